@@ -6,13 +6,14 @@ import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-mo
 import { person, questionsIn } from '../e2e/chat/client.ts';
 import { type ChatSite, openChatSite } from '../e2e/chat/transport-site.ts';
 import { olderTree } from '../harness/processes/older-tree.ts';
+import { sized } from '../harness/proof-size.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { serviceKeyOf } from '../load/load-env.ts';
 import { PlainChat } from '../unit/sdk/plain-chat.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
-const CONVERSATIONS = process.env.PARLEY_PROOF_SIZE === 'full' ? 500 : 100;
+const CONVERSATIONS = sized(500);
 const BETWEEN_MS = 120;
 const PODS = [0, 1, 2];
 

@@ -1,16 +1,16 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { isFullSize } from '../harness/proof-size.ts';
 
-const full = process.env.PARLEY_PROOF_SIZE === 'full';
 /** How long a soak of an abusive user lasts. */
 const abuseMinutes = Number(process.env.PARLEY_ABUSE_MINUTES ?? 60);
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Sizes of the proofs: small for the daily run, full for a soak. */
-export const SIZE = full
-  ? { full, elicitations: 10_000, settles: 100_000, failover: 1_000, patience: 6, abuseMinutes }
-  : { full, elicitations: 400, settles: 4_000, failover: 200, patience: 1, abuseMinutes };
+export const SIZE = isFullSize
+  ? { full: isFullSize, elicitations: 10_000, settles: 100_000, failover: 1_000, patience: 6, abuseMinutes }
+  : { full: isFullSize, elicitations: 400, settles: 4_000, failover: 200, patience: 1, abuseMinutes };
 
 /** Adds a section to the report of the run; a soak writes the sections to its report file. */
 export function prove(title: string, text: string): void {

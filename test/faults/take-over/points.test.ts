@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { currentEvents } from '../../harness/history/run-case.ts';
 import type { RunEvent } from '../../harness/history/run-events.ts';
+import { isFullSize } from '../../harness/proof-size.ts';
 import { prove } from '../../load/size.ts';
 import { createAims, type Label } from '../run-points/aims.ts';
 import { judge } from '../run-points/final.ts';
@@ -8,19 +9,17 @@ import { LABELS } from '../run-points/labels.ts';
 import { converse, newTalk, type Talk } from '../run-points/person.ts';
 import { openRunSite, type RunSite } from '../run-points/site.ts';
 
-const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
+vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 600_000, hookTimeout: 120_000 });
 
-vi.setConfig({ testTimeout: isFull ? 1_200_000 : 600_000, hookTimeout: 120_000 });
-
-const ROUNDS = isFull ? 3 : 1;
+const ROUNDS = isFullSize ? 3 : 1;
 // Further conversations that run beside each one with a label, and may be killed at any point.
-const COMPANIONS = isFull ? 3 : 0;
+const COMPANIONS = isFullSize ? 3 : 0;
 const PODS = 4;
 const LANES = 3;
 // A try counts only when no label of another lane killed the run's owner as well; then the next one follows.
 const TRIES = 12;
 
-const POINTS = LABELS.filter(({ isDaily }) => isFull || isDaily);
+const POINTS = LABELS.filter(({ isDaily }) => isFullSize || isDaily);
 
 const aims = createAims();
 let site: RunSite;

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { isFullSize } from '../../harness/proof-size.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { prove } from '../../load/size.ts';
 import { judge } from '../run-points/final.ts';
 import { converse, newTalk, type Talk } from '../run-points/person.ts';
 import { openRunSite, type RunPod, type RunSite } from '../run-points/site.ts';
 
-const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
+vi.setConfig({ testTimeout: isFullSize ? 600_000 : 240_000, hookTimeout: 120_000 });
 
-vi.setConfig({ testTimeout: isFull ? 600_000 : 240_000, hookTimeout: 120_000 });
-
-const CONVERSATIONS = isFull ? 500 : 30;
+const CONVERSATIONS = isFullSize ? 500 : 30;
 const PODS = 3;
 // Enough that whenever a pod ends, some conversation is at each point.
 const BETWEEN_MS = 300;

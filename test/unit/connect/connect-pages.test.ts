@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { LANGUAGES, type Language } from '../../../services/api/src/surfaces/connect/pages/language.ts';
 import { type PageOptions, renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
 import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
+import { sized } from '../../harness/proof-size.ts';
 import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from './connect-pages-views.ts';
 
 const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';
@@ -276,7 +277,7 @@ describe('a path', () => {
         const [, address] = /href="([^"]*)"/u.exec(html) ?? [];
         expect(new URL(unescaped(address ?? 'none:'), own).origin).toBe(own);
       }),
-      { numRuns: 1_000 },
+      { numRuns: sized(1_000) },
     );
   });
 });

@@ -3,6 +3,7 @@ import { checkFormSchema, type FormField, type FormSchema } from '@parley/shared
 import type { FormValue } from '@parley/shared/domain/forms/value';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { sized } from '../../harness/proof-size.ts';
 import { answerTo, formSchema, hostile, wrongValueFor } from './form-arbitraries.ts';
 
 function schemaOf(properties: unknown, required: string[] = []): FormSchema {
@@ -216,7 +217,7 @@ describe('properties', () => {
         const check = checkFormAnswer(schema, { ...content, [name]: value });
         expect(check.ok ? [] : check.issues.map((issue) => issue.path)).toEqual([name]);
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 
@@ -255,7 +256,7 @@ describe('properties', () => {
         expect(check.ok || check.issues.length > 0).toBe(true);
         expect(({} as Record<string, unknown>).polluted).toBeUndefined();
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 });
@@ -272,7 +273,7 @@ describe('sameContent', () => {
         expect(sameContent(a, b)).toBe(written(a) === written(b));
         expect(sameContent(b, a)).toBe(sameContent(a, b));
       }),
-      { numRuns: 1000 },
+      { numRuns: sized(1000) },
     );
   });
 
@@ -282,7 +283,7 @@ describe('sameContent', () => {
         expect(sameContent(a, Object.fromEntries(Object.entries(structuredClone(a)).reverse()))).toBe(true);
         if (sameContent(a, b) && sameContent(b, c)) expect(sameContent(a, c)).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 });

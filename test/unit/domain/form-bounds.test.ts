@@ -1,6 +1,7 @@
 import { checkFormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { sized } from '../../harness/proof-size.ts';
 import { hostile } from './form-arbitraries.ts';
 
 const form = (properties: unknown) => ({ type: 'object', properties });
@@ -105,7 +106,7 @@ describe('arbitrary input', () => {
         expect(check.ok || check.issues.length > 0).toBe(true);
         expect(({} as Record<string, unknown>).polluted).toBeUndefined();
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 

@@ -10,6 +10,7 @@ import {
   type RunColumn,
   type RunFrom,
 } from '../../contract/cases/runs/transition-table.ts';
+import { sized } from '../../harness/proof-size.ts';
 
 type AnyCommand = { [Type in RunCommandType]: RunCommand<Type> }[RunCommandType];
 
@@ -215,7 +216,7 @@ function always(check: (move: Move, sofar: readonly Move[]) => void): void {
       check(move, moves);
     }
   };
-  fc.assert(fc.property(histories, play), { numRuns: 500 });
+  fc.assert(fc.property(histories, play), { numRuns: sized(500) });
 }
 
 describe('any sequence of commands', () => {

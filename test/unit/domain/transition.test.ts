@@ -15,6 +15,7 @@ import {
   type Kind,
 } from '../../contract/cases/elicitations/transition-table.ts';
 import { contentFor, QUESTIONS } from '../../contract/support/questions.ts';
+import { sized } from '../../harness/proof-size.ts';
 
 const CREATED_AT = 1_700_000_000_000;
 const EXPIRES_AT = CREATED_AT + 600_000;
@@ -163,7 +164,7 @@ function stepOf(decision: Decision): Step | undefined {
 }
 
 function always(check: (row: Row, command: Command, now: number) => void): void {
-  fc.assert(fc.property(anyRow, anyCommand, anyNow, check), { numRuns: 2_000 });
+  fc.assert(fc.property(anyRow, anyCommand, anyNow, check), { numRuns: sized(2_000) });
 }
 
 describe('every move', () => {
@@ -202,7 +203,7 @@ describe('every move', () => {
         }
         expect(eventsOfRow(row)).toEqual(events);
       }),
-      { numRuns: 2_000 },
+      { numRuns: sized(2_000) },
     );
   });
 

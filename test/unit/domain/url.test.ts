@@ -1,6 +1,7 @@
 import { faultOfUrl, warningsOfUrl } from '@parley/shared/domain/url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../harness/proof-size.ts';
 
 const STRICT = { allowLoopbackHttp: false };
 const DEVELOPMENT = { allowLoopbackHttp: true };
@@ -137,7 +138,7 @@ describe('a url for a person', () => {
         expect(opened.username + opened.password).toBe('');
         expect(shown?.toLowerCase().replace(/:$/, '')).toBe(opened.host);
       }),
-      { numRuns: 5_000 },
+      { numRuns: sized(5_000) },
     );
     expect(passed).toBeGreaterThan(50);
   });

@@ -6,6 +6,7 @@ import { createChunkAssembler } from '../../../clients/sdk/src/chat/chunk-assemb
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
 import { readReplayFacts } from '../../../services/api/src/turns/replay.ts';
+import { sized } from '../../harness/proof-size.ts';
 import { asked, feed, finished, question, restart, said, say, started, step, stepEnd } from './turns.ts';
 
 type Appended = Parameters<typeof feed>[0][number];
@@ -237,7 +238,7 @@ describe('a text that is published before the feed holds it', () => {
         expect(isOver).toBe(true);
         expect(got).toBe(expected);
       }),
-      { numRuns: 3_000 },
+      { numRuns: sized(3_000) },
     );
   });
 

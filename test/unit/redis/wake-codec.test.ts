@@ -3,6 +3,7 @@ import { InboxWake, Wake } from '@parley/shared/domain/elicitations/wake';
 import { decodeApprovalWake, decodeInboxWake, decodeWake } from '@parley/shared/redis/feed/wake-codec';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { sized } from '../../harness/proof-size.ts';
 
 /** Values of the usual kinds, and any others. */
 const value = fc.oneof(
@@ -60,7 +61,7 @@ it.each([
       const parsed = schema.safeParse({ ...JSON.parse(json), position, at: Number(time) });
       expect(decode(`${position} ${time} ${json}`)).toEqual(parsed.data);
     }),
-    { numRuns: 3_000 },
+    { numRuns: sized(3_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import { type KeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { keyIdOf, rewrap, SealError, type SealIdentity, seal, unseal } from '@parley/shared/vault/seal';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../harness/proof-size.ts';
 
 /** Names that try to look like others once they are joined. */
 const name = fc.oneof(
@@ -82,7 +83,7 @@ describe('a sealed value', () => {
         expect(faultOf(() => unseal(ring, other, sealed))).toBe('not_authentic');
         expect(faultOf(() => rewrap(ring, other, sealed))).toBe('not_authentic');
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inspectUrl } from '../../../clients/widget/src/address.ts';
+import { sized } from '../../harness/proof-size.ts';
 
 describe('an address', () => {
   it.each([
@@ -82,7 +83,7 @@ describe('an address', () => {
           expect(before.startsWith('http:') && leaves).toBe(warnings.includes('not_encrypted'));
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: sized(2_000) },
     );
     expect(shown).toBeGreaterThan(200);
   });

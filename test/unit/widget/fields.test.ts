@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { type FormReading, readDrafts, valueFrom } from '../../../clients/widget/src/form/drafts.ts';
 import { type Draft, type Field, fieldsOf } from '../../../clients/widget/src/form/fields.ts';
+import { sized } from '../../harness/proof-size.ts';
 import { answerTo, formSchema, valueFor, wrongValueFor } from '../domain/form-arbitraries.ts';
 import { FORM_FIXTURES } from '../domain/form-fixtures.ts';
 import { FORMAT_SAMPLES } from '../domain/form-samples.ts';
@@ -118,7 +119,7 @@ describe('properties', () => {
       fc.property(filled, ({ schema, drafts }) => {
         seen[expectAgreement(schema, drafts).ok ? 'sent' : 'refused'] += 1;
       }),
-      { numRuns: 1_500 },
+      { numRuns: sized(1_500) },
     );
     expect(Math.min(seen.sent, seen.refused)).toBeGreaterThan(100);
   });
@@ -153,7 +154,7 @@ describe('properties', () => {
           expect(sorted(got)).toEqual(sorted(Object.is(want, -0) ? 0 : want));
         }
       }),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 
@@ -187,7 +188,7 @@ describe('properties', () => {
           readDrafts(fieldsOf(schema), new Map());
         },
       ),
-      { numRuns: 500 },
+      { numRuns: sized(500) },
     );
   });
 });

@@ -3,6 +3,7 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../../harness/proof-size.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
 import { callOutcome, readEntries } from '../../support/observe.ts';
@@ -10,7 +11,7 @@ import { askKind, newStream, send, serviceOf } from '../../support/questions.ts'
 import { CELLS, COLUMNS, type Column, type From, KINDS, type Kind } from './transition-table.ts';
 
 const SLOTS = 4;
-const RUNS = process.env.PARLEY_PROOF_SIZE === 'full' ? 400 : 40;
+const RUNS = sized(400, 40);
 
 type Op =
   | {

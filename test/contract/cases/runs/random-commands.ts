@@ -4,6 +4,7 @@ import type { Backend } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../../harness/proof-size.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
 import { readEntries } from '../../support/observe.ts';
@@ -24,7 +25,7 @@ import {
 import { runCell } from './transition-table.ts';
 import { textWrite, turnOf } from './turns.ts';
 
-const PLAYS = process.env.PARLEY_PROOF_SIZE === 'full' ? 500 : 50;
+const PLAYS = sized(500, 50);
 
 /** What all plays on one back end share. */
 interface Stage {

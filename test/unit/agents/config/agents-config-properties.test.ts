@@ -5,6 +5,7 @@ import { stringify } from 'yaml';
 import { AgentsConfigError } from '../../../../services/api/src/agents/config/fault.ts';
 import { readAgentsConfig } from '../../../../services/api/src/agents/config/load.ts';
 import { nearest } from '../../../../services/api/src/agents/config/nearest.ts';
+import { sized } from '../../../harness/proof-size.ts';
 
 const EXAMPLE = readFileSync(new URL('fixtures/example.yaml', import.meta.url), 'utf8');
 const ENV = { MODELS_API_KEY: 'k', DOCS_AUTHORIZATION: 'k', TRACKER_CLIENT_SECRET: 'k' };
@@ -33,7 +34,7 @@ function read(text: string): AgentsConfigError | undefined {
 it('reads any text without an error of another kind', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => void read(text)),
-    { numRuns: 500 },
+    { numRuns: sized(500) },
   );
   const yamlish = fc
     .array(
@@ -72,7 +73,7 @@ it('reads any text without an error of another kind', () => {
     .map((parts) => parts.join(''));
   fc.assert(
     fc.property(yamlish, (text) => void read(text)),
-    { numRuns: 2_000 },
+    { numRuns: sized(2_000) },
   );
 });
 
@@ -88,7 +89,7 @@ it('reads any values in place of those of a valid file', () => {
       );
       read(slipped.join('\n'));
     }),
-    { numRuns: 1_000 },
+    { numRuns: sized(1_000) },
   );
 });
 
@@ -121,7 +122,7 @@ it('reads any tree in the shape of a file', () => {
   }));
   fc.assert(
     fc.property(fc.dictionary(key, tree as fc.Arbitrary<unknown>), (value) => void read(stringify(value))),
-    { numRuns: 500 },
+    { numRuns: sized(500) },
   );
 });
 
@@ -139,7 +140,7 @@ it('never repeats a value of the file that could be a secret', () => {
       );
       expect(read(planted.join('\n'))?.message ?? '').not.toContain(text);
     }),
-    { numRuns: 1_000 },
+    { numRuns: sized(1_000) },
   );
 });
 

@@ -138,6 +138,8 @@ export function createMcpTools({
     close: async () => {
       await pool.close();
       await guard.close();
+      // Each storage in use costs every promise of the process some time.
+      exchanges.disable();
     },
   };
 }
