@@ -97,6 +97,12 @@ export const Variables = z.object({
   PARLEY_MCP_SECRET: text(
     'Secret of at least 32 characters that signs the `requestState` of MCP calls; the same on all pods. Default: a key derived from PARLEY_JWT_SECRET or from the first of PARLEY_VAULT_KEYS; without them a random key, which is right for one pod only.',
   ),
+  PARLEY_MCP_ANSWER_PAGE_SECONDS: integer(
+    60,
+    0,
+    604_800,
+    'How long an MCP client may leave a form unanswered before the progress of its call names the hosted answer page. Needs PARLEY_PUBLIC_URL and pages on which people sign in.',
+  ),
   PARLEY_MCP_SESSION_SECONDS: integer(
     86_400,
     60,

@@ -11,7 +11,15 @@ import {
   readReply,
   send,
 } from './raw.ts';
-import { BODY_BYTES_MAX, type McpSite, newPerson, openMcpSite, type Person } from './setup.ts';
+import {
+  ANSWER_PAGE_URL,
+  BODY_BYTES_MAX,
+  type McpSite,
+  newPerson,
+  openMcpSite,
+  type Person,
+  UNANSWERED_MS,
+} from './setup.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -176,6 +184,32 @@ describe('a session', () => {
     expect(messages.at(-1)).toMatchObject({ id: 'call-1', result: { content: [{ type: 'text' }] } });
     expect(messages.at(-1)?.result?.content?.[0]?.text).toContain('green');
     expect(site.done.get('text work: resumed')).toBe(1);
+  });
+
+  it('names the page of a form that its client did not answer for a while, in the progress of the call', async () => {
+    const person = newPerson();
+    const { token } = person;
+    const headers = await beginSession(first, person);
+    const message = callMessage('call-1', 'text work: unshown', { _meta: { progressToken: 7 } });
+    const reply = exchange(first, message, { token, headers });
+    const id = await questionOf(person);
+    const [pod] = site.pods;
+    const isPast = async () => {
+      const { row } = (await pod?.engine.read({ kind: 'user', ...person }, id)) ?? {};
+      return Date.now() - (row?.createdAt ?? Number.POSITIVE_INFINITY) > 3 * UNANSWERED_MS;
+    };
+    await waitUntil(isPast, { what: 'the time after which the page is named' });
+    await site.pods[1]?.engine.answer({
+      caller: { kind: 'user', tenant: person.tenant, userId: person.userId },
+      id,
+      response: { action: 'accept', content: { answer: 'green' } },
+      surface: 'answer-page',
+    });
+    const texts = (await reply).messages.map((one) => JSON.stringify(one));
+    const progress = texts.filter((text) => text.includes('notifications/progress'));
+    expect(progress.some((text) => text.includes(`${ANSWER_PAGE_URL}${id}`))).toBe(true);
+    expect(progress[0]).not.toContain(ANSWER_PAGE_URL);
+    expect(texts.some((text) => text.includes('notifications/cancelled'))).toBe(true);
   });
 
   it('has the questions of each call on the stream of that call alone [T25-03 T25-04 T25-08 MCP25-21]', async () => {

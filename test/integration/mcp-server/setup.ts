@@ -27,6 +27,9 @@ import { elicit, podOn } from '../turns/setup.ts';
 export const PAGE_URL = 'https://connect.example/page';
 export const BODY_BYTES_MAX = 64 * 1024;
 const DISPATCH_MS = 20;
+export const ANSWER_PAGE_URL = 'https://parley.example/auth/answer/';
+/** How long a form stays unanswered before its page is named. */
+export const UNANSWERED_MS = 300;
 const STATE_KEY = randomBytes(32);
 
 export interface McpPod {
@@ -174,6 +177,7 @@ async function serve(
     callMs: 60_000,
     roundMs: 2_000,
     progressMs: 100,
+    answerPage: { baseUrl: ANSWER_PAGE_URL, afterMs: UNANSWERED_MS },
     onFault: () => undefined,
     authenticate,
     resource: { url: 'https://parley.example/run/v1/mcp', issuer: 'https://issuer.example' },

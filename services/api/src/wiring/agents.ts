@@ -36,6 +36,8 @@ export interface AgentsParts extends PodParts {
 
 export interface WiredAgents {
   readonly turns: Turns;
+  /** True where the owner of a question can answer it on a hosted page. */
+  readonly hasAnswerPage: boolean;
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
   readonly connect?: {
     readonly surfaces: readonly Surface[];
@@ -86,6 +88,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     ...(connect !== undefined && { secrets: connect.secrets }),
   });
   const named = createNamedTools(toolDeps);
+  const hasPage = connect !== undefined && hasAnswerPage(connect.pages);
   const turns = createTurns({
     engine,
     runs: withTenantQuotas(backend.runs, backend.limits, {
@@ -102,7 +105,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     runQueue: backend.runQueue,
     delegates: env.PARLEY_DELEGATES,
     holdMs: env.PARLEY_HOLD_SECONDS * 1000,
-    hasAnswerPage: connect !== undefined && hasAnswerPage(connect.pages),
+    hasAnswerPage: hasPage,
     agents: createAgents({ loaded, toolsOf, named }),
     offering: createMcpOffering({ config: loaded.config, named }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),
@@ -112,6 +115,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   });
   return {
     turns,
+    hasAnswerPage: hasPage,
     ...(connect !== undefined && {
       connect: {
         surfaces: connect.surfaces,

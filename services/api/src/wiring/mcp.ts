@@ -4,7 +4,7 @@ import { mcpSecretOf } from '@parley/shared/runtime/mcp-env';
 import type { Surface } from '../http/route.ts';
 import { MCP_PATH } from '../surfaces/mcp/metadata.ts';
 import { mcpRoutes } from '../surfaces/mcp/routes.ts';
-import type { Turns } from '../turns/turns.ts';
+import type { WiredAgents } from './agents.ts';
 import { createAuthentication } from './authentication.ts';
 import type { PodParts } from './pod-parts.ts';
 
@@ -14,7 +14,10 @@ const PROGRESS_MS = 10_000;
 const KEY_BYTES = 32;
 
 /** Builds the MCP endpoint. */
-export function wireMcp({ env, version, backend, engine, limits, log }: PodParts, turns: Turns): Surface {
+export function wireMcp(
+  { env, version, backend, engine, limits, log }: PodParts,
+  { turns, hasAnswerPage }: Pick<WiredAgents, 'turns' | 'hasAnswerPage'>,
+): Surface {
   const url = env.PARLEY_MCP_URL ?? (env.PARLEY_PUBLIC_URL && new URL(MCP_PATH, env.PARLEY_PUBLIC_URL).href);
   const issuer = env.PARLEY_JWT_ISSUER;
   return mcpRoutes({
@@ -31,6 +34,12 @@ export function wireMcp({ env, version, backend, engine, limits, log }: PodParts
     callMs: env.PARLEY_RETENTION_SECONDS * 1000,
     roundMs: ROUND_MS,
     progressMs: PROGRESS_MS,
+    ...(hasAnswerPage && {
+      answerPage: {
+        baseUrl: `${env.PARLEY_PUBLIC_URL}/auth/answer/`,
+        afterMs: env.PARLEY_MCP_ANSWER_PAGE_SECONDS * 1000,
+      },
+    }),
     onFault: (error) => log.error({ err: error }, 'MCP request failed unexpectedly'),
   });
 }

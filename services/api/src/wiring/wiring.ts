@@ -228,7 +228,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     restRoutes({ engine, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
-    ...(turns === undefined ? [] : [wireMcp(parts, turns)]),
+    ...(agents === undefined ? [] : [wireMcp(parts, agents)]),
     // Before the connect pages, which answer for the rest of /auth.
     ...wireAnswerPages(parts, pages?.pages),
     ...(pages === undefined ? [] : pages.surfaces),

@@ -4,6 +4,12 @@ import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import type { CallLimits } from '../../http/limits.ts';
 import type { Turns } from '../../turns/turns.ts';
 
+/** The hosted page of each form, below `baseUrl`, by the elicitation's id. */
+export interface AnswerPage {
+  readonly baseUrl: string;
+  readonly afterMs: number;
+}
+
 export interface McpDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
@@ -22,6 +28,8 @@ export interface McpDeps {
   readonly roundMs: number;
   /** Time between two progress notifications of a call that waits, in ms. */
   readonly progressMs: number;
+  /** Where the owner of a form can answer it, and how long their client may leave it unanswered before it is named. */
+  readonly answerPage?: AnswerPage | undefined;
   readonly onFault: (error: unknown) => void;
   /** Registers further request handlers with the server of each request. */
   readonly extend?: (server: Server) => void;

@@ -1,5 +1,7 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { FollowedEvent } from '../../turns/follow.ts';
+import type { AnswerPage } from './deps.ts';
 import { notification } from './json-rpc.ts';
 
 export type ProgressToken = string | number;
@@ -21,6 +23,18 @@ export function createProgress(token: ProgressToken | undefined, startedAt: numb
 }
 
 export const WAITING = 'Waiting for an answer';
+
+/** What a call waits for. Names the page of a form that the client was shown a while ago: it may not show forms after all. */
+export function waitingMessage(open: Iterable<Elicitation>, page: AnswerPage | undefined): string {
+  const late = [...open].find(
+    ({ mode, createdAt }) =>
+      mode === 'form' && page !== undefined && Date.now() - Date.parse(createdAt) >= page.afterMs,
+  );
+  return late === undefined || page === undefined
+    ? WAITING
+    : `${WAITING}. It can be given here, too: ${page.baseUrl}${late.elicitationId}`;
+}
+
 export const WORKING = 'Working';
 
 /** What an event says about the progress of its call. */

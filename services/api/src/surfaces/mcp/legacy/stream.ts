@@ -8,9 +8,10 @@ import { type Frame, framesOf } from '../../../http/sse.ts';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import { jsonLine } from '../../../turns/plain.ts';
 import type { Shows } from '../capabilities.ts';
+import type { AnswerPage } from '../deps.ts';
 import { notification, resultMessage } from '../json-rpc.ts';
 import { type CallKind, createCallOutput } from '../outcome.ts';
-import { createProgress, progressMessage, WAITING, WORKING } from '../progress.ts';
+import { createProgress, progressMessage, WORKING, waitingMessage } from '../progress.ts';
 import { elicitParamsOf, MCP_SURFACE } from '../questions.ts';
 import { TICK, withTicks } from '../ticks.ts';
 import { formatPosition, type StreamRequest } from './position.ts';
@@ -25,6 +26,7 @@ export interface CallStream {
   /** True when events come that happened before the reader came: questions that have ended are then left out. */
   readonly isReplay: boolean;
   readonly progressMs: number;
+  readonly answerPage: AnswerPage | undefined;
   /** Called once the result was written. */
   readonly onFetched: () => Promise<void>;
 }
@@ -79,7 +81,10 @@ function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
   }
 
   return {
-    whileWaiting: () => progressTexts(questions.areOpen() ? WAITING : WORKING),
+    whileWaiting() {
+      const open = questions.open();
+      return progressTexts(open.length > 0 ? waitingMessage(open, stream.answerPage) : WORKING);
+    },
     async take(
       event: FollowedEvent,
     ): Promise<{ readonly texts: readonly string[]; readonly isOver: boolean }> {
@@ -102,7 +107,7 @@ function isSuperseded(event: FollowedEvent): boolean {
 
 /** The questions of a call, as its client knows them. */
 function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay }: CallStream) {
-  const open = new Set<string>();
+  const open = new Map<string, Elicitation>();
   const opened = new Set<string>();
   let replays = isReplay;
 
@@ -120,7 +125,7 @@ function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay
     const { elicitationId: id, mode } = elicitation;
     if (open.has(id) || !shows[mode]) return [];
     if (!isKnown && replays && (await isOver(id))) return [];
-    open.add(id);
+    open.set(id, elicitation);
     if (isKnown) return [];
     const params = elicitParamsOf(elicitation, { namesUrl: true });
     return [{ jsonrpc: '2.0', id, method: 'elicitation/create', params }];
@@ -140,7 +145,7 @@ function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay
   }
 
   return {
-    areOpen: () => open.size > 0,
+    open: () => [...open.values()],
     async messages({ change, isKnown, ...event }: QuestionEvent): Promise<object[]> {
       const { elicitation } = event;
       if (change === 'elicitation-request') return ask(elicitation, isKnown);

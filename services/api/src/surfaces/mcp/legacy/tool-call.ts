@@ -174,6 +174,7 @@ async function framesReply(
       shows: session.shows,
       isReplay: isRepeat,
       progressMs: deps.progressMs,
+      answerPage: deps.answerPage,
       onFetched: () => deps.calls.release(started),
     },
     events,
