@@ -15,3 +15,4 @@ export {
   createChatTransport,
   type ParleyChatTransport,
 } from './chat/transport.ts';
+export { followTurn, type WholeTurnDeps } from './chat/whole-turn.ts';

@@ -19,10 +19,6 @@ export interface QuestionsDeps {
 export interface Questions {
   /** Takes the newest state of a question: asks a new one, and ends the request of one that has ended. */
   see(elicitation: Elicitation): Promise<void>;
-  /** True while a question is open. */
-  readonly areOpen: boolean;
-  /** The stream request of the questions; undefined before the first. */
-  readonly streamRequestId: string | undefined;
   /** Ends the requests to the client and answers nothing. The questions themselves belong to the turn. */
   close(): void;
 }
@@ -42,7 +38,6 @@ interface SeenQuestion {
 export function createQuestions(deps: QuestionsDeps): Questions {
   const { client, modes, say, log } = deps;
   const seen = new Map<string, SeenQuestion>();
-  let streamRequestId: string | undefined;
 
   async function end({ elicitationId }: Elicitation, question: SeenQuestion): Promise<void> {
     if (question.ended.signal.aborted) return;
@@ -52,16 +47,9 @@ export function createQuestions(deps: QuestionsDeps): Questions {
   }
 
   return {
-    get areOpen() {
-      return [...seen.values()].some(({ ended }) => !ended.signal.aborted);
-    },
-    get streamRequestId() {
-      return streamRequestId;
-    },
     async see(elicitation) {
       const { elicitationId: id, status, reason } = elicitation;
       const known = seen.get(id);
-      streamRequestId = elicitation.streamRequestId;
       if (known !== undefined) return isTerminal(status) ? end(elicitation, known) : undefined;
       const question: SeenQuestion = { ended: new AbortController(), isConsented: false };
       seen.set(id, question);

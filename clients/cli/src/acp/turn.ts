@@ -1,11 +1,10 @@
 import { type AgentContext, methods, type StopReason } from '@agentclientprotocol/sdk';
 import type { Elicitation, ParleyClient } from '@parley/sdk';
-import type { ChatChunk, ParleyChatTransport } from '@parley/sdk/chat';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import { type ChatChunk, followTurn, type ParleyChatTransport } from '@parley/sdk/chat';
 import type { ShownModes } from './capabilities.ts';
 import { describeNotice, describeUnasked } from './describe.ts';
 import { createQuestions } from './questions.ts';
-import { type Chunks, readTurn } from './reading.ts';
+import { readTurn } from './reading.ts';
 import { createTurnUpdates } from './updates.ts';
 
 export interface TurnDeps {
@@ -28,15 +27,11 @@ export interface WatchedTurn {
 
 /** How long a cancelled turn may take to end on the server, in ms. */
 const CANCEL_GRACE_MS = 5_000;
-/** Pause before a turn that was answered is read again, in ms. It doubles while the turn still waits. */
-const RESUME_MS = 100;
-const RESUME_MS_MAX = 5_000;
-
 /** Watches a turn of a session to its end: `open` begins or finds it. Questions go to the client, whatever pod serves them. */
 export function watchTurn(
   deps: TurnDeps,
   sessionId: string,
-  open: (signal: AbortSignal) => Promise<Chunks | null>,
+  open: Parameters<typeof followTurn>[2],
 ): WatchedTurn {
   const { transport, parley, client, modes, log } = deps;
   const closing = new AbortController();
@@ -57,35 +52,7 @@ export function watchTurn(
     if (text !== undefined) await say(text);
   }
 
-  /** Resolves when the questions of a turn that was detached have ended. */
-  async function untilAnswered(): Promise<void> {
-    const { streamRequestId } = questions;
-    if (streamRequestId === undefined || !questions.areOpen) return;
-    for await (const item of parley.events(streamRequestId, { signal })) {
-      if ('elicitation' in item && isTerminal(item.elicitation.status)) await questions.see(item.elicitation);
-      if (!questions.areOpen) return;
-    }
-  }
-
-  async function watch(): Promise<StopReason> {
-    let chunks = await open(signal);
-    let delayMs = RESUME_MS;
-    while (chunks !== null) {
-      const reading = await readTurn(chunks, takeChunk);
-      if (reading.type === 'ended') return reading.reason;
-      if (reading.type === 'waiting') {
-        if (questions.areOpen) delayMs = RESUME_MS;
-        await untilAnswered();
-        await pause(delayMs, signal);
-        delayMs = Math.min(delayMs * 2, RESUME_MS_MAX);
-      }
-      updates.restart();
-      chunks = await transport.reconnectToStream({ chatId: sessionId, abortSignal: signal });
-    }
-    return 'end_turn';
-  }
-
-  const ended = watch()
+  const ended = readTurn(followTurn({ transport, parley }, sessionId, open, signal), takeChunk)
     .catch((error: unknown) => {
       if (isCancelled) return 'cancelled' as const;
       throw error;
@@ -132,14 +99,4 @@ function createUnaskedCalls() {
       return describeUnasked(input);
     },
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      reject(signal.reason);
-    });
-  });
 }

@@ -1,0 +1,17 @@
+import type { LanguageModel } from 'ai';
+
+/** A language model as `ai` 6 takes it. */
+export type ParleyModel = Extract<LanguageModel, { readonly specificationVersion: 'v3' }>;
+export type ModelCall = Parameters<ParleyModel['doStream']>[0];
+export type ModelResult = Awaited<ReturnType<ParleyModel['doGenerate']>>;
+export type ModelStreamPart =
+  Awaited<ReturnType<ParleyModel['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never;
+export type ModelWarning = ModelResult['warnings'][number];
+
+/** A data part of a turn, in the shape that `writer.write` of a UI message stream takes. */
+export interface ParleyDataPart {
+  readonly type: `data-${string}`;
+  readonly id?: string;
+  readonly data: unknown;
+  readonly transient?: boolean;
+}

@@ -1,0 +1,105 @@
+import { sleep } from '@parley/core';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import type { UIMessageChunk } from 'ai';
+import type { ParleyClient } from '../client.ts';
+import { isChatStreamError } from './errors.ts';
+import { createReplayFilter } from './replay-filter.ts';
+import type { ParleyChatTransport } from './transport.ts';
+
+type Chunks = ReadableStream<UIMessageChunk>;
+
+export interface WholeTurnDeps {
+  readonly transport: Pick<ParleyChatTransport, 'reconnectToStream'>;
+  readonly parley: Pick<ParleyClient, 'events'>;
+}
+
+/** Pause before a turn that was answered is read again, in ms. It doubles while the turn still waits. */
+const RESUME_MS = 100;
+const RESUME_MS_MAX = 5_000;
+
+/**
+ * Reads a turn to its end, also when it is detached while it waits for its person, and when it starts anew. `open` begins
+ * or finds it. Chunks come once, and `finish` is the last one; data parts come again on every change. Rejects as the
+ * transport does, and with the signal's reason.
+ *
+ * @example
+ * for await (const chunk of followTurn({ transport, parley: client }, chatId, send, signal)) show(chunk);
+ */
+export async function* followTurn(
+  { transport, parley }: WholeTurnDeps,
+  chatId: string,
+  open: (signal: AbortSignal) => Promise<Chunks | null>,
+  signal: AbortSignal,
+): AsyncGenerator<UIMessageChunk, void> {
+  const filter = createReplayFilter();
+  const questions = createOpenQuestions();
+  let delayMs = RESUME_MS;
+  for (let chunks = await open(signal); chunks !== null; ) {
+    let isWaiting = false;
+    try {
+      for await (const chunk of chunks) {
+        questions.see(chunk);
+        isWaiting = chunk.type === 'finish' && isDetached(chunk.messageMetadata);
+        if (!isWaiting) yield* filter.take(chunk);
+      }
+      if (!isWaiting) return;
+      if (questions.areOpen()) delayMs = RESUME_MS;
+      yield* await untilEnded(parley, questions, signal);
+      await sleep(delayMs, signal);
+      delayMs = Math.min(delayMs * 2, RESUME_MS_MAX);
+    } catch (error) {
+      if (!isChatStreamError(error, 'stream-reset')) throw error;
+    }
+    filter.restart();
+    chunks = await transport.reconnectToStream({ chatId, abortSignal: signal });
+  }
+}
+
+interface OpenQuestions {
+  see(chunk: UIMessageChunk): void;
+  areOpen(): boolean;
+  /** The stream request of the questions; undefined before the first. */
+  streamRequestId(): string | undefined;
+}
+
+function createOpenQuestions(): OpenQuestions {
+  const open = new Set<string>();
+  let streamRequestId: string | undefined;
+  return {
+    see(chunk) {
+      if (chunk.type !== 'data-elicitation-request') return;
+      const elicitation = chunk.data as Elicitation;
+      streamRequestId = elicitation.streamRequestId;
+      if (isTerminal(elicitation.status)) open.delete(elicitation.elicitationId);
+      else open.add(elicitation.elicitationId);
+    },
+    areOpen: () => open.size > 0,
+    streamRequestId: () => streamRequestId,
+  };
+}
+
+/** Waits until the questions of a detached turn have ended, and returns their ends as data parts. */
+async function untilEnded(
+  parley: Pick<ParleyClient, 'events'>,
+  questions: OpenQuestions,
+  signal: AbortSignal,
+): Promise<UIMessageChunk[]> {
+  const id = questions.streamRequestId();
+  const ends: UIMessageChunk[] = [];
+  if (id === undefined || !questions.areOpen()) return ends;
+  for await (const item of parley.events(id, { signal })) {
+    if (!('elicitation' in item) || !isTerminal(item.elicitation.status)) continue;
+    const { elicitationId } = item.elicitation;
+    const part = { type: 'data-elicitation-request', id: elicitationId, data: item.elicitation } as const;
+    questions.see(part);
+    ends.push(part);
+    if (!questions.areOpen()) break;
+  }
+  return ends;
+}
+
+function isDetached(metadata: unknown): boolean {
+  const parley = (metadata as { readonly parley?: { readonly state?: unknown } } | null | undefined)?.parley;
+  return parley?.state === 'waiting';
+}
