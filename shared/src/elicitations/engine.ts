@@ -21,7 +21,7 @@ import { type WaitInput, wait } from './records/wait.ts';
 import { type WithdrawRequest, withdraw } from './records/withdraw.ts';
 import { replay } from './replay.ts';
 import { type SweepTurn, sweep, sweepInTurn } from './sweep.ts';
-import { type WatchInput, watch, watchLive } from './watch.ts';
+import { replayItems, type WatchInput, watch, watchLive } from './watch.ts';
 
 export type Engine = ReturnType<typeof createEngine>;
 
@@ -69,6 +69,7 @@ export function createEngine(deps: EngineDeps) {
     openRecords: (request: Parameters<StoredRecords['openPage']>[0]) => deps.records.openPage(request),
     wait: (input: WaitInput<ElicitationTypes>) => wait(questions, input),
     replay: (stream: StreamRef) => replay(deps, stream),
+    replayItems: (stream: StreamRef) => replayItems(deps, stream),
     watch: (input: WatchInput) => watch(deps, input),
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(deps, input),
     watchInbox: (input: InboxInput) => watchInbox(deps, input),

@@ -38,12 +38,15 @@ export type WatchItem =
   | {
       readonly type: 'elicitation';
       readonly id: string;
+      /** Redis clock in ms at the append. */
+      readonly at: number;
       readonly event: string;
       readonly elicitation: Elicitation;
     }
   | {
       readonly type: 'approval';
       readonly id: string;
+      readonly at: number;
       readonly event: string;
       /** As it was at this event. */
       readonly approval: Approval;
@@ -53,6 +56,7 @@ export type WatchItem =
   | {
       readonly type: 'other';
       readonly id: string;
+      readonly at: number;
       readonly event: UnknownEvent;
     }
   /** The feed was lost, or the position belongs to another feed: drop what you have, the replay starts from the beginning. */
@@ -158,6 +162,23 @@ function createDueItems<Live>(
   };
 }
 
+/** What a stream request's feed holds now, from its first entry, joined as `watch` joins it. Ends where the feed ends or is lost. */
+export async function* replayItems(
+  deps: Pick<EngineDeps, 'feed' | 'records'>,
+  stream: StreamRef,
+): AsyncGenerator<Exclude<WatchItem, { type: 'reset' }>, void> {
+  let after: FeedPosition | undefined;
+  for (;;) {
+    const page = await readPage(deps, stream, after);
+    if (page.type !== 'joined') return;
+    for (const { item, at } of page.joined) {
+      after = at;
+      if (item !== undefined) yield item;
+    }
+    if (page.joined.length < PAGE) return;
+  }
+}
+
 /** How far a reader has come. */
 interface FeedPlace {
   position: FeedPosition | undefined;
@@ -194,7 +215,7 @@ async function* readOn(
 
 interface JoinedEntry {
   readonly at: FeedPosition;
-  readonly item: WatchItem | undefined;
+  readonly item: Exclude<WatchItem, { type: 'reset' }> | undefined;
 }
 
 type JoinedPage =
@@ -203,7 +224,7 @@ type JoinedPage =
 
 /** The next page of a feed, its entries joined with the rows that they are about. */
 async function readPage(
-  deps: EngineDeps,
+  deps: Pick<EngineDeps, 'feed' | 'records'>,
   stream: StreamRef,
   after: FeedPosition | undefined,
 ): Promise<JoinedPage> {
@@ -228,7 +249,7 @@ function itemOf(
   { position, at, event }: FeedEntry,
   records: ReadonlyMap<string, StoredRecord | undefined>,
   now: number,
-): WatchItem | undefined {
+): JoinedEntry['item'] {
   const id = formatFeedPosition(position);
   const shown = { now, content: false };
   if (isElicitationEvent(event)) {
@@ -237,18 +258,20 @@ function itemOf(
     return {
       type: 'elicitation',
       id,
+      at,
       event: event.type,
       elicitation: toWire(asOf(record.row, event, at), shown),
     };
   }
   const approvalEvent = readApprovalEvent(event);
-  if (approvalEvent === undefined) return { type: 'other', id, event };
+  if (approvalEvent === undefined) return { type: 'other', id, at, event };
   const record = records.get(approvalEvent.approvalId);
   if (record?.family !== 'approval') return undefined;
   const row = approvalAsOf(record.row, approvalEvent, at);
   return {
     type: 'approval',
     id,
+    at,
     event: approvalEvent.type,
     approval: toApprovalWire(row, shown),
     isOver: isApprovalEnded(record.row.status),

@@ -1,8 +1,11 @@
+import { a2aPushKinds } from '../delivery/a2a-push/deliver.ts';
 import { deliverWebhook, webhookKind } from '../delivery/deliver-webhook.ts';
 import { createDispatch, type Dispatch } from '../delivery/dispatch.ts';
 import { createReceivers } from '../delivery/receivers.ts';
+import type { StreamRef } from '../domain/ids.ts';
 import type { Backend } from '../ports/backend.ts';
 import { resumeRunKind } from '../runs/resume.ts';
+import { createPushSender, createPushStoreOf } from './a2a/push.ts';
 import { backendSettings } from './env.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -33,9 +36,20 @@ export function createProcessDispatch({ env, backend, log, metrics }: ProcessDis
     receivers: createReceivers(),
     observer: createWebhookObserver({ log, metrics }),
   };
+  const pushStore = createPushStoreOf(env, backend);
+  const a2aPush = {
+    ...backend,
+    send: createPushSender({ allowLoopback: env.NODE_ENV !== 'production' }),
+    onGivenUp: ({ streamRequestId }: StreamRef) =>
+      log.warn({ streamRequestId }, 'updates of an A2A task are no longer pushed to a receiver that does not take them'),
+  };
   return createDispatch({
     outbox: backend.outbox,
-    kinds: [resumeRunKind(backend), webhookKind((input) => deliverWebhook(webhooks, input))],
+    kinds: [
+      resumeRunKind(backend),
+      webhookKind((input) => deliverWebhook(webhooks, input)),
+      ...(pushStore === undefined ? [] : a2aPushKinds({ ...a2aPush, store: pushStore })),
+    ],
     onFault: (err, kind) => log.warn({ err, kind }, 'an outbox task failed; it will be tried again'),
   });
 }

@@ -3,6 +3,7 @@ import type { EngineSettings } from '../elicitations/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';
+import { faultsOfA2a } from './a2a/env.ts';
 import { cautionsOf } from './checks/cautions.ts';
 import { withSecretFiles } from './checks/secret-files.ts';
 import { faultsOfSecrets } from './checks/secrets.ts';
@@ -66,6 +67,7 @@ export function readEnv(
     ...faultsOfConnect(parsed.data),
     ...faultsOfPublicUrl(parsed.data),
     ...faultsOfMcp(parsed.data),
+    ...faultsOfA2a(parsed.data),
     ...faultsOfWebhooks(parsed.data),
     ...(service === 'api' ? faultsOfDrain(parsed.data) : []),
     ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),

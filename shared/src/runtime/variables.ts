@@ -110,6 +110,14 @@ export const Variables = z.object({
     'How long a session of an MCP client is kept after its last request.',
   ),
 
+  PARLEY_A2A_URL: text(
+    'Origin at which A2A clients reach `/run/a2a`. The agent cards name it. Default the origin of PARLEY_PUBLIC_URL, and without it that of the request.',
+  ),
+  PARLEY_A2A_AUDIENCE: text('Audience that tokens must name at `/run/a2a`. Default PARLEY_JWT_AUDIENCE.'),
+  PARLEY_A2A_SIGNING_KEY: text(
+    'Private key on P-256 (PEM, PKCS #8) that signs the agent cards; the same on all pods. Line breaks may be written as `\\n`. Without it the cards are not signed.',
+  ),
+
   PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),
 
   PARLEY_WEBHOOK_SECRETS: list(
@@ -267,6 +275,7 @@ export const FILE_VARIABLES = [
   'PARLEY_REDIS_SENTINELS_PASSWORD',
   'PARLEY_JWT_SECRET',
   'PARLEY_MCP_SECRET',
+  'PARLEY_A2A_SIGNING_KEY',
   'PARLEY_API_KEYS',
   'PARLEY_WEBHOOK_SECRETS',
   'PARLEY_VAULT_KEYS',

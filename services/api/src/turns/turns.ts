@@ -6,12 +6,12 @@ import {
   mintStreamRequestId,
   type StreamRef,
 } from '@parley/shared/domain/ids';
-import type { ConversationRef, Message, RunRef } from '@parley/shared/domain/runs/run';
+import type { ConversationRef, Message, Run, RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
-import type { NewRun } from '@parley/shared/ports/runs/runs';
+import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
 import { createPodRuns, type PodRunsDeps } from '@parley/shared/runs/pod-runs';
 import { createDelegate, type DelegateDeps } from '../agents/delegation/delegate.ts';
 import { workOnRemoteDelegate } from '../agents/delegation/remote-delegate.ts';
@@ -88,6 +88,10 @@ export interface Turns {
   history(conversation: ConversationRef): Promise<ConversationHistory>;
   /** The conversations of a person, the one with the latest turn first. Throws `unavailable`. */
   listConversations: Conversations['list'];
+  /** A stored turn of a person, or of one of their delegates; undefined when there is none. Throws `unavailable`. */
+  readRun(stream: StreamRef): Promise<Run | undefined>;
+  /** The stored turns of a person, as `Runs.listOf`. Throws `unavailable`. */
+  listRuns: Runs['listOf'];
   /** The turn that a reader with all events up to `after` should follow, also one that has ended since. */
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
   /** True for a detached turn that waits; one whose wait has ended is resumed. Throws `unavailable`. */
@@ -150,6 +154,8 @@ export function createTurns(deps: TurnsDeps): Turns {
     admitToAgent: deps.agents.admit,
     history: (conversation) => readHistory(deps, conversation),
     listConversations: deps.conversations.list,
+    readRun: async (stream) => (await deps.runs.read(stream)).run,
+    listRuns: (person, limit) => deps.runs.listOf(person, limit),
     resumable: (conversation, after) =>
       findResumable({ ...deps, isRunning: podRuns.isRunning }, conversation, after),
     isWaiting: podRuns.isWaiting,

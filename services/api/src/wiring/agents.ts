@@ -14,10 +14,12 @@ import { createNamedTools } from '../agents/tools/named-tools.ts';
 import { createRoundSeals, type RoundSeals } from '../agents/tools/passthrough/rounds.ts';
 import { createToolbox } from '../agents/tools/toolbox.ts';
 import type { Surface } from '../http/route.ts';
+import type { OfferedAgent } from '../surfaces/a2a/deps.ts';
 import { hasAnswerPage } from '../surfaces/connect/answer/page-routes.ts';
 import type { ConnectDeps } from '../surfaces/connect/routes.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
+import { agentsForA2a } from './a2a.ts';
 import { wireConnect } from './connect.ts';
 import type { PodParts } from './pod-parts.ts';
 import { createTurnObserver } from './turn-observer.ts';
@@ -38,6 +40,8 @@ export interface WiredAgents {
   readonly turns: Turns;
   /** True where the owner of a question can answer it on a hosted page. */
   readonly hasAnswerPage: boolean;
+  /** The agents that A2A clients may call. */
+  readonly offeredToA2a: readonly OfferedAgent[];
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
   readonly connect?: {
     readonly surfaces: readonly Surface[];
@@ -116,6 +120,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   return {
     turns,
     hasAnswerPage: hasPage,
+    offeredToA2a: agentsForA2a(loaded),
     ...(connect !== undefined && {
       connect: {
         surfaces: connect.surfaces,

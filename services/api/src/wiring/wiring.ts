@@ -31,6 +31,7 @@ import { createServe } from '../http/serve.ts';
 import { aiSdkRoutes } from '../surfaces/ai-sdk/routes.ts';
 import { openAiRoutes } from '../surfaces/openai/routes.ts';
 import { restRoutes } from '../surfaces/rest/routes.ts';
+import { wireA2a } from './a2a.ts';
 import { type WiredAgents, wireAgents } from './agents.ts';
 import { wireAnswerPages } from './answer-pages.ts';
 import { createApp } from './app.ts';
@@ -229,6 +230,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
     ...(agents === undefined ? [] : [wireMcp(parts, agents)]),
+    ...(agents === undefined ? [] : wireA2a(parts, agents.turns, agents.offeredToA2a)),
     // Before the connect pages, which answer for the rest of /auth.
     ...wireAnswerPages(parts, pages?.pages),
     ...(pages === undefined ? [] : pages.surfaces),

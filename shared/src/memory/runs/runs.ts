@@ -197,6 +197,16 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
         const stored = runs.get(streamKey(stream));
         return { run: stored && runOf(stored), now: Date.now() };
       },
+      async listOf(owner, limit) {
+        const own = runs
+          .values()
+          .filter(({ record }) => ownerKey(record) === ownerKey(owner) && record.support.unattended !== true);
+        const endOf = ({ record }: StoredRun) => record.endedAt ?? Number.POSITIVE_INFINITY;
+        own.sort((a, b) =>
+          endOf(a) === endOf(b) ? b.record.startedAt - a.record.startedAt : endOf(b) - endOf(a),
+        );
+        return own.slice(0, limit).map(({ record }) => record.streamRequestId);
+      },
       async *ownedBy(owners) {
         for (const stored of runs.values()) {
           const { term, owner } = stored.control;

@@ -1,5 +1,5 @@
 import type { LiveText } from '../../domain/elicitations/wake.ts';
-import type { StreamRef } from '../../domain/ids.ts';
+import type { Owner, StreamRef } from '../../domain/ids.ts';
 import type { BeginResult, WriteResult } from '../../domain/runs/commands.ts';
 import type {
   CallRecord,
@@ -119,6 +119,11 @@ export interface Runs {
    * The run's state and owner; undefined when there is none, or its retention ended. A fraction of the cost of `read`.
    */
   standing(stream: StreamRef): Promise<RunStanding | undefined>;
+  /**
+   * The stream requests of turns that are stored of a person, those of their delegates among them: at most `limit`, those
+   * that stay longest first, which are the running ones and then those that ended last. Turns without a person are left out.
+   */
+  listOf(owner: Owner, limit: number): Promise<readonly string[]>;
   /**
    * Keeps the notes, appends the events to the feed and wakes its readers, all or nothing. An empty write changes
    * nothing and returns the run's state.

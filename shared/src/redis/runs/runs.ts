@@ -49,6 +49,7 @@ import { orUnavailable } from '../client/unavailable.ts';
 import { encodeLiveTail, TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
 import { fieldOf, runOf } from './run-codec.ts';
+import { listStoredRuns } from './stored-runs.ts';
 import { withTokenRefusals } from './token-refusals.ts';
 
 const SCAN_COUNT = 500;
@@ -231,6 +232,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       const [now, ...fields] = (await readScript([runKey(stream)], [])) as unknown[];
       return { run: runOf(stream, fields), now: Number(now) };
     },
+    listOf: ({ tenant, userId }, limit) => listStoredRuns(redis, { tenant, userId }, limit, onError),
     stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
     async takeOver(stream, term, owner) {
       const keys = [runKey(stream), runningKey(bucketOf(stream)), turnsKey(stream)];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { A2aOfferEntry } from './a2a-offer.ts';
 import type { AgentAccess } from './access.ts';
 import { AcpAgent as AcpAgentEntry } from './acp-agents.ts';
 import { Agent as AgentEntry } from './agents.ts';
@@ -27,6 +28,7 @@ export const AgentsFile = z.strictObject({
     .default({})
     .describe('Ways to obtain a person’s credential, by id.'),
   mcpOffer: McpOfferEntry,
+  a2aOffer: A2aOfferEntry,
 });
 export type AgentsFile = z.infer<typeof AgentsFile>;
 
@@ -58,6 +60,7 @@ export interface AgentsConfig {
   readonly acpAgents: ById<AcpAgent>;
   readonly mcpServers: ById<McpServer>;
   readonly connectors: ById<NamedConnector>;
+  readonly a2aOffer?: A2aOfferEntry;
   readonly mcpOffer: Omit<McpOfferEntry, 'agents'> & {
     readonly agents: NonNullable<McpOfferEntry['agents']>;
   };

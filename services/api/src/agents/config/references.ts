@@ -27,6 +27,12 @@ export function idsOf(value: unknown): Ids {
 
 type Refer = (path: Path, id: string, ...sections: readonly Section[]) => void;
 
+function referFromA2a({ a2aOffer }: AgentsFile, refer: Refer): Finding[] {
+  const agents = (a2aOffer?.agents ?? []).map(({ agent }) => agent);
+  for (const [index, id] of agents.entries()) refer(['a2aOffer', 'agents', index, 'agent'], id, 'agents');
+  return duplicates(agents, (index) => ['a2aOffer', 'agents', index, 'agent']);
+}
+
 function referFromOffer({ mcpOffer }: AgentsFile, refer: Refer): Finding[] {
   const agents = (mcpOffer.agents ?? []).map(({ agent }) => agent);
   const servers = mcpOffer.tools.map(({ server }) => server);
@@ -95,7 +101,7 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
       refer(['mcpServers', id, 'connector'], server.connector, 'connectors');
   }
   if (file.defaultAgent !== undefined) refer(['defaultAgent'], file.defaultAgent, 'agents');
-  findings.push(...referFromOffer(file, refer));
+  findings.push(...referFromOffer(file, refer), ...referFromA2a(file, refer));
   return findings;
 }
 

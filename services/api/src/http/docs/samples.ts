@@ -39,6 +39,9 @@ export const SAMPLE_PARAMS: Readonly<Record<string, string>> = {
   toolId: 'tracker',
   workflowId: 'onboarding-17',
   position: '3',
+  agent: 'travel',
+  operation: 'message:send',
+  task: 'sr_0gT3fMv7Qx2LrK8sYbWnHc',
   deliveryId: `msg_${SAMPLE_ELICITATION.elicitationId}`,
 };
 

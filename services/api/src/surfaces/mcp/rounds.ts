@@ -3,11 +3,11 @@ import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/ev
 import type { WholeResult } from '../../turns/call-result.ts';
 import { type FollowedEvent, followTurn } from '../../turns/follow.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
+import { TICK, withTicks } from '../../turns/ticks.ts';
 import type { StartedCall } from './calls.ts';
 import type { McpDeps } from './deps.ts';
 import { type CallKind, createCallOutput } from './outcome.ts';
 import { progressMessage, WAITING, WORKING } from './progress.ts';
-import { TICK, withTicks } from './ticks.ts';
 
 /** What one request learns of its call. */
 export type CallRound =

@@ -7,13 +7,13 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { type Frame, framesOf } from '../../../http/sse.ts';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import { jsonLine } from '../../../turns/plain.ts';
+import { TICK, withTicks } from '../../../turns/ticks.ts';
 import type { Shows } from '../capabilities.ts';
 import type { AnswerPage } from '../deps.ts';
 import { notification, resultMessage } from '../json-rpc.ts';
 import { type CallKind, createCallOutput } from '../outcome.ts';
 import { createProgress, progressMessage, WORKING, waitingMessage } from '../progress.ts';
 import { elicitParamsOf, MCP_SURFACE } from '../questions.ts';
-import { TICK, withTicks } from '../ticks.ts';
 import { formatPosition, type StreamRequest } from './position.ts';
 
 export interface CallStream {

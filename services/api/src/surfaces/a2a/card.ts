@@ -1,0 +1,88 @@
+import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import type { AgentCard } from '@a2a-js/sdk';
+import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
+import type { RequestHead } from '../../http/route.ts';
+import type { A2aDeps, OfferedAgent } from './deps.ts';
+import type { Sdk } from './sdk.ts';
+
+export const A2A_PATH = '/run/a2a';
+export const CARD_PATH = '/.well-known/agent-card.json';
+export const KEYS_PATH = '/.well-known/a2a-keys.json';
+
+/** Signs cards with a key on P-256 (ES256). */
+export interface CardSigner {
+  readonly privateKey: KeyObject;
+}
+
+/** The public keys of the signer (RFC 7517), for those who check cards. */
+export function publicKeysOf({ privateKey }: CardSigner) {
+  const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { keys: [{ ...jwk, kid: keyIdOf({ privateKey }), alg: 'ES256', use: 'sig' }] };
+}
+
+/** The thumbprint of the key (RFC 7638). */
+function keyIdOf({ privateKey }: CardSigner): string {
+  const { crv, kty, x, y } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+}
+
+const HOST = /^[A-Za-z0-9.-]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:]+\](?::\d{1,5})?$/;
+
+/** The origin at which a client reaches the pods. */
+export function originOf(
+  { origin }: Pick<A2aDeps, 'origin'>,
+  { headers: { host = '' } }: RequestHead,
+): string {
+  if (origin !== undefined) return origin;
+  return HOST.test(host) ? `http://${host}` : 'http://localhost';
+}
+
+/** The card of an agent, in the JSON of A2A 1.0. */
+function cardJson(deps: A2aDeps, { id, title, description }: OfferedAgent, origin: string) {
+  const url = `${origin}${A2A_PATH}/${id}`;
+  return {
+    name: title,
+    description,
+    version: deps.version,
+    supportedInterfaces: [
+      { url, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+      { url, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+      { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+    ],
+    capabilities: {
+      streaming: true,
+      pushNotifications: deps.push !== undefined,
+      extendedAgentCard: false,
+      extensions: [
+        {
+          uri: ELICITATION_EXTENSION,
+          description: 'Questions to the person, with their schemas, and answers to them.',
+          required: false,
+          params: { repeatableMessages: true },
+        },
+      ],
+    },
+    securitySchemes: {
+      bearer: {
+        httpAuthSecurityScheme: { scheme: 'Bearer', description: "A user's token, or a service key." },
+      },
+    },
+    securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    defaultInputModes: ['text/plain', 'application/json'],
+    defaultOutputModes: ['text/plain'],
+    skills: [{ id, name: title, description, tags: ['agent'] }],
+  };
+}
+
+/** The card of an agent, signed where a key is configured. */
+export async function cardOf(
+  { core }: Sdk,
+  deps: A2aDeps,
+  agent: OfferedAgent,
+  origin: string,
+): Promise<AgentCard> {
+  const card = core.AgentCard.fromJSON(cardJson(deps, agent, origin));
+  if (deps.signer === undefined) return card;
+  const header = { alg: 'ES256', kid: keyIdOf(deps.signer), typ: 'JOSE', jku: `${origin}${KEYS_PATH}` };
+  return core.generateAgentCardSignature(deps.signer.privateKey, header)(card);
+}

@@ -1,0 +1,39 @@
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { OwnerRecords } from '@parley/shared/ports/owner-records';
+import type { Authenticate } from '../../http/auth.ts';
+import type { CallLimits } from '../../http/limits.ts';
+import type { Turns } from '../../turns/turns.ts';
+import type { CardSigner } from './card.ts';
+import type { PushConfigs } from './push.ts';
+
+/** An agent that A2A clients may call. */
+export interface OfferedAgent {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  /** Who may answer its questions through A2A. */
+  readonly answers: 'user' | 'caller';
+}
+
+export interface A2aDeps {
+  readonly engine: Engine;
+  readonly limits: CallLimits;
+  readonly turns: Turns;
+  /** Which messages were taken as answers. */
+  readonly records: OwnerRecords;
+  /** The first one is the agent of the card at the well-known place. */
+  readonly agents: readonly OfferedAgent[];
+  /** Version of this service, for the cards. */
+  readonly version: string;
+  /** Verifies tokens for this surface. */
+  readonly authenticate: Authenticate;
+  /** The origin at which clients reach the pods; derived from the request when absent. */
+  readonly origin?: string;
+  /** Signs the cards. */
+  readonly signer?: CardSigner;
+  /** Push notifications; absent where they cannot be kept. */
+  readonly push?: PushConfigs;
+  /** How long a message is recognized when it is sent again, in ms. */
+  readonly answerMs: number;
+  readonly onFault: (error: unknown) => void;
+}

@@ -1,0 +1,189 @@
+import type { ListTasksRequest, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
+import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
+import type { WireUpdate } from '@parley/shared/domain/a2a/wire';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Run } from '@parley/shared/domain/runs/run';
+import { notFound } from '@parley/shared/elicitations/caller';
+import { inStreamPlace } from '../../http/limits.ts';
+import type { RouteCall } from '../../http/route.ts';
+import { podDraining } from '../../turns/start.ts';
+import { a2aCallerOf } from './caller.ts';
+import { cardOf } from './card.ts';
+import type { A2aDeps, OfferedAgent } from './deps.ts';
+import { a2aErrorOf, isByStatus } from './errors.ts';
+import { readMessage } from './message.ts';
+import type { Sdk } from './sdk.ts';
+import { listPage } from './task-list.ts';
+import { followTask, type OpenedTask, openTask } from './task-stream.ts';
+import { createCallerTasks, hasEnded } from './tasks.ts';
+
+/** The request handler of one call, below the SDK's bindings. */
+export interface CallHandler extends A2ARequestHandler {
+  /** The error of the call that A2A has no name for. */
+  readonly fault: unknown;
+}
+
+interface HandlerParts {
+  readonly sdk: Sdk;
+  readonly deps: A2aDeps;
+  readonly agent: OfferedAgent;
+  readonly origin: string;
+  readonly call: RouteCall;
+}
+
+/** Serves one call of an agent. Identity, budget and signal are those of the call; tasks are found under its person alone. */
+export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerParts): CallHandler {
+  const { core, errors } = sdk;
+  const { push } = deps;
+  const who = a2aCallerOf(call);
+  const tasks = createCallerTasks(deps, agent, who);
+  let fault: unknown;
+
+  /** Runs one operation: its budget first, its errors as A2A names them. */
+  async function run<Result>(writes: boolean, operation: () => Promise<Result>): Promise<Result> {
+    try {
+      await deps.limits.call(who.caller, writes);
+      return await operation();
+    } catch (error) {
+      throw named(error);
+    }
+  }
+
+  function named(error: unknown): unknown {
+    const a2a = a2aErrorOf(sdk, error);
+    if (isByStatus(a2a) || !(a2a instanceof errors.A2AError)) fault = a2a;
+    return a2a;
+  }
+
+  const taskOf = ({ fold }: OpenedTask, historyLength: number | undefined): Task => {
+    const json = fold.task();
+    if (json === undefined) throw notFound();
+    const task = core.Task.fromJSON(json);
+    if (historyLength === undefined) return task;
+    return { ...task, history: historyLength <= 0 ? [] : task.history.slice(-historyLength) };
+  };
+  const updateOf = (update: WireUpdate): StreamResponse => core.StreamResponse.fromJSON(update);
+
+  /** Begins a task or answers one. A new task is followed from its first event. */
+  async function take(params: SendMessageRequest): Promise<OpenedTask> {
+    if (call.draining) throw podDraining();
+    const message = readMessage(sdk, params.message);
+    const config = params.configuration?.taskPushNotificationConfig;
+    if (config !== undefined && push === undefined) throw new errors.PushNotificationNotSupportedError();
+    if (message.taskId !== undefined) {
+      const found = await tasks.find(message.taskId);
+      await tasks.answer(found, message);
+      if (config !== undefined) await push?.put(found, config, call.header('a2a-version'));
+      return openTask(deps, await tasks.find(message.taskId));
+    }
+    const begun = await tasks.begin(message);
+    if (config !== undefined) await push?.put(begun.run, config, call.header('a2a-version'));
+    return openTask(deps, begun.run);
+  }
+
+  function activate(context: ServerCallContext): void {
+    if (context.requestedExtensions?.includes(ELICITATION_EXTENSION) === true)
+      context.addActivatedExtension(ELICITATION_EXTENSION);
+  }
+
+  /** Updates in a place of the person's streams, beginning with the task as it is. */
+  async function* stream(opening: () => Promise<OpenedTask>, to: 'terminal' | 'answerable') {
+    try {
+      const opened = await opening();
+      const { streamRequestId } = opened.run;
+      const person = { kind: 'user', ...who.owner } as const;
+      const { updates, release } = await inStreamPlace(
+        deps.limits,
+        { caller: person, signal: call.signal },
+        { stream: `a2a/${streamRequestId}`, returns: false },
+        async ({ signal, release }) => ({ updates: followTask(deps, opened, { signal, to }), release }),
+      );
+      try {
+        const task = opened.fold.task();
+        if (task !== undefined) yield updateOf({ task });
+        for await (const update of updates) yield updateOf(update);
+      } finally {
+        release();
+      }
+    } catch (error) {
+      throw named(error);
+    }
+  }
+
+  async function pushOf<Result>(
+    taskId: string,
+    use: (configs: NonNullable<typeof push>, task: Run) => Promise<Result>,
+  ): Promise<Result> {
+    if (push === undefined) throw new errors.PushNotificationNotSupportedError();
+    return use(push, await tasks.find(taskId));
+  }
+
+  return {
+    get fault() {
+      return fault;
+    },
+    getAgentCard: () => cardOf(sdk, deps, agent, origin),
+    getAuthenticatedExtendedAgentCard: () =>
+      run(false, async () => {
+        throw new errors.ExtendedAgentCardNotConfiguredError();
+      }),
+    sendMessage: (params, context) =>
+      run(true, async () => {
+        activate(context);
+        const opened = await take(params);
+        const { returnImmediately = false, historyLength } = params.configuration ?? {};
+        if (!returnImmediately) {
+          const updates = followTask(deps, opened, { signal: call.signal, to: 'interrupted' });
+          for await (const _update of updates);
+        }
+        return taskOf(opened, historyLength);
+      }),
+    async *sendMessageStream(params, context) {
+      activate(context);
+      yield* stream(() => run(true, () => take(params)), 'answerable');
+    },
+    getTask: ({ id, historyLength }) =>
+      run(false, async () => taskOf(await openTask(deps, await tasks.find(id)), historyLength)),
+    cancelTask: ({ id }) =>
+      run(true, async () => {
+        const found = await tasks.find(id);
+        if (!(await tasks.stop(found))) throw new errors.TaskNotCancelableError();
+        const opened = await openTask(deps, found);
+        const updates = followTask(deps, opened, { signal: call.signal, to: 'terminal' });
+        for await (const _update of updates);
+        return taskOf(opened, undefined);
+      }),
+    async *resubscribe({ id }) {
+      yield* stream(
+        () =>
+          run(false, async () => {
+            const opened = await openTask(deps, await tasks.find(id));
+            if (hasEnded(opened))
+              throw new errors.UnsupportedOperationError({ message: 'The task has ended; get it instead.' });
+            return opened;
+          }),
+        'terminal',
+      );
+    },
+    listTasks: (params: ListTasksRequest) =>
+      run(false, async () => {
+        const page = listPage(core, await tasks.list(), params);
+        if (page === undefined) throw new ParleyError('invalid_request', 'The page is none of this list.');
+        const { listed, ...rest } = page;
+        return { ...rest, tasks: listed.map((task) => taskOf(task, params.historyLength)) };
+      }),
+    createTaskPushNotificationConfig: (config, context) =>
+      run(true, () =>
+        pushOf(config.taskId, (push, task) => push.put(task, config, context.requestedVersion)),
+      ),
+    getTaskPushNotificationConfig: ({ taskId, id }) =>
+      run(false, () => pushOf(taskId, (push, task) => push.get(task, id))),
+    listTaskPushNotificationConfigs: ({ taskId }) =>
+      run(false, () =>
+        pushOf(taskId, async (push, task) => ({ configs: [...(await push.list(task))], nextPageToken: '' })),
+      ),
+    deleteTaskPushNotificationConfig: ({ taskId, id }) =>
+      run(true, () => pushOf(taskId, (push, task) => push.remove(task, id))),
+  };
+}

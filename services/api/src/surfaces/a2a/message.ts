@@ -1,0 +1,53 @@
+import type { Message } from '@a2a-js/sdk';
+import { AnswerData } from '@parley/shared/domain/a2a/extension';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Sdk } from './sdk.ts';
+
+const MESSAGE_ID_MAX = 256;
+
+/** What a message holds for Parley. */
+export interface ReadMessage {
+  readonly messageId: string;
+  readonly taskId: string | undefined;
+  readonly contextId: string | undefined;
+  /** Its text parts as paragraphs. */
+  readonly text: string;
+  /** Answers by the extension. */
+  readonly answers: readonly AnswerData[];
+}
+
+/** Reads a message. Throws `invalid_request`, and the protocol's error for parts that Parley does not take. */
+export function readMessage({ errors }: Sdk, message: Message | undefined): ReadMessage {
+  if (message === undefined) throw malformed('message', 'is required');
+  const { messageId, taskId, contextId, parts } = message;
+  if (messageId === '' || messageId.length > MESSAGE_ID_MAX)
+    throw malformed('message.messageId', `must have 1 to ${MESSAGE_ID_MAX} characters`);
+  if (parts.length === 0) throw malformed('message.parts', 'is required');
+  const texts: string[] = [];
+  const answers: AnswerData[] = [];
+  for (const [index, { content }] of parts.entries()) {
+    if (content?.$case === 'text') texts.push(content.value);
+    else if (content?.$case === 'data') answers.push(answerOf(content.value, index));
+    else
+      throw new errors.ContentTypeNotSupportedError({ message: 'Parley takes text, and answers as data.' });
+  }
+  return {
+    messageId,
+    taskId: taskId === '' ? undefined : taskId,
+    contextId: contextId === '' ? undefined : contextId,
+    text: texts.join('\n\n').trim(),
+    answers,
+  };
+}
+
+function answerOf(data: unknown, index: number): AnswerData {
+  const read = AnswerData.safeParse(data);
+  if (read.success) return read.data;
+  throw malformed(`message.parts.${index}.data`, 'is no answer of the elicitation extension');
+}
+
+function malformed(path: string, message: string): ParleyError {
+  return new ParleyError('invalid_request', 'The message is not well formed.', {
+    issues: [{ path, message }],
+  });
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Run } from '@parley/shared/domain/runs/run';
+import { notFound } from '@parley/shared/elicitations/caller';
+
+/** Where the updates of a task are pushed; credentials included. */
+export interface PushTargetShape {
+  readonly id: string;
+  readonly url: string;
+  readonly token: string;
+  readonly authentication?: { readonly scheme: string; readonly credentials: string } | undefined;
+  readonly version: '1.0' | '0.3';
+}
+
+export interface PushConfigDeps {
+  /** Keeps a target and begins to deliver to it. */
+  readonly put: (task: Run, target: PushTargetShape) => Promise<void>;
+  readonly list: (task: Run) => Promise<readonly PushTargetShape[]>;
+  readonly remove: (task: Run, id: string) => Promise<boolean>;
+  /** What is wrong with an address; undefined for one that may be called. */
+  readonly faultOfUrl: (url: string) => string | undefined;
+}
+
+/** The push notification configurations of tasks. */
+export interface PushConfigs {
+  /** Keeps a configuration, in place of one with its id. Throws `invalid_request` for an address that is never called. */
+  put(
+    task: Run,
+    config: TaskPushNotificationConfig,
+    version: string | undefined,
+  ): Promise<TaskPushNotificationConfig>;
+  /** Throws `not_found`. */
+  get(task: Run, id: string): Promise<TaskPushNotificationConfig>;
+  list(task: Run): Promise<readonly TaskPushNotificationConfig[]>;
+  remove(task: Run, id: string): Promise<void>;
+}
+
+const ID_MAX = 128;
+const TEXT_MAX = 8_192;
+const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,63}$/;
+// What a header may hold.
+const PRINTABLE = /^[\x20-\x7e]*$/;
+
+export function createPushConfigs(deps: PushConfigDeps): PushConfigs {
+  return {
+    async put(task, config, version) {
+      const target = targetOf(config, version === '1.0' ? '1.0' : '0.3');
+      const fault = deps.faultOfUrl(target.url) ?? faultOfTarget(target);
+      if (fault !== undefined)
+        throw new ParleyError('invalid_request', 'The push configuration cannot be kept.', {
+          issues: [{ path: 'url', message: fault }],
+        });
+      await deps.put(task, target);
+      return configOf(task, target);
+    },
+    async get(task, id) {
+      const target = (await deps.list(task)).find((one) => one.id === id);
+      if (target === undefined) throw notFound();
+      return configOf(task, target);
+    },
+    list: async (task) => (await deps.list(task)).map((target) => configOf(task, target)),
+    async remove(task, id) {
+      await deps.remove(task, id);
+    },
+  };
+}
+
+function targetOf(
+  { id, url, token, authentication }: TaskPushNotificationConfig,
+  version: PushTargetShape['version'],
+): PushTargetShape {
+  const { scheme = '', credentials = '' } = authentication ?? {};
+  return {
+    id: id === '' ? randomUUID() : id,
+    url,
+    token,
+    version,
+    ...(scheme !== '' && { authentication: { scheme, credentials } }),
+  };
+}
+
+function faultOfTarget({ id, token, authentication }: PushTargetShape): string | undefined {
+  if (id.length > ID_MAX) return `has an id of more than ${ID_MAX} characters`;
+  const { scheme = 'Bearer', credentials = '' } = authentication ?? {};
+  if (!SCHEME.test(scheme)) return 'has an authentication scheme that no header can have';
+  const isHeader = [token, credentials].every((text) => text.length <= TEXT_MAX && PRINTABLE.test(text));
+  return isHeader ? undefined : 'has a token or credentials that no header can hold';
+}
+
+/** A configuration as its owner reads it: without its credentials. */
+function configOf(
+  { streamRequestId }: Run,
+  { id, url, authentication }: PushTargetShape,
+): TaskPushNotificationConfig {
+  return {
+    tenant: '',
+    id,
+    taskId: streamRequestId,
+    url,
+    token: '',
+    authentication: authentication && { scheme: authentication.scheme, credentials: '' },
+  };
+}

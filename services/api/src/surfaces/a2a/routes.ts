@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { z } from 'zod';
+import {
+  ANYBODY,
+  bearerFor,
+  json,
+  jsonBody,
+  type Reply,
+  type RequestHead,
+  type Route,
+  type RouteCall,
+  route,
+  type Surface,
+} from '../../http/route.ts';
+import { serveJsonRpc, serveRest } from './bindings.ts';
+import { USER_HEADER } from './caller.ts';
+import { A2A_PATH, CARD_PATH, cardOf, KEYS_PATH, originOf, publicKeysOf } from './card.ts';
+import type { A2aDeps, OfferedAgent } from './deps.ts';
+import { restProblem, rpcProblem } from './errors.ts';
+import { CARD_EXAMPLE, RPC_EXAMPLE, SEND_EXAMPLE, TASK_EXAMPLE } from './examples.ts';
+import { createCallHandler } from './handler.ts';
+import {
+  listOperation,
+  PUSH_OPERATIONS,
+  type RestOperation,
+  type RestRequest,
+  sendOperation,
+  taskOperation,
+} from './rest.ts';
+import { createSdkLoader } from './sdk.ts';
+
+const HEADERS = {
+  'A2A-Version': 'The version that the client speaks; 0.3 when absent.',
+  'A2A-Extensions': 'The extensions that the client knows, comma separated.',
+  'Parley-User': 'With a service key: the person for whom it speaks.',
+};
+const AGENT_PATH = `${A2A_PATH}/:agent`;
+const TASKS_PATH = `${AGENT_PATH}/tasks`;
+const CONFIGS_PATH = `${TASKS_PATH}/:task/pushNotificationConfigs`;
+const CARD_SECONDS = 300;
+
+/** A2A 1.0 over JSON-RPC and HTTP+JSON, and 0.3 over JSON-RPC: agents of Parley, for agents of others. */
+export function a2aRoutes(deps: A2aDeps): Surface {
+  const loadSdk = createSdkLoader();
+  const agents = new Map(deps.agents.map((agent) => [agent.id, agent]));
+  const proof = bearerFor(deps.authenticate, 'user', 'chat');
+
+  function agentOf({ agent: id = '' }: Readonly<Record<string, string>>): OfferedAgent {
+    const agent = agents.get(id);
+    if (agent === undefined) throw new ParleyError('not_found', 'No such agent is offered.');
+    return agent;
+  }
+
+  async function partsOf(call: RouteCall) {
+    const agent = agentOf(call.params);
+    const sdk = await loadSdk();
+    const handler = createCallHandler({ sdk, deps, agent, origin: originOf(deps, call.head), call });
+    return { sdk, handler, call, onFault: deps.onFault };
+  }
+
+  function rest(operationOf: (request: RestRequest) => RestOperation | undefined) {
+    return async (call: RouteCall): Promise<Reply> => {
+      const query = (call.query ?? {}) as RestRequest['query'];
+      const operation = operationOf({ params: call.params, query, body: call.body });
+      if (operation === undefined) throw new ParleyError('not_found', 'A2A has no such call.');
+      return serveRest(await partsOf(call), operation);
+    };
+  }
+
+  const common = { proof, limits: 'own', refuse: (error: unknown) => restProblem(error) } as const;
+  const query = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+  const readOnly = (path: string, operationOf: Parameters<typeof rest>[0]): Route =>
+    route({ ...common, method: 'GET', path, query, handle: rest(operationOf) });
+  const writing = (method: 'POST' | 'DELETE', path: string, operationOf: Parameters<typeof rest>[0]): Route =>
+    route({
+      ...common,
+      method,
+      path,
+      body: jsonBody(z.unknown(), { optional: true }),
+      handle: rest(operationOf),
+    });
+
+  return {
+    routes: [
+      ...cardRoutes(deps, { loadSdk, agentOf }),
+      route({
+        method: 'POST',
+        path: AGENT_PATH,
+        proof,
+        limits: 'own',
+        body: jsonBody(z.unknown()),
+        refuse: (error) => rpcProblem(error),
+        docs: {
+          group: 'A2A',
+          summary: 'Call an agent by the Agent2Agent protocol (JSON-RPC)',
+          description:
+            'A2A 1.0, and 0.3 for clients that name no version. Errors are JSON-RPC errors. See docs/a2a.md.',
+          headers: HEADERS,
+          example: RPC_EXAMPLE,
+          replies: { 200: { description: 'A JSON-RPC message, or server-sent events' } },
+          errors: ['not_found', 'forbidden'],
+        },
+        handle: async (call: RouteCall) => serveJsonRpc(await partsOf(call)),
+      }),
+      route({
+        ...common,
+        method: 'POST',
+        path: `${AGENT_PATH}/:operation`,
+        body: jsonBody(z.unknown()),
+        docs: {
+          group: 'A2A',
+          summary: 'Send a message to an agent (HTTP+JSON)',
+          description: '`message:send` or `message:stream`. Errors are `google.rpc.Status`. See docs/a2a.md.',
+          headers: HEADERS,
+          example: SEND_EXAMPLE,
+          replies: { 200: { description: 'A task, or server-sent events' } },
+          errors: ['not_found', 'forbidden'],
+        },
+        handle: rest(sendOperation),
+      }),
+      route({
+        ...common,
+        method: 'GET',
+        path: `${TASKS_PATH}/:task`,
+        query,
+        docs: {
+          group: 'A2A',
+          summary: 'Get a task (HTTP+JSON)',
+          description: 'With `:subscribe` after the id: its updates as server-sent events.',
+          headers: HEADERS,
+          example: TASK_EXAMPLE,
+          replies: { 200: { description: 'The task' } },
+          errors: ['not_found', 'forbidden'],
+        },
+        handle: rest(taskOperation),
+      }),
+      readOnly(TASKS_PATH, listOperation),
+      readOnly(`${AGENT_PATH}/extendedAgentCard`, () => ({ method: 'GetExtendedAgentCard', params: {} })),
+      writing('POST', `${TASKS_PATH}/:task`, taskOperation),
+      writing('POST', CONFIGS_PATH, PUSH_OPERATIONS.put),
+      readOnly(CONFIGS_PATH, PUSH_OPERATIONS.list),
+      readOnly(`${CONFIGS_PATH}/:config`, PUSH_OPERATIONS.get),
+      writing('DELETE', `${CONFIGS_PATH}/:config`, PUSH_OPERATIONS.remove),
+    ],
+    browserHeaders: {
+      request: ['a2a-version', 'a2a-extensions', 'x-a2a-extensions', USER_HEADER],
+      response: ['a2a-extensions', 'x-a2a-extensions', 'www-authenticate'],
+    },
+  };
+}
+
+interface CardParts {
+  readonly loadSdk: ReturnType<typeof createSdkLoader>;
+  readonly agentOf: (params: Readonly<Record<string, string>>) => OfferedAgent;
+}
+
+/** The cards, which anybody may read, and the keys that sign them. */
+function cardRoutes(deps: A2aDeps, { loadSdk, agentOf }: CardParts): Route[] {
+  async function cardReply(agent: OfferedAgent, head: RequestHead): Promise<Reply> {
+    const sdk = await loadSdk();
+    const card = await cardOf(sdk, deps, agent, originOf(deps, head));
+    const isLegacy = (head.headers['a2a-version'] || '0.3') === '0.3';
+    const body = isLegacy ? await legacyCard(sdk, card) : sdk.core.AgentCard.toJSON(card);
+    const etag = `"${createHash('sha256')
+      .update(JSON.stringify(unsigned(body)))
+      .digest('base64url')}"`;
+    const headers = { 'cache-control': `public, max-age=${CARD_SECONDS}`, vary: 'A2A-Version, Host', etag };
+    return head.headers['if-none-match'] === etag
+      ? { type: 'empty', status: 304, headers }
+      : json(200, body, headers);
+  }
+
+  const docs = (summary: string) => ({
+    group: 'A2A' as const,
+    summary,
+    headers: { 'A2A-Version': 'The version of the card that is read; 0.3 when absent.' },
+    example: CARD_EXAMPLE,
+    replies: { 200: { description: 'The card', schema: z.looseObject({ name: z.string() }) } },
+  });
+  const [first] = deps.agents;
+  return [
+    route({
+      method: 'GET',
+      path: CARD_PATH,
+      proof: ANYBODY,
+      docs: docs('The A2A card of the first agent'),
+      handle: async ({ head }) => cardReply(first ?? agentOf({}), head),
+    }),
+    route({
+      method: 'GET',
+      path: `${AGENT_PATH}${CARD_PATH}`,
+      proof: ANYBODY,
+      docs: docs('The A2A card of an agent'),
+      handle: async ({ head, params }) => cardReply(agentOf(params), head),
+    }),
+    route({
+      method: 'GET',
+      path: KEYS_PATH,
+      proof: ANYBODY,
+      handle: async () => json(200, deps.signer === undefined ? { keys: [] } : publicKeysOf(deps.signer)),
+    }),
+  ];
+}
+
+/** Signatures differ each time. */
+function unsigned(body: unknown): unknown {
+  const { signatures: _signatures, ...card } = body as Record<string, unknown>;
+  return card;
+}
+
+/** The card as clients of 0.3 read it. The SDK translates it for its legacy method only. */
+async function legacyCard(
+  { compat, server }: Awaited<ReturnType<CardParts['loadSdk']>>,
+  card: Awaited<ReturnType<typeof cardOf>>,
+): Promise<unknown> {
+  const getCard = async () => card;
+  const handler = { getAgentCard: getCard, getAuthenticatedExtendedAgentCard: getCard };
+  const transport = new compat.LegacyJsonRpcTransportHandler(handler as never);
+  const request = { jsonrpc: '2.0', id: 1, method: 'agent/getAuthenticatedExtendedCard' };
+  const reply = await transport.handle(request, new server.ServerCallContext({}));
+  return 'result' in reply ? reply.result : undefined;
+}

@@ -1,0 +1,20 @@
+/** The A2A SDK, loaded at the first call: a pod that nobody calls through A2A never loads it. */
+async function load() {
+  const [core, server, compat, errors] = await Promise.all([
+    import('@a2a-js/sdk'),
+    import('@a2a-js/sdk/server'),
+    import('@a2a-js/sdk/compat/v0_3/server'),
+    import('@a2a-js/sdk/errors'),
+  ]);
+  return { core, server, compat, errors };
+}
+
+export type Sdk = Awaited<ReturnType<typeof load>>;
+
+export function createSdkLoader(): () => Promise<Sdk> {
+  let loading: Promise<Sdk> | undefined;
+  return () => {
+    loading ??= load();
+    return loading;
+  };
+}

@@ -1,0 +1,114 @@
+import { taskHeadOf } from '@parley/shared/domain/a2a/task-head';
+import { createTaskFold, type TaskFold } from '@parley/shared/domain/a2a/task';
+import { isInterruptedState, isTerminalState, type WireUpdate } from '@parley/shared/domain/a2a/wire';
+import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import type { Run } from '@parley/shared/domain/runs/run';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
+import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
+import { podDraining } from '../../turns/start.ts';
+import { createTextAhead, type TextPiece } from '../../turns/text.ts';
+import { TICK, withTicks } from '../../turns/ticks.ts';
+import type { A2aDeps } from './deps.ts';
+
+type StreamDeps = Pick<A2aDeps, 'engine' | 'turns'>;
+
+// A run with several open questions asks them within this time.
+const QUIET_MS = 300;
+const TICK_MS = 60_000;
+
+/** A task as far as its feed goes. */
+export interface OpenedTask {
+  readonly run: Run;
+  readonly fold: TaskFold;
+  /** The last event that the fold has. */
+  readonly until: FeedPosition | undefined;
+}
+
+/** Reads a task from its feed. Throws `unavailable`. */
+export async function openTask({ engine }: Pick<StreamDeps, 'engine'>, run: Run): Promise<OpenedTask> {
+  const fold = createTaskFold(taskHeadOf(run), { text: 'chunks' });
+  let until: FeedPosition | undefined;
+  for await (const item of engine.replayItems(run)) {
+    fold.take(item);
+    until = parseFeedPosition(item.id) ?? until;
+  }
+  return { run, fold, until };
+}
+
+export interface FollowTaskOptions {
+  readonly signal: AbortSignal;
+  /**
+   * `terminal`: to the end of the task. `answerable`: also to a state in which the caller must send something.
+   * `interrupted`: also to every other state in which the task waits.
+   */
+  readonly to: 'terminal' | 'answerable' | 'interrupted';
+}
+
+/**
+ * The updates of a task after those that it was opened with, from any pod. While it is followed, its run is taken over
+ * within seconds should its pod die. Throws `unavailable` when the signal is aborted: the updates go on elsewhere.
+ */
+export async function* followTask(
+  { engine, turns }: StreamDeps,
+  { run, fold, until }: OpenedTask,
+  { signal, to }: FollowTaskOptions,
+): AsyncGenerator<WireUpdate, void> {
+  const isDone = () => fold.state !== undefined && isTerminalState(fold.state);
+  const mayStop = () =>
+    fold.state === 'TASK_STATE_INPUT_REQUIRED'
+      ? to !== 'terminal'
+      : to === 'interrupted' && fold.state !== undefined && isInterruptedState(fold.state);
+  if (isDone()) return;
+  const leaving = new AbortController();
+  const following = AbortSignal.any([signal, leaving.signal]);
+  const stopAttending = releaseOnAbort(following, turns.attend(run));
+  const read = createItemReader(fold, until);
+  try {
+    const items = await engine.watchLive({
+      stream: run,
+      ...(until !== undefined && { after: until }),
+      signal: following,
+    });
+    for await (const item of withTicks(items, () => (mayStop() ? QUIET_MS : TICK_MS))) {
+      if (item === TICK) {
+        if (mayStop()) return;
+        continue;
+      }
+      // The feed was lost: the client opens the task again.
+      if (item.type === 'reset') throw podDraining();
+      yield* read(item);
+      if (isDone() || (isDetached(item) && mayStop())) return;
+    }
+    throw podDraining();
+  } catch (error) {
+    throw signal.aborted ? podDraining() : error;
+  } finally {
+    leaving.abort();
+    stopAttending();
+  }
+}
+
+type ReadItem = Exclude<WatchItem | LiveItem, { type: 'reset' }>;
+
+/** Reads items into the fold. Each character of a text comes once, live or from the feed. */
+function createItemReader(fold: TaskFold, until: FeedPosition | undefined) {
+  const texts = createTextAhead();
+  if (until !== undefined) texts.passEvent(formatFeedPosition(until), true);
+  const take = (block: string, pieces: readonly TextPiece[]) =>
+    pieces.flatMap(({ text }) => fold.takeText(block, text));
+
+  return (item: ReadItem): readonly WireUpdate[] => {
+    if (item.type === 'live') return take(item.text.block, texts.passLive(item.after, item.text));
+    const event = item.type === 'other' ? turnEventOf(item.event) : undefined;
+    if (event?.type === 'text-delta')
+      return take(event.block, texts.passText(item.id, event.text, false));
+    texts.passEvent(item.id, false);
+    return fold.take(item);
+  };
+}
+
+/** True for the event after which all of the turn waits. */
+function isDetached(item: ReadItem): boolean {
+  return item.type === 'other' && item.event.type === 'turn-detached';
+}

@@ -1,0 +1,73 @@
+import { A2A_PUSH, deliverTask } from '@parley/shared/delivery/a2a-push/store';
+import { faultOfUrl } from '@parley/shared/domain/url';
+import { a2aSigningKeyOf } from '@parley/shared/runtime/a2a/env';
+import { createPushStoreOf } from '@parley/shared/runtime/a2a/push';
+import { mayBeCalled } from '@parley/shared/runtime/guarded-fetch';
+import type { LoadedAgentsConfig } from '../agents/config/load.ts';
+import type { Surface } from '../http/route.ts';
+import type { OfferedAgent } from '../surfaces/a2a/deps.ts';
+import { createPushConfigs, type PushConfigs } from '../surfaces/a2a/push.ts';
+import { a2aRoutes } from '../surfaces/a2a/routes.ts';
+import type { Turns } from '../turns/turns.ts';
+import { createAuthentication } from './authentication.ts';
+import type { PodParts } from './pod-parts.ts';
+
+/** The agents that a configuration offers to A2A clients. The default agent comes first: its card is the deployment's. */
+export function agentsForA2a({ config }: LoadedAgentsConfig): readonly OfferedAgent[] {
+  const offered = (config.a2aOffer?.agents ?? []).map(({ agent: id, description, answers }) => {
+    const title = config.agents[id]?.title ?? id;
+    return { id, title, description: description ?? `The agent ${title}.`, answers };
+  });
+  const isDefault = ({ id }: OfferedAgent) => id === config.defaultAgent;
+  return [...offered.filter(isDefault), ...offered.filter((one) => !isDefault(one))];
+}
+
+/** Builds the A2A surface; none where no agent is offered. */
+export function wireA2a(
+  { env, version, backend, engine, limits, log }: PodParts,
+  turns: Turns,
+  agents: readonly OfferedAgent[],
+): Surface[] {
+  if (agents.length === 0) return [];
+  const url = env.PARLEY_A2A_URL ?? env.PARLEY_PUBLIC_URL;
+  const push = pushConfigs(env, backend);
+  const privateKey = a2aSigningKeyOf(env);
+  return [
+    a2aRoutes({
+      engine,
+      limits,
+      turns,
+      agents,
+      version,
+      records: backend.ownerRecords,
+      authenticate: createAuthentication(env, env.PARLEY_A2A_AUDIENCE),
+      ...(url !== undefined && { origin: new URL(url).origin }),
+      ...(privateKey !== undefined && { signer: { privateKey } }),
+      ...(push !== undefined && { push }),
+      answerMs: env.PARLEY_RETENTION_SECONDS * 1000,
+      onFault: (error) => log.error({ err: error }, 'A2A request failed unexpectedly'),
+    }),
+  ];
+}
+
+function pushConfigs(env: PodParts['env'], backend: PodParts['backend']): PushConfigs | undefined {
+  const store = createPushStoreOf(env, backend);
+  if (store === undefined) return undefined;
+  const isDevelopment = env.NODE_ENV !== 'production';
+  return createPushConfigs({
+    ...store,
+    async put(task, target) {
+      const slot = await store.put(task, target);
+      const { tenant, userId, streamRequestId } = task;
+      const stream = { tenant, userId, streamRequestId };
+      // In this order: what was committed before is delivered by the task.
+      await backend.subscriptions.add(stream, A2A_PUSH, store.keepMs);
+      await backend.outbox.add(deliverTask(stream, slot));
+    },
+    faultOfUrl(url) {
+      const fault = faultOfUrl(url, { allowLoopbackHttp: isDevelopment });
+      if (fault !== undefined) return fault;
+      return mayBeCalled(url, { allowLoopback: isDevelopment }) ? undefined : 'must not name a private address';
+    },
+  });
+}

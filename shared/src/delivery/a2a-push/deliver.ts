@@ -1,0 +1,107 @@
+import { createTaskFold } from '../../domain/a2a/task.ts';
+import { taskHeadOf } from '../../domain/a2a/task-head.ts';
+import type { WireUpdate } from '../../domain/a2a/wire.ts';
+import { parseFeedPosition } from '../../domain/events.ts';
+import { bucketOfElicitationId, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
+import type { EngineDeps } from '../../elicitations/deps.ts';
+import { replayItems } from '../../elicitations/watch.ts';
+import { type DeliveryKind, NOT_UNDERSTOOD } from '../../ports/delivery/kind.ts';
+import type { Outbox, OutboxResult } from '../../ports/delivery/outbox.ts';
+import type { Elicitations } from '../../ports/elicitations/elicitations.ts';
+import type { Feed } from '../../ports/elicitations/feed.ts';
+import type { Runs } from '../../ports/runs/runs.ts';
+import { A2A_DELIVER, A2A_PUSH, deliverTask, type PushStore, type PushTarget, parseDeliverTask } from './store.ts';
+
+/** How a receiver replied to one update. `final`: another attempt would fail too. */
+export type PushReply = 'delivered' | 'failed' | 'final';
+
+export type SendPush = (target: PushTarget, update: WireUpdate) => Promise<PushReply>;
+
+export interface DeliverPushDeps {
+  readonly store: PushStore;
+  readonly runs: Pick<Runs, 'read'>;
+  readonly feed: Feed;
+  readonly elicitations: Pick<Elicitations, 'read'>;
+  readonly records: EngineDeps['records'];
+  readonly outbox: Pick<Outbox, 'add'>;
+  readonly send: SendPush;
+  /** Called when the updates of a task are no longer delivered to a target. */
+  readonly onGivenUp: (task: StreamRef) => void;
+}
+
+const PLACES = 16;
+// Well below the lease of the outbox, with the time of one more call.
+const WORK_MS = 30_000;
+const SECOND = 1_000;
+const PAUSES_MS = [1, 5, 15, 60, 300, 1_800, 7_200, 21_600].map((seconds) => seconds * SECOND);
+
+/** The delivery kinds of push notifications: one follows turns, the other delivers, one update after another. */
+export function a2aPushKinds(deps: DeliverPushDeps): DeliveryKind[] {
+  return [
+    {
+      name: A2A_PUSH,
+      places: PLACES,
+      async handle({ subject }) {
+        const stream = parseStreamPath(subject) ?? (await streamOfQuestion(deps, subject));
+        if (stream === undefined) return 'done';
+        const slots = await deps.store.slots(stream);
+        await Promise.all(slots.map((slot) => deps.outbox.add(deliverTask(stream, slot))));
+        return 'done';
+      },
+    },
+    {
+      name: A2A_DELIVER,
+      places: PLACES,
+      async handle(task, attempt) {
+        const parsed = parseDeliverTask(task);
+        return parsed === undefined ? NOT_UNDERSTOOD : deliver(deps, parsed.stream, parsed.slot, attempt);
+      },
+    },
+  ];
+}
+
+async function streamOfQuestion({ elicitations }: DeliverPushDeps, id: string): Promise<StreamRef | undefined> {
+  if (bucketOfElicitationId(id) === undefined) return undefined;
+  return (await elicitations.read(id)).row?.definition;
+}
+
+async function deliver(
+  deps: DeliverPushDeps,
+  stream: StreamRef,
+  slot: number,
+  attempt: number,
+): Promise<OutboxResult> {
+  const { store } = deps;
+  const target = await store.read(stream, slot);
+  if (target === undefined) return 'done';
+  const last = await store.position(stream, slot);
+  const { run } = await deps.runs.read(stream);
+  if (run === undefined) {
+    await store.remove(stream, target.id);
+    return 'done';
+  }
+  const endsAt = performance.now() + WORK_MS;
+  const fold = createTaskFold(taskHeadOf(run), { text: 'whole' });
+  for await (const item of replayItems(deps, stream)) {
+    const updates = fold.take(item);
+    if (!isAfter(item.id, last)) continue;
+    for (const update of updates) {
+      const reply = await deps.send(target, update);
+      if (reply === 'delivered') continue;
+      const pause = reply === 'final' ? undefined : PAUSES_MS[attempt - 1];
+      if (pause !== undefined) return { retryInMs: pause };
+      await store.remove(stream, target.id);
+      deps.onGivenUp(stream);
+      return 'done';
+    }
+    if (updates.length > 0) await store.movePosition(stream, slot, item.id);
+    if (performance.now() > endsAt) return { deferInMs: 1 };
+  }
+  return 'done';
+}
+
+function isAfter(id: string, last: string | undefined): boolean {
+  const [position, before] = [parseFeedPosition(id), last === undefined ? undefined : parseFeedPosition(last)];
+  if (position === undefined || before === undefined || position.epoch !== before.epoch) return true;
+  return position.seq > before.seq;
+}

@@ -1,0 +1,111 @@
+import { ParleyError } from '../../domain/errors.ts';
+import { bucketOf, formatStreamPath, type Owner, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
+import type { OutboxTask } from '../../ports/delivery/outbox.ts';
+import type { OwnerRecords } from '../../ports/owner-records.ts';
+import { z } from 'zod';
+
+/** Where the updates of a task are pushed, and how the receiver knows who pushes. */
+export const PushTarget = z.object({
+  id: z.string(),
+  url: z.string(),
+  token: z.string(),
+  authentication: z.object({ scheme: z.string(), credentials: z.string() }).optional(),
+  /** The version of A2A in which the updates are sent. */
+  version: z.enum(['1.0', '0.3']),
+});
+export type PushTarget = z.infer<typeof PushTarget>;
+
+/** Seals targets, which hold credentials, for one task. */
+export interface PushSeals {
+  seal(task: StreamRef, text: string): string;
+  /** Undefined for what cannot be opened, such as with a key that was removed. */
+  unseal(task: StreamRef, sealed: string): string | undefined;
+}
+
+/** The push targets of tasks, each in one of a few slots of its task. */
+export interface PushStore {
+  /** How long a target is kept, in ms. */
+  readonly keepMs: number;
+  /** Keeps a target, in place of one with its id. Throws `invalid_request` when the task has too many. */
+  put(task: StreamRef, target: PushTarget): Promise<number>;
+  list(task: StreamRef): Promise<readonly PushTarget[]>;
+  /** The slots that hold targets. */
+  slots(task: StreamRef): Promise<readonly number[]>;
+  read(task: StreamRef, slot: number): Promise<PushTarget | undefined>;
+  remove(task: StreamRef, id: string): Promise<boolean>;
+  /** The last event whose updates were delivered. */
+  position(task: StreamRef, slot: number): Promise<string | undefined>;
+  movePosition(task: StreamRef, slot: number, position: string): Promise<void>;
+}
+
+/** The kind that follows turns with targets. Its tasks name what has changed; each becomes a delivery for each target. */
+export const A2A_PUSH = 'a2a-push';
+/** The kind that delivers to one target. */
+export const A2A_DELIVER = 'a2a-deliver';
+const SLOTS = [0, 1, 2, 3, 4] as const;
+
+/** The task that delivers to the target in a slot what it does not have yet. */
+export function deliverTask(task: StreamRef, slot: number): OutboxTask {
+  return { kind: A2A_DELIVER, subject: `${formatStreamPath(task)}/${slot}`, bucket: bucketOf(task) };
+}
+
+/** The turn and the slot of such a task; undefined when it cannot be read. */
+export function parseDeliverTask({ subject }: OutboxTask) {
+  const slash = subject.lastIndexOf('/');
+  const stream = parseStreamPath(subject.slice(0, slash));
+  const slot = Number(subject.slice(slash + 1));
+  return stream === undefined || !Number.isSafeInteger(slot) ? undefined : { stream, slot };
+}
+
+export interface PushStoreDeps {
+  readonly records: OwnerRecords;
+  readonly seals: PushSeals;
+  /** How long a target is kept, in ms: as long as a task may last. */
+  readonly keepMs: number;
+}
+
+export function createPushStore({ records, seals, keepMs }: PushStoreDeps): PushStore {
+  const targetName = ({ streamRequestId }: StreamRef, slot: number) => `a2a-push/${streamRequestId}/${slot}`;
+  const positionName = ({ streamRequestId }: StreamRef, slot: number) =>
+    `a2a-pushed/${streamRequestId}/${slot}`;
+  const ownerOf = ({ tenant, userId }: StreamRef): Owner => ({ tenant, userId });
+
+  async function entry(task: StreamRef, slot: number) {
+    const sealed = await records.read(ownerOf(task), targetName(task, slot));
+    const text = sealed === undefined ? undefined : seals.unseal(task, sealed);
+    const target = text === undefined ? undefined : PushTarget.parse(JSON.parse(text));
+    return { slot, sealed, target };
+  }
+  const entries = (task: StreamRef) => Promise.all(SLOTS.map((slot) => entry(task, slot)));
+
+  async function clear(task: StreamRef, slot: number, sealed?: string): Promise<boolean> {
+    await records.remove(ownerOf(task), positionName(task, slot));
+    return records.remove(ownerOf(task), targetName(task, slot), sealed);
+  }
+
+  return {
+    keepMs,
+    async put(task, target) {
+      const sealed = seals.seal(task, JSON.stringify(target));
+      const before = (await entries(task)).find((one) => one.target?.id === target.id);
+      if (before !== undefined) await clear(task, before.slot, before.sealed);
+      for (const slot of before === undefined ? SLOTS : [before.slot, ...SLOTS]) {
+        const kept = await records.putIfAbsent(ownerOf(task), targetName(task, slot), sealed, keepMs);
+        if (kept === sealed) return slot;
+      }
+      throw new ParleyError('invalid_request', `A task has at most ${SLOTS.length} push configurations.`);
+    },
+    list: async (task) => (await entries(task)).flatMap(({ target }) => target ?? []),
+    slots: async (task) => (await entries(task)).flatMap(({ slot, target }) => (target === undefined ? [] : [slot])),
+    read: async (task, slot) => (await entry(task, slot)).target,
+    async remove(task, id) {
+      const found = (await entries(task)).find(({ target }) => target?.id === id);
+      return found !== undefined && clear(task, found.slot, found.sealed);
+    },
+    position: (task, slot) => records.read(ownerOf(task), positionName(task, slot)),
+    async movePosition(task, slot, position) {
+      await records.remove(ownerOf(task), positionName(task, slot));
+      await records.putIfAbsent(ownerOf(task), positionName(task, slot), position, keepMs);
+    },
+  };
+}

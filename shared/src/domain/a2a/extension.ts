@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import type { Elicitation } from '../elicitations/elicitation.ts';
+import { ACTIONS, COMPLETIONS, MODES, STATUSES } from '../elicitations/status.ts';
+import type { WirePart } from './wire.ts';
+
+/**
+ * The A2A extension by which a task asks a person and takes the answer. A question is a data part of a status message; an
+ * answer is a data part of a message to the task. docs/a2a.md has the schemas and examples.
+ */
+export const ELICITATION_EXTENSION = 'https://parley.dev/a2a/extensions/elicitation/v1';
+
+/** A question, and how it ended. */
+export const QuestionData = z.looseObject({
+  type: z.literal('elicitation'),
+  elicitationId: z.string(),
+  mode: z.enum(MODES),
+  message: z.string(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  requestedSchema: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('Of a form: the restricted JSON Schema.'),
+  url: z.string().optional().describe('The page to open, with mode `url`.'),
+  completion: z.enum(COMPLETIONS).optional(),
+  sensitive: z.boolean().optional(),
+  status: z.enum(STATUSES),
+  action: z.enum(ACTIONS).optional().describe('What the person did, once the question has ended.'),
+  reason: z.string().optional().describe('Why it was withdrawn.'),
+  expiresAt: z.iso.datetime().describe('The deadline.'),
+});
+export type QuestionData = z.infer<typeof QuestionData>;
+
+/** An answer to a question. */
+export const AnswerData = z.looseObject({
+  type: z.literal('elicitation-response'),
+  elicitationId: z.string().max(128),
+  action: z.enum(ACTIONS),
+  content: z.record(z.string(), z.unknown()).optional().describe('Values by field, of an accepted form.'),
+});
+export type AnswerData = z.infer<typeof AnswerData>;
+
+/** A question as the extension shows it. `question` is what the client of its turn shows. */
+export function questionDataOf(question: Elicitation): QuestionData {
+  const { elicitationId, mode, message, title, description, requestedSchema, url, completion } = question;
+  const { sensitive, status, action, reason, expiresAt } = question;
+  return {
+    type: 'elicitation',
+    elicitationId,
+    mode,
+    message,
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+    ...(mode === 'form' && requestedSchema !== undefined && { requestedSchema }),
+    ...(url !== undefined && { url }),
+    ...(completion !== undefined && { completion }),
+    ...(sensitive !== undefined && { sensitive }),
+    status,
+    ...(action !== undefined && { action }),
+    ...(reason !== undefined && { reason }),
+    expiresAt,
+  };
+}
+
+/** The questions among the parts of a message. */
+export function questionsIn(parts: readonly WirePart[]): QuestionData[] {
+  return parts.flatMap(({ data }) => {
+    const read = QuestionData.safeParse(data);
+    return read.success ? [read.data] : [];
+  });
+}
+
+/** A question in words, for clients that do not know the extension. */
+export function questionText({ mode, message, description, requestedSchema, url }: QuestionData): string {
+  const words = description === undefined ? message : `${message}\n${description}`;
+  if (mode === 'url') return url === undefined ? words : `${words}\nOpen: ${url}`;
+  const fields = fieldsOf(requestedSchema);
+  return isSoleText(fields) ? words : `${words}\n${fields.map(fieldText).join('\n')}`;
+}
+
+/** The name of the only field of a form that plain text can answer; undefined for every other question. */
+export function plainTextField({ mode, requestedSchema, sensitive }: QuestionData): string | undefined {
+  const fields = mode === 'form' && sensitive !== true ? fieldsOf(requestedSchema) : [];
+  return isSoleText(fields) ? fields[0]?.name : undefined;
+}
+
+interface ShownField {
+  readonly name: string;
+  readonly type: string;
+  readonly title?: string;
+  readonly choices: readonly string[];
+  readonly isRequired: boolean;
+}
+
+function isSoleText(fields: readonly ShownField[]): boolean {
+  return fields.length === 1 && fields[0]?.type === 'string';
+}
+
+function fieldText({ name, type, title, choices, isRequired }: ShownField): string {
+  const kind = choices.length > 0 ? choices.join(' | ') : type;
+  return `- ${title ?? name} (${kind}${isRequired ? '' : ', optional'})`;
+}
+
+const Choice = z.union([
+  z.string(),
+  z
+    .looseObject({ const: z.string(), title: z.string().optional() })
+    .transform((one) => one.title ?? one.const),
+]);
+const Choices = z.array(Choice).catch([]);
+const Field = z.looseObject({
+  type: z.string().catch('string'),
+  title: z.string().optional().catch(undefined),
+  enum: Choices.optional(),
+  oneOf: Choices.optional(),
+  items: z.looseObject({ enum: Choices.optional(), anyOf: Choices.optional() }).optional().catch(undefined),
+});
+const Form = z.looseObject({
+  properties: z.record(z.string(), Field).catch({}),
+  required: z.array(z.string()).catch([]),
+});
+
+function fieldsOf(schema: unknown): ShownField[] {
+  const form = Form.safeParse(schema);
+  if (!form.success) return [];
+  const { properties, required } = form.data;
+  return Object.entries(properties).map(([name, { type, title, items, ...field }]) => ({
+    name,
+    type,
+    ...(title !== undefined && { title }),
+    choices: field.enum ?? field.oneOf ?? items?.enum ?? items?.anyOf ?? [],
+    isRequired: required.includes(name),
+  }));
+}

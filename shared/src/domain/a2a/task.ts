@@ -1,0 +1,198 @@
+import type { Approval } from '../approvals/approval.ts';
+import { isApprovalEnded } from '../approvals/status.ts';
+import { asClientShows } from '../elicitations/client-view.ts';
+import type { Elicitation } from '../elicitations/elicitation.ts';
+import { isTerminal } from '../elicitations/status.ts';
+import type { UnknownEvent } from '../events.ts';
+import { type TurnEvent, turnEventOf } from '../runs/turn-events.ts';
+import { ELICITATION_EXTENSION, questionDataOf, questionText } from './extension.ts';
+import { createReply } from './reply.ts';
+import { isTerminalState, type TaskState, type WireMessage, type WireTask, type WireUpdate } from './wire.ts';
+
+/** What identifies a task, and what its caller sent first. */
+export interface TaskHead {
+  /** The stream request of the turn. */
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly text: string;
+}
+
+/** One entry of a turn's feed, joined with the question that it is about. `at` is ms on the Redis clock. */
+export type TaskItem =
+  | { readonly type: 'elicitation'; readonly at: number; readonly elicitation: Elicitation }
+  | { readonly type: 'approval'; readonly at: number; readonly approval: Pick<Approval, 'approvalId' | 'status'> }
+  | { readonly type: 'other'; readonly at: number; readonly event: UnknownEvent };
+
+/** A task as the events of its turn make it. */
+export interface TaskFold {
+  /** Takes the next entry of the feed. Returns the updates for those who follow the task, in order. */
+  take(item: TaskItem): readonly WireUpdate[];
+  /** Takes text that comes before its entry in the feed, or in its place. */
+  takeText(block: string, text: string): readonly WireUpdate[];
+  /** The task as it is now. Undefined before its first event. */
+  task(): WireTask | undefined;
+  readonly state: TaskState | undefined;
+  /** The open questions as their client shows them. */
+  readonly open: readonly Elicitation[];
+}
+
+export interface TaskFoldOptions {
+  /** `chunks`: text as it comes. `whole`: all text before each status for which the task stops. */
+  readonly text: 'chunks' | 'whole';
+}
+
+/**
+ * Projects a turn onto an A2A task: every reader of the feed gets the same states in the same order. A question makes the
+ * task wait, with all open questions in the status message; an answer makes it work again.
+ */
+export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFold {
+  const { taskId, contextId } = head;
+  const ref = { taskId, contextId };
+  const open = new Map<string, Elicitation>();
+  const approvals = new Set<string>();
+  const reply = createReply(ref, options.text);
+  const history: WireMessage[] = [];
+  let status: WireTask['status'] | undefined;
+  let messages = 0;
+
+  function messageOf(
+    role: WireMessage['role'],
+    parts: WireMessage['parts'],
+    hasExtension: boolean,
+  ): WireMessage {
+    messages += 1;
+    return {
+      messageId: `${taskId}-${messages}`,
+      ...ref,
+      role,
+      parts,
+      ...(hasExtension && { extensions: [ELICITATION_EXTENSION] }),
+    };
+  }
+
+  function statusOf(state: TaskState, at: number, message?: WireMessage): WireTask['status'] {
+    if (status?.message !== undefined) history.push(status.message);
+    status = { state, ...(message !== undefined && { message }), timestamp: new Date(at).toISOString() };
+    return status;
+  }
+
+  function update(state: TaskState, at: number, message?: WireMessage): WireUpdate[] {
+    return [...reply.before(state), { statusUpdate: { ...ref, status: statusOf(state, at, message) } }];
+  }
+
+  function begin(at: number): WireUpdate[] {
+    history.push(messageOf('ROLE_USER', [{ text: head.text }], false));
+    statusOf('TASK_STATE_SUBMITTED', at);
+    const task = currentTask();
+    return task === undefined ? [] : [{ task }];
+  }
+
+  function currentTask(): WireTask | undefined {
+    if (status === undefined) return undefined;
+    return { id: taskId, contextId, status, artifacts: reply.artifacts(), history: [...history] };
+  }
+
+  function takeQuestion(question: Elicitation, at: number): WireUpdate[] {
+    const { elicitationId } = question;
+    if (isTerminal(question.status)) open.delete(elicitationId);
+    else open.set(elicitationId, question);
+    if (status === undefined || isTerminalState(status.state)) return [];
+    if (open.size + approvals.size > 0) return wait(at);
+    const data = questionDataOf(asClientShows(question));
+    const parts = [{ text: OUTCOMES[data.status] ?? 'The question has ended.' }, { data }];
+    return update('TASK_STATE_WORKING', at, messageOf('ROLE_AGENT', parts, true));
+  }
+
+  function takeApproval({ approvalId, status: decided }: Pick<Approval, 'approvalId' | 'status'>, at: number) {
+    if (isApprovalEnded(decided)) approvals.delete(approvalId);
+    else approvals.add(approvalId);
+    if (status === undefined || isTerminalState(status.state)) return [];
+    return open.size + approvals.size > 0 ? wait(at) : update('TASK_STATE_WORKING', at);
+  }
+
+  function wait(at: number): WireUpdate[] {
+    return update(waitingState([...open.values()]), at, askMessage());
+  }
+
+  function askMessage(): WireMessage {
+    const questions = [...open.values()].map((one) => questionDataOf(asClientShows(one)));
+    const texts = questions.map(questionText);
+    if (approvals.size > 0) texts.push(APPROVAL);
+    const text = texts.join('\n\n');
+    return messageOf('ROLE_AGENT', [{ text }, ...questions.map((data) => ({ data }))], true);
+  }
+
+  function end(state: TaskState, at: number, text?: string): WireUpdate[] {
+    open.clear();
+    approvals.clear();
+    return update(state, at, text === undefined ? undefined : messageOf('ROLE_AGENT', [{ text }], false));
+  }
+
+  function takeTurn(event: TurnEvent, at: number): readonly WireUpdate[] {
+    switch (event.type) {
+      case 'turn-started':
+        return status === undefined ? begin(at) : [];
+      case 'step-started':
+        reply.stepStarted(event.step);
+        return status?.state === 'TASK_STATE_SUBMITTED' ? update('TASK_STATE_WORKING', at) : [];
+      case 'step-restarted':
+        return reply.stepRestarted(event.step);
+      case 'text-delta':
+        return reply.text(event.block, event.text);
+      case 'turn-finished': {
+        const [state, text] = ENDS[event.reason] ?? (['TASK_STATE_COMPLETED'] as const);
+        return end(state, at, text);
+      }
+      case 'turn-failed':
+        return end('TASK_STATE_FAILED', at, event.message);
+      default:
+        return [];
+    }
+  }
+
+  return {
+    take(item) {
+      if (item.type === 'elicitation') return takeQuestion(item.elicitation, item.at);
+      if (item.type === 'approval') return takeApproval(item.approval, item.at);
+      const event = turnEventOf(item.event);
+      return event === undefined ? [] : takeTurn(event, item.at);
+    },
+    takeText: (block, text) => reply.text(block, text),
+    task: currentTask,
+    get state() {
+      return status?.state;
+    },
+    get open() {
+      return [...open.values()].map(asClientShows);
+    },
+  };
+}
+
+/**
+ * An answer is needed of the caller, or only a visit of the person to a page. A form that its client shows as a page is a
+ * question all the same.
+ */
+function waitingState(questions: readonly Elicitation[]): TaskState {
+  return questions.some(({ mode }) => mode === 'form')
+    ? 'TASK_STATE_INPUT_REQUIRED'
+    : 'TASK_STATE_AUTH_REQUIRED';
+}
+
+// A2A has no approvals: the person decides where they see them.
+const APPROVAL = 'The agent waits until the person has approved a call.';
+
+const ENDS: Readonly<Record<string, readonly [TaskState, string?]>> = {
+  stop: ['TASK_STATE_COMPLETED'],
+  length: ['TASK_STATE_COMPLETED'],
+  'step-limit': ['TASK_STATE_FAILED', 'The agent reached its limit of steps before it was done.'],
+  'content-filter': ['TASK_STATE_REJECTED', 'A content filter held the answer back.'],
+  stopped: ['TASK_STATE_CANCELED'],
+};
+
+const OUTCOMES: Readonly<Record<string, string>> = {
+  accepted: 'The question was answered.',
+  declined: 'The question was declined.',
+  cancelled: 'The question was dismissed.',
+  expired: 'Nobody answered the question before its deadline.',
+  withdrawn: 'The question was withdrawn.',
+};
