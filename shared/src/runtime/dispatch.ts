@@ -41,7 +41,10 @@ export function createProcessDispatch({ env, backend, log, metrics }: ProcessDis
     ...backend,
     send: createPushSender({ allowLoopback: env.NODE_ENV !== 'production' }),
     onGivenUp: ({ streamRequestId }: StreamRef) =>
-      log.warn({ streamRequestId }, 'updates of an A2A task are no longer pushed to a receiver that does not take them'),
+      log.warn(
+        { streamRequestId },
+        'updates of an A2A task are no longer pushed to a receiver that does not take them',
+      ),
   };
   return createDispatch({
     outbox: backend.outbox,

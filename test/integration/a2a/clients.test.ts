@@ -203,9 +203,18 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
   });
 
   it('shows an expired question as ended, and lets the agent continue', async () => {
+    let subscribed = false;
     const asked = await asTask(client.sendMessage(say('short')));
-    const reading = statesOf(client.resubscribeTask({ id: asked.id, tenant: '' }));
-    await expect.poll(async () => (await site.pods[0]?.engine.sweep()) ?? 0, { timeout: 10_000 }).not.toBe(0);
+    const reading = statesOf(client.resubscribeTask({ id: asked.id, tenant: '' }), () => {
+      subscribed = true;
+    });
+    await expect.poll(() => subscribed).toBe(true);
+    await expect
+      .poll(async () => {
+        await site.pods[0]?.engine.sweep();
+        return stateOf(await client.getTask({ id: asked.id, tenant: '' }));
+      })
+      .not.toBe('INPUT_REQUIRED');
     const states = await reading;
     expect(states.slice(-2)).toEqual(['WORKING', 'COMPLETED']);
   });

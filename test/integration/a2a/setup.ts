@@ -1,4 +1,5 @@
 /** Two pods in this process, on one Redis, each with the A2A surface. Stock clients reach a random one with each request. */
+import { randomBytes } from 'node:crypto';
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
 import {
   type Client,
@@ -7,9 +8,14 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
+import { a2aPushKinds } from '@parley/shared/delivery/a2a-push/deliver';
+import { createDispatch } from '@parley/shared/delivery/dispatch';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
+import { resumeRunKind } from '@parley/shared/runs/resume';
+import { createPushSender, createPushStoreOf } from '@parley/shared/runtime/a2a/push';
+import type { Env } from '@parley/shared/runtime/env';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
@@ -20,7 +26,7 @@ import { createServe } from '../../../services/api/src/http/serve.ts';
 import { unauthenticated } from '../../../services/api/src/http/token.ts';
 import type { A2aDeps } from '../../../services/api/src/surfaces/a2a/deps.ts';
 import { a2aRoutes } from '../../../services/api/src/surfaces/a2a/routes.ts';
-import { dispatchOn } from '../../contract/support/engines.ts';
+import { wirePush } from '../../../services/api/src/wiring/a2a.ts';
 import { newOwner } from '../../contract/support/questions.ts';
 import { openRedisPods } from '../../contract/support/redis-pods.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
@@ -44,7 +50,9 @@ export interface A2aSite {
   stop(): Promise<void>;
 }
 
-const ASKS: Readonly<Record<string, { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }>> = {
+const ASKS: Readonly<
+  Record<string, { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }>
+> = {
   text: { name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } },
   trip: { name: 'trip', arguments: {} },
   page: { name: 'page', arguments: {} },
@@ -122,7 +130,12 @@ export async function openA2aSite(
   const agents = { helper: { tools: TOOLS }, speaker: { tools: TOOLS }, broken: { isBroken: true } };
   const running = [stores.backend, stores.second].map((backend, index) => {
     const { engine, turns } = podOn(backend, model, { agents, hasAnswerPage: true, pod: `pod-${index}` });
-    const dispatch = dispatchOn(backend);
+    const push = pushOn(backend);
+    const dispatch = createDispatch({
+      outbox: backend.outbox,
+      kinds: [resumeRunKind(backend), ...a2aPushKinds(push)],
+      onFault: (error) => process.stderr.write(`${String(error)}\n`),
+    });
     const timer = setInterval(() => void dispatch.round().catch(() => undefined), DISPATCH_MS);
     return { backend, engine, turns, timer };
   });
@@ -143,6 +156,18 @@ export async function openA2aSite(
   };
 }
 
+const PUSH_ENV = {
+  NODE_ENV: 'test',
+  PARLEY_RETENTION_SECONDS: 60,
+  PARLEY_VAULT_KEYS: [`k:${randomBytes(32).toString('base64')}`],
+} as unknown as Env;
+
+function pushOn(backend: Backend): Parameters<typeof a2aPushKinds>[0] {
+  const store = createPushStoreOf(PUSH_ENV, backend);
+  if (store === undefined) throw new Error('no keys');
+  return { ...backend, store, send: createPushSender({ allowLoopback: true }), onGivenUp: () => undefined };
+}
+
 type RunningPod = ReturnType<typeof podOn> & { readonly backend: Backend };
 
 async function serve(
@@ -158,9 +183,11 @@ async function serve(
     records: backend.ownerRecords,
     version: '0.0.0',
     agents: [...AGENTS, { id: 'broken', title: 'Broken', description: 'Fails.', answers: 'user' }],
+    origin: 'https://parley.example',
     answerMs: 60_000,
     onFault: (error) => process.stderr.write(`${String(error)}\n`),
     authenticate,
+    push: wirePush(PUSH_ENV, backend) as NonNullable<A2aDeps['push']>,
     ...settings,
   });
   const router = createRouter({

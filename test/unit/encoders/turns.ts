@@ -39,7 +39,13 @@ export function feed(appended: readonly Appended[], epoch = EPOCH): WatchItem[] 
   return appended.map((event, index) => {
     const id = `${epoch}-${index + 1}`;
     return 'elicitation' in event && !('type' in event)
-      ? { type: 'elicitation', id, at: index, event: String(event.name), elicitation: event.elicitation as Elicitation }
+      ? {
+          type: 'elicitation',
+          id,
+          at: index,
+          event: String(event.name),
+          elicitation: event.elicitation as Elicitation,
+        }
       : { type: 'other', id, at: index, event: event as UnknownEvent };
   });
 }

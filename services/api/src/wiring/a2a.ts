@@ -30,7 +30,7 @@ export function wireA2a(
 ): Surface[] {
   if (agents.length === 0) return [];
   const url = env.PARLEY_A2A_URL ?? env.PARLEY_PUBLIC_URL;
-  const push = pushConfigs(env, backend);
+  const push = wirePush(env, backend);
   const privateKey = a2aSigningKeyOf(env);
   return [
     a2aRoutes({
@@ -50,7 +50,8 @@ export function wireA2a(
   ];
 }
 
-function pushConfigs(env: PodParts['env'], backend: PodParts['backend']): PushConfigs | undefined {
+/** The push notifications of tasks; none without vault keys. */
+export function wirePush(env: PodParts['env'], backend: PodParts['backend']): PushConfigs | undefined {
   const store = createPushStoreOf(env, backend);
   if (store === undefined) return undefined;
   const isDevelopment = env.NODE_ENV !== 'production';
@@ -67,7 +68,9 @@ function pushConfigs(env: PodParts['env'], backend: PodParts['backend']): PushCo
     faultOfUrl(url) {
       const fault = faultOfUrl(url, { allowLoopbackHttp: isDevelopment });
       if (fault !== undefined) return fault;
-      return mayBeCalled(url, { allowLoopback: isDevelopment }) ? undefined : 'must not name a private address';
+      return mayBeCalled(url, { allowLoopback: isDevelopment })
+        ? undefined
+        : 'must not name a private address';
     },
   });
 }

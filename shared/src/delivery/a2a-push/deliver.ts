@@ -10,7 +10,14 @@ import type { Outbox, OutboxResult } from '../../ports/delivery/outbox.ts';
 import type { Elicitations } from '../../ports/elicitations/elicitations.ts';
 import type { Feed } from '../../ports/elicitations/feed.ts';
 import type { Runs } from '../../ports/runs/runs.ts';
-import { A2A_DELIVER, A2A_PUSH, deliverTask, type PushStore, type PushTarget, parseDeliverTask } from './store.ts';
+import {
+  A2A_DELIVER,
+  A2A_PUSH,
+  deliverTask,
+  type PushStore,
+  type PushTarget,
+  parseDeliverTask,
+} from './store.ts';
 
 /** How a receiver replied to one update. `final`: another attempt would fail too. */
 export type PushReply = 'delivered' | 'failed' | 'final';
@@ -60,7 +67,10 @@ export function a2aPushKinds(deps: DeliverPushDeps): DeliveryKind[] {
   ];
 }
 
-async function streamOfQuestion({ elicitations }: DeliverPushDeps, id: string): Promise<StreamRef | undefined> {
+async function streamOfQuestion(
+  { elicitations }: DeliverPushDeps,
+  id: string,
+): Promise<StreamRef | undefined> {
   if (bucketOfElicitationId(id) === undefined) return undefined;
   return (await elicitations.read(id)).row?.definition;
 }
@@ -101,7 +111,10 @@ async function deliver(
 }
 
 function isAfter(id: string, last: string | undefined): boolean {
-  const [position, before] = [parseFeedPosition(id), last === undefined ? undefined : parseFeedPosition(last)];
+  const [position, before] = [
+    parseFeedPosition(id),
+    last === undefined ? undefined : parseFeedPosition(last),
+  ];
   if (position === undefined || before === undefined || position.epoch !== before.epoch) return true;
   return position.seq > before.seq;
 }

@@ -1,8 +1,8 @@
+import { z } from 'zod';
 import { ParleyError } from '../../domain/errors.ts';
 import { bucketOf, formatStreamPath, type Owner, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';
-import { z } from 'zod';
 
 /** Where the updates of a task are pushed, and how the receiver knows who pushes. */
 export const PushTarget = z.object({
@@ -96,7 +96,8 @@ export function createPushStore({ records, seals, keepMs }: PushStoreDeps): Push
       throw new ParleyError('invalid_request', `A task has at most ${SLOTS.length} push configurations.`);
     },
     list: async (task) => (await entries(task)).flatMap(({ target }) => target ?? []),
-    slots: async (task) => (await entries(task)).flatMap(({ slot, target }) => (target === undefined ? [] : [slot])),
+    slots: async (task) =>
+      (await entries(task)).flatMap(({ slot, target }) => (target === undefined ? [] : [slot])),
     read: async (task, slot) => (await entry(task, slot)).target,
     async remove(task, id) {
       const found = (await entries(task)).find(({ target }) => target?.id === id);

@@ -84,7 +84,7 @@ export function plainTextField({ mode, requestedSchema, sensitive }: QuestionDat
   return isSoleText(fields) ? fields[0]?.name : undefined;
 }
 
-interface ShownField {
+interface FormLine {
   readonly name: string;
   readonly type: string;
   readonly title?: string;
@@ -92,11 +92,11 @@ interface ShownField {
   readonly isRequired: boolean;
 }
 
-function isSoleText(fields: readonly ShownField[]): boolean {
+function isSoleText(fields: readonly FormLine[]): boolean {
   return fields.length === 1 && fields[0]?.type === 'string';
 }
 
-function fieldText({ name, type, title, choices, isRequired }: ShownField): string {
+function fieldText({ name, type, title, choices, isRequired }: FormLine): string {
   const kind = choices.length > 0 ? choices.join(' | ') : type;
   return `- ${title ?? name} (${kind}${isRequired ? '' : ', optional'})`;
 }
@@ -120,7 +120,7 @@ const Form = z.looseObject({
   required: z.array(z.string()).catch([]),
 });
 
-function fieldsOf(schema: unknown): ShownField[] {
+function fieldsOf(schema: unknown): FormLine[] {
   const form = Form.safeParse(schema);
   if (!form.success) return [];
   const { properties, required } = form.data;

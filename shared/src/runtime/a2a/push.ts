@@ -1,7 +1,12 @@
+import type { SendPush } from '../../delivery/a2a-push/deliver.ts';
+import {
+  createPushStore,
+  type PushSeals,
+  type PushStore,
+  type PushTarget,
+} from '../../delivery/a2a-push/store.ts';
 import type { WireUpdate } from '../../domain/a2a/wire.ts';
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
-import type { SendPush } from '../../delivery/a2a-push/deliver.ts';
-import { createPushStore, type PushSeals, type PushStore, type PushTarget } from '../../delivery/a2a-push/store.ts';
 import type { Backend } from '../../ports/backend.ts';
 import { parseVaultKeys } from '../../vault/key-ring.ts';
 import { seal, unseal } from '../../vault/seal.ts';
@@ -12,7 +17,10 @@ import type { Env } from '../variables.ts';
 const PUSH_TIMEOUT_MS = 15_000;
 
 /** The push targets of A2A tasks. Undefined without vault keys: targets hold credentials, and are stored sealed only. */
-export function createPushStoreOf(env: Env, { ownerRecords }: Pick<Backend, 'ownerRecords'>): PushStore | undefined {
+export function createPushStoreOf(
+  env: Env,
+  { ownerRecords }: Pick<Backend, 'ownerRecords'>,
+): PushStore | undefined {
   const { keys } = env.PARLEY_VAULT_KEYS.length === 0 ? {} : parseVaultKeys(env.PARLEY_VAULT_KEYS);
   if (keys === undefined) return undefined;
   const identityOf = ({ tenant, userId, streamRequestId }: Parameters<PushSeals['seal']>[0]) =>

@@ -83,7 +83,7 @@ export async function serveRest(
   }
   const { error, result } = handled as Single;
   if (error !== undefined)
-    return problem() ?? refuse(sdk.errors.fromJsonRpcErrorResponse({ ...handled, error } as never));
+    return problem() ?? refuse(handler.error ?? new sdk.errors.RequestMalformedError());
   return status === 204
     ? { type: 'empty', status, headers }
     : json(status ?? 200, result, { ...headers, 'content-type': REST_TYPE });

@@ -1,18 +1,13 @@
-import { createHash, createPublicKey, type KeyObject } from 'node:crypto';
+import { createHash, createPublicKey } from 'node:crypto';
 import type { AgentCard } from '@a2a-js/sdk';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import type { RequestHead } from '../../http/route.ts';
-import type { A2aDeps, OfferedAgent } from './deps.ts';
+import type { A2aDeps, CardSigner, OfferedAgent } from './deps.ts';
 import type { Sdk } from './sdk.ts';
 
 export const A2A_PATH = '/run/a2a';
 export const CARD_PATH = '/.well-known/agent-card.json';
 export const KEYS_PATH = '/.well-known/a2a-keys.json';
-
-/** Signs cards with a key on P-256 (ES256). */
-export interface CardSigner {
-  readonly privateKey: KeyObject;
-}
 
 /** The public keys of the signer (RFC 7517), for those who check cards. */
 export function publicKeysOf({ privateKey }: CardSigner) {

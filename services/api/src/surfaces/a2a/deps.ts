@@ -1,10 +1,15 @@
+import type { KeyObject } from 'node:crypto';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import type { Authenticate } from '../../http/auth.ts';
 import type { CallLimits } from '../../http/limits.ts';
 import type { Turns } from '../../turns/turns.ts';
-import type { CardSigner } from './card.ts';
 import type { PushConfigs } from './push.ts';
+
+/** Signs cards with a key on P-256 (ES256). */
+export interface CardSigner {
+  readonly privateKey: KeyObject;
+}
 
 /** An agent that A2A clients may call. */
 export interface OfferedAgent {

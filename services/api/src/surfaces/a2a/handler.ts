@@ -22,6 +22,8 @@ import { createCallerTasks, hasEnded } from './tasks.ts';
 export interface CallHandler extends A2ARequestHandler {
   /** The error of the call that A2A has no name for. */
   readonly fault: unknown;
+  /** The error of the call, as A2A names it where it does. */
+  readonly error: unknown;
 }
 
 interface HandlerParts {
@@ -39,6 +41,7 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
   const who = a2aCallerOf(call);
   const tasks = createCallerTasks(deps, agent, who);
   let fault: unknown;
+  let failure: unknown;
 
   /** Runs one operation: its budget first, its errors as A2A names them. */
   async function run<Result>(writes: boolean, operation: () => Promise<Result>): Promise<Result> {
@@ -52,6 +55,7 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
 
   function named(error: unknown): unknown {
     const a2a = a2aErrorOf(sdk, error);
+    failure = a2a;
     if (isByStatus(a2a) || !(a2a instanceof errors.A2AError)) fault = a2a;
     return a2a;
   }
@@ -122,6 +126,9 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
   return {
     get fault() {
       return fault;
+    },
+    get error() {
+      return failure;
     },
     getAgentCard: () => cardOf(sdk, deps, agent, origin),
     getAuthenticatedExtendedAgentCard: () =>

@@ -1,14 +1,14 @@
-import { taskHeadOf } from '@parley/shared/domain/a2a/task-head';
 import { createTaskFold, type TaskFold } from '@parley/shared/domain/a2a/task';
+import { taskHeadOf } from '@parley/shared/domain/a2a/task-head';
 import { isInterruptedState, isTerminalState, type WireUpdate } from '@parley/shared/domain/a2a/wire';
 import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
-import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
+import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
+import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import { podDraining } from '../../turns/start.ts';
 import { createTextAhead, type TextPiece } from '../../turns/text.ts';
-import { TICK, withTicks } from '../../turns/ticks.ts';
 import type { A2aDeps } from './deps.ts';
 
 type StreamDeps = Pick<A2aDeps, 'engine' | 'turns'>;
@@ -101,8 +101,7 @@ function createItemReader(fold: TaskFold, until: FeedPosition | undefined) {
   return (item: ReadItem): readonly WireUpdate[] => {
     if (item.type === 'live') return take(item.text.block, texts.passLive(item.after, item.text));
     const event = item.type === 'other' ? turnEventOf(item.event) : undefined;
-    if (event?.type === 'text-delta')
-      return take(event.block, texts.passText(item.id, event.text, false));
+    if (event?.type === 'text-delta') return take(event.block, texts.passText(item.id, event.text, false));
     texts.passEvent(item.id, false);
     return fold.take(item);
   };

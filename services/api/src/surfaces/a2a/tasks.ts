@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { checkContextId, contextOf, parallelConversation } from '@parley/shared/domain/a2a/context';
 import { plainTextField, questionDataOf } from '@parley/shared/domain/a2a/extension';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
@@ -7,7 +8,6 @@ import type { Message, Run, Support } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import { type ChatMessage, textOf } from '../../turns/messages.ts';
 import type { A2aCaller } from './caller.ts';
-import { checkContextId, contextOf, parallelConversation } from '@parley/shared/domain/a2a/context';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { ReadMessage } from './message.ts';
 import { type OpenedTask, openTask } from './task-stream.ts';
@@ -54,7 +54,10 @@ export function createCallerTasks(
       support,
       delivery: 'detach',
       // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
-      repeatable: { key: `a2a ${messageId}`, digest: sha256(JSON.stringify([agent.id, contextId ?? null, text])) },
+      repeatable: {
+        key: `a2a ${messageId}`,
+        digest: sha256(JSON.stringify([agent.id, contextId ?? null, text])),
+      },
     });
   }
 

@@ -1,9 +1,9 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
+import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
 import type { WholeResult } from '../../turns/call-result.ts';
 import { type FollowedEvent, followTurn } from '../../turns/follow.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
-import { TICK, withTicks } from '../../turns/ticks.ts';
 import type { StartedCall } from './calls.ts';
 import type { McpDeps } from './deps.ts';
 import { type CallKind, createCallOutput } from './outcome.ts';

@@ -1,0 +1,276 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { listenOnFreePort } from '../../harness/free-port.ts';
+import { type A2aSite, BODY_BYTES_MAX, fetchAny, newPerson, openA2aSite, type Person } from './setup.ts';
+
+// biome-ignore-start lint/suspicious/noExplicitAny: replies are checked by the expectations.
+interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: {
+    error?: { code: number; message: string; data?: unknown };
+    result?: any;
+    [key: string]: unknown;
+  };
+}
+
+let site: A2aSite;
+beforeAll(async () => {
+  site = await openA2aSite();
+});
+afterAll(() => site?.stop());
+
+async function call(
+  path: string,
+  {
+    token,
+    user,
+    headers = {},
+    ...init
+  }: RequestInit & { token?: string; user?: string; headers?: Record<string, string> } = {},
+): Promise<Reply> {
+  const url = `http://any${path}`;
+  const reply = await fetchAny(
+    site,
+    token,
+    user,
+  )(url, {
+    ...init,
+    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
+  });
+  return { status: reply.status, headers: reply.headers, body: JSON.parse((await reply.text()) || '{}') };
+}
+
+function rpc(
+  caller: { token?: string; user?: string; headers?: Record<string, string> },
+  method: string,
+  params: object,
+  agent = 'helper',
+): Promise<Reply> {
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
+  return call(`/run/a2a/${agent}`, { ...caller, method: 'POST', body });
+}
+
+const message = (text: string, more: object = {}) => ({
+  message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more },
+});
+
+async function asked(person: Person, agent = 'helper', more: { user?: string } = {}): Promise<any> {
+  return (await rpc({ token: person.token, ...more }, 'SendMessage', message('text'), agent)).body.result
+    .task;
+}
+
+const NOT_FOUND = -32001;
+const UNSUPPORTED = -32004;
+const INVALID_PARAMS = -32602;
+
+describe('a call that is refused', () => {
+  it('needs a valid token, and says where it fails by 401 and a challenge [A2A-40]', async () => {
+    for (const token of [undefined, 'nonsense']) {
+      const reply = await rpc(token === undefined ? {} : { token }, 'GetTask', { id: 'x' });
+      expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+      expect((await call('/run/a2a/helper/tasks/x', token === undefined ? {} : { token })).status).toBe(401);
+    }
+  });
+
+  it('knows no task of another user, of another agent or of nobody, and tells them not apart [A2A-07 A2A-08 A2A-32]', async () => {
+    const [owner, other] = [newPerson(), newPerson()];
+    const task = await asked(owner);
+    const replies = [
+      await rpc({ token: other.token }, 'GetTask', { id: task.id }),
+      await rpc({ token: `${owner.tenant}/somebody-else` }, 'CancelTask', { id: task.id }),
+      await rpc({ token: owner.token }, 'GetTask', { id: task.id }, 'speaker'),
+      await rpc({ token: owner.token }, 'GetTask', { id: 'sr_nobody' }),
+      await rpc({ token: owner.token }, 'GetTask', { id: '../secret' }),
+      await rpc({ token: other.token }, 'SendMessage', message('green', { taskId: task.id })),
+      await rpc({ token: other.token }, 'SubscribeToTask', { id: task.id }),
+      await rpc({ token: other.token }, 'ListTaskPushNotificationConfigs', { taskId: task.id }),
+    ];
+    for (const { body } of replies)
+      expect(body.error).toEqual({ ...replies[0]?.body.error, code: NOT_FOUND });
+    const rest = await call(`/run/a2a/helper/tasks/${task.id}`, { token: other.token });
+    expect([rest.status, JSON.stringify(rest.body)]).toEqual([404, expect.not.stringContaining('colour')]);
+  });
+
+  it('refuses a context that is not the task’s, or none that can be, and a late answer [A2A-10 A2A-12]', async () => {
+    const person = newPerson();
+    const task = await asked(person);
+    const wrong = await rpc(person, 'SendMessage', message('green', { taskId: task.id, contextId: 'other' }));
+    expect(wrong.body.error?.code).toBe(INVALID_PARAMS);
+    expect((await rpc(person, 'SendMessage', message('hi', { contextId: 'a b' }))).body.error?.code).toBe(
+      INVALID_PARAMS,
+    );
+    await rpc(person, 'SendMessage', message('green', { taskId: task.id }));
+    const late = await rpc(person, 'SendMessage', message('blue', { taskId: task.id }));
+    expect(late.body.error?.code).toBe(UNSUPPORTED);
+  });
+
+  it('refuses versions that it does not speak, also where HTTP+JSON names none [A2A-33]', async () => {
+    const { token } = newPerson();
+    const newer = await rpc({ token, headers: { 'a2a-version': '9.0' } }, 'GetTask', { id: 'x' });
+    expect(newer.body.error?.code).toBe(-32009);
+    const rest = await call('/run/a2a/helper/tasks', { token, headers: { 'a2a-version': '' } });
+    expect(rest.status).toBe(400);
+  });
+
+  it('ignores extensions that it does not know, and confirms the one that it does', async () => {
+    const { token } = newPerson();
+    const extensions = `https://example.com/other, ${ELICITATION_EXTENSION}`;
+    const reply = await rpc(
+      { token, headers: { 'a2a-extensions': extensions } },
+      'SendMessage',
+      message('hi'),
+    );
+    expect(reply.headers.get('a2a-extensions')).toBe(ELICITATION_EXTENSION);
+  });
+
+  it('refuses parts that are too large, of other kinds, and answers that are none', async () => {
+    const { token } = newPerson();
+    const large = await rpc({ token }, 'SendMessage', message('x'.repeat(BODY_BYTES_MAX)));
+    expect([large.status, large.body.error?.code]).toEqual([413, -32600]);
+    const file = message('', { parts: [{ url: 'https://example.com/file', mediaType: 'image/png' }] });
+    expect((await rpc({ token }, 'SendMessage', file)).body.error?.code).toBe(-32005);
+    const person = newPerson();
+    const task = await asked(person);
+    const data = {
+      type: 'elicitation-response',
+      elicitationId: 'el_0000000000000000000000',
+      action: 'accept',
+    };
+    const foreign = message('', { taskId: task.id, parts: [{ data }] });
+    expect((await rpc(person, 'SendMessage', foreign)).body.error?.code).toBe(NOT_FOUND);
+    const [{ data: question }] = task.status.message.parts.filter((part: any) => part.data);
+    const answer = { ...data, elicitationId: question.elicitationId, content: { answer: 7 } };
+    const wrong = await rpc(
+      person,
+      'SendMessage',
+      message('', { taskId: task.id, parts: [{ data: answer }] }),
+    );
+    expect([wrong.body.error?.code, wrong.body.error?.message]).toEqual([
+      INVALID_PARAMS,
+      expect.stringMatching(/answer/),
+    ]);
+    const open = await rpc(person, 'GetTask', { id: task.id });
+    expect(open.body.result.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  });
+});
+
+describe('a service key that speaks for a person', () => {
+  const caller = (person: Person) => ({ token: `key/${person.tenant}`, user: person.userId });
+
+  it('names the person, and answers only where the agent allows it; the record says who did', async () => {
+    const person = newPerson();
+    expect((await rpc({ token: `key/${person.tenant}` }, 'SendMessage', message('hi'))).status).toBe(403);
+    const { body } = await rpc(caller(person), 'SendMessage', message('text'), 'speaker');
+    const done = await rpc(
+      caller(person),
+      'SendMessage',
+      message('green', { taskId: body.result.task.id }),
+      'speaker',
+    );
+    expect(done.body.result.task.status.state).toBe('TASK_STATE_COMPLETED');
+    const { rows } = (await site.pods[0]?.engine.list({
+      owner: { tenant: person.tenant, userId: person.userId },
+      statuses: ['accepted'],
+      limit: 5,
+    })) ?? { rows: [] };
+    expect(rows.map(({ settlement }) => settlement?.surface)).toEqual(['a2a-caller']);
+  });
+
+  it('is given the page of the person for a form that only they may answer, and cannot answer it [A2A-20 A2A-29]', async () => {
+    const person = newPerson();
+    const { body } = await rpc(caller(person), 'SendMessage', message('text'));
+    const { task } = body.result;
+    expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    const question = task.status.message.parts.find((part: any) => part.data).data;
+    expect([question.mode, question.requestedSchema]).toEqual(['url', undefined]);
+    const answer = await rpc(caller(person), 'SendMessage', message('green', { taskId: task.id }));
+    expect(answer.status).toBe(403);
+    expect((await rpc(person, 'GetTask', { id: task.id })).body.result.status.state).toBe(
+      'TASK_STATE_INPUT_REQUIRED',
+    );
+  });
+});
+
+describe('push notifications', () => {
+  it('deliver the states that every reader sees, in order, with the credentials, and again after a failure [A2A-34]', async () => {
+    const person = newPerson();
+    const received: { headers: IncomingHttpHeaders; body: any }[] = [];
+    let refusals = 1;
+    const receiver = createServer(async (req, res) => {
+      let text = '';
+      for await (const chunk of req) text += chunk;
+      if (refusals > 0) {
+        refusals -= 1;
+        res.writeHead(500).end();
+        return;
+      }
+      received.push({ headers: req.headers, body: JSON.parse(text) });
+      res.writeHead(204).end();
+    });
+    const url = `http://127.0.0.1:${await listenOnFreePort(receiver)}/push`;
+    try {
+      const authentication = { scheme: 'Bearer', credentials: 'a-secret-of-the-receiver' };
+      const config = { url, token: 'task-token', authentication };
+      const sent = { ...message('text'), configuration: { taskPushNotificationConfig: config } };
+      const { body } = await rpc(person, 'SendMessage', sent);
+      const { id } = body.result.task;
+      await rpc(person, 'SendMessage', message('green', { taskId: id }));
+      const states = () =>
+        received.flatMap(
+          ({ body: one }) => (one.task ?? one.statusUpdate)?.status.state.slice('TASK_STATE_'.length) ?? [],
+        );
+      await expect.poll(states, { timeout: 20_000 }).toContain('COMPLETED');
+      expect(states()).toEqual(['SUBMITTED', 'WORKING', 'INPUT_REQUIRED', 'WORKING', 'COMPLETED']);
+      expect(received[0]?.headers).toMatchObject({
+        authorization: 'Bearer a-secret-of-the-receiver',
+        'x-a2a-notification-token': 'task-token',
+      });
+      const configs = await rpc(person, 'ListTaskPushNotificationConfigs', { taskId: id });
+      expect(configs.body.result.configs).toMatchObject([{ url, taskId: id }]);
+      expect(JSON.stringify(configs.body)).not.toMatch(/a-secret-of-the-receiver|task-token/);
+      const [{ id: configId }] = configs.body.result.configs;
+      const gone = { method: 'DELETE', token: person.token };
+      expect(
+        (await call(`/run/a2a/helper/tasks/${id}/pushNotificationConfigs/${configId}`, gone)).status,
+      ).toBe(204);
+    } finally {
+      receiver.close();
+    }
+  });
+
+  it('are never sent to private addresses [A2A-34]', async () => {
+    const person = newPerson();
+    const { id } = await asked(person);
+    for (const url of [
+      'https://10.0.0.1/x',
+      'https://169.254.169.254/latest',
+      'http://example.com/',
+      'file:///etc/passwd',
+      'https://user:pw@example.com/',
+    ]) {
+      const reply = await rpc(person, 'CreateTaskPushNotificationConfig', { taskId: id, url });
+      expect(reply.body.error?.code, url).toBe(INVALID_PARAMS);
+    }
+  });
+});
+
+it('the card names what it offers, for each version; nobody needs a token for it', async () => {
+  const card = await call('/.well-known/agent-card.json');
+  expect(card.body).toMatchObject({
+    name: 'Helper',
+    capabilities: { extensions: [{ uri: ELICITATION_EXTENSION }] },
+  });
+  const legacy = await call('/run/a2a/speaker/.well-known/agent-card.json', {
+    headers: { 'a2a-version': '' },
+  });
+  expect(legacy.body).toMatchObject({ name: 'Speaker', preferredTransport: 'JSONRPC' });
+  const etag = card.headers.get('etag') ?? '';
+  expect((await call('/.well-known/agent-card.json', { headers: { 'if-none-match': etag } })).status).toBe(
+    304,
+  );
+  expect((await call('/run/a2a/nobody/.well-known/agent-card.json')).status).toBe(404);
+});
+// biome-ignore-end lint/suspicious/noExplicitAny: replies are checked by the expectations.
