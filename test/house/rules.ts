@@ -41,7 +41,6 @@ const SURFACE: readonly Room[] = [
 /** What single surfaces may see besides. */
 const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
   'services/api/src/surfaces/rest': ['shared/src/delivery', 'shared/src/ports'],
-  'services/api/src/surfaces/rest': ['shared/src/delivery'],
   'services/api/src/surfaces/a2a': ['shared/src/ports'],
   'services/api/src/surfaces/connect': ['shared/src/ports', 'shared/src/vault'],
   'services/api/src/surfaces/mcp': ['shared/src/ports'],

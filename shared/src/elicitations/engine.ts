@@ -15,13 +15,14 @@ import type { EngineDeps } from './deps.ts';
 import { expireAny } from './expire-any.ts';
 import { type ExpireDueInput, expireDue } from './expire-due.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
+import { replayItems } from './joined-feed.ts';
 import { approvalDeps, elicitationDeps } from './records/deps.ts';
 import { readRecord } from './records/read.ts';
 import { type WaitInput, wait } from './records/wait.ts';
 import { type WithdrawRequest, withdraw } from './records/withdraw.ts';
 import { replay } from './replay.ts';
 import { type SweepTurn, sweep, sweepInTurn } from './sweep.ts';
-import { replayItems, type WatchInput, watch, watchLive } from './watch.ts';
+import { type WatchInput, watch, watchLive } from './watch.ts';
 
 export type Engine = ReturnType<typeof createEngine>;
 

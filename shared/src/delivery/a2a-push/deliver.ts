@@ -4,7 +4,7 @@ import type { WireUpdate } from '../../domain/a2a/wire.ts';
 import { parseFeedPosition } from '../../domain/events.ts';
 import { bucketOfElicitationId, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
 import type { EngineDeps } from '../../elicitations/deps.ts';
-import { replayItems } from '../../elicitations/watch.ts';
+import { replayItems } from '../../elicitations/joined-feed.ts';
 import { type DeliveryKind, NOT_UNDERSTOOD } from '../../ports/delivery/kind.ts';
 import type { Outbox, OutboxResult } from '../../ports/delivery/outbox.ts';
 import type { Elicitations } from '../../ports/elicitations/elicitations.ts';

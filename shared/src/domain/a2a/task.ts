@@ -20,7 +20,11 @@ export interface TaskHead {
 /** One entry of a turn's feed, joined with the question that it is about. `at` is ms on the Redis clock. */
 export type TaskItem =
   | { readonly type: 'elicitation'; readonly at: number; readonly elicitation: Elicitation }
-  | { readonly type: 'approval'; readonly at: number; readonly approval: Pick<Approval, 'approvalId' | 'status'> }
+  | {
+      readonly type: 'approval';
+      readonly at: number;
+      readonly approval: Pick<Approval, 'approvalId' | 'status'>;
+    }
   | { readonly type: 'other'; readonly at: number; readonly event: UnknownEvent };
 
 /** A task as the events of its turn make it. */
@@ -103,7 +107,10 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
     return update('TASK_STATE_WORKING', at, messageOf('ROLE_AGENT', parts, true));
   }
 
-  function takeApproval({ approvalId, status: decided }: Pick<Approval, 'approvalId' | 'status'>, at: number) {
+  function takeApproval(
+    { approvalId, status: decided }: Pick<Approval, 'approvalId' | 'status'>,
+    at: number,
+  ) {
     if (isApprovalEnded(decided)) approvals.delete(approvalId);
     else approvals.add(approvalId);
     if (status === undefined || isTerminalState(status.state)) return [];

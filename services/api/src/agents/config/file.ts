@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { A2aOfferEntry } from './a2a-offer.ts';
 import type { AgentAccess } from './access.ts';
 import { AcpAgent as AcpAgentEntry } from './acp-agents.ts';
 import { Agent as AgentEntry } from './agents.ts';
 import { Connector as ConnectorEntry } from './connectors.ts';
-import { McpOfferEntry } from './mcp-offer.ts';
 import { McpServer as McpServerEntry } from './mcp-servers.ts';
 import { Model as ModelEntry } from './models.ts';
+import { A2aOfferEntry } from './offers/a2a-offer.ts';
+import { McpOfferEntry } from './offers/mcp-offer.ts';
 import { Id } from './words.ts';
 
 /** The schema of the file that PARLEY_CONFIG names. The reference in docs/agents.md is generated from it. */

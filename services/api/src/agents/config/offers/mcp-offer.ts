@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { AgentAccess } from './access.ts';
-import { count, Id, prose, token } from './words.ts';
+import { AgentAccess } from '../access.ts';
+import { count, Id, prose, token } from '../words.ts';
 
 const OfferedAgent = z.strictObject({
   agent: Id.describe('An entry of `agents`.'),

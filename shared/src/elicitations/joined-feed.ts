@@ -1,0 +1,165 @@
+import type { Approval } from '../domain/approvals/approval.ts';
+import { type ApprovalEvent, readApprovalEvent } from '../domain/approvals/events.ts';
+import { isApprovalEnded } from '../domain/approvals/status.ts';
+import type { ApprovalRow } from '../domain/approvals/types.ts';
+import { toApprovalWire } from '../domain/approvals/wire.ts';
+import type { Elicitation } from '../domain/elicitations/elicitation.ts';
+import { type Row, toWire } from '../domain/elicitations/row.ts';
+import { isTerminal } from '../domain/elicitations/status.ts';
+import {
+  type ElicitationEvent,
+  type FeedPosition,
+  formatFeedPosition,
+  isElicitationEvent,
+  type StreamEvent,
+  type UnknownEvent,
+} from '../domain/events.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import type { StoredRecord } from '../ports/elicitations/elicitations.ts';
+import type { FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
+import type { EngineDeps } from './deps.ts';
+
+// A slow reader keeps one page in memory, and a question may take 50 kB.
+export const FEED_PAGE = 25;
+
+/** An event of a feed, joined with the record that it is about. */
+export type JoinedItem =
+  | {
+      readonly type: 'elicitation';
+      readonly id: string;
+      /** Redis clock in ms at the append. */
+      readonly at: number;
+      readonly event: string;
+      readonly elicitation: Elicitation;
+    }
+  | {
+      readonly type: 'approval';
+      readonly id: string;
+      readonly at: number;
+      readonly event: string;
+      /** As it was at this event. */
+      readonly approval: Approval;
+      /** True when it has ended since. */
+      readonly isOver: boolean;
+    }
+  | {
+      readonly type: 'other';
+      readonly id: string;
+      readonly at: number;
+      readonly event: UnknownEvent;
+    };
+
+/** What a stream request's feed holds now, from its first entry, joined as `watch` joins it. Ends where the feed ends or is lost. */
+export async function* replayItems(
+  deps: Pick<EngineDeps, 'feed' | 'records'>,
+  stream: StreamRef,
+): AsyncGenerator<JoinedItem, void> {
+  let after: FeedPosition | undefined;
+  for (;;) {
+    const page = await readPage(deps, stream, after);
+    if (page.type !== 'joined') return;
+    for (const { item, at } of page.joined) {
+      after = at;
+      if (item !== undefined) yield item;
+    }
+    if (page.joined.length < FEED_PAGE) return;
+  }
+}
+
+interface JoinedEntry {
+  readonly at: FeedPosition;
+  readonly item: JoinedItem | undefined;
+}
+
+export type JoinedPage =
+  | Exclude<FeedPage, { type: 'entries' }>
+  | { readonly type: 'joined'; readonly joined: readonly JoinedEntry[] };
+
+/** The next page of a feed, its entries joined with the rows that they are about. */
+export async function readPage(
+  deps: Pick<EngineDeps, 'feed' | 'records'>,
+  stream: StreamRef,
+  after: FeedPosition | undefined,
+): Promise<JoinedPage> {
+  const page = await deps.feed.read(stream, after, FEED_PAGE);
+  if (page.type !== 'entries') return page;
+  const ids = [
+    ...new Set(page.entries.map(({ event }) => recordIdOf(event)).filter((id) => id !== undefined)),
+  ];
+  const read = ids.length === 0 ? { records: [], now: 0 } : await deps.records.readMany(ids);
+  const records = new Map(ids.map((id, index) => [id, read.records[index]]));
+  return {
+    type: 'joined',
+    joined: page.entries.map((entry) => ({ at: entry.position, item: itemOf(entry, records, read.now) })),
+  };
+}
+
+function recordIdOf(event: StreamEvent): string | undefined {
+  return isElicitationEvent(event) ? event.elicitationId : readApprovalEvent(event)?.approvalId;
+}
+
+function itemOf(
+  { position, at, event }: FeedEntry,
+  records: ReadonlyMap<string, StoredRecord | undefined>,
+  now: number,
+): JoinedEntry['item'] {
+  const id = formatFeedPosition(position);
+  const shown = { now, content: false };
+  if (isElicitationEvent(event)) {
+    const record = records.get(event.elicitationId);
+    if (record?.family !== 'elicitation') return undefined;
+    return {
+      type: 'elicitation',
+      id,
+      at,
+      event: event.type,
+      elicitation: toWire(asOf(record.row, event, at), shown),
+    };
+  }
+  const approvalEvent = readApprovalEvent(event);
+  if (approvalEvent === undefined) return { type: 'other', id, at, event };
+  const record = records.get(approvalEvent.approvalId);
+  if (record?.family !== 'approval') return undefined;
+  const row = approvalAsOf(record.row, approvalEvent, at);
+  return {
+    type: 'approval',
+    id,
+    at,
+    event: approvalEvent.type,
+    approval: toApprovalWire(row, shown),
+    isOver: isApprovalEnded(record.row.status),
+  };
+}
+
+/** The approval as it was when the event was written. */
+function approvalAsOf(
+  row: ApprovalRow,
+  { status, revision, decision, surface }: ApprovalEvent,
+  at: number,
+): ApprovalRow {
+  const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;
+  if (!isApprovalEnded(status)) return { ...asked, status, revision };
+  const settlement = {
+    ...(decision !== undefined && { decision }),
+    ...(surface !== undefined && { surface }),
+  };
+  return { ...asked, status, revision, settledAt: at, settlement };
+}
+
+/** The row as it was when the event was written. */
+function asOf(row: Row, event: ElicitationEvent, at: number): Row {
+  const { status, revision, action, reason, surface } = event;
+  const { settlement: _settlement, settledAt: _settledAt, ...asked } = row;
+  if (!isTerminal(status)) return { ...asked, status, revision };
+  return {
+    ...asked,
+    status,
+    revision,
+    settledAt: at,
+    settlement: {
+      ...(action !== undefined && { action }),
+      ...(reason !== undefined && { reason }),
+      ...(surface !== undefined && { surface }),
+    },
+  };
+}
