@@ -1,13 +1,14 @@
 import { findProgram } from '../../infra/check/programs.ts';
 import { aptInstall } from './on-path.ts';
 
-/** The programs that check the infrastructure files, with the Debian package of each. */
+/** The programs that check the infrastructure files and stand for a terminal, with the Debian package of each. */
 const PACKAGES = {
   haproxy: 'haproxy',
   nginx: 'nginx',
   promtool: 'prometheus',
   'docker-compose': 'docker-compose',
   'redis-server': 'redis-server',
+  tmux: 'tmux',
 } as const;
 
 /**

@@ -31,6 +31,7 @@ export {
   type McpHandlerOptions,
 } from './elicit/handlers/mcp.ts';
 export { createParleyHandler, type ParleyHandlerOptions } from './elicit/handlers/parley.ts';
+export { fieldsOfList, type ListedField } from './elicit/listed-fields.ts';
 export { type AskOutcome, type Attempt, NobodyCanAskError } from './elicit/outcome.ts';
 export { pagesOf } from './elicit/pages.ts';
 export { createSecretAnswer } from './elicit/secret-answer.ts';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, vi } from 'vitest';
+import { cliSuite } from '../cli/suite.ts';
 import { askSuite } from './ask.ts';
 import { callSuite } from './calls.ts';
 import { eventSuite } from './events.ts';
@@ -19,3 +20,4 @@ askSuite(() => world);
 callSuite(() => world);
 eventSuite(() => world);
 faultSuite(() => world);
+cliSuite(() => world);

@@ -1,4 +1,5 @@
 import type { Question } from '@parley/sdk';
+import { fieldsOfList, pagesOf } from '@parley/sdk/elicit';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { Command } from 'commander';
 import { userOf } from '../connection.ts';
@@ -16,7 +17,11 @@ export function registerElicit(program: Command, context: CliContext): void {
   const command = program
     .command('elicit')
     .description('ask a question that is described in JSON, wait, and print the answer as JSON')
-    .argument('[file]', 'a question as in POST /v1/elicitations, or a form schema; - for standard input', '-')
+    .argument(
+      '[file]',
+      'a question as in POST /v1/elicitations, a form schema, or fields; - for standard input',
+      '-',
+    )
     .option('--user <id>', 'the person who is asked, if the file does not say')
     .option('--message <text>', 'what the person reads, if the file does not say');
   withAskingOptions(command).action(async (file: string, flags: ElicitFlags) => {
@@ -35,7 +40,7 @@ export function questionOf(
 ): Question {
   const given = parsed(text);
   const isSchema = given.type === 'object' && given.properties !== undefined;
-  const body: Record<string, unknown> = isSchema ? { requestedSchema: given } : given;
+  const body: Record<string, unknown> = isSchema ? { requestedSchema: given } : withListedFields(given);
   const question = {
     ...(message !== undefined && { message }),
     mode: body.url === undefined ? 'form' : 'url',
@@ -46,6 +51,13 @@ export function questionOf(
     userId: typeof body.userId === 'string' ? body.userId : defaultUser(),
     ...question,
   } as unknown as Question;
+}
+
+/** `fields` as agents list them become the schema. */
+function withListedFields({ fields, ...question }: Record<string, unknown>): Record<string, unknown> {
+  if (!Array.isArray(fields)) return fields === undefined ? question : { ...question, fields };
+  const [page] = pagesOf({ kind: 'form', message: 'Fields', fields: fieldsOfList(fields) }) ?? [];
+  return { ...question, requestedSchema: page?.schema };
 }
 
 function parsed(text: string): Record<string, unknown> {

@@ -19,9 +19,9 @@ export interface WorkflowEntry {
 /** Where a workflow records what it did. Entries are written once. */
 export interface WorkflowRecord {
   readonly workflowId: string;
-  read(position: number): Promise<WorkflowEntry | undefined>;
+  read(position: number, signal?: AbortSignal): Promise<WorkflowEntry | undefined>;
   /** Writes an entry unless there is one, and returns what is recorded. */
-  write(position: number, entry: WorkflowEntry): Promise<WorkflowEntry>;
+  write(position: number, entry: WorkflowEntry, signal?: AbortSignal): Promise<WorkflowEntry>;
 }
 
 export interface ParleyRecordOptions extends ClientOptions {
@@ -43,17 +43,19 @@ export function createParleyRecord(options: ParleyRecordOptions): WorkflowRecord
   const pathOf = (position: number) => `/v1/workflows/${pathSegment(workflowId)}/entries/${position}`;
   return {
     workflowId,
-    async read(position) {
+    async read(position, signal) {
       try {
-        return entryOf(await transport.request({ method: 'GET', path: pathOf(position), query: { userId } }));
+        return entryOf(
+          await transport.request({ method: 'GET', path: pathOf(position), query: { userId }, signal }),
+        );
       } catch (error) {
         if (isParleyClientError(error, 'not_found')) return undefined;
         throw error;
       }
     },
-    async write(position, entry) {
+    async write(position, entry, signal) {
       const body = { userId, ...entry };
-      return entryOf(await transport.request({ method: 'POST', path: pathOf(position), body }));
+      return entryOf(await transport.request({ method: 'POST', path: pathOf(position), body, signal }));
     },
   };
 }

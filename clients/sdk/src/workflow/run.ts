@@ -65,7 +65,7 @@ async function fulfilAsk(
 ): Promise<Done> {
   const { workflowId } = record;
   const entry = { kind: 'ask', name: await digestOfAsk(request.ask) } as const;
-  check(record, position, entry, await record.write(position, entry));
+  check(record, position, entry, await record.write(position, entry, signal));
   const key = isDurable ? { key: `wf.${workflowId}.${position}` } : {};
   const asking = elicitor.ask(request.ask, { ...key, ...(signal !== undefined && { signal }) });
   const outcome = await asking.catch((error: unknown) => {
@@ -84,9 +84,9 @@ async function fulfilAsk(
 async function fulfilStep(
   { step: name, run }: Extract<WorkflowRequest, { step: unknown }>,
   position: number,
-  { record }: Parts,
+  { record, signal }: Parts,
 ): Promise<Done> {
-  const recorded = await record.read(position);
+  const recorded = await record.read(position, signal);
   if (recorded !== undefined) return resultOf(record, position, name, recorded);
   let result: unknown;
   let cause: unknown;
@@ -100,7 +100,7 @@ async function fulfilStep(
     record,
     position,
     name,
-    await record.write(position, { kind: 'step', name, result }),
+    await record.write(position, { kind: 'step', name, result }, signal),
     cause,
   );
 }

@@ -1,6 +1,7 @@
 import type { Webhooks } from '@parley/shared/delivery/webhooks';
 import type { CallLimits } from '../../http/limits.ts';
 import type { Surface } from '../../http/route.ts';
+import { elicitAnswerRoute } from './elicit-answers.ts';
 import { type ElicitationRoutesDeps, elicitationRoutes } from './elicitations.ts';
 import { streamRoutes } from './streams.ts';
 import { type EraseUser, userRoutes } from './users.ts';
@@ -20,6 +21,7 @@ export function restRoutes(deps: RestDeps): Surface {
     routes: [
       ...elicitationRoutes(deps),
       ...streamRoutes(deps.engine, deps.limits),
+      elicitAnswerRoute(deps.engine),
       ...webhookRoutes(deps.webhooks),
       ...userRoutes(deps.eraseUser),
       ...workflowRoutes(deps.workflows),

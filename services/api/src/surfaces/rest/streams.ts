@@ -13,6 +13,7 @@ import { type CallLimits, inStreamPlace, type StreamPlace } from '../../http/lim
 import { ownerOf } from '../../http/reply.ts';
 import { bearer, type Route, route } from '../../http/route.ts';
 import type { SseFrameEvent } from '../../http/sse.ts';
+import { elicitEventOf } from './elicit-view.ts';
 
 const Events = { description: 'Server-sent events; data is JSON', events: true } as const;
 
@@ -33,7 +34,15 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
       method: 'GET',
       path: '/v1/streams/:streamRequestId/events',
       proof: bearer('user', 'read'),
-      query: z.strictObject({ userId: UserId.optional().describe('Required for a service.') }),
+      query: z.strictObject({
+        userId: UserId.optional().describe('Required for a service.'),
+        view: z
+          .enum(['elicit'])
+          .optional()
+          .describe(
+            '`elicit`: events `elicitation_requested` with `elicit_id`, `type`, `prompt` and `options`.',
+          ),
+      }),
       docs: {
         group: 'Streams',
         summary: 'Follow a stream request',
@@ -58,7 +67,8 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
             signal: place.signal,
             ...(after !== undefined && { after }),
           });
-          const shown = readsChats(caller) ? streamEvent : questionEvent;
+          const shown =
+            query.view === 'elicit' ? elicitEvent : readsChats(caller) ? streamEvent : questionEvent;
           return { type: 'events', events: mapped(items, shown, place) };
         });
       },
@@ -108,6 +118,12 @@ function readsChats(caller: Caller): boolean {
 /** The event of an item; nothing for an event of a chat. */
 function questionEvent(item: WatchItem): SseFrameEvent | undefined {
   return item.type === 'other' ? undefined : streamEvent(item);
+}
+
+/** The same in the words of `elicitation_requested`. */
+function elicitEvent(item: WatchItem): SseFrameEvent | undefined {
+  const event = questionEvent(item);
+  return event && elicitEventOf(event);
 }
 
 function inboxEvent(item: InboxItem): SseFrameEvent {

@@ -1,0 +1,322 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createElicitor, createParleyHandler } from '@parley/sdk/elicit';
+import {
+  createParleyRecord,
+  runWorkflow,
+  WorkflowChangedError,
+  type WorkflowRequest,
+} from '@parley/sdk/workflow';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { suiteNotRun } from '../../harness/not-run.ts';
+import { bundleEntry } from '../../harness/processes/bundle.ts';
+import { hasTmux, openTerminal, type TerminalOptions } from '../../harness/tmux.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { newUser, QUICK, SERVICE_KEY, serviceAt, tokenOf, userAt, type World } from '../sdk/setup.ts';
+import { caseOf, KINDS } from './kinds.ts';
+import { expectedOfTwenty, twenty } from './twenty.ts';
+import { pressAll, typeAnswer } from './typing.ts';
+
+const CLI = 'clients/cli/src/main.ts';
+const CANARY = 'c4nary-Zq8rT1';
+const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+async function inTerminal(command: readonly string[], options: TerminalOptions) {
+  const terminal = await openTerminal(command, options);
+  onTestFinished(terminal.close);
+  return terminal;
+}
+
+/** The command in a pseudo-terminal, against the pods. */
+export function cliSuite(world: () => World): void {
+  const url = () => world().balancer.url;
+  if (hasTmux) terminalSuite(url);
+  else suiteNotRun('the terminal', 'there is no tmux');
+  workflowSuite(world, url);
+}
+
+function terminalSuite(url: () => string): void {
+  async function runParley(userId: string, ...args: readonly string[]) {
+    const env = { PARLEY_URL: url(), PARLEY_TOKEN: await tokenOf(userId), PARLEY_HOME: await newFolder() };
+    return inTerminal([process.execPath, await bundleEntry(CLI), ...args], { env });
+  }
+
+  describe('a terminal', () => {
+    it('answers every kind, a wrong input first, and shows no secret', async () => {
+      const folder = await newFolder();
+      const file = join(folder, 'result.json');
+      const program = await bundleEntry('test/integration/cli/terminal-program.ts');
+      const terminal = await inTerminal([process.execPath, program, file], { env: { HOME: folder } });
+      for (const withWrong of [true, false]) {
+        for (const [at, one] of KINDS.entries()) {
+          await terminal.untilShown(lastQuestion(withWrong ? one.ask.message : `Once more ${at}.`));
+          await typeAnswer(terminal, one, { withWrong });
+        }
+      }
+      await terminal.untilShown(/password of the tracker[\s\S]*not shown/);
+      await terminal.type(CANARY);
+      await terminal.press('Enter');
+      const screen = await terminal.untilEnded();
+      expect(screen).not.toContain(CANARY);
+      expect(screen).toContain('"value":"[secret]"');
+      const result = JSON.parse(await readFile(file, 'utf8'));
+      const plain = JSON.parse(JSON.stringify(expectedOfTwenty()));
+      expect(result).toEqual({ answers: plain, effects: 4, secretLength: CANARY.length });
+      expect(await readdir(folder)).toEqual(['result.json']);
+    });
+
+    it.each(KINDS)('answers a question of Parley: $name', async (one) => {
+      const userId = newUser();
+      const handler = createParleyHandler({ client: serviceAt(url()), userId });
+      const asking = createElicitor({ handlers: [handler] }).ask({ ...one.ask, timeoutSeconds: 300 });
+      await waitUntil(async () => (await userAt(url(), userId).list().page()).elicitations[0], {
+        what: 'it',
+      });
+      const terminal = await runParley(userId, 'answer');
+      if (one.ask.kind === 'url') {
+        // The whole address, and the host by itself.
+        await terminal.untilShown(/https:\/\/terms\.example\/of\/use[\s\S]*Open terms\.example\?/);
+      } else {
+        await terminal.untilShown(/What would you like to do\?/);
+        await pressAll(terminal, [{ press: 'Enter' }]);
+      }
+      await typeAnswer(terminal, one, { withWrong: false });
+      expect(await asking).toEqual({ status: 'accepted', value: one.value, handler: 'parley' });
+      expect(await terminal.untilEnded()).toMatch(/^ended 0$/m);
+    });
+
+    it('cancels with Ctrl+C, takes a question away that was answered elsewhere, and redraws at another size', async () => {
+      const userId = newUser();
+      const service = serviceAt(url());
+      const person = userAt(url(), userId);
+      const question = { userId, mode: 'form', message: 'Which one?', timeoutSeconds: 300 } as const;
+      const form = {
+        type: 'object',
+        properties: { a: { type: 'string', title: 'Letter' } },
+        required: ['a'],
+      } as const;
+      const first = await service.start({ ...question, requestedSchema: form });
+      const terminal = await runParley(userId, 'inbox');
+      await terminal.untilShown(/1 open\. Which one[\s\S]*Which one\? \(4:\d\d left\)/);
+      const second = await service.start({ ...question, message: 'And this?', requestedSchema: form });
+      await terminal.untilShown(/2 open\./);
+      await terminal.resize(60, 30);
+      await pressAll(terminal, [{ press: 'Enter' }]);
+      await terminal.untilShown(/What would you like to do\? \(4:\d\d left\)/);
+      await person.answer(first.elicitation.elicitationId, { action: 'accept', content: { a: 'x' } });
+      await terminal.untilShown(/This question has ended: accepted/);
+      await terminal.untilShown(/1 open\.[\s\S]*And this\?/);
+      await pressAll(terminal, [{ press: 'Enter' }]);
+      await terminal.untilShown(/And this\?[\s\S]*What would you like to do\?/);
+      await terminal.press('C-c');
+      expect(await second.outcome).toMatchObject({ status: 'cancelled' });
+    });
+
+    it('keeps a secret sealed, in no screen, argument or file, and hands it over by reference', async () => {
+      const folder = await newFolder();
+      const env = { PARLEY_HOME: folder, PARLEY_KEYRING: 'file', HOME: folder, TOOL_TOKEN: 'secret:tool' };
+      const command = [process.execPath, await bundleEntry(CLI), 'secret'];
+      const terminal = await inTerminal([...command, 'set', 'tool', '--plain'], { env });
+      await terminal.untilShown(/it is not shown/);
+      await terminal.type(CANARY);
+      await terminal.press('Enter');
+      expect(await terminal.untilEnded()).toMatch(/^secret:tool$/m);
+      expect(await terminal.screen()).not.toContain(CANARY);
+      const files = await readdir(folder);
+      expect(files.sort()).toEqual(['secrets.json', 'secrets.key']);
+      for (const name of files) expect(await readFile(join(folder, name), 'latin1')).not.toContain(CANARY);
+      const program =
+        'console.log(process.env.TOOL_TOKEN.length, process.argv.join().includes(process.env.TOOL_TOKEN))';
+      const running = await inTerminal([...command, 'run', '--', process.execPath, '-e', program], { env });
+      expect(await running.untilEnded()).toMatch(new RegExp(`^${CANARY.length} false$`, 'm'));
+    });
+  });
+}
+
+/** The message with nothing answered below it yet. */
+function lastQuestion(message: string): RegExp {
+  const text = message.replaceAll(/[.?]/g, '\\$&');
+  return new RegExp(String.raw`${text}[\s\S]*left\)`);
+}
+
+class Crash extends Error {}
+
+function workflowSuite(world: () => World, url: () => string): void {
+  /** A person who answers everything as the cases say, until the test has ended. */
+  function answerAll(userId: string): void {
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    const person = userAt(url(), userId);
+    void (async () => {
+      for await (const item of person.inbox({ signal: stop.signal })) {
+        const open =
+          item.type === 'inbox-snapshot'
+            ? item.elicitations
+            : item.type === 'elicitation-request'
+              ? [item.elicitation]
+              : [];
+        for (const { elicitationId, message } of open) {
+          const { content } = caseOf(message);
+          // It may have been answered before a reconnect.
+          await person
+            .answer(elicitationId, { action: 'accept', ...(content !== undefined && { content }) })
+            .catch(() => undefined);
+        }
+      }
+    })();
+  }
+
+  /** One process of the workflow; it dies at its n-th request, before or after the server got it. */
+  async function runOnce(parts: {
+    readonly userId: string;
+    readonly workflowId: string;
+    readonly dies?: { readonly at: number; readonly after: boolean };
+    readonly effects: Set<string>;
+    readonly program?: () => Generator<WorkflowRequest, unknown, unknown>;
+  }) {
+    const { userId, workflowId, dies, effects } = parts;
+    let sent = 0;
+    const crash = new AbortController();
+    const crashing: typeof fetch = async (input, init) => {
+      sent += 1;
+      if (crash.signal.aborted || (sent === dies?.at && !dies.after)) crash.abort(new Crash());
+      crash.signal.throwIfAborted();
+      const reply = await fetch(input, init);
+      if (sent === dies?.at) crash.abort(new Crash());
+      crash.signal.throwIfAborted();
+      return reply;
+    };
+    const options = { baseUrl: url(), token: SERVICE_KEY, retry: QUICK, fetch: crashing };
+    const client = serviceAt(url(), { fetch: crashing });
+    const elicitor = createElicitor({
+      handlers: [createParleyHandler({ client, userId })],
+      timeoutSeconds: 300,
+    });
+    const record = createParleyRecord({ ...options, workflowId, userId });
+    const program = parts.program ?? (() => twenty((key) => effects.add(key)));
+    const result = await runWorkflow(program, { elicitor, record, signal: crash.signal });
+    return { result, sent };
+  }
+
+  describe('a workflow of twenty questions', () => {
+    it('that is killed at a step continues with its answers and effects, each once', async () => {
+      const userId = newUser();
+      answerAll(userId);
+      const whole = await runOnce({ userId, workflowId: `w-${randomUUID()}`, effects: new Set() });
+      expect(whole.result).toEqual(expectedOfTwenty());
+      const points = isFull
+        ? Array.from({ length: whole.sent }, (_, at) => at + 1)
+        : [2, Math.floor(whole.sent / 2)];
+      for (const at of points) {
+        for (const after of isFull ? [false, true] : [at % 2 === 0]) {
+          const one = { userId: newUser(), workflowId: `w-${randomUUID()}`, effects: new Set<string>() };
+          answerAll(one.userId);
+          // A run may need fewer requests than another: then it ends.
+          await runOnce({ ...one, dies: { at, after } }).catch((error) =>
+            expect(error).toBeInstanceOf(Crash),
+          );
+          expect((await runOnce(one)).result).toEqual(expectedOfTwenty());
+          expect(one.effects.size).toBe(4);
+          const asked = [];
+          for await (const elicitation of userAt(url(), one.userId).list()) asked.push(elicitation.message);
+          expect(asked).toHaveLength(20);
+        }
+      }
+    });
+
+    it('whose program has changed says so, at the position that differs', async () => {
+      const one = { userId: newUser(), workflowId: `w-${randomUUID()}`, effects: new Set<string>() };
+      answerAll(one.userId);
+      await runOnce(one);
+      const [first, second] = KINDS.map(({ ask }) => ask);
+      if (first === undefined || second === undefined) throw new Error('There are too few kinds.');
+      const swapped = runOnce({
+        ...one,
+        *program() {
+          yield { ask: first };
+          yield { step: 'new', run: () => 1 };
+        },
+      });
+      await expect(swapped).rejects.toBeInstanceOf(WorkflowChangedError);
+      await expect(swapped).rejects.toMatchObject({ code: 'workflow_changed', position: 1 });
+    });
+
+    it('records in the keyspace of its person only', async () => {
+      const userId = newUser();
+      answerAll(userId);
+      await runOnce({ userId, workflowId: `w-${randomUUID()}`, effects: new Set() });
+      const other = await fetch(`${url()}/v1/workflows/any/entries/0?userId=${newUser()}`, {
+        headers: { authorization: `Bearer ${SERVICE_KEY}` },
+      });
+      expect(other.status).toBe(404);
+      const byUser = await fetch(`${url()}/v1/workflows/any/entries/0?userId=${userId}`, {
+        headers: { authorization: `Bearer ${await tokenOf(userId)}` },
+      });
+      expect(byUser.status).toBe(403);
+      expect(world().pods.length).toBeGreaterThan(1);
+    });
+  });
+
+  describe('a stream in the view elicit', () => {
+    it('has elicitation_requested, and its answer call ties the question to the stream', async () => {
+      const userId = newUser();
+      const streamRequestId = `s-${randomUUID()}`;
+      const requestedSchema = {
+        type: 'object',
+        properties: { env: { type: 'string', enum: ['staging', 'production'] } },
+        required: ['env'],
+      } as const;
+      const { elicitation, outcome } = await serviceAt(url()).start({
+        userId,
+        streamRequestId,
+        mode: 'form',
+        message: 'Where to?',
+        requestedSchema,
+        timeoutSeconds: 300,
+      });
+      const headers = {
+        authorization: `Bearer ${await tokenOf(userId)}`,
+        'content-type': 'application/json',
+      };
+      const stop = new AbortController();
+      onTestFinished(() => stop.abort());
+      const events = await fetch(`${url()}/v1/streams/${streamRequestId}/events?view=elicit`, {
+        headers,
+        signal: stop.signal,
+      });
+      const reader = events.body?.pipeThrough(new TextDecoderStream()).getReader();
+      let text = '';
+      const until = async (part: string) => {
+        while (!text.includes(part)) text += (await reader?.read())?.value ?? '';
+      };
+      await until('expires_at');
+      const data = JSON.parse(/^event: elicitation_requested\ndata: (.*)$/m.exec(text)?.[1] ?? '{}');
+      const { elicitationId: elicit_id } = elicitation;
+      expect(data).toMatchObject({
+        elicit_id,
+        type: 'choice',
+        prompt: 'Where to?',
+        options: ['staging', 'production'],
+      });
+      const respond = (stream: string, body: object) =>
+        fetch(`${url()}/v1/streams/${stream}/elicitations/${elicit_id}/respond`, {
+          method: 'POST',
+          headers,
+          body: JSON.stringify({ elicit_id, action: 'accept', ...body }),
+        });
+      expect((await respond('another', { value: 'staging' })).status).toBe(404);
+      expect((await respond(streamRequestId, { value: 'nowhere' })).status).toBe(422);
+      expect((await respond(streamRequestId, { value: 'staging' })).status).toBe(200);
+      expect(await outcome).toMatchObject({ status: 'accepted', content: { env: 'staging' } });
+      await until('elicitation_resolved');
+    });
+  });
+}
