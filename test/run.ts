@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installAcpx } from './acpx/acpx.ts';
 import { installKit } from './conformance/kit.ts';
 import { ensurePrograms } from './harness/ensure-programs.ts';
 import { findRedis } from './harness/redis/find-redis.ts';
@@ -96,9 +97,9 @@ async function main(): Promise<number> {
   mkdirSync(`${root}.tmp`, { recursive: true });
   rmSync(results, { force: true });
   await ensurePrograms((text) => process.stdout.write(`${text}\n`));
-  await installKit((text) => process.stdout.write(`${text}\n`)).catch((error: unknown) => {
-    process.stdout.write(`not run: the conformance kit of MCP: ${error}\n`);
-  });
+  const print = (text: string) => void process.stdout.write(`${text}\n`);
+  await installKit(print).catch((error: unknown) => print(`not run: the conformance kit of MCP: ${error}`));
+  await installAcpx(print).catch((error: unknown) => print(`not run: acpx: ${error}`));
   const redis = await findRedis();
   if ('notRun' in redis) {
     process.stderr.write(

@@ -1,5 +1,7 @@
-/** Rows of docs/mcp-normative.md that scenarios of the conformance kit hold. */
-export const HELD_BY_KIT: Readonly<Record<string, readonly string[]>> = {
+import { NOT_APPLICABLE } from '../../test/conformance/not-applicable.ts';
+import type { Standard } from './normative.ts';
+
+const HELD_BY_KIT: Readonly<Record<string, readonly string[]>> = {
   'MCP26-11': ['input-required-result-request-state'],
   'MCP26-52': ['input-required-result-validate-input'],
   'MRTR-01': ['server-stateless'],
@@ -30,7 +32,7 @@ export const HELD_BY_KIT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Rows that a test cannot hold, or that need none, each with its reason. */
-export const REASONS: Readonly<Record<string, string>> = {
+const REASONS: Readonly<Record<string, string>> = {
   'MCP25-12': 'Permission only: Parley always sends `mode`.',
   'MCP25-24': 'Permission only.',
   'MCP25-37':
@@ -60,4 +62,30 @@ export const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Rows that nothing holds yet. */
-export const OPEN: readonly string[] = [];
+const OPEN: readonly string[] = [];
+
+/** MCP, revisions 2025-11-25 and 2026-07-28. */
+export const MCP: Standard = {
+  rowsFile: 'infra/docs/mcp-rows.tsv',
+  page: 'docs/mcp-normative.md',
+  rowsCount: 197,
+  head: [
+    '# Requirements of MCP, and what holds them',
+    '',
+    'Written by `npm run docs`. The rows paraphrase what the revisions 2025-11-25 and 2026-07-28 demand of elicitation and of what it',
+    'needs. A test holds a row by naming it in its title; `kit` is a scenario of the conformance kit, which `npm run conformance` runs against two',
+    'pods. `npm test` fails for a row that nothing holds.',
+  ],
+  sections: [
+    ['MCP25', 'Elicitation, 2025-11-25'],
+    ['T25', 'Transport and life cycle, 2025-11-25'],
+    ['MCP26', 'Elicitation, 2026-07-28'],
+    ['MRTR', 'Requests of several rounds, 2026-07-28'],
+    ['T26', 'Base and transport, 2026-07-28'],
+    ['SEC', 'Security best practices'],
+  ],
+  heldByKit: HELD_BY_KIT,
+  notRun: NOT_APPLICABLE.flatMap(({ scenarios }) => scenarios),
+  reasons: REASONS,
+  open: OPEN,
+};

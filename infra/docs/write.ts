@@ -1,10 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readSources } from '../../test/house/check-house.ts';
+import { ACP } from './acp-held.ts';
 import { agentsPage } from './agents-page.ts';
 import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
-import { findHoldingTests, normativePage, readRows } from './mcp-normative.ts';
+import { MCP } from './mcp-held.ts';
+import { findHoldingTests, normativePage, readRows } from './normative.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -20,7 +22,8 @@ writeFileSync(
   architecturePage(readFileSync(architecture, 'utf8'), readSources(fileURLToPath(root))),
 );
 
-writeFileSync(
-  new URL('docs/mcp-normative.md', root),
-  normativePage(readRows(fileURLToPath(root)), findHoldingTests(fileURLToPath(root))),
-);
+const tests = findHoldingTests(fileURLToPath(root));
+for (const standard of [MCP, ACP]) {
+  const page = normativePage(standard, readRows(fileURLToPath(root), standard), tests);
+  writeFileSync(new URL(standard.page, root), page);
+}

@@ -133,7 +133,7 @@ export function urlAttacks(world: () => World): void {
       ]);
     });
 
-    it('every accepted url uses https and leads to the host it displays [MCP25-53 MCP26-40]', async () => {
+    it('every accepted url uses https and leads to the host it displays [MCP25-53 MCP26-40 ACP-40]', async () => {
       const piece = fc.constantFrom(
         ...[
           'https:',

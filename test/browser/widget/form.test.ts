@@ -111,7 +111,7 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await group('Terms').getByRole('radio', { checked: true }).count()).toBe(0);
     }));
 
-  it('starts with the defaults, and sends them unchanged [MCP25-16 MCP26-16]', () =>
+  it('starts with the defaults, and sends them unchanged [MCP25-16 MCP26-16 ACP-20]', () =>
     withForm({ schema: PRESET.schema }, async ({ field, press, sent }) => {
       expect(await field('moment').inputValue()).toBe('2026-03-01T10:30');
       expect(await field('news').isChecked()).toBe(true);

@@ -43,7 +43,7 @@ export const TRIP_QUESTION = {
 
 /** Every state of a form question, each reached by what people, agents and networks do. */
 export function formStates(site: () => Site, withPerson: WithPerson): void {
-  it('appears, is filled in, sent and accepted [MCP25-05 MCP25-46 MCP26-05 MCP26-34]', () =>
+  it('appears, is filled in, sent and accepted [MCP25-05 MCP25-46 MCP26-05 MCP26-34 ACP-04]', () =>
     withPerson(async (ada) => {
       const { id, outcome } = await ada.ask(TRIP_QUESTION);
       const load = site().pages.hold(isLook);
@@ -119,7 +119,7 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       expect(await (await cardIn(page, 'accepted')).innerText()).not.toContain('Grace');
     }));
 
-  it('can be declined and cancelled [MCP25-04 MCP25-31 MCP25-47 MCP26-04 MCP26-35]', () =>
+  it('can be declined and cancelled [MCP25-04 MCP25-31 MCP25-47 MCP26-04 MCP26-35 ACP-02 ACP-03]', () =>
     withPerson(async (ada) => {
       const [no, later] = [await ada.ask(TRIP_QUESTION), await ada.ask(TRIP_QUESTION)];
       const page = await ada.open({ ids: [no.id] });

@@ -17,7 +17,7 @@ const ALIVE =
 
 /** What an asker may try: shown harmless, and such that it can be read. */
 export function hostileInput(site: () => Site, withPerson: WithPerson): void {
-  it('shows mark-up, links and scripts as plain text [MCP25-61 MCP26-48]', () =>
+  it('shows mark-up, links and scripts as plain text [MCP25-61 MCP26-48 ACP-47]', () =>
     withPerson(async (ada) => {
       const { id, outcome } = await ada.ask({
         title: MARKUP.slice(0, 150),

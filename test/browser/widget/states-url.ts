@@ -58,7 +58,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       ]);
     }));
 
-  it('opens nothing until its link has been in view for a second [MCP25-06 MCP25-55 MCP25-56 MCP26-06 MCP26-42 MCP26-43]', () =>
+  it('opens nothing until its link has been in view for a second [MCP25-06 MCP25-55 MCP25-56 MCP26-06 MCP26-42 MCP26-43 ACP-05 ACP-06 ACP-42 ACP-43]', () =>
     withPerson(async (ada) => {
       const { id, bank } = await askAbout(ada);
       await ada.context.clock.install();
@@ -87,7 +87,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
     ['plain pages', false],
     ['pages that cut each other off', true],
   ])(
-    'is finished by push while the other window is open: %s [MCP25-03 MCP25-19 MCP25-49 MCP25-57 MCP25-58 MCP26-03 MCP26-36 MCP26-44 MCP26-45]',
+    'is finished by push while the other window is open: %s [MCP25-03 MCP25-19 MCP25-49 MCP25-57 MCP25-58 MCP26-03 MCP26-36 MCP26-44 MCP26-45 ACP-01 ACP-07 ACP-44 ACP-45]',
     (_, strict) =>
       withPerson(async (ada) => {
         const { id, outcome, bank } = await askAbout(ada, { strict });
@@ -187,7 +187,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       expect(await link(page).count()).toBe(0);
     }));
 
-  it('warns of suspicious URLs, with the host in bold [MCP25-54 MCP25-59 MCP25-60 MCP26-41 MCP26-46 MCP26-47]', () =>
+  it('warns of suspicious URLs, with the host in bold [MCP25-54 MCP25-59 MCP25-60 MCP26-41 MCP26-46 MCP26-47 ACP-46]', () =>
     withPerson(async (ada) => {
       const page = await ada.open();
       for (const [at, [url, host, warning]] of ADDRESSES.entries()) {

@@ -16,7 +16,7 @@ type Texts = Readonly<Record<string, readonly string[]>>;
 /** Searches for secrets in every place that must not contain them, after a story with many failures. Ends the pods. */
 export function canaries(the: () => World, recorder: () => Recorder): void {
   describe('secrets', () => {
-    it('never appear in logs, spans, metrics, streams, pages, model requests, or unsealed in Redis [MCP25-38 MCP25-42 MCP26-26 MCP26-30]', async () => {
+    it('never appear in logs, spans, metrics, streams, pages, model requests, or unsealed in Redis [MCP25-38 MCP25-42 MCP26-26 MCP26-30 ACP-26]', async () => {
       const world = the();
       const commands: string[] = [];
       const stopWatching = await watchCommands(world.redis.url, (args) => commands.push(args.join(' ')));

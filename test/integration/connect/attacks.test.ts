@@ -14,7 +14,7 @@ function tampered(callback: string, name: string, value: string | undefined): st
 }
 
 describe('another person with the link', () => {
-  test('sees nothing, can do nothing, and the question stays open for its owner [MCP25-51 MCP25-66 MCP25-67 MCP25-68 MCP26-38 MCP26-53 MCP26-54 MCP26-55]', async () => {
+  test('sees nothing, can do nothing, and the question stays open for its owner [MCP25-51 MCP25-66 MCP25-67 MCP25-68 MCP26-38 MCP26-53 MCP26-54 MCP26-55 ACP-48]', async () => {
     const here = await world();
     const { path, id } = await here.ask();
     const mallory = createTestBrowser(here);

@@ -231,7 +231,7 @@ async function writesDuring(run: () => Promise<unknown>): Promise<string[]> {
   );
 }
 
-test('no code, token or key is in a log, a page, a URL of ours, or unsealed in Redis [MCP25-35 MCP25-50 MCP26-23 MCP26-37]', async () => {
+test('no code, token or key is in a log, a page, a URL of ours, or unsealed in Redis [MCP25-35 MCP25-50 MCP26-23 MCP26-37 ACP-39]', async () => {
   const texts: string[] = [];
   const { here, browser, callback, path } = await back();
   const { searchParams } = new URL(callback);

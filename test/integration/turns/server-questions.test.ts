@@ -163,7 +163,7 @@ mcpOffer: { tools: [{ server: desk }] }
       answerQuestion(pod.engine, row?.definition as never, row?.id ?? '', 'accept', content as never);
 
     describe.each(REVISIONS)('of the %s revision', (revision) => {
-      it('become elicitations that name the server, and their answers get back [MCP25-03 MCP25-64 MCP26-03 MCP26-51]', async () => {
+      it('become elicitations that name the server, and their answers get back [MCP25-03 MCP25-64 MCP26-03 MCP26-51 ACP-01]', async () => {
         const { begin, asked, pod, fixture } = await open(revision);
         const run = await begin('book');
         const [row] = await asked();

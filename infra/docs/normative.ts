@@ -1,7 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NOT_APPLICABLE } from '../../test/conformance/not-applicable.ts';
-import { HELD_BY_KIT, OPEN, REASONS } from './mcp-held.ts';
 
 /** A requirement of the specification. */
 export interface NormativeRow {
@@ -13,6 +11,28 @@ export interface NormativeRow {
   readonly text: string;
 }
 
+/** A standard whose requirements are listed, and what holds them besides tests. */
+export interface Standard {
+  /** The file of its rows: id, level, side, requirement. */
+  readonly rowsFile: string;
+  /** The page that is written. */
+  readonly page: string;
+  /** How many rows there are. */
+  readonly rowsCount: number;
+  /** The beginning of the page. */
+  readonly head: readonly string[];
+  /** The prefixes of its rows and what they are about. */
+  readonly sections: readonly (readonly [prefix: string, heading: string])[];
+  /** Rows that scenarios of a conformance kit hold. */
+  readonly heldByKit: Readonly<Record<string, readonly string[]>>;
+  /** Scenarios that the kit does not run. */
+  readonly notRun: readonly string[];
+  /** Rows that a test cannot hold, or that need none, each with its reason. */
+  readonly reasons: Readonly<Record<string, string>>;
+  /** Rows that nothing holds yet. */
+  readonly open: readonly string[];
+}
+
 /** A test that holds a row: its title has the row's id in brackets, as in `[MCP25-10 MCP26-10]`. */
 export interface HoldingTest {
   readonly file: string;
@@ -20,12 +40,13 @@ export interface HoldingTest {
   readonly rows: readonly string[];
 }
 
-const TAG = /\[((?:MCP25|T25|MCP26|MRTR|T26|SEC)-\d\d(?: (?:MCP25|T25|MCP26|MRTR|T26|SEC)-\d\d)*)\]/gu;
+const ROW = '(?:MCP25|T25|MCP26|MRTR|T26|SEC|ACP)-\\d\\d';
+const TAG = new RegExp(`\\[(${ROW}(?: ${ROW})*)\\]`, 'gu');
 const LITERAL = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/gu;
 
-/** The rows that infra/docs/mcp-rows.tsv lists: id, level, side, requirement. */
-export function readRows(root: string): readonly NormativeRow[] {
-  return readFileSync(join(root, 'infra/docs/mcp-rows.tsv'), 'utf8')
+/** The rows of a standard. */
+export function readRows(root: string, { rowsFile }: Standard): readonly NormativeRow[] {
+  return readFileSync(join(root, rowsFile), 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => {
@@ -55,45 +76,47 @@ export function testsIn(file: string, text: string): readonly HoldingTest[] {
 
 /** What is wrong: rows that nothing holds or that are held and listed as open, unknown rows, and scenarios that do not run. */
 export function faultsOfRows(
+  standard: Standard,
   rows: readonly NormativeRow[],
   tests: readonly HoldingTest[],
 ): readonly string[] {
+  const { heldByKit, notRun, open, reasons, sections } = standard;
   const known = new Set(rows.map(({ id }) => id));
-  const tested = new Set(tests.flatMap((test) => test.rows));
-  const isHeld = (id: string) => tested.has(id) || id in HELD_BY_KIT || id in REASONS;
-  const named = [...tested, ...Object.keys(HELD_BY_KIT), ...Object.keys(REASONS), ...OPEN];
-  const notRun = new Set(NOT_APPLICABLE.flatMap(({ scenarios }) => scenarios));
+  const isOwn = (id: string) => sections.some(([prefix]) => id.startsWith(`${prefix}-`));
+  const tested = new Set(tests.flatMap((test) => test.rows.filter(isOwn)));
+  const isHeld = (id: string) => tested.has(id) || id in heldByKit || id in reasons;
+  const named = [...tested, ...Object.keys(heldByKit), ...Object.keys(reasons), ...open];
   return [
     ...named.filter((id) => !known.has(id)).map((id) => `${id}: there is no such row`),
     ...rows.flatMap(({ id }) => {
-      if (isHeld(id)) return OPEN.includes(id) ? [`${id}: is held, and still listed as open`] : [];
-      return OPEN.includes(id) ? [] : [`${id}: no test and no stated reason holds it`];
+      if (isHeld(id)) return open.includes(id) ? [`${id}: is held, and still listed as open`] : [];
+      return open.includes(id) ? [] : [`${id}: no test and no stated reason holds it`];
     }),
-    ...Object.entries(HELD_BY_KIT).flatMap(([id, scenarios]) =>
-      scenarios.every((scenario) => notRun.has(scenario))
+    ...Object.entries(heldByKit).flatMap(([id, scenarios]) =>
+      scenarios.every((scenario) => notRun.includes(scenario))
         ? [`${id}: the kit runs none of its scenarios`]
         : [],
     ),
   ];
 }
 
-/** docs/mcp-normative.md. */
-export function normativePage(rows: readonly NormativeRow[], tests: readonly HoldingTest[]): string {
-  const held = rows.length - OPEN.length;
-  const sections = SECTIONS.flatMap(([prefix, heading]) => [
+/** The page of a standard. */
+export function normativePage(
+  standard: Standard,
+  rows: readonly NormativeRow[],
+  tests: readonly HoldingTest[],
+): string {
+  const held = rows.length - standard.open.length;
+  const sections = standard.sections.flatMap(([prefix, heading]) => [
     `## ${heading}`,
     '',
     '| row | level | requirement | held by |',
     '|---|---|---|---|',
-    ...rows.filter(({ id }) => id.startsWith(`${prefix}-`)).map((row) => lineOf(row, tests)),
+    ...rows.filter(({ id }) => id.startsWith(`${prefix}-`)).map((row) => lineOf(standard, row, tests)),
     '',
   ]);
   return [
-    '# Requirements of MCP, and what holds them',
-    '',
-    'Written by `npm run docs`. The rows paraphrase what the revisions 2025-11-25 and 2026-07-28 demand of elicitation and of what it',
-    'needs. A test holds a row by naming it in its title; `kit` is a scenario of the conformance kit, which `npm run conformance` runs against two',
-    'pods. `npm test` fails for a row that nothing holds.',
+    ...standard.head,
     '',
     `${held} of ${rows.length} rows are held. The others are marked *open*.`,
     '',
@@ -101,21 +124,16 @@ export function normativePage(rows: readonly NormativeRow[], tests: readonly Hol
   ].join('\n');
 }
 
-const SECTIONS = [
-  ['MCP25', 'Elicitation, 2025-11-25'],
-  ['T25', 'Transport and life cycle, 2025-11-25'],
-  ['MCP26', 'Elicitation, 2026-07-28'],
-  ['MRTR', 'Requests of several rounds, 2026-07-28'],
-  ['T26', 'Base and transport, 2026-07-28'],
-  ['SEC', 'Security best practices'],
-] as const;
-
-function lineOf({ id, level, text }: NormativeRow, tests: readonly HoldingTest[]): string {
+function lineOf(
+  { heldByKit, reasons }: Standard,
+  { id, level, text }: NormativeRow,
+  tests: readonly HoldingTest[],
+): string {
   const holders = tests
     .filter((test) => test.rows.includes(id))
     .map(({ file, title }) => `${title} ([${fileName(file)}](../${file}))`);
-  const scenarios = (HELD_BY_KIT[id] ?? []).map((scenario) => `kit: \`${scenario}\``);
-  const reason = REASONS[id];
+  const scenarios = (heldByKit[id] ?? []).map((scenario) => `kit: \`${scenario}\``);
+  const reason = reasons[id];
   const all = [...holders, ...scenarios, ...(reason === undefined ? [] : [reason])];
   return `| ${id} | ${level} | ${cell(text)} | ${all.length === 0 ? '*open*' : all.map(cell).join('; ')} |`;
 }
