@@ -44,6 +44,7 @@ const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
   'services/api/src/surfaces/a2a': ['shared/src/ports'],
   'services/api/src/surfaces/connect': ['shared/src/ports', 'shared/src/vault'],
   'services/api/src/surfaces/mcp': ['shared/src/ports'],
+  'services/api/src/surfaces/slack': ['shared/src/ports', 'shared/src/vault'],
 };
 
 /** True when files of one room may import files of the other. Wiring may import every surface. */
@@ -120,6 +121,10 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   '@modelcontextprotocol/client': ['services/api/src/agents'],
   '@modelcontextprotocol/server': ['services/api/src/surfaces/mcp'],
   'openid-client': ['services/api/src/surfaces/connect'],
+  '@slack/bolt': ['services/api/src/surfaces/slack'],
+  '@slack/socket-mode': ['services/api/src/surfaces/slack'],
+  '@slack/types': ['services/api/src/surfaces/slack'],
+  '@slack/web-api': ['services/api/src/surfaces/slack'],
   lit: ['clients/widget/src'],
   '@lit/react': ['clients/widget/src'],
   react: ['clients/widget/src'],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '../domain/errors.ts';
-import { BUCKET_COUNT } from '../domain/ids.ts';
-import type { CommitNotes, Deliveries, DeliveryKind } from '../ports/delivery/kind.ts';
+import { BUCKET_COUNT, bucketOf } from '../domain/ids.ts';
+import type { CommitNotes, CommittedElicitation, Deliveries, DeliveryKind } from '../ports/delivery/kind.ts';
 import type { Outbox, OutboxEntry, OutboxResult, OutboxRoom, OutboxTask } from '../ports/delivery/outbox.ts';
 
 export interface DispatchDeps {
@@ -10,6 +10,11 @@ export interface DispatchDeps {
   readonly kinds: readonly DeliveryKind[];
   /** Called with every fault of a handler; the task is tried again. */
   readonly onFault: (error: unknown, kind: string) => void;
+  /**
+   * How long a task is handed to one process, in ms: longer than any of its handlers takes, and the time after which
+   * another process takes the task of one that died. A minute by default.
+   */
+  readonly leaseMs?: number;
 }
 
 /** Handles the tasks of the outbox. */
@@ -27,7 +32,6 @@ export interface Dispatch extends Deliveries {
   idle(): Promise<void>;
 }
 
-// Longer than any handler takes, so that no task is handed out while its holder still works on it.
 const LEASE_MS = 60_000;
 const ROUND_MS = 1_000;
 const PAUSE_MS = 50;
@@ -44,7 +48,7 @@ interface Pass {
 }
 
 export function createDispatch(deps: DispatchDeps): Dispatch {
-  const { outbox } = deps;
+  const { outbox, leaseMs = LEASE_MS } = deps;
   const kinds = byName(deps.kinds);
   const names = [...kinds.keys()];
   const underWay = new Set<Promise<void>>();
@@ -71,7 +75,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   /** Starts the due tasks of one bucket for which there are places. Returns how many. */
   async function startDue(bucket: number): Promise<number> {
     let started = 0;
-    for (const entry of await outbox.take(bucket, room(), LEASE_MS)) {
+    for (const entry of await outbox.take(bucket, room(), leaseMs)) {
       const kind = kinds.get(entry.task.kind);
       if (kind === undefined) continue;
       started += 1;
@@ -122,7 +126,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       if (faults.length > 0) throw faults[0];
       return started;
     },
-    notesOn: (elicitation) => collectNotes(deps.kinds, (kind) => kind.taskOn?.(elicitation)),
+    notesOn: (elicitation) =>
+      collectNotes(deps.kinds, (kind) => kind.taskOn?.(elicitation), noticesOf(elicitation)),
     notesOnApproval: (approval) => collectNotes(deps.kinds, (kind) => kind.taskOnApproval?.(approval)),
     async now(task) {
       const kind = kinds.get(task.kind);
@@ -147,11 +152,18 @@ function byName(kinds: readonly DeliveryKind[]): ReadonlyMap<string, DeliveryKin
   return known;
 }
 
+/** The task of the channel that notifies the person. Its kind may be registered in other processes only. */
+function noticesOf({ id, definition }: CommittedElicitation): OutboxTask[] {
+  const { notify } = definition;
+  return notify === undefined ? [] : [{ kind: notify.channel, subject: id, bucket: bucketOf(definition) }];
+}
+
 function collectNotes(
   kinds: readonly DeliveryKind[],
   taskOf: (kind: DeliveryKind) => OutboxTask | undefined,
+  more: readonly OutboxTask[] = [],
 ): CommitNotes {
-  const tasks = [];
+  const tasks = [...more];
   let keepEndedMs: number | undefined;
   for (const kind of kinds) {
     const task = taskOf(kind);

@@ -4,7 +4,8 @@ import type { Owner } from '../domain/ids.ts';
  * Kinds of state that the hosted pages keep between two requests of a browser. `session`: the signed-in person. `sign-
  * in`: a sign-in under way. `flow`: an authorization under way, by its OAuth state. `report`: an authorization whose
  * provider reports by webhook. `waiting`: the report for which a browser waits. `binding`: waits until the deployer's
- * backend says whose browser it was. `blocked`: an address with too many failures.
+ * backend says whose browser it was. `blocked`: an address with too many failures. `outside-link`: the account of another
+ * service that a link stands for.
  */
 export type ConnectFamily =
   | 'session'
@@ -15,7 +16,8 @@ export type ConnectFamily =
   | 'binding'
   | 'blocked'
   | 'answer-link'
-  | 'answer-browser';
+  | 'answer-browser'
+  | 'outside-link';
 
 /** The name of an entry. `id` may be a bearer secret, so the store keeps only a hash of it. */
 export interface ConnectName {

@@ -10,6 +10,7 @@ import { faultsOfSecrets } from './checks/secrets.ts';
 import { faultsOfConnect } from './connect-env.ts';
 import { faultsOfMcp } from './mcp-env.ts';
 import { parseServiceKeys } from './service-keys.ts';
+import { faultsOfSlack } from './slack-env.ts';
 import { type Env, Variables } from './variables.ts';
 import { faultsOfWebhooks, webhookRules } from './webhooks/env.ts';
 
@@ -68,6 +69,7 @@ export function readEnv(
     ...faultsOfPublicUrl(parsed.data),
     ...faultsOfMcp(parsed.data),
     ...faultsOfA2a(parsed.data),
+    ...(service === 'api' ? faultsOfSlack(parsed.data) : []),
     ...faultsOfWebhooks(parsed.data),
     ...(service === 'api' ? faultsOfDrain(parsed.data) : []),
     ...(parsed.data.NODE_ENV === 'production' ? faultsOfProduction(parsed.data, service) : []),

@@ -2,6 +2,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { LIMIT_VARIABLES } from './variables/limits.ts';
 import { flag, integer, list, nodes, text } from './variables/schemas.ts';
+import { SLACK_VARIABLES } from './variables/slack.ts';
 
 /** Every environment variable that Parley reads. docs/configuration.md is generated from it. */
 export const Variables = z.object({
@@ -171,6 +172,8 @@ export const Variables = z.object({
     'Number of proxies in front of the api that add to X-Forwarded-For. 0: the address of the connection is used.',
   ),
 
+  ...SLACK_VARIABLES,
+
   PARLEY_RETENTION_SECONDS: integer(
     86_400,
     1,
@@ -280,4 +283,7 @@ export const FILE_VARIABLES = [
   'PARLEY_WEBHOOK_SECRETS',
   'PARLEY_VAULT_KEYS',
   'PARLEY_CONNECT_OIDC_CLIENT_SECRET',
+  'PARLEY_SLACK_CLIENT_SECRET',
+  'PARLEY_SLACK_SIGNING_SECRET',
+  'PARLEY_SLACK_APP_TOKEN',
 ] as const satisfies readonly (keyof Env)[];

@@ -33,6 +33,12 @@ export function agentsFile(at: AgentAddresses): string {
 models:
   scripted: { provider: openai-compatible, baseUrl: "${at.model}", model: scripted, apiKeyEnv: MODEL_KEY }
 agents:
+  notifier:
+    title: Notifier
+    model: scripted
+    instructions: Be heard.
+    elicit: true
+    notify: { channel: slack, afterSeconds: 0, remind: { afterSeconds: 10 } }
   helper:
     title: Helper
     model: scripted
@@ -45,6 +51,13 @@ agents:
     instructions: Be quick.
     tools: [{ server: tracker }]
     limits: { questionTimeoutSeconds: 1 }
+  brisk:
+    title: Brisk
+    model: scripted
+    instructions: Be brisk.
+    elicit: true
+    tools: [{ server: tracker }]
+    limits: { questionTimeoutSeconds: 25 }
 mcpServers:
   tracker:
     title: ${TRACKER}
@@ -79,6 +92,17 @@ connectors:
 `;
 }
 
+/** A form with fields of several kinds. */
+const ORDER = {
+  type: 'object',
+  properties: {
+    name: { type: 'string', title: 'Name', minLength: 2 },
+    count: { type: 'integer', title: 'How many', minimum: 1, maximum: 9 },
+    mail: { type: 'string', title: 'E-mail', format: 'email' },
+  },
+  required: ['name', 'count'],
+};
+
 /** What the agent says before and after it has called its tool. */
 export const BEFORE = 'One moment. ';
 export const TAIL = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');
@@ -101,6 +125,16 @@ export function line({ userText, results }: Turn): ScriptedReply {
   if (verb === 'note') return call('notes__create_issue', { title: rest });
   if (verb === 'echo') return call('echo__echo', { text: rest });
   if (verb === 'ask') return call('elicit', { kind: 'text', message: 'Which colour?' });
+  if (verb === 'choose')
+    return call('elicit', {
+      kind: 'choice',
+      message: 'Which size?',
+      options: [
+        { value: 's', title: 'Small' },
+        { value: 'l', title: 'Large' },
+      ],
+    });
+  if (verb === 'fill') return call('elicit', { kind: 'form', message: 'Your order, please.', schema: ORDER });
   return { text: `You said ${userText}.` };
 }
 

@@ -57,6 +57,11 @@ export interface World {
   stop(): Promise<void>;
 }
 
+export interface WorldOptions {
+  /** Further settings of the pods, for a deployment that browsers reach at this address. */
+  readonly more?: (url: string) => Readonly<Record<string, string>>;
+}
+
 /** Secrets of the deployment; each occurs nowhere else. */
 function newSecrets() {
   return {
@@ -75,7 +80,7 @@ function newSecrets() {
  * Three pods behind a load balancer that picks one at random for every request, with real neighbours: accounts that sign
  * people in and give tokens for the tracker, a tracker that asks them about each token, a service that takes keys.
  */
-export async function startWorld(): Promise<World> {
+export async function startWorld({ more }: WorldOptions = {}): Promise<World> {
   const seed = randomInt(2 ** 32);
   process.stdout.write(`load balancer: random pods by the seed ${seed}\n`);
   const secrets = newSecrets();
@@ -147,6 +152,7 @@ export async function startWorld(): Promise<World> {
     MODEL_KEY: secrets.model,
     TRACKER_SECRET: secrets.tracker,
     ECHO_AUTHORIZATION: `Bearer ${secrets.project}`,
+    ...more?.(proxy.url),
   };
   const startPod = async (name: string): Promise<WorldPod> => {
     const metricsPort = await freePort();

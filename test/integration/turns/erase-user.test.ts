@@ -71,6 +71,7 @@ async function startPod() {
     log,
     deliveries: dispatchOn(backend),
     disconnectAll: undefined,
+    unlink: undefined,
   });
   const webhooks = createWebhooks({ ...backend, ...ROOMY });
   const workflows = { records: backend.ownerRecords, keptMs: 60_000 };

@@ -102,7 +102,16 @@ export type Reply =
 /** What OpenAPI says about a route. */
 export interface RouteDocs {
   /** The heading under which the docs list the call. */
-  readonly group: 'Questions' | 'Streams' | 'Webhooks' | 'Chats' | 'MCP' | 'A2A' | 'Accounts' | 'Users' | 'Workflows';
+  readonly group:
+    | 'Questions'
+    | 'Streams'
+    | 'Webhooks'
+    | 'Chats'
+    | 'MCP'
+    | 'A2A'
+    | 'Accounts'
+    | 'Users'
+    | 'Workflows';
   readonly summary: string;
   readonly description?: string;
   /** Request headers, by name. */

@@ -110,6 +110,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     delegates: env.PARLEY_DELEGATES,
     holdMs: env.PARLEY_HOLD_SECONDS * 1000,
     hasAnswerPage: hasPage,
+    hasChannel: env.PARLEY_SLACK_CLIENT_ID !== undefined,
     agents: createAgents({ loaded, toolsOf, named }),
     offering: createMcpOffering({ config: loaded.config, named }),
     observer: createTurnObserver({ log, metrics: parts.metrics, tracer: parts.tracer }),

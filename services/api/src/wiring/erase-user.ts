@@ -10,6 +10,8 @@ export interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'l
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
   /** Revokes and deletes the accounts of a person; absent on a pod without connectors. */
   readonly disconnectAll: ((owner: Owner) => Promise<number>) | undefined;
+  /** Ends the links of accounts of other services to a person; absent where there are none. */
+  readonly unlink: ((owner: Owner) => Promise<void>) | undefined;
 }
 
 // Readers need a moment to read the last events. A proxy may end a call after 30 s.
@@ -17,7 +19,7 @@ const GRACE_MS = 1_000;
 const BUDGET_MS = 20_000;
 
 /** Builds the call that erases a user, and its line in the log. */
-export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts): EraseUser {
+export function wireEraseUser({ log, disconnectAll, unlink, ...parts }: EraseUserParts): EraseUser {
   const { vault } = parts.backend;
   const deps = {
     ...parts,
@@ -28,6 +30,7 @@ export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts):
     budgetMs: BUDGET_MS,
   };
   return async (owner, by) => {
+    await unlink?.(owner);
     const erased = await eraseUser(deps, owner);
     const { complete, counts } = erased;
     log.info({ tenant: owner.tenant, userId: owner.userId, key: by, complete, ...counts }, 'user erased');

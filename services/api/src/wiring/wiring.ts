@@ -39,6 +39,7 @@ import { createAuthentication } from './authentication.ts';
 import { wireEraseUser } from './erase-user.ts';
 import { wireMcp } from './mcp.ts';
 import type { PodParts } from './pod-parts.ts';
+import { type WiredSlack, wireSlack } from './slack.ts';
 import { startSweeper } from './sweeper.ts';
 
 export interface Pod {
@@ -98,17 +99,17 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     tracer: telemetry.tracer,
     ...callChecks,
   });
+  const parts = { env, version, backend, engine, log, metrics, draining: drain.signal, ...callChecks };
+  const pages = agents?.connect?.pages;
+  const slack =
+    agents === undefined || pages === undefined
+      ? undefined
+      : wireSlack({ ...parts, turns: agents.turns, pages });
   const app = createPodApp({
-    env,
-    version,
-    backend,
-    engine,
-    log,
-    metrics,
-    draining: drain.signal,
+    ...parts,
     deliveries: dispatch,
-    ...callChecks,
     ...(agents !== undefined && { agents }),
+    ...(slack !== undefined && { slack }),
   });
   const stopSweeping = startSweeper({
     sweep: (signal) => engine.sweepInTurn({ holder: owner, everyMs: env.PARLEY_SWEEP_MS }, signal),
@@ -140,6 +141,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     },
     startDraining: () => drain.abort(),
     async release() {
+      await slack?.close();
       await agents?.close();
       lease.stop();
       localTimers.close();
@@ -193,6 +195,7 @@ interface AppParts extends PodParts {
   readonly draining: AbortSignal;
   readonly deliveries: Dispatch;
   readonly agents?: WiredAgents;
+  readonly slack?: WiredSlack;
 }
 
 function createPodApp(parts: AppParts): Router {
@@ -217,11 +220,11 @@ function createPodApp(parts: AppParts): Router {
 
 /** Every surface of the pod, one line each. */
 function createSurfaces(parts: AppParts): Surface[] {
-  const { env, backend, engine, limits, draining, agents } = parts;
+  const { env, backend, engine, limits, draining, agents, slack } = parts;
   const turns = agents?.turns;
   const pages = agents?.connect;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
-  const eraseUser = wireEraseUser({ ...parts, disconnectAll: pages?.disconnectAll });
+  const eraseUser = wireEraseUser({ ...parts, disconnectAll: pages?.disconnectAll, unlink: slack?.unlink });
   const workflows = { records: backend.ownerRecords, keptMs: env.PARLEY_RETENTION_SECONDS * 1000 };
   const hasConnectPage = pages?.hasConnectPage ?? (() => false);
   return [
@@ -233,6 +236,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     ...(agents === undefined ? [] : wireA2a(parts, agents.turns, agents.offeredToA2a)),
     // Before the connect pages, which answer for the rest of /auth.
     ...wireAnswerPages(parts, pages?.pages),
+    ...(slack?.surfaces ?? []),
     ...(pages === undefined ? [] : pages.surfaces),
   ];
 }

@@ -1,5 +1,6 @@
 import type { FormSchema } from '../forms/schema.ts';
 import type { StreamRef } from '../ids.ts';
+import type { NotifyRules } from '../notify.ts';
 import type { Context, Elicitation, OnUnavailable } from './elicitation.ts';
 import type { Settlement } from './settlement.ts';
 import type { Completion, Mode, Status } from './status.ts';
@@ -23,6 +24,8 @@ export interface Definition extends StreamRef {
   readonly onUnavailable?: OnUnavailable;
   /** Receives a webhook when the elicitation ends. It may contain a secret of the asker, so it is never shown. */
   readonly webhookUrl?: string;
+  /** The channel that learns of every change, and when it notifies the person. */
+  readonly notify?: NotifyRules;
   readonly context: Context;
   readonly timeoutSeconds: number;
   /** The service key that asked, for logs. Absent where Parley itself asked. */

@@ -3,6 +3,7 @@ import type { Definition } from '../../domain/elicitations/row.ts';
 import type { ElicitationTypes } from '../../domain/elicitations/types.ts';
 import { isParleyError, ParleyError } from '../../domain/errors.ts';
 import { elicitationOfOwnStream, isMintedStream, mintElicitationId, ownStreamOf } from '../../domain/ids.ts';
+import type { NotifyRules } from '../../domain/notify.ts';
 import type { Seen } from '../caller.ts';
 import type { EngineDeps } from '../deps.ts';
 import { claimKey, digestOf, dropKeyClaim, type KeyedAsk, type Minted } from '../records/claim-key.ts';
@@ -22,6 +23,8 @@ export interface AskRequest {
   readonly keyDecides?: boolean;
   /** True: the client of the turn cannot show this form and opens its hosted page instead. */
   readonly onAnswerPage?: boolean;
+  /** How a channel notifies the person of this question. */
+  readonly notify?: NotifyRules | undefined;
   /** True accepts `pattern` in the form's schema, for adapters of protocols that have it. */
   readonly patterns?: boolean | undefined;
 }
@@ -59,6 +62,7 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
       ...streamOf(identity),
       conversationId: request.input.conversationId ?? identity.streamRequestId,
       ...(request.askedBy !== undefined && { askedBy: request.askedBy }),
+      ...(request.notify !== undefined && { notify: request.notify }),
       ...(traceparent !== undefined && { traceparent }),
     };
     const { idempotencyKey } = request;

@@ -1,6 +1,6 @@
 /** A name of a tenant that can be claimed once. */
 export interface ClaimName {
-  readonly family: 'idempotency' | 'stream' | 'secret' | 'sweep';
+  readonly family: 'idempotency' | 'stream' | 'secret' | 'sweep' | 'slack';
   readonly tenant: string;
   readonly name: string;
 }

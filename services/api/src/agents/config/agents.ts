@@ -1,3 +1,4 @@
+import { NotifyRules } from '@parley/shared/domain/notify';
 import { z } from 'zod';
 import { AgentAccess } from './access.ts';
 import { count, Id, prose, title, token } from './words.ts';
@@ -49,6 +50,9 @@ export const Agent = z.strictObject({
     .boolean()
     .default(false)
     .describe('`true`: the agent may ask the person questions, with the built-in tool `elicit`.'),
+  notify: NotifyRules.optional().describe(
+    'A channel that notifies the person of open questions (docs/slack.md).',
+  ),
   access: AgentAccess.optional(),
   limits: AgentLimits,
 });

@@ -2,6 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ParleyError } from '@parley/shared/domain/errors';
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { Agent, AgentsConfig, Model } from '../config/file.ts';
@@ -28,9 +29,17 @@ export interface Agents {
    */
   admit(caller: Caller, id: string | undefined): string;
   /** The agent of that id, or the default one, for every caller. Throws `invalid_request` when there is none. */
-  find(id: string | undefined): { readonly id: string; readonly title: string };
+  find(id: string | undefined): FoundAgent;
   /** The agent with its model and its tools for that person, ready for a turn. */
   open(id: string, person: TurnPerson, signal: AbortSignal): Promise<RunAgent>;
+}
+
+/** An agent that a turn is for. */
+export interface FoundAgent {
+  readonly id: string;
+  readonly title: string;
+  /** How a channel notifies the person of its questions. */
+  readonly notify?: NotifyRules;
 }
 
 export interface AgentsDeps {
@@ -62,7 +71,8 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
     find(id = config.defaultAgent) {
       const title = titleOf(config, id);
       if (title === undefined) throw noAgent(id);
-      return { id, title };
+      const notify = config.agents[id]?.notify;
+      return { id, title, ...(notify !== undefined && { notify }) };
     },
     async open(id, { tenant, userId, reach }) {
       const person = { tenant, userId, reach };

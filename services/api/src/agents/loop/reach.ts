@@ -1,17 +1,35 @@
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import { needsOf, type QuestionShape, type Reach, reachOf } from '@parley/shared/domain/reach';
 import type { Support } from '@parley/shared/domain/runs/run';
+import type { Engine } from '@parley/shared/elicitations/engine';
 
 /** What a deployment has for people whose client cannot show a question. */
 export interface ReachDeps {
   /** True when owners can sign in on the hosted answer page. */
   readonly hasAnswerPage: boolean;
+  /** True when a channel such as Slack is configured. */
+  readonly hasChannel?: boolean;
 }
 
 /** How a question of a turn gets to its person. */
 export type ReachOfQuestion = (question: QuestionShape) => Reach;
 
-/** The reach of the questions of one turn. No channel notifies people yet. */
-export function createReach({ hasAnswerPage }: ReachDeps, support: Support): ReachOfQuestion {
-  const person = { ...support, page: hasAnswerPage, notify: false };
+/** The reach of the questions of one turn, whose agent may have a channel notify people. */
+export function createReach(
+  { hasAnswerPage, hasChannel = false }: ReachDeps,
+  support: Support,
+  rules?: NotifyRules,
+): ReachOfQuestion {
+  const person = { ...support, page: hasAnswerPage, notify: hasChannel && rules !== undefined };
   return (question) => reachOf(needsOf(question), person);
+}
+
+/** The same engine, for questions of which a channel notifies their person. */
+export function withNotices<Given extends Pick<Engine, 'ask'>>(
+  engine: Given,
+  rules: NotifyRules | undefined,
+): Given {
+  return rules === undefined
+    ? engine
+    : { ...engine, ask: (request) => engine.ask({ ...request, notify: rules }) };
 }

@@ -18,7 +18,7 @@ import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { fromFirstUser } from './history.ts';
 import { createIdleDetection, type IdleDeps, idleAfterMs } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
-import { createReach, type ReachDeps } from './reach.ts';
+import { createReach, type ReachDeps, withNotices } from './reach.ts';
 import { readCheckpoint } from './read-checkpoint.ts';
 import { runTurn } from './run.ts';
 import type { Delegate } from './run-context.ts';
@@ -120,11 +120,11 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     const history = fromFirstUser(messages);
     // The begin stored the same input.
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
-    const reach = createReach(deps, support);
+    const reach = createReach(deps, support, agent.notify);
     const open = await agents.open(agent.id, { ...run, reach }, signal);
     await runTurn({
       ...open,
-      engine,
+      engine: withNotices(engine, agent.notify),
       writer,
       run,
       id: agent.id,

@@ -13,9 +13,14 @@ export function answerPath(elicitationId: string): string {
   return `/auth/answer/${elicitationId}`;
 }
 
-/** A page for a signed-in person: about one question, or about their accounts. A sign-in leads back to it. */
+/** The path of the page that links an account of another service. */
+export function linkPath(token: string): string {
+  return `/auth/link/${token}`;
+}
+
+/** A page for a signed-in person: about one question, a link (whose token is the id) or their accounts. A sign-in leads back to it. */
 export type OwnPage =
-  | { readonly about: 'connect' | 'answer'; readonly elicitationId: string }
+  | { readonly about: 'connect' | 'answer' | 'link'; readonly elicitationId: string }
   | { readonly about: 'accounts' };
 
 export const ACCOUNTS_PAGE: OwnPage = { about: 'accounts' };
@@ -26,6 +31,8 @@ export function pathOf(page: OwnPage): string {
       return connectPath(page.elicitationId);
     case 'answer':
       return answerPath(page.elicitationId);
+    case 'link':
+      return linkPath(page.elicitationId);
     case 'accounts':
       return ACCOUNTS_PATH;
   }

@@ -14,8 +14,8 @@ const Flow = z.object({
   browser: z.string(),
   /** Empty for a sign-in that leads to the accounts. */
   elicitationId: z.string(),
-  /** Present for a sign-in that leads to the answer page of the question. */
-  about: z.literal('answer').optional(),
+  /** Present for a sign-in that leads to the answer page of the question, or to the page of a link. */
+  about: z.enum(['answer', 'link']).optional(),
   /** Of the attempt; empty for a sign-in. */
   flowId: z.string(),
   tenant: z.string(),

@@ -15,7 +15,8 @@ export async function signIn(parts: Parts, visit: Visit, own: OwnPage): Promise<
   const { identity } = parts;
   const form = await readForm(parts, visit, pathOf(own));
   if ('view' in form) return page(form.view);
-  if (identity.type === 'bound' || (own.about !== 'accounts' && (await findOwner(parts, own)) === undefined))
+  const isOwned = own.about === 'connect' || own.about === 'answer';
+  if (identity.type === 'bound' || (isOwned && (await findOwner(parts, own)) === undefined))
     return page({ page: 'not-found' });
   if (identity.type === 'provider') return leave(parts, visit, identity, own);
   const person = identity.person(single(form.fields, FORM_FIELDS.user) ?? '');
@@ -84,7 +85,7 @@ async function leave(
   const browser = fingerprintOf(visit.browser);
   const unknown = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
   const elicitationId = idOf(own) ?? '';
-  const about = own.about === 'answer' ? ({ about: 'answer' } as const) : {};
+  const about = own.about === 'answer' || own.about === 'link' ? { about: own.about } : {};
   const flow: Flow = { browser, elicitationId, ...about, ...unknown };
   await parts.flows.begin(signInName(start.state), flow, start.keep);
   return page({ page: 'continue', url: start.url, origin: new URL(start.url).origin });

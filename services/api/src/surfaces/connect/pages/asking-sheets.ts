@@ -25,8 +25,13 @@ const PROCEED_ID = 'proceed';
 
 /** Who are you? */
 export function signInSheet(view: AskingView<'sign-in'>, strings: PageStrings): Sheet {
-  const { signIn, accounts, answer } = strings;
-  const why = { accounts: accounts.signInWhy, answer: answer.signInWhy, connect: signIn.why };
+  const { signIn, accounts, answer, link } = strings;
+  const why = {
+    accounts: accounts.signInWhy,
+    answer: answer.signInWhy,
+    link: link.signInWhy,
+    connect: signIn.why,
+  };
   return {
     status: 200,
     title: plain(signIn.title),

@@ -10,6 +10,7 @@ import {
   unavailableSheet,
 } from './ending-sheets.ts';
 import type { Sheet } from './layout.ts';
+import { linkedSheet, linkOtherSheet, linkSheet } from './link/sheets.ts';
 import type { PageStrings } from './strings.ts';
 import type { ConnectView } from './view.ts';
 import { continueSheet, doneSheet, waitingSheet } from './way-sheets.ts';
@@ -29,6 +30,14 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Sheet {
       return disconnectedSheet(view, strings);
     case 'accounts-elsewhere':
       return noticeSheet(404, 'person', strings.accounts.elsewhere);
+    case 'link':
+      return linkSheet(view, strings);
+    case 'linked':
+      return linkedSheet(view, strings);
+    case 'link-other':
+      return linkOtherSheet(view, strings);
+    case 'link-spent':
+      return noticeSheet(410, 'time', strings.link.spent);
     case 'consent':
       return consentSheet(view, strings);
     case 'secret':

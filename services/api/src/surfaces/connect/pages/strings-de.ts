@@ -1,6 +1,7 @@
 import { GERMAN_ACCOUNTS } from './accounts/strings-de.ts';
 import { GERMAN_ANSWER } from './answer/strings-de.ts';
 import { html } from './html.ts';
+import { GERMAN_LINK } from './link/strings-de.ts';
 import type { PageStrings } from './strings.ts';
 
 export const GERMAN: PageStrings = {
@@ -72,6 +73,7 @@ export const GERMAN: PageStrings = {
   },
   answer: GERMAN_ANSWER,
   accounts: GERMAN_ACCOUNTS,
+  link: GERMAN_LINK,
   continue: {
     title: (host) => html`Weiter zu ${host}`,
     lead: 'Sie werden weitergeleitet zu',

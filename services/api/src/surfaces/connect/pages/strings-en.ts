@@ -1,6 +1,7 @@
 import { ENGLISH_ACCOUNTS } from './accounts/strings-en.ts';
 import { ENGLISH_ANSWER } from './answer/strings-en.ts';
 import { html } from './html.ts';
+import { ENGLISH_LINK } from './link/strings-en.ts';
 import type { PageStrings } from './strings.ts';
 
 export const ENGLISH: PageStrings = {
@@ -68,6 +69,7 @@ export const ENGLISH: PageStrings = {
   },
   answer: ENGLISH_ANSWER,
   accounts: ENGLISH_ACCOUNTS,
+  link: ENGLISH_LINK,
   continue: {
     title: (host) => html`Continue to ${host}`,
     lead: 'You are being sent to',

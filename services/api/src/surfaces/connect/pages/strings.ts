@@ -1,6 +1,7 @@
 import type { AccountStrings } from './accounts/strings.ts';
 import type { AnswerStrings } from './answer/strings.ts';
 import type { Html } from './html.ts';
+import type { LinkStrings } from './link/strings.ts';
 import type { Around1, Notice } from './notice.ts';
 import type { ConnectView } from './view.ts';
 
@@ -74,6 +75,7 @@ export interface PageStrings {
   };
   readonly answer: AnswerStrings;
   readonly accounts: AccountStrings;
+  readonly link: LinkStrings;
   readonly continue: {
     readonly title: Around1;
     readonly lead: string;

@@ -43,13 +43,13 @@ export type ConnectView =
       readonly signIn: FormTarget;
       readonly organisation: string;
       /** What the person gets to see; the connect page of a question when absent. */
-      readonly leadsTo?: 'accounts' | 'answer';
+      readonly leadsTo?: 'accounts' | 'answer' | 'link';
     }
   /** Development only: the person types who they are. */
   | {
       readonly page: 'dev-sign-in';
       readonly signIn: FormTarget;
-      readonly leadsTo?: 'accounts' | 'answer';
+      readonly leadsTo?: 'accounts' | 'answer' | 'link';
     }
   /** The connected accounts of a person. */
   | {
@@ -69,6 +69,19 @@ export type ConnectView =
   | { readonly page: 'disconnected'; readonly service: string; readonly revoked?: DisconnectedAs }
   /** Nobody signs in on these pages. */
   | { readonly page: 'accounts-elsewhere' }
+  /** An account of another service that is about to be linked to the signed-in person. */
+  | {
+      readonly page: 'link';
+      readonly service: string;
+      readonly account: string;
+      readonly person: string;
+      readonly proceed: FormTarget;
+      readonly signOut: FormTarget;
+    }
+  | { readonly page: 'linked'; readonly service: string }
+  /** The browser is signed in to another account of the service. */
+  | { readonly page: 'link-other'; readonly service: string }
+  | { readonly page: 'link-spent' }
   /** What will happen, before it does. `decline` and `proceed` are posts. */
   | {
       readonly page: 'consent';

@@ -1,0 +1,86 @@
+import type { App, ReceiverEvent } from '@slack/bolt';
+import type { ListenerDeps } from './listeners/deps.ts';
+import { listenToInstalls } from './listeners/installs.ts';
+import { listenToMessages } from './listeners/messages.ts';
+import { listenToQuestions } from './listeners/questions.ts';
+import { apiUrlOf } from './settings.ts';
+
+/** What is sent back for a request of Slack: the body of its acknowledgement, if it has one. */
+export interface Acknowledged {
+  readonly body: unknown;
+}
+
+/** The Slack app: takes what Slack reports, over HTTP or Socket Mode. */
+export interface SlackApp {
+  /**
+   * Handles one request. Resolves once it may be acknowledged: an event when it has been taken in, so that Slack sends it
+   * again to another pod should this one die before. Rejects when it must not be acknowledged.
+   */
+  process(
+    body: Record<string, unknown>,
+    retry?: { readonly num?: number; readonly reason?: string },
+  ): Promise<Acknowledged>;
+}
+
+/** Makes the app on Bolt, which is loaded at the first request. */
+export function createSlackApp(deps: ListenerDeps): SlackApp {
+  let app: Promise<App> | undefined;
+  return {
+    async process(body, retry = {}) {
+      app ??= createApp(deps);
+      const bolt = await app;
+      let answered: Acknowledged | undefined;
+      const handled = new Promise<Acknowledged>((resolve, reject) => {
+        const event: ReceiverEvent = {
+          body,
+          ...(retry.num !== undefined && { retryNum: retry.num }),
+          ...(retry.reason !== undefined && { retryReason: retry.reason }),
+          async ack(response: unknown) {
+            answered = { body: response };
+            // Bolt acknowledges events before its listeners have run.
+            if (body.type !== 'event_callback') resolve(answered);
+          },
+        };
+        bolt.processEvent(event).then(() => {
+          if (answered !== undefined) resolve(answered);
+          else reject(new Error('Nothing has acknowledged a request of Slack.'));
+        }, reject);
+      });
+      return handled;
+    },
+  };
+}
+
+async function createApp(deps: ListenerDeps): Promise<App> {
+  const { App, LogLevel } = await import('@slack/bolt');
+  const app = new App({
+    receiver: { init: () => undefined, start: async () => undefined, stop: async () => undefined },
+    // Bolt writes bodies to its log at other levels.
+    logLevel: LogLevel.ERROR,
+    convoStore: false,
+    clientOptions: {
+      slackApiUrl: apiUrlOf(deps.settings),
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+    },
+    async authorize({ teamId, enterpriseId }) {
+      const found = await deps.installations.find({ enterpriseId, teamId });
+      if (found === undefined) throw new Error('The app is not installed in this workspace.');
+      const { botToken, botUserId, botId } = found;
+      return {
+        botToken,
+        botUserId,
+        ...(botId !== undefined && { botId }),
+        ...(teamId !== undefined && { teamId }),
+        ...(enterpriseId !== undefined && { enterpriseId }),
+      };
+    },
+  });
+  app.error(async (error) => {
+    throw error;
+  });
+  listenToMessages(app, deps);
+  listenToQuestions(app, deps);
+  listenToInstalls(app, deps);
+  return app;
+}

@@ -1,0 +1,59 @@
+import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
+
+/** What a failed call of Slack's Web API means for a delivery. */
+export type SlackFault =
+  /** Nothing was posted or changed: again after this time. */
+  | { readonly type: 'limited'; readonly retryAfterMs: number }
+  /** Slack could not be reached, or failed: a message may have been posted. */
+  | { readonly type: 'away' }
+  /** The installation has ended. */
+  | { readonly type: 'revoked' }
+  /** Slack refuses this call, now and later. `code` is Slack's word for it. */
+  | { readonly type: 'refused'; readonly code: string };
+
+const REVOKED = new Set([
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+  'org_login_required',
+]);
+const PASSING = new Set([
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+  'ratelimited',
+  'team_added_to_org',
+]);
+
+/** Reads an error of `@slack/web-api`, by its stable codes. */
+export function faultOf(error: unknown): SlackFault {
+  const { code, retryAfter, data } = error as {
+    readonly code?: string;
+    readonly retryAfter?: number;
+    readonly data?: { readonly error?: string };
+  };
+  if (code === 'slack_webapi_rate_limited_error')
+    return { type: 'limited', retryAfterMs: Math.max(1, retryAfter ?? 1) * 1_000 };
+  const word = data?.error;
+  if (code !== 'slack_webapi_platform_error' || word === undefined || PASSING.has(word))
+    return { type: 'away' };
+  return REVOKED.has(word) ? { type: 'revoked' } : { type: 'refused', code: word };
+}
+
+const RETRY_MS_MIN = 1_000;
+const RETRY_MS_MAX = 60_000;
+
+/** When a delivery is tried again after a fault; `done` where it never can be made. */
+export function resultOf(fault: SlackFault, attempt: number): OutboxResult {
+  switch (fault.type) {
+    case 'limited':
+      return { deferInMs: fault.retryAfterMs };
+    case 'away':
+      return { retryInMs: Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(attempt - 1, 6)) };
+    default:
+      return 'done';
+  }
+}

@@ -1,0 +1,99 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { WebClient } from '@slack/web-api';
+import { METADATA } from '../mapping/names.ts';
+import type { SlackMessage } from '../mapping/question.ts';
+import type { Posted, SlackThread, SlackThreads } from '../store/threads.ts';
+import { faultOf } from './faults.ts';
+
+export interface PostDeps {
+  readonly places: SlackThreads;
+  readonly client: Pick<WebClient, 'chat' | 'conversations'>;
+  /** Name of this pod. */
+  readonly pod: string;
+  readonly now: () => number;
+}
+
+// Longer than a call of the Web API may take, so that a message under way is not posted a second time.
+const UNDER_WAY_MS = 15_000;
+const POLL_MS = 1_000;
+const REPLIES_MAX = 100;
+
+/** The message of a delivery; or how long another process may still be posting it, in ms. */
+export type PostResult =
+  | { readonly posted: Posted; readonly isNew: boolean }
+  | { readonly deferInMs: number };
+
+/**
+ * Posts a message once per delivery id, whichever pods try and die. The intent is recorded before the call and the message
+ * after it. Where only the intent is found, its pod may have died in between: the message is looked for in the thread by
+ * its metadata, and posted only when it is not there. Throws what the Web API throws.
+ */
+export async function postOnce(
+  deps: PostDeps,
+  owner: Owner,
+  place: Pick<SlackThread, 'channel' | 'thread'>,
+  delivery: string,
+  message: SlackMessage,
+): Promise<PostResult> {
+  const { places, pod, now } = deps;
+  const known = await places.posted(owner, delivery);
+  if (known !== undefined) return { posted: known, isNew: false };
+  const own = { by: `${pod}/${crypto.randomUUID()}`, at: now() };
+  const first = await places.intend(owner, delivery, own);
+  if (first.by !== own.by) {
+    if (now() - first.at < UNDER_WAY_MS) return { deferInMs: POLL_MS };
+    const found = await findPosted(deps, place, delivery, first.at);
+    if (found !== undefined) return { posted: await places.putPosted(owner, delivery, found), isNew: false };
+    await places.abandon(owner, delivery, first);
+    return { deferInMs: 0 };
+  }
+  const posted = await post(deps, place, delivery, message).catch(async (error: unknown) => {
+    // A refusal proves that nothing was posted; silence does not.
+    if (faultOf(error).type !== 'away') await places.abandon(owner, delivery, own);
+    throw error;
+  });
+  return { posted: await places.putPosted(owner, delivery, posted), isNew: true };
+}
+
+async function post(
+  { client }: PostDeps,
+  { channel, thread }: Pick<SlackThread, 'channel' | 'thread'>,
+  delivery: string,
+  message: SlackMessage,
+): Promise<Posted> {
+  const reply = await client.chat.postMessage({
+    channel,
+    ...(thread !== undefined && { thread_ts: thread }),
+    ...message,
+    unfurl_links: false,
+    unfurl_media: false,
+    metadata: { event_type: METADATA, event_payload: { delivery } },
+  });
+  return { channel: reply.channel ?? channel, ts: reply.ts ?? '' };
+}
+
+/** Looks for the message of a delivery among the newest of its thread or channel. */
+async function findPosted(
+  { client }: PostDeps,
+  { channel, thread }: Pick<SlackThread, 'channel' | 'thread'>,
+  delivery: string,
+  since: number,
+): Promise<Posted | undefined> {
+  const options = {
+    channel,
+    limit: REPLIES_MAX,
+    include_all_metadata: true,
+    // The clock of Slack may be behind.
+    oldest: String(Math.floor(since / 1000) - 120),
+  };
+  const { messages = [] } =
+    thread === undefined
+      ? await client.conversations.history(options)
+      : await client.conversations.replies({ ...options, ts: thread });
+  for (const { ts, metadata } of messages) {
+    const payload = metadata?.event_payload as { readonly delivery?: unknown } | undefined;
+    if (metadata?.event_type === METADATA && payload?.delivery === delivery && ts !== undefined)
+      return { channel, ts };
+  }
+  return undefined;
+}

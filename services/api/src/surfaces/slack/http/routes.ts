@@ -1,0 +1,107 @@
+import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import {
+  json,
+  type Reply,
+  type Route,
+  rawBody,
+  route,
+  type Surface,
+  type VerifySignature,
+} from '../../../http/route.ts';
+import type { SlackApp } from '../app.ts';
+import { type InstallDeps, installRoutes } from './install.ts';
+
+export interface SlackRoutesDeps {
+  readonly app: SlackApp;
+  readonly verify: VerifySignature<true>;
+  readonly install: InstallDeps;
+  readonly onFault: (error: unknown) => void;
+}
+
+const BODY_BYTES_MAX = 1024 * 1024;
+/** Slack waits three seconds for an acknowledgement. */
+const ACK_MS = 2_800;
+
+/** `/slack`: events and interactions that Slack signs, and the installation of the app. */
+export function slackRoutes(deps: SlackRoutesDeps): Surface {
+  return {
+    routes: [
+      signedRoute(deps, '/slack/events', (body) => JSON.parse(body) as Record<string, unknown>),
+      signedRoute(deps, '/slack/interactions', readInteraction),
+      ...installRoutes(deps.install),
+    ],
+  };
+}
+
+function signedRoute(
+  { app, verify, onFault }: SlackRoutesDeps,
+  path: string,
+  read: (body: string) => Record<string, unknown>,
+): Route {
+  return route<undefined, Buffer, true>({
+    method: 'POST',
+    path,
+    cors: 'never',
+    proof: { by: 'signature', verifierOf: () => verify },
+    body: rawBody(BODY_BYTES_MAX),
+    async handle({ body: raw, header }) {
+      const body = parse(raw, read);
+      if (body.type === 'url_verification') return json(200, { challenge: body.challenge });
+      if (body.ssl_check !== undefined) return json(200, {});
+      const num = Number(header('x-slack-retry-num') ?? Number.NaN);
+      const reason = header('x-slack-retry-reason');
+      const retry = { ...(!Number.isNaN(num) && { num }), ...(reason !== undefined && { reason }) };
+      try {
+        return acknowledge(await within(ACK_MS, app.process(body, retry)));
+      } catch (error) {
+        if (isForeign(error))
+          throw new ParleyError('forbidden', 'The app is not installed in this workspace.');
+        onFault(error);
+        throw new ParleyError('unavailable', 'The request was not taken; send it again.', {
+          retryAfterSeconds: 1,
+        });
+      }
+    },
+  });
+}
+
+function acknowledge({ body }: { readonly body: unknown }): Reply {
+  if (body === undefined || body === '') return { type: 'empty', status: 200 };
+  return typeof body === 'string'
+    ? { type: 'text', status: 200, body, headers: { 'content-type': 'text/plain; charset=utf-8' } }
+    : json(200, body);
+}
+
+function parse(raw: Buffer, read: (body: string) => Record<string, unknown>): Record<string, unknown> {
+  try {
+    const body = read(raw.toString('utf8'));
+    if (typeof body === 'object' && body !== null) return body;
+  } catch {
+    // Answered below.
+  }
+  throw new ParleyError('invalid_request', 'The body is none of Slack.');
+}
+
+function readInteraction(text: string): Record<string, unknown> {
+  const fields = new URLSearchParams(text);
+  const payload = fields.get('payload');
+  return payload === null ? Object.fromEntries(fields) : (JSON.parse(payload) as Record<string, unknown>);
+}
+
+/** True when Bolt found no installation for the request. */
+function isForeign(error: unknown): boolean {
+  const { code, original } = error as { readonly code?: unknown; readonly original?: unknown };
+  return code === 'slack_bolt_authorization_error' && !isParleyError(original);
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('A request of Slack took too long.')), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

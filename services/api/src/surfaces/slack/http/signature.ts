@@ -1,0 +1,39 @@
+import { createHmac, randomUUID, timingSafeEqual } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Claims } from '@parley/shared/ports/elicitations/claims';
+import type { VerifySignature } from '../../../http/route.ts';
+
+/** How far the time of a request may be from now, in either direction. */
+const WINDOW_SECONDS = 300;
+
+export interface SignatureDeps {
+  readonly signingSecret: string;
+  readonly claims: Pick<Claims, 'claim'>;
+  /** In ms since 1970. */
+  readonly now: () => number;
+}
+
+/**
+ * Verifies Slack's signature over the raw body, the time of the request, and that it was not taken before on any pod: Slack
+ * signs each of its retries anew. Throws `unauthenticated`.
+ */
+export function createVerifier({ signingSecret, claims, now }: SignatureDeps): VerifySignature<true> {
+  return async (body, { headers }): Promise<true> => {
+    const time = headers['x-slack-request-timestamp'];
+    const signature = headers['x-slack-signature'];
+    if (typeof time !== 'string' || typeof signature !== 'string' || !/^\d{1,12}$/.test(time))
+      throw refused();
+    if (Math.abs(now() / 1_000 - Number(time)) > WINDOW_SECONDS) throw refused();
+    const expected = `v0=${createHmac('sha256', signingSecret).update(`v0:${time}:`).update(body).digest('hex')}`;
+    const [given, right] = [Buffer.from(signature), Buffer.from(expected)];
+    if (given.length !== right.length || !timingSafeEqual(given, right)) throw refused();
+    const own = randomUUID();
+    const name = { family: 'slack', tenant: '', name: signature } as const;
+    if ((await claims.claim(name, own, 2 * WINDOW_SECONDS * 1_000)) !== own) throw refused();
+    return true;
+  };
+}
+
+function refused(): ParleyError {
+  return new ParleyError('unauthenticated', 'This is no new request that Slack has signed.');
+}

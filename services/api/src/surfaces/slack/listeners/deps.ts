@@ -1,0 +1,31 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { CallLimits } from '../../../http/limits.ts';
+import type { Turns } from '../../../turns/turns.ts';
+import type { SlackDeliveryDeps } from '../delivery/deps.ts';
+import type { SlackSettings } from '../settings.ts';
+import type { SlackUser } from '../store/workspace.ts';
+
+/** What the listeners of the app need. */
+export interface ListenerDeps extends SlackDeliveryDeps {
+  readonly settings: SlackSettings;
+  readonly engine: SlackDeliveryDeps['engine'] & Pick<Engine, 'read' | 'answer'>;
+  readonly turns: SlackDeliveryDeps['turns'] & Pick<Turns, 'begin' | 'admitToAgent' | 'stop'>;
+  readonly limits: CallLimits;
+  /** Subscribes the Slack kind to a turn that is about to begin, and records where it is. */
+  readonly follow: (stream: Owner & { readonly streamRequestId: string }, place: ThreadOf) => Promise<void>;
+  /** Starts the due deliveries of this pod at once. */
+  readonly nudge: () => void;
+  /** The address of the page on which this Slack user is linked to a person. */
+  readonly linkAddress: (user: SlackUser) => Promise<string>;
+  readonly isDraining: () => boolean;
+  readonly onFault: (error: unknown) => void;
+}
+
+type ThreadOf = Parameters<SlackDeliveryDeps['places']['putTurn']>[1];
+
+/** A linked person as a caller. */
+export function callerOf({ tenant, userId }: Owner): Caller & { readonly kind: 'user' } {
+  return { kind: 'user', tenant, userId };
+}

@@ -1,0 +1,133 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import { keyedStreamRequestId } from '@parley/shared/domain/ids';
+import type { App } from '@slack/bolt';
+import type { KnownBlock } from '@slack/types';
+import type { WebClient } from '@slack/web-api';
+import { startTurn } from '../../../turns/start.ts';
+import { turnTask } from '../delivery/question.ts';
+import { plain } from '../mapping/fields.ts';
+import { ACTION } from '../mapping/names.ts';
+import type { SlackThread } from '../store/threads.ts';
+import { actorOf } from './actor.ts';
+import { callerOf, type ListenerDeps } from './deps.ts';
+
+/** A message to the app, as Slack reports it. */
+interface Incoming {
+  readonly user?: string;
+  readonly user_team?: string;
+  readonly team?: string;
+  readonly text?: string;
+  readonly channel: string;
+  readonly channel_type?: string;
+  readonly ts: string;
+  readonly thread_ts?: string;
+  readonly subtype?: string;
+  readonly bot_id?: string;
+}
+
+const TEXT_MAX = 10_000;
+
+/** A direct message or a mention begins a turn as the person who wrote it. */
+export function listenToMessages(app: App, deps: ListenerDeps): void {
+  app.event('app_mention', async ({ event, body, context, client }) => {
+    await take(deps, event as Incoming, body.event_id, context, client);
+  });
+  app.event('message', async ({ event, body, context, client }) => {
+    const message = event as Incoming;
+    // Edits, joins and messages of other apps are no messages to this one. In channels, mentions come by themselves.
+    if (message.channel_type !== 'im' || message.subtype !== undefined || message.bot_id !== undefined)
+      return;
+    await take(deps, message, body.event_id, context, client);
+  });
+}
+
+async function take(
+  deps: ListenerDeps,
+  message: Incoming,
+  eventId: string,
+  context: Parameters<typeof actorOf>[0],
+  client: WebClient,
+): Promise<void> {
+  const user = actorOf(context, message.user, message.user_team ?? message.team);
+  const text = textOf(message.text ?? '').slice(0, TEXT_MAX);
+  if (user === undefined || text === '') return;
+  const place: SlackThread = {
+    ...user,
+    channel: message.channel,
+    thread: message.thread_ts ?? message.ts,
+    isPrivate: message.channel.startsWith('D'),
+  };
+  const owner = await deps.links.find(user);
+  if (owner === undefined) {
+    await tell(client, place, 'Connect your account to talk to me.', [
+      linkBlock(await deps.linkAddress(user)),
+    ]);
+    return;
+  }
+  const conversationId = `slack.${user.teamId}.${message.channel}.${place.thread}`;
+  // The id of the event names the turn: an event that Slack sends again finds the turn that it began.
+  const idempotencyKey = `slack-${eventId}`;
+  const stream = { ...owner, streamRequestId: await keyedStreamRequestId(owner, idempotencyKey) };
+  await deps.follow(stream, { ...place, conversationId });
+  const caller = callerOf(owner);
+  try {
+    await startTurn(deps.turns, {
+      caller,
+      conversationId,
+      messages: [{ role: 'user', content: text }],
+      agent: deps.settings.agent,
+      support: { form: true, url: true, sensitiveForms: false },
+      delivery: 'detach',
+      idempotencyKey,
+      draining: deps.isDraining(),
+      admitted: deps.limits.call(caller, true),
+    });
+  } catch (error) {
+    // Slack sends the event again.
+    if (!isParleyError(error) || error.code === 'unavailable') throw error;
+    await tell(client, place, refusalText(error.code, error.message));
+    return;
+  }
+  await deps.outbox.add(turnTask(stream));
+  deps.nudge();
+}
+
+/** A message without mentions of the app. */
+function textOf(text: string): string {
+  return text
+    .replace(/<@[A-Z0-9]+>/gu, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&amp;', '&')
+    .trim();
+}
+
+function refusalText(code: string, message: string): string {
+  return code === 'turn_running'
+    ? 'I am still working on your last message in this thread. Stop it, or wait for its end.'
+    : message;
+}
+
+/** Tells the person alone. A message that is lost is not repeated: the person writes again. */
+async function tell(
+  client: WebClient,
+  place: SlackThread,
+  text: string,
+  more: KnownBlock[] = [],
+): Promise<void> {
+  const blocks: KnownBlock[] = [{ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }, ...more];
+  const { channel, thread, userId } = place;
+  const at = { channel, ...(thread !== undefined && { thread_ts: thread }) };
+  const sent = place.isPrivate
+    ? client.chat.postMessage({ ...at, text, blocks, unfurl_links: false })
+    : client.chat.postEphemeral({ ...at, user: userId, text, blocks });
+  await sent.catch(() => undefined);
+}
+
+function linkBlock(url: string): KnownBlock {
+  const text = plain(`Connect at ${new URL(url).host}`.slice(0, 75));
+  return {
+    type: 'actions',
+    elements: [{ type: 'button', action_id: ACTION.link, text, url, style: 'primary' }],
+  };
+}

@@ -1,0 +1,29 @@
+/**
+ * Names in interactive elements. The value of each button is the id of what it acts on: an elicitation, or for `stop` a
+ * stream request.
+ */
+export const ACTION = {
+  /** Followed by the index of the choice. */
+  choice: 'parley_choice_',
+  open: 'parley_open',
+  decline: 'parley_decline',
+  /** Shows the address of a url question to the person asked. */
+  show: 'parley_show',
+  /** A link. Slack reports its use, too. */
+  link: 'parley_link',
+  stop: 'parley_stop',
+} as const;
+
+/** `callback_id` of the modal with a form; its `private_metadata` is the elicitation id. */
+export const FORM_VIEW = 'parley_form';
+
+/** The event type of the metadata by which a message that was posted is found again. */
+export const METADATA = 'parley_delivery';
+
+/** Block id of the field with this index. */
+export function fieldBlockId(index: number): string {
+  return `field_${index}`;
+}
+
+/** Action id of every field's element. */
+export const FIELD_ACTION = 'value';

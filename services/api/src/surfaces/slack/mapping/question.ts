@@ -1,0 +1,179 @@
+import type { Definition, Row } from '@parley/shared/domain/elicitations/row';
+import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
+import { choicesOf, isShowable, plain } from './fields.ts';
+import { ACTION } from './names.ts';
+import { clipped, dateText, escaped, piecesOf } from './text.ts';
+
+/** A message: its blocks, and the text for notifications and screen readers. */
+export interface SlackMessage {
+  readonly text: string;
+  readonly blocks: KnownBlock[];
+}
+
+/** Where a question is shown, and to whom. */
+export interface ShownTo {
+  /** The person asked, in Slack. */
+  readonly user: string;
+  /** True in a direct message, which nobody else sees: an address may be shown there. */
+  readonly isPrivate: boolean;
+  /** The page on which the owner can answer; absent where the deployment has none. */
+  readonly answerPage?: string;
+}
+
+/** How the person acts on a form. */
+export type FormWay = 'buttons' | 'modal' | 'page';
+
+const HEADER_MAX = 150;
+const BUTTON_MAX = 75;
+const CHOICES_MAX = 5;
+const NOTIFICATION_MAX = 300;
+const FIELDS_MAX = 90;
+
+const SURFACES: Readonly<Record<string, string>> = {
+  slack: 'in Slack',
+  chat: 'in the chat',
+  connect: 'on its page',
+  page: 'on its page',
+  link: 'by an answer link',
+  mcp: 'in another application',
+};
+
+/** How a form is answered: by buttons for one choice or yes/no, in a modal, or on its page where Slack has no input for it. */
+export function formWayOf({ requestedSchema, sensitive }: Definition): FormWay {
+  const fields = Object.values(requestedSchema?.properties ?? {});
+  // What is typed into a channel stays in Slack.
+  if (sensitive === true || fields.length > FIELDS_MAX || !fields.every(isShowable)) return 'page';
+  return buttonChoices(requestedSchema) === undefined ? 'modal' : 'buttons';
+}
+
+/** A question as a message, in every status. */
+export function questionMessage(row: Row, place: ShownTo): SlackMessage {
+  const { definition } = row;
+  const title = definition.title || (definition.mode === 'url' ? 'Something to do' : 'Question');
+  const blocks: KnownBlock[] = [
+    { type: 'header', text: plain(clipped(title, HEADER_MAX)) },
+    ...piecesOf(definition.message, 2_900).map(section),
+  ];
+  if (definition.description !== undefined)
+    blocks.push(...piecesOf(definition.description, 2_900).map(section));
+  return {
+    text: clipped(`${stateText(row, place)}: ${definition.message}`, NOTIFICATION_MAX),
+    blocks: [...blocks, ...stateBlocks(row, place)],
+  };
+}
+
+/** What only the person asked may see: the address of a question. It is posted to them alone. */
+export function addressMessage({ id, definition }: Row): SlackMessage {
+  const url = addressOf(definition) ?? '';
+  return {
+    text: `Open ${new URL(url).host} to continue.`,
+    blocks: [
+      mrkdwn(`Continue at *${escaped(new URL(url).host)}*. Only you can see this link.`),
+      { type: 'actions', elements: [linkButton(id, url)] },
+    ],
+  };
+}
+
+/** The address of a url question, or of the page of a form that its client cannot show. */
+export function addressOf({ url, answerUrl }: Definition): string | undefined {
+  return url ?? answerUrl;
+}
+
+/** How the question stands, in a few words. */
+export function stateText(row: Row, { user }: Pick<ShownTo, 'user'>): string {
+  const { status, settlement } = row;
+  const where = SURFACES[settlement?.surface ?? ''] ?? 'in another application';
+  switch (status) {
+    case 'pending':
+      return 'Waiting for an answer';
+    case 'opened':
+      return 'Opened, not finished yet';
+    case 'accepted':
+      return `${row.definition.mode === 'url' ? 'Done' : 'Answered'} by <@${user}> ${where}`;
+    case 'declined':
+      return `Declined by <@${user}> ${where}`;
+    case 'cancelled':
+      return `Dismissed by <@${user}> ${where}`;
+    case 'expired':
+      return 'Expired';
+    case 'withdrawn':
+      return settlement?.reason === 'run_stopped' ? 'Stopped' : 'No longer needed';
+    default:
+      return 'Over';
+  }
+}
+
+/** What a person who acts on a question that is over reads. */
+export function overText(row: Row, place: Pick<ShownTo, 'user'>): string {
+  return `This question is over. ${stateText(row, place)}.`;
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  accepted: '✓',
+  declined: '✕',
+  cancelled: '✕',
+  expired: '⌛',
+  withdrawn: '–',
+};
+
+function stateBlocks(row: Row, place: ShownTo): KnownBlock[] {
+  const { status, expiresAt } = row;
+  if (status !== 'pending' && status !== 'opened')
+    return [context(`${MARKS[status] ?? '–'} *${stateText(row, place)}*`)];
+  const until = `For <@${place.user}>. Open until ${dateText(expiresAt)}.`;
+  const state = status === 'opened' ? `*${stateText(row, place)}.* ${until}` : until;
+  return [{ type: 'actions', elements: buttonsOf(row, place) } satisfies ActionsBlock, context(state)];
+}
+
+function buttonsOf({ id, definition }: Row, place: ShownTo): Button[] {
+  return [...answerButtons(id, definition, place), button(ACTION.decline, 'Decline', id)];
+}
+
+function answerButtons(id: string, definition: Definition, place: ShownTo): Button[] {
+  const address = addressOf(definition);
+  if (address !== undefined)
+    return [
+      place.isPrivate ? linkButton(id, address) : button(ACTION.show, 'Show me the link', id, 'primary'),
+    ];
+  switch (formWayOf(definition)) {
+    case 'buttons':
+      return (buttonChoices(definition.requestedSchema) ?? []).map((title, index) =>
+        button(`${ACTION.choice}${index}`, title, id),
+      );
+    case 'modal':
+      return [button(ACTION.open, 'Answer', id, 'primary')];
+    case 'page':
+      return place.answerPage === undefined ? [] : [linkButton(id, place.answerPage)];
+  }
+}
+
+/** The words of the buttons for a form with one choice; undefined for any other form. */
+function buttonChoices(schema: FormSchema | undefined): readonly string[] | undefined {
+  const [field, ...others] = Object.values(schema?.properties ?? {});
+  if (field === undefined || others.length > 0 || field.type === 'array') return undefined;
+  const titles = choicesOf(field)?.map(({ title }) => title);
+  if (titles === undefined || titles.length > CHOICES_MAX) return undefined;
+  return titles.every((title) => title !== '' && title.length <= BUTTON_MAX) ? titles : undefined;
+}
+
+function linkButton(id: string, url: string): Button {
+  const text = clipped(`Open ${new URL(url).host}`, BUTTON_MAX);
+  return { ...button(ACTION.link, text, id, 'primary'), url };
+}
+
+function button(action: string, text: string, value: string, style?: 'primary'): Button {
+  return { type: 'button', action_id: action, text: plain(text), value, ...(style && { style }) };
+}
+
+function section(text: string): KnownBlock {
+  return mrkdwn(escaped(text));
+}
+
+function mrkdwn(text: string): KnownBlock {
+  return { type: 'section', text: { type: 'mrkdwn', text: text === '' ? ' ' : text, verbatim: true } };
+}
+
+function context(text: string): KnownBlock {
+  return { type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] };
+}

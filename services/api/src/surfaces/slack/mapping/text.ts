@@ -1,0 +1,57 @@
+/** The longest text of one section block. */
+const SECTION_MAX = 3_000;
+
+/** Text of others in Slack's mrkdwn: nothing in it is a mention, a link or a command (`&`, `<`, `>` are escaped). */
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** The beginning of a text, at most `most` UTF-16 units long, with an ellipsis where something is missing. */
+export function clipped(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const cut = text.slice(0, most - 1);
+  // Half of a surrogate pair is no character.
+  return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`;
+}
+
+/**
+ * A text in pieces of at most `most` units after `escaped`. Pieces end at a line, else at a blank, where there is one in
+ * the last third. The pieces of the beginning of a text do not change when the text grows.
+ */
+export function piecesOf(text: string, most = SECTION_MAX): string[] {
+  const pieces: string[] = [];
+  let rest = text;
+  while (escaped(rest).length > most) {
+    const end = endOfPiece(rest, most);
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  if (rest !== '' || pieces.length === 0) pieces.push(rest);
+  return pieces;
+}
+
+function endOfPiece(text: string, most: number): number {
+  let units = 0;
+  let end = 0;
+  for (const character of text) {
+    units += escaped(character).length;
+    if (units > most) break;
+    end += character.length;
+  }
+  for (const mark of ['\n', ' ']) {
+    const at = text.lastIndexOf(mark, end - 1);
+    if (at >= (end * 2) / 3) return at + 1;
+  }
+  return end;
+}
+
+/** The words of a model in mrkdwn: escaped, and with its bold text as Slack writes it. */
+export function modelText(text: string): string {
+  return escaped(text).replace(/\*\*([^*\n]+)\*\*/gu, '*$1*');
+}
+
+/** A time in the reader's time zone. */
+export function dateText(ms: number): string {
+  const fallback = new Date(ms).toISOString().replace('T', ' ').slice(0, 16);
+  return `<!date^${Math.floor(ms / 1000)}^{date_short_pretty} {time}|${fallback} UTC>`;
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { ConnectStore } from '@parley/shared/ports/connect-store';
+import { z } from 'zod';
+import type { SlackSettings } from './settings.ts';
+import type { Installations } from './store/installations.ts';
+import type { Links } from './store/links.ts';
+import type { SlackUser } from './store/workspace.ts';
+import type { SlackWeb } from './web.ts';
+
+const LINK_MS = 15 * 60_000;
+const TOKEN_BYTES = 24;
+const Requested = z.object({ enterpriseId: z.string().optional(), teamId: z.string(), userId: z.string() });
+
+export interface OutsideDeps {
+  readonly settings: SlackSettings;
+  readonly store: Pick<ConnectStore, 'put' | 'read' | 'take'>;
+  readonly links: Links;
+  readonly installations: Installations;
+  readonly web: Pick<SlackWeb, 'identify' | 'clientOf'>;
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Slack accounts that are linked to people: the links for one browser each, and the proof of whose account it is. */
+export function createSlackAccounts({ settings, store, links, installations, web, onFault }: OutsideDeps) {
+  const nameOf = (token: string) => ({ family: 'outside-link', id: token }) as const;
+
+  async function read(token: string): Promise<SlackUser | undefined> {
+    const entry = await store.read(nameOf(token));
+    return entry === undefined || entry.taken ? undefined : Requested.parse(JSON.parse(entry.value));
+  }
+
+  return {
+    /** The address of a new link for a Slack user. */
+    async addressFor(user: SlackUser): Promise<string> {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      await store.put(nameOf(token), JSON.stringify(Requested.parse(user)), LINK_MS);
+      return `${settings.publicUrl}/auth/link/${token}`;
+    },
+    async find(token: string) {
+      const user = await read(token);
+      if (user === undefined) return undefined;
+      const installation = await installations.find(user);
+      if (installation === undefined) return undefined;
+      return { service: 'Slack', account: `${user.userId}, ${installation.name}` };
+    },
+    async addressOf(token: string, state: string, redirectUri: string): Promise<string> {
+      const user = await read(token);
+      const url = new URL('/openid/connect/authorize', settings.slackUrl);
+      url.search = new URLSearchParams({
+        response_type: 'code',
+        scope: 'openid profile',
+        client_id: settings.clientId,
+        redirect_uri: redirectUri,
+        state,
+        ...(user !== undefined && { team: user.teamId }),
+      }).toString();
+      return url.href;
+    },
+    async prove(token: string, code: string, redirectUri: string) {
+      try {
+        const [user, signedIn] = await Promise.all([read(token), web.identify(code, redirectUri)]);
+        const isSame = user?.teamId === signedIn.teamId && user.userId === signedIn.userId;
+        return isSame ? ('same' as const) : ('other' as const);
+      } catch (error) {
+        onFault(error);
+        return 'failed' as const;
+      }
+    },
+    async link(token: string, owner: Owner): Promise<void> {
+      const user = await read(token);
+      if (user === undefined) return;
+      await links.add(user, owner);
+      await store.take(nameOf(token), owner.userId);
+      await confirm(user).catch(onFault);
+    },
+  };
+
+  /** Confirms the link to the Slack user. */
+  async function confirm(user: SlackUser): Promise<void> {
+    const installation = await installations.find(user);
+    if (installation === undefined) return;
+    const client = await web.clientOf(installation.botToken);
+    await client.chat.postMessage({
+      channel: user.userId,
+      text: 'Your account is connected. You can talk to me now.',
+    });
+  }
+}

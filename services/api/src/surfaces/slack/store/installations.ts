@@ -1,0 +1,83 @@
+import type { CredentialRef, OAuthCredential } from '@parley/shared/domain/credential';
+import type { OwnerRecords } from '@parley/shared/ports/owner-records';
+import { type FreshCredentialOf, InvalidGrantError } from '@parley/shared/vault/refresh';
+import type { Vault } from '@parley/shared/vault/vault';
+import { z } from 'zod';
+import { installationOwner, linkOwners, type Workspace } from './workspace.ts';
+
+/** What is known of an installation besides its token. */
+const Details = z.object({
+  enterpriseId: z.string().optional(),
+  teamId: z.string().optional(),
+  /** Name of the workspace, or of the enterprise. */
+  name: z.string(),
+  botUserId: z.string(),
+  botId: z.string().optional(),
+});
+export type InstallationDetails = z.infer<typeof Details>;
+
+/** An installation with a token that is valid now. */
+export interface Installation extends InstallationDetails {
+  readonly botToken: string;
+}
+
+/** The installations of the app, by workspace or enterprise. Tokens lie sealed in the vault. Every call throws `unavailable`. */
+export interface Installations {
+  /** Stores or replaces an installation. */
+  save(details: InstallationDetails, tokens: OAuthCredential): Promise<void>;
+  /** The installation of a workspace, or that of its enterprise. Renews a token that is about to expire. */
+  find(workspace: Workspace): Promise<Installation | undefined>;
+  /** Deletes the token, and everything that is stored of the people of that workspace. */
+  forget(workspace: Workspace): Promise<void>;
+}
+
+export interface InstallationsDeps {
+  readonly records: OwnerRecords;
+  readonly vault: Pick<Vault, 'save' | 'remove'>;
+  readonly fresh: FreshCredentialOf;
+  /** Exchanges a refresh token. Throws InvalidGrantError when Slack no longer takes it. */
+  readonly refresh: (tokens: OAuthCredential) => Promise<OAuthCredential>;
+}
+
+export { InvalidGrantError };
+
+const NAME = 'installation';
+/** As long as the app is used at least once in this time. */
+const KEPT_MS = 400 * 24 * 3_600_000;
+
+export function createInstallations({ records, vault, fresh, refresh }: InstallationsDeps): Installations {
+  async function findExactly(workspace: Workspace): Promise<Installation | undefined> {
+    const owner = installationOwner(workspace);
+    const stored = await records.read(owner, NAME, KEPT_MS);
+    if (stored === undefined) return undefined;
+    const found = await fresh(refOf(workspace), refresh);
+    if (found.status !== 'usable') return undefined;
+    const credential = found.credential.reveal();
+    if (credential.kind !== 'oauth2') return undefined;
+    return { ...Details.parse(JSON.parse(stored)), botToken: credential.accessToken };
+  }
+
+  return {
+    async save(details, tokens) {
+      const owner = installationOwner(details);
+      // The token first: an installation without one is of no use.
+      await vault.save(refOf(details), tokens);
+      await records.remove(owner, NAME);
+      await records.putIfAbsent(owner, NAME, JSON.stringify(details), KEPT_MS);
+    },
+    async find({ enterpriseId, teamId }) {
+      const ofTeam = teamId === undefined ? undefined : await findExactly({ teamId });
+      if (ofTeam !== undefined || enterpriseId === undefined) return ofTeam;
+      return findExactly({ enterpriseId });
+    },
+    async forget(workspace) {
+      await vault.remove(refOf(workspace));
+      await records.removeAll(installationOwner(workspace));
+      for (const owner of linkOwners(workspace)) await records.removeAll(owner);
+    },
+  };
+}
+
+function refOf(workspace: Workspace): CredentialRef {
+  return { ...installationOwner(workspace), toolId: 'slack', connectorId: 'installation' };
+}

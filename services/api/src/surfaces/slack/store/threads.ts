@@ -1,0 +1,59 @@
+import type { Owner, StreamRef } from '@parley/shared/domain/ids';
+import type { OwnerRecords } from '@parley/shared/ports/owner-records';
+import { z } from 'zod';
+
+/** A thread in Slack, or a whole channel, and the person whose turn or question it holds. */
+const SlackThread = z.object({
+  enterpriseId: z.string().optional(),
+  teamId: z.string(),
+  userId: z.string(),
+  channel: z.string(),
+  /** Timestamp of the message that the thread hangs on; absent for a message outside of threads. */
+  thread: z.string().optional(),
+  isPrivate: z.boolean(),
+  conversationId: z.string().optional(),
+});
+export type SlackThread = z.infer<typeof SlackThread>;
+
+/** A message that was posted. */
+const Posted = z.object({ channel: z.string(), ts: z.string() });
+export type Posted = z.infer<typeof Posted>;
+
+/** Who is about to post a delivery, and since when (ms since 1970 on that pod's clock). */
+const Intent = z.object({ by: z.string(), at: z.number() });
+export type Intent = z.infer<typeof Intent>;
+
+/** Where the turns and questions of a person are in Slack. Every call throws `unavailable`; writes throw `user_erased`. */
+export interface SlackThreads {
+  putTurn(stream: StreamRef, place: SlackThread): Promise<void>;
+  turn(stream: StreamRef): Promise<SlackThread | undefined>;
+  /** Notes that a delivery is about to be posted. Returns the intent that came first. */
+  intend(owner: Owner, delivery: string, intent: Intent): Promise<Intent>;
+  /** Ends this intent: its message was not posted. */
+  abandon(owner: Owner, delivery: string, intent: Intent): Promise<void>;
+  /** Records the message of a delivery. Returns the one that was recorded first. */
+  putPosted(owner: Owner, delivery: string, posted: Posted): Promise<Posted>;
+  posted(owner: Owner, delivery: string): Promise<Posted | undefined>;
+}
+
+/** As records of the person, which are erased with them. */
+export function createSlackThreads(records: OwnerRecords, keptMs: number): SlackThreads {
+  const read = async <T>(schema: z.ZodType<T>, owner: Owner, name: string) => {
+    const value = await records.read(owner, name);
+    return value === undefined ? undefined : schema.parse(JSON.parse(value));
+  };
+  const put = async <T>(schema: z.ZodType<T>, owner: Owner, name: string, value: T) =>
+    schema.parse(JSON.parse(await records.putIfAbsent(owner, name, JSON.stringify(value), keptMs)));
+  return {
+    async putTurn(stream, place) {
+      await put(SlackThread, stream, `slack-turn/${stream.streamRequestId}`, place);
+    },
+    turn: (stream) => read(SlackThread, stream, `slack-turn/${stream.streamRequestId}`),
+    intend: (owner, delivery, intent) => put(Intent, owner, `slack-intent/${delivery}`, intent),
+    async abandon(owner, delivery, intent) {
+      await records.remove(owner, `slack-intent/${delivery}`, JSON.stringify(Intent.parse(intent)));
+    },
+    putPosted: (owner, delivery, posted) => put(Posted, owner, `slack-message/${delivery}`, posted),
+    posted: (owner, delivery) => read(Posted, owner, `slack-message/${delivery}`),
+  };
+}

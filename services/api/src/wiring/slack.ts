@@ -1,0 +1,166 @@
+import { createDispatch } from '@parley/shared/delivery/dispatch';
+import { TIMEOUT_SECONDS_MAX } from '@parley/shared/domain/elicitations/ask-input';
+import type { Owner } from '@parley/shared/domain/ids';
+import { backendSettings, type Env } from '@parley/shared/runtime/env';
+import { createRefresher } from '@parley/shared/vault/refresh';
+import { createVault } from '@parley/shared/vault/vault';
+import type { Surface } from '../http/route.ts';
+import { hasAnswerPage } from '../surfaces/connect/answer/page-routes.ts';
+import { linkRoutes } from '../surfaces/connect/link/routes.ts';
+import { answerPath } from '../surfaces/connect/own-pages.ts';
+import type { ConnectDeps } from '../surfaces/connect/routes.ts';
+import { createSlackApp } from '../surfaces/slack/app.ts';
+import { SLACK, SLACK_LEASE_MS } from '../surfaces/slack/delivery/deps.ts';
+import { slackKind } from '../surfaces/slack/delivery/kind.ts';
+import { slackRoutes } from '../surfaces/slack/http/routes.ts';
+import { createVerifier } from '../surfaces/slack/http/signature.ts';
+import type { ListenerDeps } from '../surfaces/slack/listeners/deps.ts';
+import { createSlackAccounts } from '../surfaces/slack/outside.ts';
+import type { SlackSettings } from '../surfaces/slack/settings.ts';
+import { startSocket } from '../surfaces/slack/socket.ts';
+import { createInstallations } from '../surfaces/slack/store/installations.ts';
+import { createLinks } from '../surfaces/slack/store/links.ts';
+import { createSlackThreads } from '../surfaces/slack/store/threads.ts';
+import { createSlackWeb } from '../surfaces/slack/web.ts';
+import type { Turns } from '../turns/turns.ts';
+import type { PodParts } from './pod-parts.ts';
+import { startSweeper } from './sweeper.ts';
+
+export interface SlackParts extends PodParts {
+  readonly turns: Turns;
+  /** The hosted pages, on which people are linked. */
+  readonly pages: ConnectDeps;
+  readonly draining: AbortSignal;
+}
+
+export interface WiredSlack {
+  /** Mount them before the rest of `/auth`. */
+  readonly surfaces: readonly Surface[];
+  /** Ends the links of a person. */
+  readonly unlink: (owner: Owner) => Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+/** Builds the Slack app of this pod. Undefined where none is configured. */
+export function wireSlack(parts: SlackParts): WiredSlack | undefined {
+  const { env, backend, engine, limits, log, turns, pages, draining } = parts;
+  const settings = slackSettings(env, pages.publicUrl);
+  if (settings === undefined) return undefined;
+  const onFault = (err: unknown) => log.warn({ err: faultShown(err) }, 'a request of Slack failed');
+  const web = createSlackWeb(settings);
+  const vault = createVault({ store: backend.vault, keys: pages.keys });
+  const records = backend.ownerRecords;
+  const installations = createInstallations({
+    records,
+    vault,
+    fresh: createRefresher({ vault, leases: backend.vault }),
+    refresh: web.refresh,
+  });
+  const links = createLinks(records);
+  const keptMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1_000;
+  const places = createSlackThreads(records, keptMs);
+  const accounts = createSlackAccounts({
+    settings,
+    store: backend.connect,
+    links,
+    installations,
+    web,
+    onFault,
+  });
+  const listeners: ListenerDeps = {
+    settings,
+    engine,
+    turns,
+    limits,
+    links,
+    places,
+    installations,
+    elicitations: backend.elicitations,
+    outbox: backend.outbox,
+    clientOf: web.clientOf,
+    answerPageOf: (id) => (hasAnswerPage(pages) ? `${settings.publicUrl}${answerPath(id)}` : undefined),
+    pod: env.PARLEY_POD,
+    now: Date.now,
+    onRefused: (delivery, code) => log.warn({ delivery, code }, 'Slack refused a message'),
+    async follow(stream, place) {
+      await places.putTurn(stream, place);
+      await backend.subscriptions.add(stream, SLACK, keptMs);
+    },
+    nudge: () => void dispatch.round().catch(onFault),
+    linkAddress: accounts.addressFor,
+    isDraining: () => draining.aborted,
+    onFault,
+  };
+  const dispatch = createDispatch({
+    outbox: backend.outbox,
+    kinds: [slackKind(listeners)],
+    leaseMs: SLACK_LEASE_MS,
+    onFault: (err, kind) =>
+      log.warn({ err: faultShown(err), kind }, 'a delivery failed; it will be tried again'),
+  });
+  const stopDelivering = startSweeper({
+    sweep: (signal) => dispatch.round(signal),
+    everyMs: env.PARLEY_OUTBOX_MS,
+    onError: (err) => log.warn({ err }, 'the outbox could not be read; the next round retries'),
+  });
+  const app = createSlackApp(listeners);
+  const { appToken } = settings;
+  const closeSocket =
+    appToken === undefined ? undefined : startSocket({ app, settings: { ...settings, appToken }, onFault });
+  const verify = createVerifier({
+    signingSecret: settings.signingSecret,
+    claims: backend.claims,
+    now: Date.now,
+  });
+  const install = {
+    settings,
+    installations,
+    exchange: web.exchange,
+    onInstalled: ({
+      teamId,
+      enterpriseId,
+    }: {
+      readonly teamId?: string | undefined;
+      readonly enterpriseId?: string | undefined;
+    }) => log.info({ teamId, enterpriseId }, 'Slack app installed'),
+    onFault,
+  };
+  return {
+    surfaces: [slackRoutes({ app, verify, install, onFault }), linkRoutes(pages, accounts)],
+    async unlink(owner) {
+      for (const user of await links.of(owner)) await links.remove(user);
+    },
+    async close() {
+      await closeSocket?.();
+      await stopDelivering();
+    },
+  };
+}
+
+/** Errors of Slack's clients hold requests and replies, which hold texts of people. */
+function faultShown(error: unknown): unknown {
+  const { code, data } = error as { readonly code?: unknown; readonly data?: { readonly error?: unknown } };
+  return typeof code === 'string' && code.startsWith('slack_') ? { code, reason: data?.error } : error;
+}
+
+function slackSettings(env: Env, publicUrl: string): SlackSettings | undefined {
+  const {
+    PARLEY_SLACK_CLIENT_ID: clientId,
+    PARLEY_SLACK_CLIENT_SECRET: clientSecret,
+    PARLEY_SLACK_SIGNING_SECRET: signingSecret,
+    PARLEY_SLACK_APP_TOKEN: appToken,
+    PARLEY_SLACK_AGENT: agent,
+  } = env;
+  if (clientId === undefined || clientSecret === undefined || signingSecret === undefined) return undefined;
+  return {
+    clientId,
+    clientSecret,
+    signingSecret,
+    publicUrl,
+    slackUrl: env.PARLEY_SLACK_URL ?? 'https://slack.com',
+    teams: env.PARLEY_SLACK_TEAMS,
+    retentionMs: backendSettings(env).retentionMs,
+    ...(appToken !== undefined && { appToken }),
+    ...(agent !== undefined && { agent }),
+  };
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+
+const TimeOfDay = z
+  .string()
+  .regex(/^([01]\d|2[0-3]):[0-5]\d$/)
+  .describe('Hours and minutes, such as `22:00`.');
+
+const TimeZone = z
+  .string()
+  .refine(isTimeZone, 'must be a time zone such as Europe/Berlin')
+  .describe('IANA time zone, such as `Europe/Berlin`.');
+
+/** How a channel notifies the person of questions that nobody has answered yet. */
+export const NotifyRules = z.strictObject({
+  channel: z.literal('slack').describe('The channel.'),
+  afterSeconds: z
+    .int()
+    .min(0)
+    .max(604_800)
+    .default(60)
+    .describe('The question goes to the channel once it has been open for so long.'),
+  remind: z
+    .strictObject({
+      afterSeconds: z.int().min(10).max(604_800).describe('Time between two reminders.'),
+      atMost: z.int().min(1).max(10).default(1).describe('Number of reminders.'),
+    })
+    .optional()
+    .describe('Reminders of an open question, in its thread.'),
+  escalate: z
+    .strictObject({
+      afterSeconds: z.int().min(10).max(604_800).describe('How long the question has been open by then.'),
+      to: z
+        .string()
+        .regex(/^[A-Z0-9]{1,32}$/)
+        .describe('Id of the Slack user or channel that learns that the question is open. It cannot answer.'),
+    })
+    .optional(),
+  quietHours: z
+    .strictObject({ from: TimeOfDay, to: TimeOfDay, timeZone: TimeZone.default('UTC') })
+    .optional()
+    .describe('Nothing is sent in this time of each day; what would be, is sent at its end.'),
+});
+export type NotifyRules = z.infer<typeof NotifyRules>;
+
+/** What has been sent about an open question so far. Times are in ms. */
+export interface NotifyState {
+  readonly openedAt: number;
+  readonly now: number;
+  readonly reminders: number;
+  readonly isEscalated: boolean;
+}
+
+/** What is sent next, and when: at once where `at` has passed. */
+export type NextNotice =
+  | { readonly type: 'reminder'; readonly at: number }
+  | { readonly type: 'escalation'; readonly at: number; readonly to: string };
+
+/** The earlier of the next reminder and the escalation, outside of quiet hours; undefined when nothing remains. Pure. */
+export function nextNotice(rules: NotifyRules, state: NotifyState): NextNotice | undefined {
+  const { remind, escalate } = rules;
+  const firstAt = endOfQuietHours(rules, state.openedAt + rules.afterSeconds * 1_000);
+  const planned: NextNotice[] = [];
+  if (remind !== undefined && state.reminders < remind.atMost)
+    planned.push({ type: 'reminder', at: firstAt + (state.reminders + 1) * remind.afterSeconds * 1_000 });
+  if (escalate !== undefined && !state.isEscalated)
+    planned.push({ type: 'escalation', at: state.openedAt + escalate.afterSeconds * 1_000, to: escalate.to });
+  const [next] = planned.sort((one, other) => one.at - other.at);
+  return next && { ...next, at: endOfQuietHours(rules, Math.max(next.at, state.now)) };
+}
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 24 * 60;
+
+/** This time, or the end of the quiet hours that it lies in. Pure. */
+export function endOfQuietHours({ quietHours }: Pick<NotifyRules, 'quietHours'>, at: number): number {
+  if (quietHours === undefined) return at;
+  const from = minutesOf(quietHours.from);
+  const to = minutesOf(quietHours.to);
+  const sinceStart = (minuteOfDay(at, quietHours.timeZone) - from + DAY_MINUTES) % DAY_MINUTES;
+  const length = (to - from + DAY_MINUTES) % DAY_MINUTES;
+  if (sinceStart >= length) return at;
+  const minute = Math.floor(at / MINUTE_MS) * MINUTE_MS;
+  return minute + (length - sinceStart) * MINUTE_MS;
+}
+
+function minutesOf(time: string): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number);
+  return hours * 60 + minutes;
+}
+
+function minuteOfDay(at: number, timeZone: string): number {
+  const text = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).format(at);
+  return minutesOf(text);
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}

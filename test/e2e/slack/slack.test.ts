@@ -1,0 +1,305 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { createSlackPerson, readable, type SlackPerson } from '../../harness/slack/person.ts';
+import { type SlackStandIn, signatureOf, startSlack } from '../../harness/slack/slack.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { createTestBrowser } from '../../integration/connect/browser.ts';
+import { SIZE } from '../../load/size.ts';
+import { meet } from '../connect/person.ts';
+import { startWorld, type World } from '../connect/world.ts';
+
+vi.setConfig({ testTimeout: 120_000 * SIZE.patience });
+
+const APP = {
+  clientId: 'slack-app',
+  clientSecret: 'slack-client-secret',
+  signingSecret: 'slack-signing-secret',
+};
+
+let world: World;
+let slack: SlackStandIn;
+/** Asked at the beginning, and left without an answer. */
+let expiring: { readonly thread: string; readonly person: SlackPerson };
+
+beforeAll(async () => {
+  slack = await startSlack(APP);
+  world = await startWorld({
+    more: () => ({
+      PARLEY_SLACK_CLIENT_ID: APP.clientId,
+      PARLEY_SLACK_CLIENT_SECRET: APP.clientSecret,
+      PARLEY_SLACK_SIGNING_SECRET: APP.signingSecret,
+      PARLEY_SLACK_URL: slack.url,
+      PARLEY_SLACK_AGENT: 'brisk',
+      PARLEY_OUTBOX_MS: '200',
+      PARLEY_SWEEP_MS: '500',
+      // Many requests come from one address.
+      PARLEY_LIMIT_CONNECT_FORMS: '100000',
+      PARLEY_LIMIT_CONNECT_FAILURES: '100000',
+    }),
+  });
+  await install('T1');
+  const { person } = await linked('U90');
+  expiring = { person, thread: (await person.say('ask')).thread };
+});
+afterAll(async () => {
+  await world?.stop();
+  await slack?.stop();
+});
+
+/** Goes through the installation as an administrator's browser does. */
+async function install(team: string): Promise<string> {
+  slack.signedIn = { team, user: 'UADMIN' };
+  const first = await fetch(`${world.url}/slack/install`, { redirect: 'manual' });
+  const cookie = first.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const back = await fetch(first.headers.get('location') ?? '', { redirect: 'manual' });
+  const last = await fetch(back.headers.get('location') ?? '', { headers: { cookie } });
+  return last.text();
+}
+
+function inSlack(user: string, team = 'T1', installedIn = team): SlackPerson {
+  return createSlackPerson(
+    { slack, url: world.url, signingSecret: APP.signingSecret },
+    { team, user, installedIn },
+  );
+}
+
+/** A person in Slack, linked to a person of the deployment in a browser that is signed in to both. */
+async function linked(user: string) {
+  const person = inSlack(user);
+  const web = await meet(world);
+  await person.say('hello');
+  const url = await waitUntil(() => addressIn(person.channel), { what: 'the link' });
+  await web.browser.enter(url, web.userId);
+  slack.signedIn = { team: 'T1', user };
+  const shown = await web.browser.submit(await web.browser.open(url), 'start');
+  const back = await fetch(shown.link ?? '', { redirect: 'manual' });
+  const done = await web.browser.open(back.headers.get('location') ?? '');
+  expect(done.heading).toContain('Slack is connected');
+  return { person, web };
+}
+
+/** True when the process has a connection from this local port. */
+function holdsPort(pid: number, port: number): boolean {
+  const hex = port.toString(16).toUpperCase().padStart(4, '0');
+  const lines = readFileSync('/proc/net/tcp', 'utf8').split('\n');
+  const inodes = lines.flatMap((line) => {
+    const [, local = '', , , , , , , , inode = ''] = line.trim().split(/\s+/);
+    return local.endsWith(`:${hex}`) ? [`socket:[${inode}]`] : [];
+  });
+  return readdirSync(`/proc/${pid}/fd`).some((fd) => {
+    try {
+      return inodes.includes(readlinkSync(`/proc/${pid}/fd/${fd}`));
+    } catch {
+      return false;
+    }
+  });
+}
+
+function addressIn(channel: string): string | undefined {
+  const texts = slack.messages.filter((one) => one.channel === channel).map(readable);
+  return /"url":"([^"]*\/auth\/link\/[^"]*)"/.exec(texts.join(' '))?.[1];
+}
+
+describe('the app in Slack, over three pods', () => {
+  it('answers a person who has linked their account, in the thread, once for an event that comes twice', async () => {
+    const { person } = await linked('U1');
+    const { thread } = await person.say('anything', { id: 'EvTwice' });
+    await person.say('anything', { id: 'EvTwice', thread });
+    await person.sees(thread, 'You said anything.');
+    const replies = slack.messages.filter((one) => one.thread_ts === thread);
+    expect(replies).toHaveLength(1);
+    expect(readable(replies[0] as never)).not.toContain('parley_stop');
+  });
+
+  it('has a person connect an account, and continues in the same thread', async () => {
+    const { person, web } = await linked('U2');
+    const { thread } = await person.say('file Lamp');
+    const prompt = await person.sees(thread, 'parley_link');
+    const url = /"url":"([^"]+)"/.exec(readable(prompt))?.[1] ?? '';
+    await web.connect({ url } as never);
+    await person.sees(thread, 'Created Lamp.');
+    expect(readable(await person.sees(thread, 'Done by <@U2>'))).not.toContain('"button"');
+  });
+
+  it('takes one choice by a button, and refuses everybody else', async () => {
+    const { person } = await linked('U3');
+    const { person: other } = await linked('U4');
+    const { thread, channel } = await person.say('choose', { channel: 'C1' });
+    const question = structuredClone(await person.sees(thread, 'parley_choice_0'));
+    const refused = await other.press(question, 'parley_choice_0');
+    await waitUntil(() => refused.told(), { what: 'the refusal' });
+    expect(JSON.stringify(refused.told())).toContain('Only the person who was asked');
+    expect((await inSlack('U5').press(question, 'parley_decline')).status).toBe(200);
+    expect((await person.press(question, 'parley_choice_1')).status).toBe(200);
+    await person.sees(thread, 'Answered by <@U3> in Slack');
+    await person.sees(thread, 'Thank you.');
+    // Both may talk in one thread: each has a conversation of their own.
+    await other.say('anything', { channel, thread });
+    await person.sees(thread, 'You said anything.');
+    const late = await person.press(question, 'parley_choice_0');
+    await waitUntil(() => late.told(), { what: 'the refusal' });
+    expect(JSON.stringify(late.told())).toContain('This question is over.');
+  });
+
+  it('takes a form by a modal, with errors at its fields, and offers it again after its trigger ran out', async () => {
+    const { person } = await linked('U6');
+    const { thread } = await person.say('fill');
+    const question = await person.sees(thread, 'parley_open');
+    const late = await person.press(question, 'parley_open', 5_000);
+    await waitUntil(() => late.told(), { what: 'another offer' });
+    expect(JSON.stringify(late.told())).toContain('Open it again');
+    await person.press(question, 'parley_open');
+    const view = await waitUntil(() => person.view(), { what: 'the form' });
+    const wrong = await person.submit(view, [{ value: 'x' }, { value: '12' }, { value: 'a@b.example' }]);
+    expect(wrong.body).toMatchObject({
+      response_action: 'errors',
+      errors: { field_0: expect.any(String), field_1: expect.any(String) },
+    });
+    expect(await person.submit(view, [{ value: 'Ada' }, { value: '3' }, {}])).toMatchObject({
+      status: 200,
+      body: undefined,
+    });
+    await person.sees(thread, 'Answered by <@U6> in Slack');
+    await person.sees(thread, 'Thank you.');
+  });
+
+  it('shows an answer that was given elsewhere, a decline, and a stop', async () => {
+    const { person, web } = await linked('U7');
+    const { thread } = await person.say('choose');
+    const question = await person.sees(thread, 'parley_choice_0');
+    const id = /"value":"(el_[^"]+)"/.exec(readable(question))?.[1] ?? '';
+    const answered = await web.post(`/v1/elicitations/${id}/response`, {
+      action: 'accept',
+      content: { answer: 's' },
+    });
+    expect(answered.status).toBe(200);
+    await person.sees(thread, 'Answered by <@U7> in another application');
+    await person.sees(thread, 'Thank you.');
+    const declining = await person.say('choose');
+    await person.press(await person.sees(declining.thread, 'parley_choice_0'), 'parley_decline');
+    await person.sees(declining.thread, 'Declined by <@U7> in Slack');
+    const stopping = await person.say('choose');
+    await person.sees(stopping.thread, 'parley_choice_0');
+    await person.press(await person.sees(stopping.thread, 'parley_stop'), 'parley_stop');
+    await person.sees(stopping.thread, '*Stopped*');
+    await person.sees(stopping.thread, '_Stopped._');
+  });
+
+  it('brings a question that was asked in the web, and settles it there by an answer in Slack', async () => {
+    const { person, web } = await linked('U10');
+    const watched = await web.say('choose', { agent: 'notifier' });
+    const shownIn = () =>
+      slack.messages.find((one) => one.channel === person.channel && /Which size/.test(readable(one)));
+    const notice = structuredClone(await waitUntil(shownIn, { what: 'the notice' }));
+    expect((await person.press(notice, 'parley_choice_1')).status).toBe(200);
+    expect(JSON.stringify((await watched.done)?.parts)).toContain('Thank you.');
+    await waitUntil(() => readable(shownIn() ?? notice).includes('Answered by <@U10> in Slack'), {
+      what: 'the edit',
+    });
+  });
+
+  it('loses and doubles nothing while Slack is away', async () => {
+    const { person, web } = await linked('U8');
+    const { thread } = await person.say('choose');
+    const question = await person.sees(thread, 'parley_choice_0');
+    const id = /"value":"(el_[^"]+)"/.exec(readable(question))?.[1] ?? '';
+    slack.setDown(true);
+    await web.post(`/v1/elicitations/${id}/response`, { action: 'accept', content: { answer: 's' } });
+    await new Promise((resolve) => setTimeout(resolve, SIZE.full ? 60_000 : 1_500));
+    slack.setDown(false);
+    await person.sees(thread, 'Answered by <@U8>');
+    await person.sees(thread, 'Thank you.');
+    expect(slack.messages.filter((one) => one.thread_ts === thread)).toHaveLength(3);
+  });
+
+  it('refuses wrong signers, replays, old requests, and workspaces without the app', async () => {
+    const body = JSON.stringify({ type: 'url_verification', challenge: 'abc' });
+    const send = (headers: Record<string, string>) =>
+      fetch(`${world.url}/slack/events`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body,
+      });
+    const right = signatureOf(APP.signingSecret, body);
+    expect(await (await send(right)).json()).toEqual({ challenge: 'abc' });
+    expect((await send(right)).status).toBe(401);
+    expect((await send(signatureOf('another secret', body))).status).toBe(401);
+    const now = Math.floor(Date.now() / 1_000);
+    expect((await send(signatureOf(APP.signingSecret, body, now - 400))).status).toBe(401);
+    expect((await send(signatureOf(APP.signingSecret, body, now + 400))).status).toBe(401);
+    expect((await send({})).status).toBe(401);
+    expect((await inSlack('U1', 'T9').say('anything')).status).toBe(403);
+    // A person of another workspace in a shared channel is nobody here.
+    const foreign = await inSlack('U1', 'T9', 'T1').say('anything', { channel: 'C1' });
+    expect(foreign.status).toBe(200);
+    const { thread } = await inSlack('U77').say('anything', { channel: 'C1' });
+    await waitUntil(() => slack.ephemerals.some(({ user }) => user === 'U77'), { what: 'the link' });
+    expect(slack.messages.some((one) => one.thread_ts === foreign.thread || one.thread_ts === thread)).toBe(
+      false,
+    );
+    expect(slack.ephemerals.some(({ user }) => user === 'U1')).toBe(false);
+  });
+
+  it('links nobody whose browser is signed in to another Slack account', async () => {
+    const attacker = inSlack('U66');
+    await attacker.say('hello');
+    const url = await waitUntil(() => addressIn(attacker.channel), { what: 'the link' });
+    const victim = await meet(world);
+    await victim.browser.enter(url, victim.userId);
+    slack.signedIn = { team: 'T1', user: 'U67' };
+    const shown = await victim.browser.submit(await victim.browser.open(url), 'start');
+    const back = await fetch(shown.link ?? '', { redirect: 'manual' });
+    const done = await victim.browser.open(back.headers.get('location') ?? '');
+    expect(done.status).toBe(403);
+    // Nor does the way back work in another browser.
+    slack.signedIn = { team: 'T1', user: 'U66' };
+    const again = await fetch(shown.link ?? '', { redirect: 'manual' });
+    const stranger = createTestBrowser({ publicUrl: world.url });
+    expect((await stranger.open(again.headers.get('location') ?? '')).status).toBe(410);
+    const { thread } = await attacker.say('anything');
+    await attacker.sees(thread, 'Connect your account');
+  });
+
+  it('shows that a question has expired, without buttons', async () => {
+    const { person, thread } = expiring;
+    const message = await person.sees(thread, '*Expired*');
+    expect(readable(message)).not.toContain('"button"');
+    expect(
+      slack.messages.filter((one) => one.thread_ts === thread && /Which colour/.test(readable(one))),
+    ).toHaveLength(1);
+  });
+
+  it('has a message edited by another pod when the one that answered dies between its commit and the edit', async () => {
+    const { person } = await linked('U9');
+    const { thread } = await person.say('choose');
+    const question = await person.sees(thread, 'parley_choice_0');
+    let editing = 0;
+    // The pod that edits first is killed before its edit is made.
+    slack.onCall = async (method, from) => {
+      if (method !== 'chat.update' || editing > 0) return;
+      const victim = world.pods.find(({ pid }) => holdsPort(pid, from));
+      if (victim === undefined) return;
+      editing += 1;
+      slack.setDown(true);
+      victim.kill('SIGKILL');
+      await victim.exited;
+      slack.setDown(false);
+    };
+    await person.press(question, 'parley_choice_0');
+    await person.sees(thread, 'Answered by <@U9>');
+    await person.sees(thread, 'Thank you.');
+    slack.onCall = undefined;
+    expect(editing).toBe(1);
+    expect(
+      slack.messages.filter((one) => one.thread_ts === thread && /Which size/.test(readable(one))),
+    ).toHaveLength(1);
+  });
+
+  it('forgets a workspace when it is uninstalled', async () => {
+    await install('T2');
+    const person = inSlack('U1', 'T2');
+    expect((await person.say('hello')).status).toBe(200);
+    expect(await person.event({ type: 'app_uninstalled' })).toBe(200);
+    expect((await person.say('hello')).status).toBe(403);
+  });
+});

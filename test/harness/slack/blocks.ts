@@ -1,0 +1,121 @@
+/** Checks blocks and views against the limits that Slack documents for Block Kit. Returns the first fault. */
+
+type Json = Readonly<Record<string, unknown>>;
+
+const ELEMENTS_MAX: Readonly<Record<string, number>> = { actions: 25, context: 10 };
+const INPUTS = new Set([
+  'plain_text_input',
+  'email_text_input',
+  'url_text_input',
+  'number_input',
+  'datepicker',
+  'datetimepicker',
+  'checkboxes',
+  'radio_buttons',
+  'static_select',
+  'multi_static_select',
+]);
+const OPTIONS_MAX: Readonly<Record<string, number>> = {
+  checkboxes: 10,
+  radio_buttons: 10,
+  static_select: 100,
+  multi_static_select: 100,
+};
+
+export function faultOfMessage(message: Json): string | undefined {
+  const blocks = listOf(message.blocks);
+  if (blocks.length > 50) return 'more than 50 blocks';
+  if (String(message.text ?? '').length > 40_000) return 'text too long';
+  if (blocks.length === 0 && (message.text ?? '') === '') return 'no_text';
+  return faultOfBlocks(blocks, 'message');
+}
+
+export function faultOfView(view: Json): string | undefined {
+  const blocks = listOf(view.blocks);
+  if (blocks.length === 0 || blocks.length > 100) return 'a view has 1 to 100 blocks';
+  for (const name of ['title', 'submit', 'close'])
+    if (view[name] !== undefined && textOf(view[name]).length > 24) return `${name} is longer than 24`;
+  if (String(view.private_metadata ?? '').length > 3_000) return 'private_metadata is longer than 3000';
+  if (blocks.some(({ type }) => type === 'input') && view.submit === undefined) return 'input without submit';
+  return faultOfBlocks(blocks, 'modal');
+}
+
+function faultOfBlocks(blocks: readonly Json[], where: 'message' | 'modal'): string | undefined {
+  const ids = blocks.map(({ block_id }) => block_id).filter((id) => id !== undefined);
+  if (new Set(ids).size !== ids.length) return 'block_id twice';
+  for (const block of blocks) {
+    const fault = faultOfBlock(block, where);
+    if (fault !== undefined) return `${String(block.type)}: ${fault}`;
+  }
+  return undefined;
+}
+
+function faultOfBlock(block: Json, where: 'message' | 'modal'): string | undefined {
+  switch (block.type) {
+    case 'header':
+      return between(textOf(block.text), 1, 150);
+    case 'section':
+      return between(textOf(block.text), 1, 3_000);
+    case 'context':
+    case 'actions': {
+      const elements = listOf(block.elements);
+      const most = ELEMENTS_MAX[String(block.type)] ?? 0;
+      if (elements.length === 0 || elements.length > most) return `1 to ${most} elements`;
+      const names = elements.map(({ action_id }) => action_id).filter((id) => id !== undefined);
+      if (new Set(names).size !== names.length) return 'action_id twice';
+      return first(elements, (element) => (element.type === 'button' ? faultOfButton(element) : undefined));
+    }
+    case 'input':
+      return where === 'modal' ? faultOfInput(block) : 'an input in a message';
+    default:
+      return 'unknown block';
+  }
+}
+
+function faultOfButton({ text, value, url, action_id }: Json): string | undefined {
+  if (String(value ?? '').length > 2_000) return 'value is longer than 2000';
+  if (String(url ?? '').length > 3_000) return 'url is longer than 3000';
+  if (String(action_id ?? '').length > 255) return 'action_id is longer than 255';
+  return between(textOf(text), 1, 75);
+}
+
+function faultOfInput({ label, hint, element, block_id }: Json): string | undefined {
+  if (String(block_id ?? '').length > 255) return 'block_id is longer than 255';
+  const faultOfLabel = between(textOf(label), 1, 2_000);
+  if (faultOfLabel !== undefined) return faultOfLabel;
+  if (hint !== undefined && textOf(hint).length > 2_000) return 'hint is longer than 2000';
+  const input = element as Json;
+  const type = String(input.type);
+  if (!INPUTS.has(type)) return `no input ${type}`;
+  if (Number(input.max_length ?? 1) > 3_000 || Number(input.max_length ?? 1) < 1)
+    return 'max_length is 1 to 3000';
+  for (const name of ['min_value', 'max_value', 'initial_value'])
+    if (input[name] !== undefined && typeof input[name] !== 'string') return `${name} is a string`;
+  const most = OPTIONS_MAX[type];
+  if (most === undefined) return undefined;
+  const options = listOf(input.options);
+  if (options.length === 0 || options.length > most) return `1 to ${most} options`;
+  return first(options, ({ text, value }) =>
+    String(value).length > 150 ? 'option value is longer than 150' : between(textOf(text), 1, 75),
+  );
+}
+
+function first(items: readonly Json[], faultOf: (item: Json) => string | undefined): string | undefined {
+  for (const item of items) {
+    const fault = faultOf(item);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
+}
+
+function between(text: string, least: number, most: number): string | undefined {
+  return text.length < least || text.length > most ? `text has ${least} to ${most} characters` : undefined;
+}
+
+function textOf(text: unknown): string {
+  return String((text as Json | undefined)?.text ?? '');
+}
+
+function listOf(value: unknown): readonly Json[] {
+  return Array.isArray(value) ? (value as Json[]) : [];
+}

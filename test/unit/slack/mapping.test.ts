@@ -1,0 +1,215 @@
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import { STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
+import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  chosenContent,
+  contentOf,
+  errorsOf,
+} from '../../../services/api/src/surfaces/slack/mapping/answer.ts';
+import { choicesOf } from '../../../services/api/src/surfaces/slack/mapping/fields.ts';
+import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';
+import {
+  addressMessage,
+  formWayOf,
+  questionMessage,
+} from '../../../services/api/src/surfaces/slack/mapping/question.ts';
+import { createReply } from '../../../services/api/src/surfaces/slack/mapping/reply.ts';
+import { escaped, piecesOf } from '../../../services/api/src/surfaces/slack/mapping/text.ts';
+import { faultOfMessage, faultOfView } from '../../harness/slack/blocks.ts';
+import { formSchema } from '../domain/form-arbitraries.ts';
+
+const PLACE = { user: 'U1', isPrivate: false, answerPage: 'https://parley.example/auth/answer/x' };
+
+function rowOf(more: Partial<Row['definition']> = {}, status: Status = 'pending'): Row {
+  return {
+    id: 'el_00AAAAAAAAAAAAAAAAAAAAAA',
+    status,
+    revision: 1,
+    createdAt: 1_700_000_000_000,
+    expiresAt: 1_700_000_600_000,
+    definition: {
+      tenant: 'acme',
+      userId: 'alice',
+      streamRequestId: 'sr_one',
+      conversationId: 'talk',
+      mode: 'form',
+      message: 'Which <!channel> & *why*?',
+      context: { trigger: 'agent' },
+      timeoutSeconds: 600,
+      ...more,
+    },
+  };
+}
+
+function checked(input: unknown): FormSchema {
+  const result = checkFormSchema(input);
+  if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  return result.schema;
+}
+
+describe('a question in Slack', () => {
+  it('keeps within the limits of Block Kit for every form and status, as a message and as a modal', () => {
+    fc.assert(
+      fc.property(
+        formSchema,
+        fc.constantFrom(...STATUSES),
+        fc.string({ maxLength: 9_000, minLength: 1 }),
+        (schema, status, message) => {
+          const requestedSchema = checked(schema);
+          const row = rowOf({ requestedSchema, message }, status);
+          expect(faultOfMessage({ ...questionMessage(row, PLACE) })).toBeUndefined();
+          if (formWayOf(row.definition) === 'modal')
+            expect(faultOfView({ ...formModal(row) })).toBeUndefined();
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  it('holds no mention or link that its asker wrote', () => {
+    const text = JSON.stringify(questionMessage(rowOf(), PLACE).blocks);
+    expect(text).toContain('&lt;!channel&gt; &amp;');
+    expect(text).not.toContain('<!channel>');
+  });
+
+  it('has buttons while it is open only, whose values are its id', () => {
+    const requestedSchema = checked({ type: 'object', properties: { yes: { type: 'boolean' } } });
+    for (const status of STATUSES) {
+      const text = JSON.stringify(questionMessage(rowOf({ requestedSchema }, status), PLACE).blocks);
+      const isOpen = status === 'pending' || status === 'opened';
+      expect(text.includes('"button"'), status).toBe(isOpen);
+      if (isOpen) expect(text.match(/"value":"el_00AAAAAAAAAAAAAAAAAAAAAA"/g)).toHaveLength(3);
+    }
+    expect(questionMessage(rowOf({ requestedSchema }, 'expired'), PLACE).text).toContain('Expired');
+  });
+
+  it('shows an address in a channel to the person asked alone', () => {
+    const row = rowOf({ mode: 'url', url: 'https://pay.example/one' });
+    expect(JSON.stringify(questionMessage(row, PLACE))).not.toContain('pay.example');
+    expect(JSON.stringify(questionMessage(row, { ...PLACE, isPrivate: true }))).toContain(
+      'https://pay.example/one',
+    );
+    expect(JSON.stringify(addressMessage(row))).toContain('Open pay.example');
+  });
+
+  it('asks for a sensitive form on its page', () => {
+    const requestedSchema = checked({ type: 'object', properties: { pin: { type: 'string' } } });
+    expect(formWayOf(rowOf({ requestedSchema, sensitive: true }).definition)).toBe('page');
+    expect(formWayOf(rowOf({ requestedSchema }).definition)).toBe('modal');
+  });
+});
+
+describe('an answer from Slack', () => {
+  const schema = checked({
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 2 },
+      count: { type: 'integer', minimum: 1 },
+      day: { type: 'string', format: 'date' },
+      at: { type: 'string', format: 'date-time' },
+      size: { type: 'string', enum: ['s', 'l'], enumNames: ['Small', 'Large'] },
+      tags: { type: 'array', items: { type: 'string', enum: ['a', 'b', 'c'] } },
+      sure: { type: 'boolean' },
+    },
+  });
+  const field = (index: number, state: object) => ({ [`field_${index}`]: { value: state } });
+
+  it('reads every kind of input', () => {
+    const state = {
+      ...field(0, { value: 'Ada' }),
+      ...field(1, { value: '3' }),
+      ...field(2, { selected_date: '2026-11-23' }),
+      ...field(3, { selected_date_time: 1_700_000_000 }),
+      ...field(4, { selected_option: { value: '1' } }),
+      ...field(5, { selected_options: [{ value: '0' }, { value: '2' }] }),
+      ...field(6, { selected_option: { value: '1' } }),
+    };
+    const content = contentOf(schema, state);
+    expect(content).toEqual({
+      name: 'Ada',
+      count: 3,
+      day: '2026-11-23',
+      at: '2023-11-14T22:13:20.000Z',
+      size: 'l',
+      tags: ['a', 'c'],
+      sure: false,
+    });
+    expect(checkFormAnswer(schema, content).ok).toBe(true);
+  });
+
+  it('leaves out what has no value, and puts each fault at its field', () => {
+    expect(
+      contentOf(schema, { ...field(0, { value: null }), ...field(4, { selected_option: null }) }),
+    ).toEqual({});
+    const wrong = checkFormAnswer(
+      schema,
+      contentOf(schema, { ...field(0, { value: 'A' }), ...field(1, { value: 'many' }) }),
+    );
+    expect(wrong.ok ? {} : errorsOf(schema, wrong.issues)).toEqual({
+      field_0: expect.any(String),
+      field_1: expect.any(String),
+    });
+  });
+
+  it('answers a choice by its index, for every choice of every form', () => {
+    fc.assert(
+      fc.property(formSchema, (input) => {
+        const requestedSchema = checked(input);
+        if (formWayOf(rowOf({ requestedSchema }).definition) !== 'buttons') return;
+        const [only] = Object.values(requestedSchema.properties);
+        const count = only === undefined ? 0 : (choicesOf(only)?.length ?? 0);
+        for (let index = 0; index < count; index += 1)
+          expect(checkFormAnswer(requestedSchema, chosenContent(requestedSchema, index)).ok).toBe(true);
+        expect(chosenContent(requestedSchema, count)).toBeUndefined();
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('a reply in Slack', () => {
+  const place = { id: '', isKnown: false, isWaiting: false };
+  const delta = (text: string, block = 'b') =>
+    ({ ...place, type: 'turn', event: { type: 'text-delta', block, text } }) as const;
+
+  it('is one message that grows, and a further one after a question and where it is full', () => {
+    const reply = createReply();
+    expect(reply.messages('sr_1')).toHaveLength(1);
+    reply.take(delta('One **moment**.'));
+    expect(JSON.stringify(reply.messages('sr_1'))).toContain('One *moment*.');
+    const elicitation = { elicitationId: 'el_1' } as never;
+    reply.take({
+      ...place,
+      type: 'question',
+      change: 'elicitation-request',
+      elicitation,
+      isSuperseded: false,
+    });
+    expect(reply.messages('sr_1')).toHaveLength(1);
+    reply.take(delta('word '.repeat(1_000), 'c'));
+    const messages = reply.messages('sr_1');
+    expect(messages).toHaveLength(3);
+    for (const message of messages) expect(faultOfMessage({ ...message })).toBeUndefined();
+    expect(JSON.stringify(messages.at(-1))).toContain('parley_stop');
+    reply.take({ ...place, type: 'turn', event: { type: 'turn-finished', reason: 'stop' } });
+    expect(JSON.stringify(reply.messages('sr_1'))).not.toContain('parley_stop');
+  });
+
+  it('is cut into pieces that hold all of a text, do not change when it grows, and fit when they are escaped', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ maxLength: 400, unit: fc.constantFrom('a', ' ', '\n', '&', '<', '😀') }),
+        fc.string(),
+        (text, more) => {
+          const pieces = piecesOf(text, 40);
+          expect(pieces.join('')).toBe(text);
+          for (const piece of pieces) expect(escaped(piece).length).toBeLessThanOrEqual(40);
+          expect(piecesOf(text + more, 40).slice(0, pieces.length - 1)).toEqual(pieces.slice(0, -1));
+        },
+      ),
+    );
+  });
+});
