@@ -60,6 +60,7 @@ export async function openTurnPod(
     agents: {
       list: () => [{ id: 'helper', title: 'Helper' }],
       admit: (_caller, id = '') => id,
+      isKnown: () => true,
       find: () => ({ id: 'helper', title: 'Helper' }),
       open: async () => ({
         reply: repliesOf({ model: createMockModel(wordMs, word), instructions: 'Help.', settings: {} }),

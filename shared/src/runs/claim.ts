@@ -1,3 +1,4 @@
+import { ParleyError } from '../domain/errors.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import { type Run, UNOWNED } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
@@ -17,6 +18,9 @@ export interface ClaimDeps {
   readonly recovery: Pick<Recovery, 'isOrphaned'>;
   /** This pod as an owner of runs. */
   readonly owner: string;
+  /** False for an agent that this pod's configuration does not have. */
+  readonly knowsAgent: (agent: string) => boolean;
+  readonly deferred: DeferredRuns;
 }
 
 /** A run that this pod has just become the owner of. */
@@ -27,7 +31,9 @@ export interface ClaimedRun {
 
 /**
  * Claims a run from the queue and starts to work on it; does nothing when another pod owns it, or it has ended. Safe to
- * call twice for the same run. Throws `unavailable`: then the queue delivers the run again.
+ * call twice for the same run. Throws `unavailable`: then the queue delivers the run again. Throws `pod_busy` for a run of an
+ * unknown agent, which a pod with another configuration may know; after a while, the run is claimed all the same, and its
+ * work fails.
  */
 export async function claimRun(
   deps: ClaimDeps,
@@ -39,13 +45,23 @@ export async function claimRun(
   if (standing?.status !== 'running' || !(await recovery.isOrphaned(stream, standing))) return;
   if (standing.takeoverCount > TAKEOVERS_MAX) return endOrphan(deps, stream, standing);
   if (local.isReserved(stream.streamRequestId)) return;
+  if (deps.deferred.isDeferred(stream.streamRequestId)) throw agentUnknown();
   const release = local.reserve(stream);
   try {
     const claimed = await takeOver(deps, stream, standing.term);
-    if (claimed !== undefined) onClaimed(claimed);
+    if (claimed === undefined) return;
+    if (!deps.knowsAgent(claimed.run.agent) && deps.deferred.defer(stream.streamRequestId)) {
+      await retryWhileUnavailable(() => runs.takeOver(stream, claimed.term, UNOWNED));
+      throw agentUnknown();
+    }
+    onClaimed(claimed);
   } finally {
     release();
   }
+}
+
+function agentUnknown(): ParleyError {
+  return new ParleyError('pod_busy', 'This pod does not know the agent of the run; another one takes it.');
 }
 
 async function takeOver(
@@ -63,4 +79,40 @@ async function takeOver(
     await retryWhileUnavailable(() => runs.takeOver(stream, term, UNOWNED));
     throw error;
   }
+}
+
+/** Runs that this pod leaves to other pods for a while. */
+export interface DeferredRuns {
+  /** True while the run is left to other pods. */
+  isDeferred(streamRequestId: string): boolean;
+  /** Leaves the run to other pods, unless that was done before: then no other pod has taken it, and it returns false. */
+  defer(streamRequestId: string): boolean;
+}
+
+// Longer than the queue takes to deliver a run again.
+const KEPT_MS = 600_000;
+
+/** `now`: ms on a clock that never goes back. */
+export function createDeferredRuns(
+  patienceMs: number,
+  now: () => number = () => performance.now(),
+): DeferredRuns {
+  const since = new Map<string, number>();
+
+  function forgetOld(): void {
+    for (const [id, at] of since) if (now() - at > patienceMs + KEPT_MS) since.delete(id);
+  }
+
+  return {
+    isDeferred(streamRequestId) {
+      const at = since.get(streamRequestId);
+      return at !== undefined && now() - at < patienceMs;
+    },
+    defer(streamRequestId) {
+      forgetOld();
+      if (since.has(streamRequestId)) return false;
+      since.set(streamRequestId, now());
+      return true;
+    },
+  };
 }

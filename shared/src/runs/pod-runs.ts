@@ -9,7 +9,7 @@ import type { Heartbeats } from '../ports/runs/heartbeats.ts';
 import type { RunConsumer, RunQueue } from '../ports/runs/run-queue.ts';
 import type { BeginResult, NewRun, Runs } from '../ports/runs/runs.ts';
 import { beginRun } from './begin.ts';
-import { type ClaimedRun, claimRun } from './claim.ts';
+import { type ClaimedRun, claimRun, createDeferredRuns } from './claim.ts';
 import { RunInterruptedError } from './interruption.ts';
 import { LEASE_TIMING, type LeaseTiming, startLease } from './lease.ts';
 import { type CleanupKind, createLocalRuns, type LocalRuns } from './local-runs.ts';
@@ -18,6 +18,8 @@ import { createRecovery } from './recover.ts';
 import { stopTurn } from './stop.ts';
 
 const FIRST_TERM = 1;
+// A rollout of a configuration lets a pod with the new one take the run within this time.
+const DEFERRAL_MS = 60_000;
 // Errors of a begin that has changed nothing.
 const REFUSALS: readonly ErrorCode[] = ['turn_running', 'idempotency_mismatch', ...QUOTA_CODES];
 
@@ -35,6 +37,10 @@ export interface PodRunsDeps {
   readonly runsMax?: number;
   /** The same for the runs of one tenant, of which no more begin. */
   readonly tenantRunsMax?: number;
+  /** False for an agent that this pod's configuration does not have; such runs are left to other pods for a while. */
+  readonly knowsAgent?: (agent: string) => boolean;
+  /** For how long, in ms. */
+  readonly deferralMs?: number;
   /** Called with the limit for which a run was not begun. */
   readonly onRefused?: (limit: RunLimit) => void;
   /** Receives errors of the recovery that are no outage. */
@@ -86,6 +92,8 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
   const onRefused = deps.onRefused ?? (() => undefined);
   const owner = `${deps.pod}/${randomUUID()}`;
   const local = createLocalRuns();
+  const { knowsAgent = () => true, deferralMs = DEFERRAL_MS } = deps;
+  const deferred = createDeferredRuns(deferralMs);
   const lease = startLease(
     deps.heartbeats,
     owner,
@@ -190,7 +198,7 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
         claiming += 1;
         try {
           await ensureLease();
-          await claimRun({ ...deps, local, recovery, owner }, stream, (claimed) => {
+          await claimRun({ ...deps, local, recovery, owner, knowsAgent, deferred }, stream, (claimed) => {
             startClaimed(work, claimed);
           });
         } finally {

@@ -10,11 +10,14 @@ import {
 import { openSite, type Site, type SitePod } from '../../faults/site.ts';
 import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { SIZE } from '../../load/size.ts';
 import { createChatClient, person, questionsIn, SECRET, textOf, untilAsked } from '../chat/client.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 });
 
 const PEOPLE = 8;
+/** Each round waits with all people and ends the pod of their calls. */
+const ROUNDS = Array.from({ length: SIZE.full ? 25 : 1 }, (_, round) => round);
 
 let site: Site;
 let model: ScriptedModel;
@@ -112,33 +115,37 @@ describe('a server of the 2026 revision that asks', () => {
   it.each(['SIGKILL', 'SIGTERM'] as const)(
     'gets the answers from another pod when the pod of the call ends by %s, and carries each call out once',
     async (how) => {
-      const before = modern.effects.length;
-      const people = await waiting('modern book');
-      await replace(how);
-      const replies = await Promise.all(people.map((one, at) => answer(one, `City ${at}`)));
-      expect(replies.map(({ status }) => status)).toEqual(people.map(() => 200));
-      const ends = await Promise.all(people.map(end));
-      for (const [at, { text, questions }] of ends.entries()) {
-        expect(text).toContain(`"city":"City ${at}"`);
-        expect(questions.map(({ status }) => status)).toEqual(['accepted']);
+      for (const round of ROUNDS) {
+        const before = modern.effects.length;
+        const people = await waiting('modern book');
+        await replace(how);
+        const replies = await Promise.all(people.map((one, at) => answer(one, `City ${round}-${at}`)));
+        expect(replies.map(({ status }) => status)).toEqual(people.map(() => 200));
+        const ends = await Promise.all(people.map(end));
+        for (const [at, { text, questions }] of ends.entries()) {
+          expect(text).toContain(`"city":"City ${round}-${at}"`);
+          expect(questions.map(({ status }) => status)).toEqual(['accepted']);
+        }
+        expect(modern.effects.length - before).toBe(PEOPLE);
       }
-      expect(modern.effects.length - before).toBe(PEOPLE);
     },
   );
 });
 
 describe('a server of the 2025 revision that asks', () => {
   it('is not called again when the pod of the call dies: the question is withdrawn, and the model learns that the call was lost', async () => {
-    const people = await waiting('legacy book');
-    await replace('SIGKILL');
-    const ends = await Promise.all(people.map(end));
-    for (const { text, questions } of ends) {
-      expect(text).toContain('its outcome was lost with the pod that made it');
-      expect(questions.map(({ status }) => status)).toEqual(['withdrawn']);
+    for (const round of ROUNDS) {
+      const people = await waiting('legacy book');
+      await replace('SIGKILL');
+      const ends = await Promise.all(people.map(end));
+      for (const { text, questions } of ends) {
+        expect(text).toContain('its outcome was lost with the pod that made it');
+        expect(questions.map(({ status }) => status)).toEqual(['withdrawn']);
+      }
+      const late = await Promise.all(people.map((one) => answer(one, 'Bern')));
+      expect(late.map(({ status }) => status)).toEqual(people.map(() => 409));
+      expect(legacy.calls.get('book')).toBe(PEOPLE * (round + 1));
+      expect(legacy.effects).toEqual([]);
     }
-    const late = await Promise.all(people.map((one) => answer(one, 'Bern')));
-    expect(late.map(({ status }) => status)).toEqual(people.map(() => 409));
-    expect(legacy.calls.get('book')).toBe(PEOPLE);
-    expect(legacy.effects).toEqual([]);
   });
 });

@@ -55,9 +55,11 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
     agents: {
       list: () => Object.keys(agents).map((id) => ({ id, title: `The ${id}` })),
       admit: (_caller, id = Object.keys(agents)[0] ?? '') => id,
+      isKnown: (id) => agents[id] !== undefined,
       find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
       async open(id) {
-        if (agents[id]?.isBroken === true) throw new Error(`The agent ${id} cannot be opened.`);
+        if (agents[id] === undefined || agents[id].isBroken === true)
+          throw new Error(`The agent ${id} cannot be opened.`);
         return {
           reply: repliesOf({
             model: createOpenAICompatible({

@@ -1,4 +1,4 @@
-import type { CallRecord, Run, StepRecord } from '@parley/shared/domain/runs/run';
+import { type CallRecord, type Run, type StepRecord, UNOWNED } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
@@ -261,3 +261,40 @@ function heardOf(record: Run | undefined): string {
   const calls = [...(record?.calls ?? [])].sort((a, b) => a.step - b.step || (a.at ?? 0) - (b.at ?? 0));
   return calls.map(({ output }) => (typeof output === 'string' ? output : JSON.stringify(output))).join(' ');
 }
+
+describe('a turn whose agent this pod does not know, as in a rollout of a configuration', () => {
+  const leaseTiming = { renewMs: 20, leaseMs: 200 };
+  const OTHERS: TestPod = { agents: { another: { tools: [] } }, leaseTiming };
+
+  async function orphanOf(deferralMs: number) {
+    const backend = createMemoryBackend(ROOMY);
+    const conversation = talk();
+    const left = lostRun(conversation, 'Book me a flight');
+    await backend.runs.begin(left);
+    const open = (options: TestPod) => {
+      const pod = podOn(backend, model, { deferralMs, ...options });
+      closing.push(() => pod.turns.close());
+      return pod;
+    };
+    const older = open(OTHERS);
+    await older.turns.resumable(conversation, undefined);
+    const standing = () => backend.runs.standing(left);
+    return { open, standing };
+  }
+
+  it('is left to a pod that knows it', async () => {
+    const { open, standing } = await orphanOf(60_000);
+    const isReleased = async () => {
+      const { owner, term = 1 } = (await standing()) ?? {};
+      return owner === UNOWNED && term > 2;
+    };
+    await waitUntil(isReleased, { what: 'the pod to leave the run to others' });
+    open({ agents: { helper: { tools: [] } }, leaseTiming });
+    await waitUntil(async () => (await standing())?.status === 'finished', { what: 'the end' });
+  });
+
+  it('fails after a while where no pod knows it', async () => {
+    const { standing } = await orphanOf(100);
+    await waitUntil(async () => (await standing())?.status === 'failed', { what: 'the end' });
+  });
+});

@@ -112,7 +112,7 @@ export interface Turns {
 /** Creates the turns of one pod. */
 export function createTurns(deps: TurnsDeps): Turns {
   const { observer } = deps;
-  const podRuns = createPodRuns(deps);
+  const podRuns = createPodRuns({ ...deps, knowsAgent: deps.agents.isKnown });
   const { owner, reserve, watch, endBegun } = podRuns;
   const delegateTo = createDelegate({ ...deps, owner, reserve, watch, endBegun });
   const work = { ...deps, delegateTo };

@@ -28,6 +28,8 @@ export interface Agents {
    * caller may not begin turns with it, without a difference.
    */
   admit(caller: Caller, id: string | undefined): string;
+  /** True for a configured agent, and for the name of a run of one call of a server whose tools are offered. */
+  isKnown(id: string): boolean;
   /** The agent of that id, or the default one, for every caller. Throws `invalid_request` when there is none. */
   find(id: string | undefined): FoundAgent;
   /** The agent with its model and its tools for that person, ready for a turn. */
@@ -68,6 +70,10 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
       if (agent === undefined || !admits(agent.access, caller)) throw noAgent(id);
       return id;
     },
+    isKnown(id) {
+      const call = parseOneCallId(id);
+      return call === undefined ? config.agents[id] !== undefined : offersTools(config, call.server);
+    },
     find(id = config.defaultAgent) {
       const title = titleOf(config, id);
       if (title === undefined) throw noAgent(id);
@@ -94,6 +100,10 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
 function titleOf({ agents, mcpServers }: AgentsConfig, id: string): string | undefined {
   const call = parseOneCallId(id);
   return call === undefined ? agents[id]?.title : mcpServers[call.server]?.title;
+}
+
+function offersTools({ mcpOffer }: AgentsConfig, id: string): boolean {
+  return mcpOffer.tools.some(({ server }) => server === id);
 }
 
 /** What takes the place of an agent in a run of one call: no model, and one tool. */
