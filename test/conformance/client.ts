@@ -55,6 +55,7 @@ function callWith(name: string, input: unknown): ToolCall {
     delegate: async () => ({ type: 'failed', message: 'There are no other agents.' }),
     beforeDispatch: async () => input,
     notExecuted: async () => undefined,
+    approve: async ({ args }) => ({ type: 'granted', input: args, isEdited: false }),
     round: () => undefined,
     saveRound: async () => undefined,
     appendEvent: async () => undefined,

@@ -6,6 +6,7 @@ import { isApprovalId, type StreamRef } from '../domain/ids.ts';
 import type { PageRequest, StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
 import { type AnswerInput, answer } from './answer.ts';
 import { type DecideInput, decide } from './approvals/decide.ts';
+import { createGrants } from './approvals/grants.ts';
 import { type ApprovalRequest, requestApproval } from './approvals/request.ts';
 import { type AskRequest, ask } from './asking/ask.ts';
 import { createStreamClaims } from './asking/stream-claims.ts';
@@ -42,6 +43,7 @@ export function createEngine(deps: EngineDeps) {
   const questions = elicitationDeps(deps);
   const approvals = approvalDeps(deps);
   const streamClaims = createStreamClaims(deps.claims, deps.settings.retentionMs);
+  const grants = createGrants(deps.ownerRecords, deps.settings.retentionMs);
   const askDeps = { ...deps, questions, streamClaims };
 
   async function withdrawRecord({ seen, ...request }: WithdrawRecord): Promise<void> {
@@ -79,11 +81,13 @@ export function createEngine(deps: EngineDeps) {
     /** Calls of tools that a person approves. */
     approvals: {
       request: (request: ApprovalRequest) => requestApproval(deps, approvals, request),
-      decide: (input: DecideInput) => decide(approvals, input),
+      decide: (input: DecideInput) => decide(approvals, grants, input),
       withdraw: (request: WithdrawRequest<ApprovalTypes>) => withdraw(approvals, request),
       read: (caller: Caller, id: string) => readRecord(approvals, caller, id),
       list: (request: PageRequest<ApprovalTypes>) => deps.approvals.page(request),
       wait: (input: WaitInput<ApprovalTypes>) => wait(approvals, input),
+      /** Remembered approvals. */
+      grants,
     },
   };
 }

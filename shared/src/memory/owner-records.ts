@@ -43,6 +43,11 @@ export function createMemoryOwnerRecords(fence: Pick<MemoryFence, 'check'>): Own
       if (until > found.until) held.set(found.key, { ...found, until }, until);
       return found.value;
     },
+    async list(owner, prefix) {
+      const owned = held.values().filter(({ owner: of }) => of === ownerKey(owner));
+      const named = owned.filter(({ key }) => (JSON.parse(key) as string[])[1]?.startsWith(prefix));
+      return named.sort((one, other) => one.until - other.until).map(({ value }) => value);
+    },
     async remove(owner, name, value) {
       const found = held.get(keyOf(owner, name));
       if (found === undefined || (value !== undefined && found.value !== value)) return false;

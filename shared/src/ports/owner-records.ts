@@ -15,6 +15,8 @@ export interface OwnerRecords {
   putIfAbsent(owner: Owner, name: string, value: string, ttlMs: number): Promise<string>;
   /** The value; undefined without a record. With `renewMs`, the record is kept for at least that long from now. */
   read(owner: Owner, name: string, renewMs?: number): Promise<string | undefined>;
+  /** The values of the owner's records whose names begin with `prefix`, those that expire first at the front. */
+  list(owner: Owner, prefix: string): Promise<readonly string[]>;
   /** Removes a record, with `value` only if it has that value. True when a record was removed. */
   remove(owner: Owner, name: string, value?: string): Promise<boolean>;
   /** Removes all records of an owner. */

@@ -37,6 +37,7 @@ export function engineOn(backend: Backend, options: EngineOptions = {}): Engine 
     approvalWakes: backend.approvalWakes,
     inboxWakes: backend.inboxWakes,
     claims: backend.claims,
+    ownerRecords: backend.ownerRecords,
     deadlineJobs: { add: async () => undefined },
     observer: silentObserver,
     deliveries: dispatchOn(backend),

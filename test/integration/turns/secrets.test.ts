@@ -248,6 +248,7 @@ describe('a call whose arguments refer to secrets', () => {
     delegate: async () => Promise.reject(new Error('nobody is asked')),
     beforeDispatch: async () => input,
     notExecuted: async () => undefined,
+    approve: async ({ args }) => ({ type: 'granted', input: args, isEdited: false }),
     round: () => undefined,
     saveRound: async () => undefined,
     appendEvent: async () => undefined,

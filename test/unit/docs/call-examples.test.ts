@@ -48,9 +48,20 @@ it('the page lists every call once in its group, with a request and a reply', as
   expect(body.match(/<h3>/g)).toHaveLength(documented.length);
   expect(body.match(/<h4>Request<\/h4>/g)).toHaveLength(documented.length);
   const groups = [...body.matchAll(/<h2 id="group-(\w+)">/g)].map(([, group]) => group);
-  expect(groups).toEqual(['questions', 'streams', 'webhooks', 'users', 'workflows', 'chats', 'accounts']);
+  expect(groups).toEqual([
+    'questions',
+    'approvals',
+    'streams',
+    'webhooks',
+    'users',
+    'workflows',
+    'chats',
+    'accounts',
+  ]);
   expect(body).toContain('curl -X POST &quot;$PARLEY/v1/elicitations&quot;');
-  expect(body).not.toMatch(/:(id|conversationId|streamRequestId|deliveryId|toolId|workflowId|position)\b/);
+  expect(body).not.toMatch(
+    /:(id|conversationId|streamRequestId|deliveryId|toolId|grantId|workflowId|position)\b/,
+  );
 });
 
 it('OpenAPI has the groups as tags, and the examples', async () => {

@@ -78,6 +78,7 @@ export function problemOf(error: unknown): ProblemReply {
       detail: known.message,
       ...(known.issues !== undefined && { errors: known.issues }),
       ...(known.elicitation !== undefined && { elicitation: known.elicitation }),
+      ...(known.approval !== undefined && { approval: known.approval }),
     },
   };
 }

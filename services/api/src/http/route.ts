@@ -104,6 +104,7 @@ export interface RouteDocs {
   /** The heading under which the docs list the call. */
   readonly group:
     | 'Questions'
+    | 'Approvals'
     | 'Streams'
     | 'Webhooks'
     | 'Chats'

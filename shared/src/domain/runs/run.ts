@@ -35,6 +35,17 @@ export const StepRecord = z.looseObject({
 });
 export type StepRecord = z.infer<typeof StepRecord>;
 
+/** How a person let a call be made. */
+export const CallApproval = z.looseObject({
+  /** The approval; for a remembered one, the approval that was remembered. */
+  id: z.string(),
+  /** `approved`, `edited` or `remembered`. */
+  outcome: z.string(),
+  /** The arguments that a person edited: these are sent. */
+  input: z.unknown().optional(),
+});
+export type CallApproval = z.infer<typeof CallApproval>;
+
 /**
  * A tool call, recorded before it is sent, so that the next owner of the run knows what may have happened. `intended`:
  * it has not been sent. `dispatched`: it has been sent and its outcome is unknown. `returned` and `failed`: its outcome
@@ -51,6 +62,8 @@ export const CallRecord = z.looseObject({
   /** Why the call cannot be made. */
   fault: z.string().optional(),
   state: z.enum(['intended', 'dispatched', 'returned', 'failed']),
+  /** Present once a call that needed an approval has it. */
+  approval: CallApproval.optional(),
   /** The outcome as the model reads it. */
   output: z.unknown().optional(),
   /** For a call that delegates: the stream request of the delegate's run. */

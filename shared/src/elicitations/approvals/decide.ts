@@ -10,6 +10,7 @@ import { type Caller, notFound } from '../caller.ts';
 import type { RecordDeps } from '../records/deps.ts';
 import { readRecord, type SeenRecord } from '../records/read.ts';
 import { settle } from '../records/settle.ts';
+import type { Grants } from './grants.ts';
 
 const REASON_CHARACTERS_MAX = 2_000;
 
@@ -32,6 +33,7 @@ export interface DecideInput {
  */
 export async function decide(
   deps: RecordDeps<ApprovalTypes>,
+  grants: Pick<Grants, 'remember'>,
   input: DecideInput,
 ): Promise<SeenRecord<ApprovalTypes>> {
   const reading = readRecord(deps, input.caller, input.id);
@@ -41,7 +43,10 @@ export async function decide(
   const seen = await reading;
   const { conversationId } = seen.row.definition;
   if (input.conversationId !== undefined && input.conversationId !== conversationId) throw notFound();
-  return settle(deps, input.caller, seen, commandOf(input, seen.row));
+  const after = await settle(deps, input.caller, seen, commandOf(input, seen.row));
+  // Also for a repeat: the process of the first decision may have ended before it remembered.
+  await grants.remember(after.row);
+  return after;
 }
 
 function commandOf({ response, surface }: DecideInput, row: ApprovalRow): ApprovalCommand {

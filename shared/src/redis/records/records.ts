@@ -49,6 +49,15 @@ export function createRedisOwnerRecords(redis: Commands, onError?: (error: unkno
           : await renew(keysOf(owner, name), [name, renewMs]);
       return typeof value === 'string' ? value : undefined;
     },
+    async list(owner, prefix) {
+      const names = await guarded(() => redis.zrange(recordsKey(owner), '0', '-1'));
+      const values = await Promise.all(
+        names
+          .filter((name) => name.startsWith(prefix))
+          .map((name) => guarded(() => redis.get(recordKey(owner, name)))),
+      );
+      return values.filter((value) => value !== null);
+    },
     async remove(owner, name, value) {
       const args = value === undefined ? [name] : [name, value];
       return (await remove(keysOf(owner, name), args)) === 1;

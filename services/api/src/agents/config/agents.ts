@@ -1,6 +1,7 @@
 import { NotifyRules } from '@parley/shared/domain/notify';
 import { z } from 'zod';
 import { AgentAccess } from './access.ts';
+import { ApprovalEntry } from './approval.ts';
 import { count, Id, prose, title, token } from './words.ts';
 
 const ToolSource = z.strictObject({
@@ -52,6 +53,9 @@ export const Agent = z.strictObject({
     .describe('`true`: the agent may ask the person questions, with the built-in tool `elicit`.'),
   notify: NotifyRules.optional().describe(
     'A channel that notifies the person of open questions (docs/slack.md).',
+  ),
+  approval: ApprovalEntry.optional().describe(
+    'When a person must approve the calls of its tools. For servers without an `approval` of their own.',
   ),
   access: AgentAccess.optional(),
   limits: AgentLimits,

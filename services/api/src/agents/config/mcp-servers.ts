@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { ApprovalEntry } from './approval.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
 import { envName, HeaderName, Id, prose, title, token, url } from './words.ts';
 
@@ -24,6 +25,11 @@ const Elicitation = z
     '`false`: the server cannot ask people questions during its calls. `true`: it can (MCP elicitation); each person then has connections of their own, and with `transport: stdio` processes of their own.',
   );
 
+const ToolApprovals = z
+  .record(token(128, 'The server’s name for the tool.'), ApprovalEntry)
+  .default({})
+  .describe('As `approval`, for single tools, by the server’s names for them. Wins over `approval`.');
+
 const HttpServer = z
   .strictObject({
     title: title('Name of the service for people.'),
@@ -37,6 +43,8 @@ const HttpServer = z
       ),
     credentialScope: Scope,
     elicitation: Elicitation,
+    approval: ApprovalEntry.optional(),
+    toolApprovals: ToolApprovals,
     connector: Id.optional().describe(
       'An entry of `connectors`. Required with `credentialScope: user`, and not allowed otherwise.',
     ),
@@ -97,6 +105,8 @@ const StdioServer = z
           : undefined,
     }).describe('Credential of the process. `none`: none. `project`: one for all people, from `env`.'),
     elicitation: Elicitation,
+    approval: ApprovalEntry.optional(),
+    toolApprovals: ToolApprovals,
   })
   .superRefine(({ command, env, credentialScope }, context) => {
     const refuse = (key: string, message: string) =>

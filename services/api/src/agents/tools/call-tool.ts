@@ -5,6 +5,7 @@ import { isInterrupted } from '@parley/shared/runs/interruption';
 import type { IdleDetection } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
 import type { RunContext } from '../loop/run-context.ts';
+import { approveCall } from './approvals/request.ts';
 import { withdrawInherited } from './inherited-questions.ts';
 import { type AgentQuestion, type AskOutcome, askPerson, type QuestionPlace } from './question.ts';
 import { type CallEvent, failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -194,6 +195,19 @@ function toolCallContext(
         record().state === 'dispatched' ? (wait) => wait() : turn.idle.waiting;
       return clock.waiting(() => ask(runContext, place, question, waiting));
     },
+    approve: (needed) =>
+      approveCall(
+        runContext,
+        {
+          toolCallId,
+          shownCallId: turnCallId(runContext, toolCallId),
+          step: record().step,
+          recorded: record().approval,
+          save: (approval) => save({ approval }),
+          waiting: (wait) => clock.waiting(() => turn.idle.waiting(wait)),
+        },
+        needed,
+      ),
     delegate: (agent, task) =>
       runContext.delegateTo(
         {

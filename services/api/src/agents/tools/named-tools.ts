@@ -5,6 +5,8 @@ import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure, McpReadResult, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import type { AskedPerson } from '../mcp/target.ts';
+import { withApproval } from './approvals/gate.ts';
+import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
 import { askedPerson, type ServerCallLimits, sendRules, type TurnPerson } from './passthrough/person.ts';
 import type { RoundSeals } from './passthrough/rounds.ts';
@@ -132,7 +134,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
       const known = listed.find((tool) => tool.name === name);
       if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
       const target = known ?? unlisted(id, name);
-      return toolOf(target, async (call) => {
+      const tool = toolOf(target, async (call) => {
         const rules = { ...sendRules(id, person, limits, rounds), whole: true } as const;
         if (service === undefined) {
           const opened = mcp.open(config, undefined, asked);
@@ -143,6 +145,11 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
         );
         return result.type === 'not_connected' ? notConnected(result) : wholeOutcomeOf(config.title, result);
       });
+      const entry = loaded.config.mcpServers[id];
+      const policy = entry && policyOf(entry, undefined, target);
+      if (policy === undefined) return tool;
+      const { questionTimeoutSeconds: timeoutSeconds } = limits;
+      return withApproval(tool, { policy, server: id, source: target, timeoutSeconds, whole: true });
     },
   };
 }

@@ -41,6 +41,7 @@ export function toolOf(tool: McpTool, call: Tool['call']): Tool {
     ...(tool.title !== undefined && { title: tool.title }),
     description: tool.description,
     inputSchema: tool.inputSchema,
+    source: tool,
     isRepeatable: tool.hints.readOnlyHint || tool.hints.idempotentHint,
     call,
   };

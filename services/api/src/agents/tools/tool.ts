@@ -1,5 +1,7 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { ReachOfQuestion } from '../loop/reach.ts';
+import type { McpTool } from '../mcp/calls/results.ts';
+import type { ApprovalOutcome, NeededApproval } from './approvals/request.ts';
 import type { AgentQuestion, AskOptions, AskOutcome } from './question.ts';
 
 /** The outcome of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
@@ -36,6 +38,11 @@ export interface ToolCall {
    * once as `undeliverable`, and the outcome carries its `onUnavailable` content.
    */
   ask(ordinal: number, question: AgentQuestion, options?: AskOptions): Promise<AskOutcome>;
+  /**
+   * Has the person approve the call. Repeating it returns the same decision, also on the pod that continues the call.
+   * Where no person takes part it refuses at once.
+   */
+  approve(needed: NeededApproval): Promise<ApprovalOutcome>;
   /** Runs a wait for the person that is no question. It does not count as work of the turn. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
   /**
@@ -68,6 +75,8 @@ export interface Tool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** True when a call with an unknown outcome may be repeated: it is read-only or idempotent. */
   readonly isRepeatable?: boolean;
+  /** The server's own description of the tool. Absent for tools that are no server's. */
+  readonly source?: McpTool;
   /**
    * Rejects only with the reason of the call's own signal. Waits for people do not count towards the tool's timeout.
    */

@@ -6,6 +6,8 @@ import type { LoadedAgentsConfig } from '../config/load.ts';
 import { createDelegateTool } from '../delegation/delegate-tool.ts';
 import type { McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure } from '../mcp/calls/results.ts';
+import { withApproval } from './approvals/gate.ts';
+import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
 import { createElicitTool } from './elicit-tool.ts';
 import { askedPerson, sendRules, type TurnPerson } from './passthrough/person.ts';
@@ -46,6 +48,8 @@ export interface ToolboxDeps {
 
 /** The tools of one service that an agent may call. */
 interface Offer {
+  /** Id of the server. */
+  readonly server: string;
   /** The service's title in the configuration. */
   readonly service: string;
   readonly tools: readonly Tool[];
@@ -81,7 +85,7 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     { signal, called }: { readonly signal: AbortSignal; readonly called?: ReadonlySet<string> },
   ): Promise<Offer> {
     const server = servers.get(id);
-    if (server === undefined) return { service: id, tools: [] };
+    if (server === undefined) return { server: id, service: id, tools: [] };
     const { config: target, personal } = server;
     const { tenant, userId } = person;
     const asked = askedPerson(server, person);
@@ -93,7 +97,7 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     const onFailure = (failure: McpFailure) => onServerFailure(id, failure);
     if (personal === undefined) {
       const tools = await serverTools({ server: mcp.open(target, undefined, asked), ...rules }, onFailure);
-      return { service: target.title, tools };
+      return { server: id, service: target.title, tools };
     }
     const { connectorId, credentialType, announced } = personal;
     const service = createPersonalService({
@@ -108,16 +112,32 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     });
     const given = { id, service, announced, ...rules, ...(called !== undefined && { called }) };
     const tools = await personalTools(given, onFailure);
-    return { service: target.title, tools };
+    return { server: id, service: target.title, tools };
+  }
+
+  function gated(tool: Tool, server: string, agent: Agent): Tool {
+    const entry = config.mcpServers[server];
+    const { source } = tool;
+    const policy = entry && source && policyOf(entry, agent, source);
+    if (policy === undefined || source === undefined) return tool;
+    return withApproval(tool, {
+      policy,
+      server,
+      source,
+      timeoutSeconds: agent.limits.questionTimeoutSeconds,
+    });
   }
 
   return async (agent, person, signal, called) => {
     const { tenant, userId } = person;
     const now = { signal, ...(called !== undefined && { called }) };
     const offers = await Promise.all(agent.tools.map((source) => findOffer(agent, source, person, now)));
-    const offered = offers
-      .flatMap(({ tools }) => tools)
-      .map((tool) => (secrets === undefined ? tool : withSecretsRedeemed(tool, secrets, { tenant, userId })));
+    const redeemed = (tool: Tool) =>
+      secrets === undefined ? tool : withSecretsRedeemed(tool, secrets, { tenant, userId });
+    // The approval comes first: a secret is redeemed for a call that is made.
+    const offered = offers.flatMap(({ server, tools }) =>
+      tools.map((tool) => gated(redeemed(tool), server, agent)),
+    );
     const takers = secrets === undefined ? [] : offers.flatMap(takersOf);
     const timeoutSeconds = agent.limits.questionTimeoutSeconds;
     const own = agent.elicit ? [createElicitTool({ agent: agent.title, takers, timeoutSeconds })] : [];

@@ -1,6 +1,7 @@
 import type { Webhooks } from '@parley/shared/delivery/webhooks';
 import type { CallLimits } from '../../http/limits.ts';
 import type { Surface } from '../../http/route.ts';
+import { approvalRoutes } from './approvals.ts';
 import { elicitAnswerRoute } from './elicit-answers.ts';
 import { type ElicitationRoutesDeps, elicitationRoutes } from './elicitations.ts';
 import { streamRoutes } from './streams.ts';
@@ -20,6 +21,7 @@ export function restRoutes(deps: RestDeps): Surface {
   return {
     routes: [
       ...elicitationRoutes(deps),
+      ...approvalRoutes(deps.engine, deps.limits),
       ...streamRoutes(deps.engine, deps.limits),
       elicitAnswerRoute(deps.engine),
       ...webhookRoutes(deps.webhooks),

@@ -1,0 +1,87 @@
+import { createRequire } from 'node:module';
+import type { RememberFor } from '@parley/shared/domain/approvals/approval';
+import { z } from 'zod';
+
+const RULE_CHARACTERS_MAX = 2_000;
+const HINTS = ['destructive', 'open_world'] as const;
+
+/** A rule over the arguments of a call. True also when the rule cannot be evaluated: then a person decides. */
+export type ArgumentRule = (args: Readonly<Record<string, unknown>>) => boolean;
+
+type Cel = typeof import('@marcbachmann/cel-js');
+
+/**
+ * Compiles a rule in the Common Expression Language over the variable `args`. Throws with the reason when it is not well
+ * formed or cannot be a truth value. The language is loaded with the first rule: most configurations have none.
+ */
+export function compileRule(text: string): ArgumentRule {
+  const { Environment } = createRequire(import.meta.url)('@marcbachmann/cel-js') as Cel;
+  const rule = new Environment().registerVariable('args', 'map').parse(text);
+  const checked = rule.check();
+  if (!checked.valid) throw new Error(checked.error?.message ?? 'is not valid');
+  if (checked.type !== 'bool' && checked.type !== 'dyn')
+    throw new Error(`has the type ${String(checked.type)}, and must be true or false`);
+  return (args) => {
+    try {
+      return rule({ args }) !== false;
+    } catch {
+      return true;
+    }
+  };
+}
+
+const Rule = z
+  .string()
+  .min(1)
+  .max(RULE_CHARACTERS_MAX)
+  .superRefine((text, context) => {
+    try {
+      compileRule(text);
+    } catch (error) {
+      const [reason = ''] = String((error as Error).message).split('\n');
+      context.addIssue({ code: 'custom', message: `is no rule of CEL: ${reason}` });
+    }
+  });
+
+/** When a person must approve calls. */
+export const ApprovalEntry = z
+  .strictObject({
+    ask: z
+      .enum(['never', 'always', 'when'])
+      .describe('`never`, `always`, or `when` the rule holds or a hint is given.'),
+    rule: Rule.optional().describe(
+      'With `ask: when`: an expression in CEL over `args`, the arguments of the call, such as `args.amount > 100`. A rule that cannot be evaluated counts as true.',
+    ),
+    hints: z
+      .array(z.enum(HINTS))
+      .min(1)
+      .optional()
+      .describe(
+        'With `ask: when`: the annotations of the tool that demand an approval. A tool without annotations counts as destructive and open.',
+      ),
+    remember: z
+      .string()
+      .regex(/^(never|conversation|([1-9]|[1-9][0-9]|[12][0-9]{2}|3[0-5][0-9]|36[0-5]) days?)$/, {
+        error: 'must be `never`, `conversation`, or a number of days such as `7 days` (365 at most)',
+      })
+      .default('never')
+      .describe(
+        'How long a person may have their approval remembered: `never`, `conversation`, or a time such as `7 days`.',
+      ),
+  })
+  .superRefine(({ ask, rule, hints }, context) => {
+    const refuse = (key: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [key], message });
+    if (ask === 'when' && rule === undefined && hints === undefined)
+      refuse('ask', 'requires `rule` or `hints` with the value `when`');
+    if (ask !== 'when' && rule !== undefined) refuse('rule', 'is only for `ask: when`');
+    if (ask !== 'when' && hints !== undefined) refuse('hints', 'is only for `ask: when`');
+  })
+  .describe('When a person must approve a call before it is made.');
+export type ApprovalEntry = z.infer<typeof ApprovalEntry>;
+
+/** How long an entry lets a person have an approval remembered. */
+export function rememberFor({ remember }: ApprovalEntry): RememberFor | undefined {
+  if (remember === 'never') return undefined;
+  return remember === 'conversation' ? remember : { days: Number.parseInt(remember, 10) };
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { RememberFor } from '@parley/shared/domain/approvals/approval';
+import { type ApprovalEntry, type ArgumentRule, compileRule, rememberFor } from '../../config/approval.ts';
+import type { Agent, McpServer } from '../../config/file.ts';
+import type { McpTool, McpToolHints } from '../../mcp/calls/results.ts';
+
+/** Decides which calls of a tool a person must approve. */
+export interface ApprovalPolicy {
+  /** Names the rule. A remembered approval holds for calls under the same name only. */
+  readonly rule: string;
+  readonly remember: RememberFor | undefined;
+  demands(args: Readonly<Record<string, unknown>>, hints: McpToolHints): boolean;
+}
+
+/** The policy of a tool: of the tool itself, of its server, or of the agent that calls it, the first that is configured. */
+export function policyOf(
+  server: McpServer,
+  agent: Pick<Agent, 'approval'> | undefined,
+  tool: Pick<McpTool, 'name'>,
+): ApprovalPolicy | undefined {
+  const ofTool = Object.hasOwn(server.toolApprovals, tool.name) ? server.toolApprovals[tool.name] : undefined;
+  const entry = ofTool ?? server.approval ?? agent?.approval;
+  return entry === undefined || entry.ask === 'never' ? undefined : policyFrom(entry);
+}
+
+const policies = new WeakMap<ApprovalEntry, ApprovalPolicy>();
+
+/** Tools are listed for every step; a rule is compiled once. */
+function policyFrom(entry: ApprovalEntry): ApprovalPolicy {
+  const known = policies.get(entry);
+  if (known !== undefined) return known;
+  const { ask, rule, hints = [] } = entry;
+  const holds: ArgumentRule | undefined = rule === undefined ? undefined : compileRule(rule);
+  const policy: ApprovalPolicy = {
+    rule: createHash('sha256')
+      .update(JSON.stringify([ask, rule ?? null, [...hints].sort()]))
+      .digest('base64url'),
+    remember: rememberFor(entry),
+    demands(args, { readOnlyHint, destructiveHint, openWorldHint }) {
+      if (ask === 'always') return true;
+      if (hints.includes('destructive') && destructiveHint && !readOnlyHint) return true;
+      if (hints.includes('open_world') && openWorldHint) return true;
+      return holds?.(args) === true;
+    },
+  };
+  policies.set(entry, policy);
+  return policy;
+}

@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/approval';
+import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
+import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import { maskArguments, unmaskArguments } from '@parley/shared/domain/approvals/mask';
+import { refusalTextOf, UNATTENDED_REFUSAL } from '@parley/shared/domain/approvals/outcome';
+import { isApprovalEnded, isGranted } from '@parley/shared/domain/approvals/status';
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { CallApproval } from '@parley/shared/domain/runs/run';
+import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import type { IdleDetection } from '../../loop/idle.ts';
+import type { RunContext } from '../../loop/run-context.ts';
+
+// A larger schema would push out the arguments that a person must read; the call can then be approved or denied.
+const SCHEMA_BYTES_MAX = 32 * 1024;
+
+/** A call that a person must approve. */
+export interface NeededApproval {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly tool: ApprovalTool;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly rule: string;
+  readonly remember: RememberFor | undefined;
+  readonly timeoutSeconds: number;
+}
+
+export type ApprovalOutcome =
+  | { readonly type: 'granted'; readonly input: unknown; readonly isEdited: boolean }
+  /** `message` is for the model. Nothing was done. */
+  | { readonly type: 'refused'; readonly message: string };
+
+/** The place of a call in its run, and its record. The same place always leads to the same approval. */
+export interface ApprovalPlace {
+  readonly toolCallId: string;
+  /** The id of the call on the turn's stream. */
+  readonly shownCallId: string;
+  readonly step: number;
+  /** The approval that the call's record has already, from this pod or a previous owner of the run. */
+  readonly recorded: CallApproval | undefined;
+  /** Stores the approval in the call's record. */
+  save(approval: CallApproval): Promise<void>;
+  readonly waiting: IdleDetection['waiting'];
+}
+
+/**
+ * Has the run's person approve a call, unless they have done so before: for this call, or for calls of its kind. Retries
+ * while Redis is unavailable. Throws the signal's reason when aborted.
+ */
+export async function approveCall(
+  context: RunContext,
+  place: ApprovalPlace,
+  needed: NeededApproval,
+): Promise<ApprovalOutcome> {
+  const { engine, turn, signal } = context;
+  if (place.recorded !== undefined) return outcomeOfRecord(place.recorded, needed);
+  if (turn.support.unattended === true) return { type: 'refused', message: UNATTENDED_REFUSAL };
+  const definition = definitionOf(context, place, needed);
+  const grant = await retryWhileUnavailable(() => engine.approvals.grants.find(definition), signal);
+  if (grant !== undefined) {
+    await place.save({ id: grant.approvalId, outcome: 'remembered' });
+    return { type: 'granted', input: needed.args, isEdited: false };
+  }
+  try {
+    return await decided(context, place, definition, needed);
+  } catch (error) {
+    if (!isParleyError(error)) throw error;
+    return {
+      type: 'refused',
+      message: `This call needs an approval that cannot be asked for. ${error.message}`,
+    };
+  }
+}
+
+async function decided(
+  context: RunContext,
+  place: ApprovalPlace,
+  definition: Omit<ApprovalDefinition, 'traceparent'>,
+  needed: NeededApproval,
+): Promise<ApprovalOutcome> {
+  const { engine, turn, run, writer, open, inheritedPauses, signal } = context;
+  // Readers see the call before its approval.
+  await turn.flush();
+  turn.openQuestions += 1;
+  const idempotencyKey = keyOf(run.streamRequestId, place.toolCallId);
+  const { row, now } = await retryWhileUnavailable(
+    () => engine.approvals.request({ definition, idempotencyKey }),
+    signal,
+  ).catch((error: unknown) => {
+    turn.openQuestions -= 1;
+    throw error;
+  });
+  open.add(row.id);
+  inheritedPauses.delete(row.id);
+  const pause = {
+    elicitationId: row.id,
+    toolCallId: place.toolCallId,
+    trigger: 'approval',
+    pausedAt: row.createdAt,
+  };
+  await writer.save([{ type: 'pause', pause }]);
+  const caller = { kind: 'service', tenant: run.tenant } as const;
+  const wait = () =>
+    retryWhileUnavailable(() => engine.approvals.wait({ caller, id: row.id, signal }), signal);
+  const ended = isApprovalEnded(row.status) ? { row, now } : await place.waiting(wait);
+  // A run that was released meanwhile must stay as it was for its next owner.
+  signal.throwIfAborted();
+  turn.openQuestions -= 1;
+  open.delete(row.id);
+  await writer.saveSoon([
+    { type: 'pause', pause: { ...pause, resumedAt: ended.now, outcome: ended.row.status } },
+  ]);
+  // The usual reason is that the turn was stopped. Polling now makes sure that the run does not continue.
+  if (ended.row.status === 'withdrawn') await turn.poll();
+  signal.throwIfAborted();
+  return outcomeOfRow(ended.row, place, needed);
+}
+
+async function outcomeOfRow(
+  { id, status, settlement, definition }: ApprovalRow,
+  place: ApprovalPlace,
+  needed: NeededApproval,
+): Promise<ApprovalOutcome> {
+  if (!isGranted(status)) return { type: 'refused', message: refusalTextOf(status, settlement?.reason) };
+  const input =
+    status === 'edited'
+      ? unmaskArguments(settlement?.arguments ?? {}, needed.args, definition.masked)
+      : needed.args;
+  // The definition is the first owner's: its masks fit the arguments, which the checkpoint keeps.
+  if (input === undefined) throw new Error(`The edit of the approval ${id} does not fit its call.`);
+  const isEdited = status === 'edited';
+  // Stored before anything is sent, so that the next owner of the run sends the same.
+  await place.save({ id, outcome: status, ...(isEdited && { input }) });
+  return { type: 'granted', input, isEdited };
+}
+
+function outcomeOfRecord({ outcome, input }: CallApproval, { args }: NeededApproval): ApprovalOutcome {
+  const isEdited = outcome === 'edited';
+  return { type: 'granted', input: isEdited ? input : args, isEdited };
+}
+
+function definitionOf(
+  { turn, run, id, title }: RunContext,
+  { shownCallId, step }: ApprovalPlace,
+  { args, tool, inputSchema, rule, remember, timeoutSeconds }: NeededApproval,
+): Omit<ApprovalDefinition, 'traceparent'> {
+  const { tenant, userId, streamRequestId, conversationId } = turn.run;
+  const isEditable =
+    Buffer.byteLength(JSON.stringify(inputSchema)) <= SCHEMA_BYTES_MAX && isCheckable(inputSchema);
+  return {
+    tenant,
+    userId,
+    streamRequestId,
+    conversationId,
+    toolCallId: shownCallId,
+    step: `${run.streamRequestId} ${step}`,
+    agent: title,
+    agentId: id,
+    tool,
+    ...maskArguments(args, inputSchema),
+    ...(isEditable && { inputSchema }),
+    ...(remember !== undefined && { remember }),
+    rule,
+    timeoutSeconds,
+  };
+}
+
+/** The idempotency key of an approval. Callers cannot send a key with a space, so no key of theirs collides with it. */
+function keyOf(streamRequestId: string, toolCallId: string): string {
+  const place = createHash('sha256')
+    .update(JSON.stringify(['approval', toolCallId]))
+    .digest('base64url');
+  return `run ${streamRequestId} ${place} approval`;
+}

@@ -1,0 +1,25 @@
+import type { ApprovalStatus } from './status.ts';
+
+const MODEL_TEXTS: Readonly<Partial<Record<string, string>>> = {
+  denied: 'The user denied this call. Nothing was done. Do not make it again unless they ask for it.',
+  expired:
+    'Nobody approved this call before its deadline. Nothing was done. This is neither consent nor refusal; say that it timed out.',
+  withdrawn: 'The request to approve this call was taken back before anyone decided. Nothing was done.',
+};
+
+const UNKNOWN_OUTCOME =
+  'The approval of this call has ended in a way that this version does not know. Nothing was done.';
+
+/** What the model reads about a call that was not made. */
+export function refusalTextOf(status: ApprovalStatus, reason: string | undefined): string {
+  const text = MODEL_TEXTS[status] ?? UNKNOWN_OUTCOME;
+  return status === 'denied' && reason !== undefined ? `${text} Their reason: ${reason}` : text;
+}
+
+/** What the model reads where a call needs an approval and nobody can give one. */
+export const UNATTENDED_REFUSAL =
+  'This call needs the approval of a person, and no person takes part in this turn. Nothing was done. Do not retry; say what would need approval.';
+
+/** What the model reads before the result of a call whose arguments a person has changed. */
+export const EDITED_NOTE =
+  'The user changed the arguments before they approved this call. This is the result of the call with their arguments.';

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { RememberFor } from '../../domain/approvals/approval.ts';
+import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
+import type { ApprovalRow } from '../../domain/approvals/types.ts';
+import type { Owner } from '../../domain/ids.ts';
+import type { OwnerRecords } from '../../ports/owner-records.ts';
+import { notFound } from '../caller.ts';
+
+const PREFIX = 'approval-grant ';
+const DAY_MS = 86_400_000;
+
+/** A remembered approval: further calls of the tool by the agent under the same rule are made without asking. */
+export const Grant = z
+  .object({
+    grantId: z.string(),
+    agent: z.string().describe('Title of the agent.'),
+    agentId: z.string(),
+    server: z.string(),
+    tool: z.string(),
+    rule: z.string().describe('Names the rule of the configuration; another rule asks again.'),
+    conversationId: z.string().optional().describe('Present when it holds in this conversation only.'),
+    approvalId: z.string(),
+    grantedAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().describe('A use in its conversation extends it.'),
+  })
+  .meta({ id: 'ApprovalGrant' });
+export type Grant = z.infer<typeof Grant>;
+
+/** What a grant is for. */
+export type GrantSubject = Pick<
+  ApprovalDefinition,
+  'tenant' | 'userId' | 'agentId' | 'tool' | 'rule' | 'conversationId' | 'remember'
+>;
+
+export interface Grants {
+  /** Remembers an approval, if its settlement says so. Repeatable. */
+  remember(row: ApprovalRow): Promise<void>;
+  /** The grant under which a call needs no approval. */
+  find(subject: GrantSubject): Promise<Grant | undefined>;
+  list(owner: Owner): Promise<readonly Grant[]>;
+  /** Throws `not_found`. */
+  revoke(owner: Owner, grantId: string): Promise<void>;
+}
+
+/** Grants as records of their owners, which no other owner finds. `conversationMs`: how long one of a conversation stays unused. */
+export function createGrants(records: OwnerRecords, conversationMs: number): Grants {
+  return {
+    async remember({ id, definition, settlement, settledAt = 0 }) {
+      const { remember } = definition;
+      if (settlement?.remember !== true || remember === undefined) return;
+      const ttlMs = lifeOf(remember, conversationMs);
+      const grantId = grantIdOf(definition);
+      const grant: Grant = {
+        grantId,
+        agent: definition.agent,
+        agentId: definition.agentId,
+        server: definition.tool.server,
+        tool: definition.tool.name,
+        rule: definition.rule,
+        ...(remember === 'conversation' && { conversationId: definition.conversationId }),
+        approvalId: id,
+        grantedAt: new Date(settledAt).toISOString(),
+        expiresAt: new Date(settledAt + ttlMs).toISOString(),
+      };
+      await records.putIfAbsent(ownerOf(definition), nameOf(grantId), JSON.stringify(grant), ttlMs);
+    },
+    async find(subject) {
+      if (subject.remember === undefined) return undefined;
+      const renewMs = subject.remember === 'conversation' ? conversationMs : undefined;
+      const value = await records.read(ownerOf(subject), nameOf(grantIdOf(subject)), renewMs);
+      return value === undefined ? undefined : grantIn(value);
+    },
+    async list(owner) {
+      const values = await records.list(owner, PREFIX);
+      return values.map(grantIn).filter((grant) => grant !== undefined);
+    },
+    async revoke(owner, grantId) {
+      if (!(await records.remove(owner, nameOf(grantId)))) throw notFound();
+    },
+  };
+}
+
+function lifeOf(remember: RememberFor, conversationMs: number): number {
+  return remember === 'conversation' ? conversationMs : remember.days * DAY_MS;
+}
+
+/** The id covers everything that a grant must not leak to. Tenant and user are covered by its owner. */
+function grantIdOf({ agentId, tool, rule, conversationId, remember }: GrantSubject): string {
+  const scope = remember === 'conversation' ? conversationId : null;
+  const subject = JSON.stringify([agentId, tool.server, tool.name, rule, scope]);
+  return createHash('sha256').update(subject).digest('base64url');
+}
+
+function nameOf(grantId: string): string {
+  return `${PREFIX}${grantId}`;
+}
+
+function grantIn(value: string): Grant | undefined {
+  return Grant.safeParse(JSON.parse(value)).data;
+}
+
+function ownerOf({ tenant, userId }: Owner): Owner {
+  return { tenant, userId };
+}
