@@ -11,7 +11,7 @@ const PREFIX = 'approval-grant ';
 const DAY_MS = 86_400_000;
 
 /** A remembered approval: further calls of the tool by the agent under the same rule are made without asking. */
-export const Grant = z
+export const ApprovalGrant = z
   .object({
     grantId: z.string(),
     agent: z.string().describe('Title of the agent.'),
@@ -25,7 +25,7 @@ export const Grant = z
     expiresAt: z.iso.datetime().describe('A use in its conversation extends it.'),
   })
   .meta({ id: 'ApprovalGrant' });
-export type Grant = z.infer<typeof Grant>;
+export type ApprovalGrant = z.infer<typeof ApprovalGrant>;
 
 /** What a grant is for. */
 export type GrantSubject = Pick<
@@ -37,8 +37,8 @@ export interface Grants {
   /** Remembers an approval, if its settlement says so. Repeatable. */
   remember(row: ApprovalRow): Promise<void>;
   /** The grant under which a call needs no approval. */
-  find(subject: GrantSubject): Promise<Grant | undefined>;
-  list(owner: Owner): Promise<readonly Grant[]>;
+  find(subject: GrantSubject): Promise<ApprovalGrant | undefined>;
+  list(owner: Owner): Promise<readonly ApprovalGrant[]>;
   /** Throws `not_found`. */
   revoke(owner: Owner, grantId: string): Promise<void>;
 }
@@ -51,7 +51,7 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       if (settlement?.remember !== true || remember === undefined) return;
       const ttlMs = lifeOf(remember, conversationMs);
       const grantId = grantIdOf(definition);
-      const grant: Grant = {
+      const grant: ApprovalGrant = {
         grantId,
         agent: definition.agent,
         agentId: definition.agentId,
@@ -96,8 +96,8 @@ function nameOf(grantId: string): string {
   return `${PREFIX}${grantId}`;
 }
 
-function grantIn(value: string): Grant | undefined {
-  return Grant.safeParse(JSON.parse(value)).data;
+function grantIn(value: string): ApprovalGrant | undefined {
+  return ApprovalGrant.safeParse(JSON.parse(value)).data;
 }
 
 function ownerOf({ tenant, userId }: Owner): Owner {

@@ -1,7 +1,7 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { ReachOfQuestion } from '../loop/reach.ts';
 import type { McpTool } from '../mcp/calls/results.ts';
-import type { ApprovalOutcome, NeededApproval } from './approvals/request.ts';
+import type { ApprovalOutcome, NeededApproval } from './approvals/needed.ts';
 import type { AgentQuestion, AskOptions, AskOutcome } from './question.ts';
 
 /** The outcome of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */

@@ -3,7 +3,7 @@ import { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { APPROVAL_STATUSES } from '@parley/shared/domain/approvals/status';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { UserId } from '@parley/shared/domain/elicitations/ask-input';
-import { Grant } from '@parley/shared/elicitations/approvals/grants';
+import { ApprovalGrant } from '@parley/shared/elicitations/approvals/grants';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
@@ -23,11 +23,11 @@ const Query = z.strictObject({
   limit: z.coerce.number().int().min(1).max(LIMIT_MAX).default(50),
 });
 const Page = z.object({ approvals: z.array(Approval), nextCursor: z.string().optional() });
-const Grants = z.object({ grants: z.array(Grant) });
+const Grants = z.object({ grants: z.array(ApprovalGrant) });
 
 const Revoked = z.object({ revoked: z.literal(true) });
 
-const SAMPLE_GRANT: Grant = {
+const SAMPLE_GRANT: ApprovalGrant = {
   grantId: 'pXq2Yw5nC3l8bZ0vR7tKdJ1mHs4uFg6eA9iOxQ2WcT0',
   agent: SAMPLE_APPROVAL.agent,
   agentId: 'desk',
@@ -40,110 +40,132 @@ const SAMPLE_GRANT: Grant = {
   expiresAt: '2026-01-16T09:30:05.000Z',
 };
 
+type ApprovalEngine = Pick<Engine, 'approvals'>;
+
 /** Approvals on the hub API: list, read, decide, and remembered approvals. */
-export function approvalRoutes(engine: Pick<Engine, 'approvals'>, limits: CallLimits): Route[] {
+export function approvalRoutes(engine: ApprovalEngine, limits: CallLimits): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/v1/approvals',
-      proof: bearer('user', 'read'),
-      query: Query,
-      docs: {
-        group: 'Approvals',
-        summary: 'List approvals, newest first',
-        example: { reply: { approvals: [SAMPLE_APPROVAL] } },
-        replies: { 200: { description: 'A page', schema: Page } },
-      },
-      async handle({ caller, query, admitted }) {
-        const { userId, status, conversationId, cursor, limit } = query;
-        const owner = ownerOf(caller, userId);
-        await admitted;
-        const page = await engine.approvals.list({
-          owner,
-          limit,
-          ...(status !== undefined && { statuses: [status] }),
-          ...(conversationId !== undefined && { conversationId }),
-          ...(cursor !== undefined && { cursor }),
-        });
-        const shown = { now: page.now, content: true };
-        return json(200, {
-          approvals: page.rows.map((row) => toApprovalWire(row, shown)),
-          ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
-        });
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/approvals/:id',
-      proof: bearer('user', 'read'),
-      docs: {
-        group: 'Approvals',
-        summary: 'Read an approval',
-        example: { reply: SAMPLE_APPROVAL },
-        replies: { 200: { description: 'The approval', schema: Approval } },
-        errors: ['not_found'],
-      },
-      async handle({ caller, params, admitted }) {
-        await admitted;
-        const { row, now } = await engine.approvals.read(caller, idOf(params.id));
-        return json(200, toApprovalWire(row, { now, content: true }));
-      },
-    }),
-    route({
-      method: 'POST',
-      path: '/v1/approvals/:id/response',
-      proof: bearer('user'),
-      body: jsonBody(ApprovalInput),
-      docs: {
-        group: 'Approvals',
-        summary: 'Approve, edit or deny a call',
-        example: { body: { decision: 'approve' }, reply: SAMPLE_APPROVAL },
-        replies: { 200: { description: 'Recorded', schema: Approval } },
-        errors: ['not_found', 'invalid_answer', 'already_settled', 'expired'],
-      },
-      async handle(call) {
-        const caller = userOf(call.caller);
-        const id = idOf(call.params.id);
-        const admitted = admitAnswer(limits, call, id);
-        const decision = { caller, id, response: call.body, surface: 'api', admitted };
-        const { row, now } = await engine.approvals.decide(decision);
-        return json(200, toApprovalWire(row, { now, content: true }));
-      },
-    }),
-    route({
-      method: 'GET',
-      path: '/v1/approval-grants',
-      proof: bearer('user'),
-      docs: {
-        group: 'Approvals',
-        summary: 'List remembered approvals',
-        example: { reply: { grants: [SAMPLE_GRANT] } },
-        replies: { 200: { description: 'All of them', schema: Grants } },
-      },
-      async handle({ caller, admitted }) {
-        await admitted;
-        return json(200, { grants: await engine.approvals.grants.list(userOf(caller)) });
-      },
-    }),
-    route({
-      method: 'DELETE',
-      path: '/v1/approval-grants/:grantId',
-      proof: bearer('user'),
-      docs: {
-        group: 'Approvals',
-        summary: 'Revoke a remembered approval',
-        description: 'The next call of its kind is asked for again.',
-        example: { reply: { revoked: true } },
-        replies: { 200: { description: 'The next call of its kind asks', schema: Revoked } },
-        errors: ['not_found'],
-      },
-      async handle({ caller, params, admitted }) {
-        await admitted;
-        await engine.approvals.grants.revoke(userOf(caller), idOf(params.grantId));
-        return json(200, { revoked: true });
-      },
-    }),
+    listRoute(engine),
+    readRoute(engine),
+    decideRoute(engine, limits),
+    grantsRoute(engine),
+    revokeRoute(engine),
   ];
+}
+
+function listRoute(engine: ApprovalEngine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/approvals',
+    proof: bearer('user', 'read'),
+    query: Query,
+    docs: {
+      group: 'Approvals',
+      summary: 'List approvals, newest first',
+      example: { reply: { approvals: [SAMPLE_APPROVAL] } },
+      replies: { 200: { description: 'A page', schema: Page } },
+    },
+    async handle({ caller, query, admitted }) {
+      const { userId, status, conversationId, cursor, limit } = query;
+      const owner = ownerOf(caller, userId);
+      await admitted;
+      const page = await engine.approvals.list({
+        owner,
+        limit,
+        ...(status !== undefined && { statuses: [status] }),
+        ...(conversationId !== undefined && { conversationId }),
+        ...(cursor !== undefined && { cursor }),
+      });
+      const shown = { now: page.now, content: true };
+      return json(200, {
+        approvals: page.rows.map((row) => toApprovalWire(row, shown)),
+        ...(page.nextCursor !== undefined && { nextCursor: page.nextCursor }),
+      });
+    },
+  });
+}
+
+function readRoute(engine: ApprovalEngine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/approvals/:id',
+    proof: bearer('user', 'read'),
+    docs: {
+      group: 'Approvals',
+      summary: 'Read an approval',
+      example: { reply: SAMPLE_APPROVAL },
+      replies: { 200: { description: 'The approval', schema: Approval } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, admitted }) {
+      await admitted;
+      const { row, now } = await engine.approvals.read(caller, idOf(params.id));
+      return json(200, toApprovalWire(row, { now, content: true }));
+    },
+  });
+}
+
+function decideRoute(engine: ApprovalEngine, limits: CallLimits): Route {
+  return route({
+    method: 'POST',
+    path: '/v1/approvals/:id/response',
+    proof: bearer('user'),
+    body: jsonBody(ApprovalInput),
+    docs: {
+      group: 'Approvals',
+      summary: 'Approve, edit or deny a call',
+      example: { body: { decision: 'approve' }, reply: SAMPLE_APPROVAL },
+      replies: { 200: { description: 'Recorded', schema: Approval } },
+      errors: ['not_found', 'invalid_answer', 'already_settled', 'expired'],
+    },
+    async handle(call) {
+      const caller = userOf(call.caller);
+      const id = idOf(call.params.id);
+      const admitted = admitAnswer(limits, call, id);
+      const decision = { caller, id, response: call.body, surface: 'api', admitted };
+      const { row, now } = await engine.approvals.decide(decision);
+      return json(200, toApprovalWire(row, { now, content: true }));
+    },
+  });
+}
+
+function grantsRoute(engine: ApprovalEngine): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/approval-grants',
+    proof: bearer('user'),
+    docs: {
+      group: 'Approvals',
+      summary: 'List remembered approvals',
+      example: { reply: { grants: [SAMPLE_GRANT] } },
+      replies: { 200: { description: 'All of them', schema: Grants } },
+    },
+    async handle({ caller, admitted }) {
+      await admitted;
+      return json(200, { grants: await engine.approvals.grants.list(userOf(caller)) });
+    },
+  });
+}
+
+function revokeRoute(engine: ApprovalEngine): Route {
+  return route({
+    method: 'DELETE',
+    path: '/v1/approval-grants/:grantId',
+    proof: bearer('user'),
+    docs: {
+      group: 'Approvals',
+      summary: 'Revoke a remembered approval',
+      description: 'The next call of its kind is asked for again.',
+      example: { reply: { revoked: true } },
+      replies: { 200: { description: 'The next call of its kind asks', schema: Revoked } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, admitted }) {
+      await admitted;
+      await engine.approvals.grants.revoke(userOf(caller), idOf(params.grantId));
+      return json(200, { revoked: true });
+    },
+  });
 }
 
 function idOf(id: string | undefined): string {

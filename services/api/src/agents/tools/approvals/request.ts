@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/approval';
 import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { maskArguments, unmaskArguments } from '@parley/shared/domain/approvals/mask';
@@ -11,24 +10,10 @@ import type { CallApproval } from '@parley/shared/domain/runs/run';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { IdleDetection } from '../../loop/idle.ts';
 import type { RunContext } from '../../loop/run-context.ts';
+import type { ApprovalOutcome, NeededApproval } from './needed.ts';
 
 // A larger schema would push out the arguments that a person must read; the call can then be approved or denied.
 const SCHEMA_BYTES_MAX = 32 * 1024;
-
-/** A call that a person must approve. */
-export interface NeededApproval {
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly tool: ApprovalTool;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
-  readonly rule: string;
-  readonly remember: RememberFor | undefined;
-  readonly timeoutSeconds: number;
-}
-
-export type ApprovalOutcome =
-  | { readonly type: 'granted'; readonly input: unknown; readonly isEdited: boolean }
-  /** `message` is for the model. Nothing was done. */
-  | { readonly type: 'refused'; readonly message: string };
 
 /** The place of a call in its run, and its record. The same place always leads to the same approval. */
 export interface ApprovalPlace {

@@ -1,0 +1,16 @@
+import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/approval';
+
+/** A call that a person must approve. */
+export interface NeededApproval {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly tool: ApprovalTool;
+  readonly inputSchema: Readonly<Record<string, unknown>>;
+  readonly rule: string;
+  readonly remember: RememberFor | undefined;
+  readonly timeoutSeconds: number;
+}
+
+export type ApprovalOutcome =
+  | { readonly type: 'granted'; readonly input: unknown; readonly isEdited: boolean }
+  /** `message` is for the model. Nothing was done. */
+  | { readonly type: 'refused'; readonly message: string };
