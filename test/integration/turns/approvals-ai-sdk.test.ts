@@ -1,0 +1,141 @@
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import {
+  DefaultChatTransport,
+  isToolUIPart,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from 'ai';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import {
+  type ScriptedModel,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
+import { decisionsIn } from '../../../services/api/src/surfaces/ai-sdk/approvals.ts';
+import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
+import { decideTogether, endBefore } from '../../../services/api/src/turns/approvals/continue.ts';
+import { encodeTurn } from '../../../services/api/src/turns/encoder.ts';
+import { followTurn } from '../../../services/api/src/turns/follow.ts';
+import { readReplayFacts } from '../../../services/api/src/turns/replay.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { PlainChat } from '../../unit/sdk/plain-chat.ts';
+import { podOn, saying, talk } from './setup.ts';
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startScriptedModel({
+    script: [
+      ({ results }) =>
+        results.length > 0
+          ? { text: `Done: ${results.map(({ text }) => text).join(' | ')}` }
+          : {
+              text: 'Two bookings. ',
+              calls: ['B-1', 'B-2'].map((booking) => ({ name: 'cancel', arguments: { booking } })),
+            },
+    ],
+  });
+});
+afterAll(() => model.stop());
+
+const SOURCE = {
+  name: 'cancel',
+  modelName: 'cancel',
+  description: 'Cancels.',
+  inputSchema: { type: 'object', properties: { booking: { type: 'string' } } },
+  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+};
+
+it('a stock chat of the AI SDK approves one call and denies another, and reads the rest of the turn once', async () => {
+  const sent: unknown[] = [];
+  const cancel = withApproval(
+    {
+      name: SOURCE.name,
+      description: SOURCE.description,
+      inputSchema: SOURCE.inputSchema,
+      async call({ beforeDispatch }) {
+        sent.push(await beforeDispatch());
+        return { type: 'returned', output: 'cancelled' };
+      },
+    },
+    {
+      policy: { rule: 'always', remember: undefined, demands: () => true },
+      server: 'bookings',
+      source: SOURCE,
+      timeoutSeconds: 600,
+    },
+  );
+  const backend = createMemoryBackend(ROOMY);
+  const { engine, turns } = podOn(backend, model, { agents: { helper: { tools: [cancel] } } });
+  const owner = talk();
+  const caller = { kind: 'user', tenant: owner.tenant, userId: owner.userId } as const;
+  const deps = { engine, turns };
+  let requests = 0;
+
+  /** The chat API as the routes put it together, without HTTP. */
+  async function serve(_url: unknown, init?: RequestInit): Promise<Response> {
+    requests += 1;
+    const { messages } = JSON.parse(String(init?.body)) as { messages: UIMessage[] };
+    const decisions = decisionsIn(messages as never);
+    const signal = new AbortController().signal;
+    const admitted = Promise.resolve();
+    const place = { signal, release: () => undefined };
+    const conversationId = owner.conversationId;
+    if (decisions.length === 0) {
+      const run = await turns.begin(saying(owner, 'Cancel both'));
+      const events = await followTurn(deps, run, { signal });
+      return streamed(encodeTurn(events, createAiSdkEncoder(), place));
+    }
+    const decided = { caller, conversationId, decisions, surface: 'chat', admitted };
+    const stream = await decideTogether(engine, decided);
+    const ids = decisions.map(({ id }) => id);
+    const after = await endBefore(engine, caller, stream, ids);
+    const facts = await readReplayFacts(deps, stream, after);
+    const events = await followTurn(deps, stream, { signal, facts, after });
+    return streamed(encodeTurn(events, createAiSdkEncoder(after), place));
+  }
+
+  const chat = new PlainChat({
+    id: 'talk',
+    transport: new DefaultChatTransport<UIMessage>({
+      api: 'http://parley.test',
+      fetch: serve as typeof fetch,
+    }),
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  });
+  await chat.sendMessage({ text: 'Cancel both' });
+  const parts = () => (chat.lastMessage?.parts ?? []).filter(isToolUIPart);
+  expect(chat.status).toBe('ready');
+  expect(parts().map(({ state }) => state)).toEqual(['approval-requested', 'approval-requested']);
+  expect(sent).toEqual([]);
+
+  const [first, second] = parts();
+  await chat.addToolApprovalResponse({ id: first?.approval?.id ?? '', approved: true });
+  expect(requests).toBe(1);
+  await chat.addToolApprovalResponse({
+    id: second?.approval?.id ?? '',
+    approved: false,
+    reason: 'Keep it.',
+  });
+  await expect.poll(() => chat.reply, { timeout: 20_000 }).toContain('Done');
+  await expect.poll(() => chat.status).toBe('ready');
+  expect(requests).toBe(2);
+  expect(sent).toEqual([{ booking: 'B-1' }]);
+  expect(parts().map(({ state }) => state)).toEqual(['output-available', 'output-denied']);
+  expect(chat.reply.match(/Two bookings/g)).toHaveLength(1);
+  expect(chat.reply).toContain('Keep it.');
+  expect(chat.errors).toEqual([]);
+  await turns.close();
+});
+
+function streamed(
+  frames: AsyncIterable<{ readonly text: string; readonly id?: string | undefined }>,
+): Response {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    async start(controller) {
+      for await (const { text } of frames) controller.enqueue(encoder.encode(`data: ${text}\n\n`));
+      controller.close();
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
