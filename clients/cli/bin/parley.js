@@ -13,7 +13,7 @@ if (existsSync(sources)) {
   });
   // The terminal sends its signals to both processes; the child decides what they mean.
   process.on('SIGINT', () => undefined);
-  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code) => process.exit(code ?? 1));
 } else {
   await import('../dist/main.js');

@@ -12,6 +12,8 @@ function interrupt(): void {
 
 process.on('SIGINT', interrupt);
 process.on('SIGTERM', interrupt);
+// The terminal was closed; services that were started must not stay.
+process.on('SIGHUP', interrupt);
 // A reader such as `head` may close the pipe.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   process.exit(error.code === 'EPIPE' ? EXIT.accepted : EXIT.failed);

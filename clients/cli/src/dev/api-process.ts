@@ -27,7 +27,7 @@ export async function startService(
     // Ctrl+C reaches this process, which then ends the service in order.
     detached: true,
   });
-  const ended = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? EXIT.failed)));
+  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? EXIT.failed)));
   const port = await untilReady(child, ended, onLog);
   return { port, ended, stop: () => void child.kill('SIGTERM') };
 }
