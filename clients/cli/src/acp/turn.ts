@@ -47,6 +47,7 @@ export function watchTurn(
   async function takeChunk(chunk: ChatChunk): Promise<void> {
     for (const update of updates.take(chunk)) await send(update);
     if (chunk.type === 'data-elicitation-request') await questions.see(chunk.data as Elicitation);
+    // A `data-approval-request` becomes `session/request_permission` here, and its answer a decision.
     const text =
       chunk.type === 'data-tool-auth-required' ? describeNotice(chunk.data) : unasked.take(chunk, modes);
     if (text !== undefined) await say(text);
