@@ -7,6 +7,7 @@ import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { MCP } from './mcp-held.ts';
 import { findHoldingTests, normativePage, readRows } from './normative.ts';
+import { A2A_REQUIREMENTS, findHoldingTests, normativePage, readRows } from './mcp-normative.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -27,3 +28,15 @@ for (const standard of [MCP, ACP]) {
   const page = normativePage(standard, readRows(fileURLToPath(root), standard), tests);
   writeFileSync(new URL(standard.page, root), page);
 }
+writeFileSync(
+  new URL('docs/mcp-normative.md', root),
+  normativePage(readRows(fileURLToPath(root)), findHoldingTests(fileURLToPath(root))),
+);
+writeFileSync(
+  new URL('docs/a2a-normative.md', root),
+  normativePage(
+    readRows(fileURLToPath(root), A2A_REQUIREMENTS),
+    findHoldingTests(fileURLToPath(root)),
+    A2A_REQUIREMENTS,
+  ),
+);

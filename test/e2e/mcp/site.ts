@@ -11,7 +11,7 @@ import { startDesk } from './desk.ts';
 
 const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
-/** Two pods with an agent for MCP clients, behind a proxy that picks a random one for each request. */
+/** Two pods with an agent for MCP and A2A clients, behind a proxy that picks a random one for each request. */
 export interface McpPods {
   readonly url: string;
   /** How often each call booked, by its name. */
@@ -60,6 +60,8 @@ agents:
 defaultAgent: helper
 mcpOffer:
   tools: [{ server: desk, prefix: false }]
+a2aOffer:
+  agents: [{ agent: helper }]
 `,
   );
   const env = {

@@ -8,6 +8,7 @@ import {
   type ClientAnswer,
 } from '../../integration/mcp-server/clients.ts';
 import { SIZE } from '../../load/size.ts';
+import { A2A_BINDINGS, isWaiting, openA2aClient, sendText, textOfTask } from './a2a-clients.ts';
 import { cuttableFetch, type McpPods, openMcpPods } from './site.ts';
 
 vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 });
@@ -150,5 +151,25 @@ describe.each(Object.entries(CLIENTS))('the official client %s, through two pods
         text: expect.stringContaining('before the deadline'),
         isError: false,
       });
+  });
+});
+
+describe.each(A2A_BINDINGS)('the official client of A2A over %s, through two pods', (binding) => {
+  it('continues tasks that wait after a pod was killed: every task is answered and done once', async () => {
+    const client = await openA2aClient(pods.url, binding, await pods.token(`person-${randomUUID()}`));
+    const names = Array.from({ length: SIZE.full ? CALLS : 4 }, () => randomUUID());
+    for (let from = 0; from < names.length; from += AT_ONCE) {
+      const some = names.slice(from, from + AT_ONCE);
+      const asked = await Promise.all(some.map((name) => sendText(client, `one ${name}`)));
+      expect(asked.map(isWaiting)).toEqual(some.map(() => true));
+      const replace = await pods.kill();
+      const done = await Promise.all(asked.map(({ id }) => sendText(client, 'green', id)));
+      for (const [index, task] of done.entries()) {
+        expect(textOfTask(task)).toMatch(/green/);
+        expect(pods.booked.get(some[index] ?? '')).toBe(1);
+        expect(await client.getTask({ id: task.id, tenant: '' })).toEqual(task);
+      }
+      await replace();
+    }
   });
 });

@@ -151,7 +151,7 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
     expect(rest.at(-1)).toBe('COMPLETED');
   });
 
-  it('subscribes on any pod: the task first, then the same states as every other reader [A2A-14 A2A-16]', async () => {
+  it('subscribes on any pod: the task first, then the same states as every other reader [A2A-04 A2A-14 A2A-16]', async () => {
     const begun = await asTask(client.sendMessage(say('text', { returnImmediately: true })));
     const readers = [0, 1].map(() => statesOf(client.resubscribeTask({ id: begun.id, tenant: '' })));
     await expect
@@ -165,7 +165,7 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
     await expect(statesOf(client.resubscribeTask({ id: begun.id, tenant: '' }))).rejects.toThrow();
   });
 
-  it('waits for a page as auth-required and continues by itself [A2A-17 A2A-18 A2A-19 A2A-21 A2A-22]', async () => {
+  it('waits for a page as auth-required and continues by itself [A2A-17 A2A-18 A2A-19 A2A-21 A2A-22 A2A-36 A2A-37]', async () => {
     const asked = await asTask(client.sendMessage(say('page')));
     expect(stateOf(asked)).toBe('AUTH_REQUIRED');
     const [question] = questionsOf(asked);

@@ -29,6 +29,9 @@ describe('the example', () => {
       apiKeyEnv: 'MODELS_API_KEY',
       temperature: 0.2,
     });
+    expect(config.a2aOffer?.agents).toEqual([
+      { agent: 'support', description: 'Answers questions about issues.', answers: 'user' },
+    ]);
     expect(config.agents.librarian).toEqual({
       id: 'librarian',
       title: 'Librarian',

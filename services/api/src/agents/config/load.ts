@@ -89,6 +89,7 @@ function buildConfig(file: AgentsFile): AgentsConfig {
     acpAgents: withIds(file.acpAgents),
     mcpServers: withIds(file.mcpServers),
     connectors: withIds(file.connectors),
+    ...(file.a2aOffer !== undefined && { a2aOffer: file.a2aOffer }),
     mcpOffer: {
       ...file.mcpOffer,
       agents: file.mcpOffer.agents ?? Object.keys(file.agents).map((agent) => ({ agent })),
