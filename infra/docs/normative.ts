@@ -1,8 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { NOT_APPLICABLE } from '../../test/conformance/not-applicable.ts';
-import { A2A_OPEN, A2A_REASONS } from './a2a-held.ts';
-import { HELD_BY_KIT, OPEN, REASONS } from './mcp-held.ts';
 
 /** A requirement of the specification. */
 export interface NormativeRow {
@@ -33,16 +30,6 @@ export interface Standard {
   /** Rows that a test cannot hold, or that need none, each with its reason. */
   readonly reasons: Readonly<Record<string, string>>;
   /** Rows that nothing holds yet. */
-/** The requirements of one protocol, and what holds them besides tests. */
-export interface Requirements {
-  /** The file of its rows. */
-  readonly file: string;
-  readonly heading: string;
-  readonly intro: readonly string[];
-  /** Prefixes of rows, with the headings of their sections. */
-  readonly sections: readonly (readonly [prefix: string, heading: string])[];
-  readonly heldByKit: Readonly<Record<string, readonly string[]>>;
-  readonly reasons: Readonly<Record<string, string>>;
   readonly open: readonly string[];
 }
 
@@ -53,20 +40,13 @@ export interface HoldingTest {
   readonly rows: readonly string[];
 }
 
-const ROW = '(?:MCP25|T25|MCP26|MRTR|T26|SEC|ACP)-\\d\\d';
+const ROW = '(?:MCP25|T25|MCP26|MRTR|T26|SEC|ACP|A2A)-\\d\\d';
 const TAG = new RegExp(`\\[(${ROW}(?: ${ROW})*)\\]`, 'gu');
 const LITERAL = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/gu;
 
 /** The rows of a standard. */
 export function readRows(root: string, { rowsFile }: Standard): readonly NormativeRow[] {
   return readFileSync(join(root, rowsFile), 'utf8')
-const TAG =
-  /\[((?:MCP25|T25|MCP26|MRTR|T26|SEC|A2A)-\d\d(?: (?:MCP25|T25|MCP26|MRTR|T26|SEC|A2A)-\d\d)*)\]/gu;
-const LITERAL = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/gu;
-
-/** The rows that a file of infra/docs lists: id, level, side, requirement. */
-export function readRows(root: string, { file }: Requirements = MCP_REQUIREMENTS): readonly NormativeRow[] {
-  return readFileSync(join(root, 'infra/docs', file), 'utf8')
     .trimEnd()
     .split('\n')
     .map((line) => {
@@ -99,7 +79,6 @@ export function faultsOfRows(
   standard: Standard,
   rows: readonly NormativeRow[],
   tests: readonly HoldingTest[],
-  { sections, heldByKit, reasons, open }: Requirements = MCP_REQUIREMENTS,
 ): readonly string[] {
   const { heldByKit, notRun, open, reasons, sections } = standard;
   const known = new Set(rows.map(({ id }) => id));
@@ -107,12 +86,6 @@ export function faultsOfRows(
   const tested = new Set(tests.flatMap((test) => test.rows.filter(isOwn)));
   const isHeld = (id: string) => tested.has(id) || id in heldByKit || id in reasons;
   const named = [...tested, ...Object.keys(heldByKit), ...Object.keys(reasons), ...open];
-  const isOwn = (id: string) => sections.some(([prefix]) => id.startsWith(`${prefix}-`));
-  const known = new Set(rows.map(({ id }) => id));
-  const tested = new Set(tests.flatMap((test) => test.rows).filter(isOwn));
-  const isHeld = (id: string) => tested.has(id) || id in heldByKit || id in reasons;
-  const named = [...tested, ...Object.keys(heldByKit), ...Object.keys(reasons), ...open];
-  const notRun = new Set(NOT_APPLICABLE.flatMap(({ scenarios }) => scenarios));
   return [
     ...named.filter((id) => !known.has(id)).map((id) => `${id}: there is no such row`),
     ...rows.flatMap(({ id }) => {
@@ -121,7 +94,6 @@ export function faultsOfRows(
     }),
     ...Object.entries(heldByKit).flatMap(([id, scenarios]) =>
       scenarios.every((scenario) => notRun.includes(scenario))
-      scenarios.every((scenario) => notRun.has(scenario))
         ? [`${id}: the kit runs none of its scenarios`]
         : [],
     ),
@@ -136,14 +108,6 @@ export function normativePage(
 ): string {
   const held = rows.length - standard.open.length;
   const sections = standard.sections.flatMap(([prefix, heading]) => [
-/** The page of one protocol. */
-export function normativePage(
-  rows: readonly NormativeRow[],
-  tests: readonly HoldingTest[],
-  requirements: Requirements = MCP_REQUIREMENTS,
-): string {
-  const held = rows.length - requirements.open.length;
-  const sections = requirements.sections.flatMap(([prefix, heading]) => [
     `## ${heading}`,
     '',
     '| row | level | requirement | held by |',
@@ -153,13 +117,6 @@ export function normativePage(
   ]);
   return [
     ...standard.head,
-    ...rows.filter(({ id }) => id.startsWith(`${prefix}-`)).map((row) => lineOf(row, tests, requirements)),
-    '',
-  ]);
-  return [
-    `# ${requirements.heading}`,
-    '',
-    ...requirements.intro,
     '',
     `${held} of ${rows.length} rows are held. The others are marked *open*.`,
     '',
@@ -171,44 +128,6 @@ function lineOf(
   { heldByKit, reasons }: Standard,
   { id, level, text }: NormativeRow,
   tests: readonly HoldingTest[],
-export const MCP_REQUIREMENTS: Requirements = {
-  file: 'mcp-rows.tsv',
-  heading: 'Requirements of MCP, and what holds them',
-  intro: [
-    'Written by `npm run docs`. The rows paraphrase what the revisions 2025-11-25 and 2026-07-28 demand of elicitation and of what it',
-    'needs. A test holds a row by naming it in its title; `kit` is a scenario of the conformance kit, which `npm run conformance` runs against two',
-    'pods. `npm test` fails for a row that nothing holds.',
-  ],
-  sections: [
-    ['MCP25', 'Elicitation, 2025-11-25'],
-    ['T25', 'Transport and life cycle, 2025-11-25'],
-    ['MCP26', 'Elicitation, 2026-07-28'],
-    ['MRTR', 'Requests of several rounds, 2026-07-28'],
-    ['T26', 'Base and transport, 2026-07-28'],
-    ['SEC', 'Security best practices'],
-  ],
-  heldByKit: HELD_BY_KIT,
-  reasons: REASONS,
-  open: OPEN,
-};
-
-export const A2A_REQUIREMENTS: Requirements = {
-  file: 'a2a-rows.tsv',
-  heading: 'Requirements of A2A, and what holds them',
-  intro: [
-    'Written by `npm run docs`. The rows paraphrase what A2A 1.0, and 0.3 where a row says so, demands of tasks that wait for a person.',
-    'A test holds a row by naming it in its title. `npm test` fails for a row that nothing holds.',
-  ],
-  sections: [['A2A', 'Tasks that wait']],
-  heldByKit: {},
-  reasons: A2A_REASONS,
-  open: A2A_OPEN,
-};
-
-function lineOf(
-  { id, level, text }: NormativeRow,
-  tests: readonly HoldingTest[],
-  { heldByKit, reasons }: Requirements,
 ): string {
   const holders = tests
     .filter((test) => test.rows.includes(id))

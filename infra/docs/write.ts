@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readSources } from '../../test/house/check-house.ts';
+import { A2A } from './a2a-held.ts';
 import { ACP } from './acp-held.ts';
 import { agentsPage } from './agents-page.ts';
 import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { MCP } from './mcp-held.ts';
 import { findHoldingTests, normativePage, readRows } from './normative.ts';
-import { A2A_REQUIREMENTS, findHoldingTests, normativePage, readRows } from './mcp-normative.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -24,19 +24,7 @@ writeFileSync(
 );
 
 const tests = findHoldingTests(fileURLToPath(root));
-for (const standard of [MCP, ACP]) {
+for (const standard of [MCP, ACP, A2A]) {
   const page = normativePage(standard, readRows(fileURLToPath(root), standard), tests);
   writeFileSync(new URL(standard.page, root), page);
 }
-writeFileSync(
-  new URL('docs/mcp-normative.md', root),
-  normativePage(readRows(fileURLToPath(root)), findHoldingTests(fileURLToPath(root))),
-);
-writeFileSync(
-  new URL('docs/a2a-normative.md', root),
-  normativePage(
-    readRows(fileURLToPath(root), A2A_REQUIREMENTS),
-    findHoldingTests(fileURLToPath(root)),
-    A2A_REQUIREMENTS,
-  ),
-);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { A2A } from '../../../infra/docs/a2a-held.ts';
 import { ACP } from '../../../infra/docs/acp-held.ts';
 import { MCP } from '../../../infra/docs/mcp-held.ts';
 import {
@@ -17,7 +18,7 @@ const tag = (...ids: string[]) => `[${ids.join(' ')}]`;
 
 const tests = findHoldingTests(root);
 
-describe.each([MCP, ACP])('the requirements on $page', (standard) => {
+describe.each([MCP, ACP, A2A])('the requirements on $page', (standard) => {
   const { page, rowsCount, sections } = standard;
   const rows = readRows(root, standard);
 
