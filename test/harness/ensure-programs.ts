@@ -1,8 +1,9 @@
 import { findProgram } from '../../infra/check/programs.ts';
 import { aptInstall } from './on-path.ts';
 
-/** The programs that check the infrastructure files and stand for a terminal, with the Debian package of each. */
+/** The programs that check the infrastructure files, stand for a terminal, or are the browser of tests, with the Debian package of each. */
 const PACKAGES = {
+  'chromium-headless-shell': 'chromium-headless-shell',
   haproxy: 'haproxy',
   nginx: 'nginx',
   promtool: 'prometheus',
@@ -13,13 +14,14 @@ const PACKAGES = {
 
 /**
  * Installs the missing programs with apt-get and reports each through `report`. A check or a test whose program is
- * still missing prints "not run"; under CI=true it fails.
+ * still missing prints "not run"; under CI=true it fails. Tests of pages also run in any other Chromium.
  */
 export async function ensurePrograms(report: (text: string) => void): Promise<void> {
   for (const [name, pkg] of Object.entries(PACKAGES)) {
     if (findProgram(name) !== undefined) continue;
     report(`No ${name}: installing the package ${pkg} with apt-get…`);
     const failed = await aptInstall(pkg);
-    if (failed !== undefined) report(`No ${name}: ${failed}. What needs it is not run.`);
+    if (failed !== undefined)
+      report(`No ${name}: ${failed}. What needs it and finds no substitute is not run.`);
   }
 }

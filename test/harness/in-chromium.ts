@@ -4,10 +4,15 @@ import { suiteNotRun } from './not-run.ts';
 
 /**
  * A suite that needs a real browser: `tests` gets the path of a Chromium, which is installed if there is none. Where
- * none can be had, it says so and why.
+ * none can be had, it says so and why. `blocksPopups`: the suite needs the popup blocker, which the headless shell lacks.
  */
-export async function describeInChromium(name: string, tests: (path: string) => void): Promise<void> {
-  const found = await ensureChromium((line) => process.stdout.write(`${line}\n`));
+export async function describeInChromium(
+  name: string,
+  tests: (path: string) => void,
+  { blocksPopups = false } = {},
+): Promise<void> {
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const found = await ensureChromium(print, { prefersShell: !blocksPopups });
   if (typeof found === 'string') describe(name, () => tests(found));
   else suiteNotRun(name, found.reason);
 }

@@ -15,31 +15,35 @@ export type WithPerson = (
   options?: Parameters<Site['person']>[0],
 ) => Promise<void>;
 
-await describeInChromium('the card, over three pods in turn', (chromium) => {
-  let site: Site;
-  beforeAll(async () => {
-    site = await startSite(chromium);
-  });
-  afterAll(async () => {
-    await site?.stop();
-  });
+await describeInChromium(
+  'the card, over three pods in turn',
+  (chromium) => {
+    let site: Site;
+    beforeAll(async () => {
+      site = await startSite(chromium);
+    });
+    afterAll(async () => {
+      await site?.stop();
+    });
 
-  const withPerson: WithPerson = async (use, options) => {
-    const person = await site.person(options);
-    try {
-      await use(person);
-      expect(person.faults).toEqual([]);
-    } finally {
-      await person.context.close();
-    }
-  };
+    const withPerson: WithPerson = async (use, options) => {
+      const person = await site.person(options);
+      try {
+        await use(person);
+        expect(person.faults).toEqual([]);
+      } finally {
+        await person.context.close();
+      }
+    };
 
-  describe('with a form', () => formStates(() => site, withPerson));
-  describe('with a URL', () => urlStates(() => site, withPerson));
-  describe('for accessibility', () => forPeople(() => site, withPerson));
-  describe('with hostile content', () => hostileInput(() => site, withPerson));
+    describe('with a form', () => formStates(() => site, withPerson));
+    describe('with a URL', () => urlStates(() => site, withPerson));
+    describe('for accessibility', () => forPeople(() => site, withPerson));
+    describe('with hostile content', () => hostileInput(() => site, withPerson));
 
-  it('was served by every pod', () => {
-    expect(site.answeredBy.size).toBe(3);
-  });
-});
+    it('was served by every pod', () => {
+      expect(site.answeredBy.size).toBe(3);
+    });
+  },
+  { blocksPopups: true },
+);
