@@ -24,6 +24,7 @@ const TIMES = 'test/faults/take-over/times.test.ts';
 const ALONE = [
   'test/unit/{harness,runtime}/**/*.test.ts',
   'test/integration/http/stream-expiry.test.ts',
+  'test/unit/widget/inbox.test.ts',
   'test/attacks/constant-time.test.ts',
 ];
 

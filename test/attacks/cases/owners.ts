@@ -207,7 +207,12 @@ export function ownerAttacks(world: () => World): void {
       const mine = await world().call({ path: '/v1/elicitations', token: stranger.token });
       expect(mine.json).toEqual({ elicitations: [] });
       const inbox = await openStream(world().pods[0], '/v1/inbox/events', stranger.token);
-      expect((await inbox.event(0)).data).toEqual({ elicitations: [], part: 0, more: false });
+      expect((await inbox.event(0)).data).toEqual({
+        elicitations: [],
+        approvals: [],
+        part: 0,
+        more: false,
+      });
       inbox.close();
     });
 

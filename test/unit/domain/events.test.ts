@@ -9,7 +9,6 @@ import {
 } from '@parley/shared/domain/events';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sized } from '../../harness/proof-size.ts';
 
 const position = fc.record({
   epoch: fc.bigInt({ min: 1n, max: 9_999_999_999_999_999_999n }).map(String),
@@ -35,7 +34,7 @@ describe('a position', () => {
         const at = parseFeedPosition(written);
         if (at !== undefined) expect(formatFeedPosition(at)).toBe(written);
       }),
-      { numRuns: sized(2_000) },
+      { numRuns: 2_000 },
     );
   });
 
@@ -116,7 +115,7 @@ describe('a stream event', () => {
       fc.property(given, (one) => {
         expect(isElicitationEvent(one)).toBe(ElicitationEvent.safeParse(one).success);
       }),
-      { numRuns: sized(3_000) },
+      { numRuns: 3_000 },
     );
   });
 

@@ -10,10 +10,10 @@ const fails = (scenario: string, check = 'check') => ({
 });
 
 it('passes a run in which each required scenario passes or is listed', () => {
-  const results = [passes('tools-list'), fails('prompts-list'), fails('not-required')];
-  expect(judge('server', '2025-11-25', ['tools-list', 'prompts-list'], results)).toEqual({
+  const results = [passes('tools-list'), fails('resources-subscribe'), fails('not-required')];
+  expect(judge('server', '2025-11-25', ['tools-list', 'resources-subscribe'], results)).toEqual({
     passed: ['tools-list'],
-    notApplicable: [expect.stringMatching(/^prompts-list: .+/)],
+    notApplicable: [expect.stringMatching(/^resources-subscribe: .+/)],
     faults: [],
   });
 });
@@ -27,8 +27,8 @@ it.each([
 });
 
 it('reports a listed scenario that passes', () => {
-  const { faults } = judge('server', '2025-11-25', ['prompts-list'], [passes('prompts-list')]);
-  expect(faults).toEqual(['prompts-list: passes, but is listed as not applicable']);
+  const { faults } = judge('server', '2025-11-25', ['resources-subscribe'], [passes('resources-subscribe')]);
+  expect(faults).toEqual(['resources-subscribe: passes, but is listed as not applicable']);
 });
 
 it('passes a scenario with failed checks that are listed, and reports a listed check that passes', () => {

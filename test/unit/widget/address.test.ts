@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { inspectUrl } from '../../../clients/widget/src/address.ts';
-import { sized } from '../../harness/proof-size.ts';
 
 describe('an address', () => {
   it.each([
@@ -83,7 +82,7 @@ describe('an address', () => {
           expect(before.startsWith('http:') && leaves).toBe(warnings.includes('not_encrypted'));
         },
       ),
-      { numRuns: sized(2_000) },
+      { numRuns: 2_000 },
     );
     expect(shown).toBeGreaterThan(200);
   });

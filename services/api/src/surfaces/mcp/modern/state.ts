@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Owner } from '@parley/shared/domain/ids';
@@ -9,6 +10,8 @@ export interface CallState {
   readonly at: number;
   /** When it is no longer accepted, in seconds since 1970. */
   readonly until: number;
+  /** Makes the states of two rounds differ that end in the same second: a client may compare them. */
+  readonly nonce: string;
 }
 
 // Longer than any question stays open.
@@ -22,8 +25,8 @@ export function createCallState(key: Uint8Array, { tenant, userId }: Owner, dige
   const codec = createRequestStateCodec<CallState>({ key, ttlSeconds: CODEC_SECONDS, bind });
   return {
     /** The state, for as long as one of the questions can be answered. */
-    mint: (call: Omit<CallState, 'until'>, questions: readonly Elicitation[], ctx: ServerContext) =>
-      codec.mint({ ...call, until: endOf(questions) }, ctx),
+    mint: (call: Omit<CallState, 'until' | 'nonce'>, questions: readonly Elicitation[], ctx: ServerContext) =>
+      codec.mint({ ...call, until: endOf(questions), nonce: randomUUID() }, ctx),
     /** Throws for a state that was changed, has expired or belongs to another caller or call. */
     async verify(state: string, ctx: ServerContext): Promise<CallState> {
       const verified = await codec.verify(state, ctx);
