@@ -116,7 +116,7 @@ export const Variables = z.object({
   ),
   PARLEY_A2A_AUDIENCE: text('Audience that tokens must name at `/run/a2a`. Default PARLEY_JWT_AUDIENCE.'),
   PARLEY_A2A_SIGNING_KEY: text(
-    'Private key on P-256 (PEM, PKCS #8) that signs the agent cards; the same on all pods. Line breaks may be written as `\\n`. Without it the cards are not signed.',
+    'Private key on P-256 (PEM, PKCS #8) that signs the agent cards; the same on all pods. Line breaks may be written as `\\n`. Needs PARLEY_A2A_URL or PARLEY_PUBLIC_URL. Without it the cards are not signed.',
   ),
 
   PARLEY_CORS_ORIGINS: list('Origins of pages that may call from a browser, comma separated.'),

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { type A2aSite, BODY_BYTES_MAX, fetchAny, newPerson, openA2aSite, type Person } from './setup.ts';
 
@@ -157,6 +158,74 @@ describe('a call that is refused', () => {
   });
 });
 
+it('a list reads the feeds of its page only, and leaves artifacts out unless they are asked for', async () => {
+  const person = newPerson();
+  for (const text of ['one', 'two', 'three']) await rpc(person, 'SendMessage', message(text));
+  const reads = site.pods.map(({ engine }) => vi.spyOn(engine, 'replayItems'));
+  const page = await rpc(person, 'ListTasks', { pageSize: 1 });
+  const whole = await rpc(person, 'ListTasks', { pageSize: 1, includeArtifacts: true });
+  const count = reads.reduce((sum, read) => sum + read.mock.calls.length, 0);
+  for (const read of reads) read.mockRestore();
+  expect([page.body.result.totalSize, count]).toEqual([3, 2]);
+  expect(page.body.result.tasks).toMatchObject([{ history: [{ parts: [{ text: 'three' }] }] }]);
+  expect(page.body.result.tasks[0].artifacts ?? []).toEqual([]);
+  expect(whole.body.result.tasks).toMatchObject([{ artifacts: [{ parts: [{ text: 'Hello: three' }] }] }]);
+  const done = await rpc(person, 'ListTasks', { status: 'TASK_STATE_COMPLETED' });
+  expect(done.body.result.totalSize).toBe(3);
+});
+
+it('a plain answer that is sent again answers the same question, not the next one', async () => {
+  const person = newPerson();
+  const { task } = (await rpc(person, 'SendMessage', message('twice'))).body.result;
+  const reply = message('green', { taskId: task.id, messageId: 'no reference id' });
+  const lost = site.pods.map(({ engine }) => {
+    const answer = engine.answer;
+    return vi.spyOn(engine, 'answer').mockImplementation(async (input) => {
+      await answer(input);
+      throw new ParleyError('unavailable', 'The reply was lost.');
+    });
+  });
+  expect((await rpc(person, 'SendMessage', reply)).status).toBe(503);
+  for (const spy of lost) spy.mockRestore();
+  const read = async () => (await rpc(person, 'GetTask', { id: task.id })).body.result.status;
+  const textOf = ({ message: asked }: any) => JSON.stringify(asked?.parts ?? []);
+  await expect.poll(async () => textOf(await read())).toContain('Which colour?');
+  const again = (await rpc(person, 'SendMessage', reply)).body.result.task;
+  expect([again.status.state, textOf(again.status)]).toEqual([
+    'TASK_STATE_INPUT_REQUIRED',
+    expect.stringContaining('Which colour?'),
+  ]);
+  const other = message('blue', { taskId: task.id, messageId: 'no reference id' });
+  expect((await rpc(person, 'SendMessage', other)).body.error?.code).toBe(INVALID_PARAMS);
+  expect((await read()).state).toBe('TASK_STATE_INPUT_REQUIRED');
+});
+
+describe('a call that waits for its task', () => {
+  let bounded: A2aSite;
+  beforeAll(async () => {
+    bounded = await openA2aSite(() => ({ waitMs: 300 }), { userStreams: 1 });
+  });
+  afterAll(() => bounded?.stop());
+
+  it('replies with the task as it is after a while, and takes a place of the streams of its person', async () => {
+    const person = newPerson();
+    const send = async (text: string) => {
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: message(text) });
+      const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
+      const reply = await fetchAny(bounded, person.token)('http://any/run/a2a/helper', {
+        method: 'POST',
+        body,
+        headers,
+      });
+      return { status: reply.status, body: (await reply.json()) as Reply['body'] };
+    };
+    const replies = await Promise.all([send('slow'), send('slow')]);
+    expect(replies.map(({ status }) => status).sort()).toEqual([200, 429]);
+    const [served] = replies.filter(({ status }) => status === 200);
+    expect(served?.body.result.task.status.state).toBe('TASK_STATE_WORKING');
+  });
+});
+
 describe('a service key that speaks for a person', () => {
   const caller = (person: Person) => ({ token: `key/${person.tenant}`, user: person.userId });
 
@@ -236,6 +305,44 @@ describe('push notifications', () => {
       expect(
         (await call(`/run/a2a/helper/tasks/${id}/pushNotificationConfigs/${configId}`, gone)).status,
       ).toBe(204);
+    } finally {
+      receiver.close();
+    }
+  });
+
+  it('keep one configuration for each id, that of the task by default, and are refused before a message has an effect', async () => {
+    const person = newPerson();
+    const task = await asked(person);
+    const received: any[] = [];
+    const receiver = createServer(async (req, res) => {
+      let text = '';
+      for await (const chunk of req) text += chunk;
+      received.push({ token: req.headers['x-a2a-notification-token'], text });
+      res.writeHead(204).end();
+    });
+    const url = `http://127.0.0.1:${await listenOnFreePort(receiver)}/push`;
+    try {
+      const put = (more: object = {}) =>
+        rpc(person, 'CreateTaskPushNotificationConfig', { taskId: task.id, url, ...more });
+      await put();
+      await expect.poll(() => JSON.stringify(received)).toContain('INPUT_REQUIRED');
+      const known = received.length;
+      expect((await put({ token: 'another' })).body.result.id).toBe(task.id);
+      for (const id of ['a', 'b', 'c', 'd']) await put({ id });
+      expect((await put({ id: 'e' })).body.error?.code).toBe(INVALID_PARAMS);
+      // The four new ones get what there is; the one that was replaced has it.
+      await expect.poll(() => received.length).toBe(known * 5);
+      expect(received.filter(({ token }) => token === 'another')).toEqual([]);
+      const sendWith = (config: object, more: object = {}) =>
+        rpc(person, 'SendMessage', {
+          ...message('green', more),
+          configuration: { taskPushNotificationConfig: config },
+        });
+      for (const config of [{ url: 'https://10.0.0.1/x' }, { url, id: 'e' }])
+        expect((await sendWith(config, { taskId: task.id })).body.error?.code).toBe(INVALID_PARAMS);
+      expect((await sendWith({ url: 'https://10.0.0.1/x' })).body.error?.code).toBe(INVALID_PARAMS);
+      const { tasks } = (await rpc(person, 'ListTasks', {})).body.result;
+      expect(tasks.map(({ status }: any) => status.state)).toEqual(['TASK_STATE_INPUT_REQUIRED']);
     } finally {
       receiver.close();
     }

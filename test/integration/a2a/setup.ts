@@ -53,14 +53,16 @@ export interface A2aSite {
 const ASKS: Readonly<
   Record<string, { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }>
 > = {
+  twice: { name: 'elicit', arguments: { kind: 'text', message: 'Which colour first?' } },
   text: { name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } },
   trip: { name: 'trip', arguments: {} },
   page: { name: 'page', arguments: {} },
   short: { name: 'short', arguments: {} },
 };
 
-/** The agent asks what the words of its task name, in one step; `fail` fails. Then it repeats what it heard. */
-function line({ userText, results }: Turn): ScriptedReply {
+/** The agent asks what the words of its task name, in one step; `fail` fails, `twice` asks in two steps. Then it repeats what it heard. */
+function line({ userText, results }: Pick<Turn, 'userText' | 'results'>): ScriptedReply {
+  if (userText === 'twice' && results.length === 1) return line({ userText: 'text', results: [] });
   if (results.length > 0) return { text: `Heard: ${results.map(({ text }) => text).join(' ')}` };
   const [words = ''] = userText.split(':');
   const calls = words.split(' ').flatMap((word) => ASKS[word] ?? []);
@@ -185,6 +187,7 @@ async function serve(
     agents: [...AGENTS, { id: 'broken', title: 'Broken', description: 'Fails.', answers: 'user' }],
     origin: 'https://parley.example',
     answerMs: 60_000,
+    waitMs: 60_000,
     onFault: (error) => process.stderr.write(`${String(error)}\n`),
     authenticate,
     push: wirePush(PUSH_ENV, backend) as NonNullable<A2aDeps['push']>,

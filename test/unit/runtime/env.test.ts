@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,9 @@ import { EnvError, readEnv, warningsOf } from '@parley/shared/runtime/env';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const KEY = 'a-secret-of-a-service-0123456789';
+const CARD_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  .privateKey.export({ type: 'pkcs8', format: 'pem' })
+  .toString();
 const PRODUCTION = {
   NODE_ENV: 'production',
   REDIS_URL: 'redis://redis:6379',
@@ -16,6 +19,14 @@ it.each([
   ['nothing at all', {}],
   ['empty variables', { REDIS_URL: '', PARLEY_HEARTBEAT_MS: '' }],
   ['a production pod', PRODUCTION],
+  [
+    'a key for cards with their origin',
+    { PARLEY_A2A_SIGNING_KEY: CARD_KEY, PARLEY_A2A_URL: 'https://a.example' },
+  ],
+  [
+    'a key for cards with the public origin',
+    { PARLEY_A2A_SIGNING_KEY: CARD_KEY, PARLEY_PUBLIC_URL: 'https://a.example' },
+  ],
   ['two keys of a tenant', { PARLEY_API_KEYS: `acme:${KEY},acme:${KEY}2` }],
 ])('accepts %s', (_title, source) => {
   expect(() => readEnv('api', source)).not.toThrow();
@@ -42,6 +53,11 @@ it.each([
     'the words of programs in the log of production',
     { ...PRODUCTION, PARLEY_LOG_MCP_STDERR: 'true' },
     'PARLEY_LOG_MCP_STDERR',
+  ],
+  [
+    'a key that signs cards for any Host header',
+    { PARLEY_A2A_SIGNING_KEY: CARD_KEY },
+    'PARLEY_A2A_SIGNING_KEY',
   ],
   ['production without Redis', { ...PRODUCTION, REDIS_URL: '' }, 'REDIS_URL'],
   ['a short key in production', { ...PRODUCTION, PARLEY_API_KEYS: 'acme:0123456789' }, 'PARLEY_API_KEYS'],

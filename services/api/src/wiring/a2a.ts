@@ -12,6 +12,9 @@ import type { Turns } from '../turns/turns.ts';
 import { createAuthentication } from './authentication.ts';
 import type { PodParts } from './pod-parts.ts';
 
+// Below the minute after which common proxies break a silent request.
+const WAIT_MS = 50_000;
+
 /** The agents that a configuration offers to A2A clients. The default agent comes first: its card is the deployment's. */
 export function agentsForA2a({ config }: LoadedAgentsConfig): readonly OfferedAgent[] {
   const offered = (config.a2aOffer?.agents ?? []).map(({ agent: id, description, answers }) => {
@@ -45,6 +48,7 @@ export function wireA2a(
       ...(privateKey !== undefined && { signer: { privateKey } }),
       ...(push !== undefined && { push }),
       answerMs: env.PARLEY_RETENTION_SECONDS * 1000,
+      waitMs: WAIT_MS,
       onFault: (error) => log.error({ err: error }, 'A2A request failed unexpectedly'),
     }),
   ];

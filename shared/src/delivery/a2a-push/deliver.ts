@@ -1,13 +1,12 @@
 import { createTaskFold } from '../../domain/a2a/task.ts';
 import { taskHeadOf } from '../../domain/a2a/task-head.ts';
-import type { WireUpdate } from '../../domain/a2a/wire.ts';
+import { isInterruptedState, type WireUpdate } from '../../domain/a2a/wire.ts';
 import { parseFeedPosition } from '../../domain/events.ts';
-import { bucketOfElicitationId, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
+import { bucketOfRecordId, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
 import type { EngineDeps } from '../../elicitations/deps.ts';
 import { replayItems } from '../../elicitations/joined-feed.ts';
 import { type DeliveryKind, NOT_UNDERSTOOD } from '../../ports/delivery/kind.ts';
 import type { Outbox, OutboxResult } from '../../ports/delivery/outbox.ts';
-import type { Elicitations } from '../../ports/elicitations/elicitations.ts';
 import type { Feed } from '../../ports/elicitations/feed.ts';
 import type { Runs } from '../../ports/runs/runs.ts';
 import {
@@ -28,7 +27,6 @@ export interface DeliverPushDeps {
   readonly store: PushStore;
   readonly runs: Pick<Runs, 'read'>;
   readonly feed: Feed;
-  readonly elicitations: Pick<Elicitations, 'read'>;
   readonly records: EngineDeps['records'];
   readonly outbox: Pick<Outbox, 'add'>;
   readonly send: SendPush;
@@ -37,8 +35,10 @@ export interface DeliverPushDeps {
 }
 
 const PLACES = 16;
-// Well below the lease of the outbox, with the time of one more call.
-const WORK_MS = 30_000;
+// No call begins later. With the time that one may take, this is below the lease of the outbox, a minute.
+const WORK_MS = 40_000;
+// During an upgrade, what a process of an earlier version commits is found after this time: it notes no task for it.
+const LOOK_AGAIN_MS = 5 * 60_000;
 const SECOND = 1_000;
 const PAUSES_MS = [1, 5, 15, 60, 300, 1_800, 7_200, 21_600].map((seconds) => seconds * SECOND);
 
@@ -49,7 +49,7 @@ export function a2aPushKinds(deps: DeliverPushDeps): DeliveryKind[] {
       name: A2A_PUSH,
       places: PLACES,
       async handle({ subject }) {
-        const stream = parseStreamPath(subject) ?? (await streamOfQuestion(deps, subject));
+        const stream = parseStreamPath(subject) ?? (await streamOfRecord(deps, subject));
         if (stream === undefined) return 'done';
         const slots = await deps.store.slots(stream);
         await Promise.all(slots.map((slot) => deps.outbox.add(deliverTask(stream, slot))));
@@ -67,12 +67,11 @@ export function a2aPushKinds(deps: DeliverPushDeps): DeliveryKind[] {
   ];
 }
 
-async function streamOfQuestion(
-  { elicitations }: DeliverPushDeps,
-  id: string,
-): Promise<StreamRef | undefined> {
-  if (bucketOfElicitationId(id) === undefined) return undefined;
-  return (await elicitations.read(id)).row?.definition;
+/** The turn of an elicitation or an approval. */
+async function streamOfRecord({ records }: DeliverPushDeps, id: string): Promise<StreamRef | undefined> {
+  if (bucketOfRecordId(id) === undefined) return undefined;
+  const [record] = (await records.readMany([id])).records;
+  return record?.row.definition;
 }
 
 async function deliver(
@@ -82,6 +81,7 @@ async function deliver(
   attempt: number,
 ): Promise<OutboxResult> {
   const { store } = deps;
+  const endsAt = performance.now() + WORK_MS;
   const target = await store.read(stream, slot);
   if (target === undefined) return 'done';
   const last = await store.position(stream, slot);
@@ -90,14 +90,13 @@ async function deliver(
     await store.remove(stream, target.id);
     return 'done';
   }
-  const endsAt = performance.now() + WORK_MS;
   const fold = createTaskFold(taskHeadOf(run), { text: 'whole' });
   for await (const item of replayItems(deps, stream)) {
     const updates = fold.take(item);
     if (!isAfter(item.id, last)) continue;
-    for (const update of updates) {
-      const reply = await deps.send(target, update);
-      if (reply === 'delivered') continue;
+    const reply = await sendAll(deps.send, target, updates, endsAt);
+    if (reply === 'late') return { deferInMs: 1 };
+    if (reply !== 'delivered') {
       const pause = reply === 'final' ? undefined : PAUSES_MS[attempt - 1];
       if (pause !== undefined) return { retryInMs: pause };
       await store.remove(stream, target.id);
@@ -105,9 +104,23 @@ async function deliver(
       return 'done';
     }
     if (updates.length > 0) await store.movePosition(stream, slot, item.id);
-    if (performance.now() > endsAt) return { deferInMs: 1 };
   }
-  return 'done';
+  return fold.state !== undefined && isInterruptedState(fold.state) ? { deferInMs: LOOK_AGAIN_MS } : 'done';
+}
+
+/** Sends updates one after another, until one is not delivered. `late`: there was no time left to begin the next one. */
+async function sendAll(
+  send: SendPush,
+  target: PushTarget,
+  updates: readonly WireUpdate[],
+  endsAt: number,
+): Promise<PushReply | 'late'> {
+  for (const update of updates) {
+    if (performance.now() > endsAt) return 'late';
+    const reply = await send(target, update);
+    if (reply !== 'delivered') return reply;
+  }
+  return 'delivered';
 }
 
 function isAfter(id: string, last: string | undefined): boolean {

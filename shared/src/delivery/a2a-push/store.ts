@@ -26,8 +26,10 @@ export interface PushSeals {
 export interface PushStore {
   /** How long a target is kept, in ms. */
   readonly keepMs: number;
-  /** Keeps a target, in place of one with its id. Throws `invalid_request` when the task has too many. */
+  /** Keeps a target, in place of one with its id, whose position it takes over. Throws `invalid_request` when the task has too many. */
   put(task: StreamRef, target: PushTarget): Promise<number>;
+  /** Throws `invalid_request` when the task has too many targets for one more with this id. */
+  checkRoom(task: StreamRef, id: string): Promise<void>;
   list(task: StreamRef): Promise<readonly PushTarget[]>;
   /** The slots that hold targets. */
   slots(task: StreamRef): Promise<readonly number[]>;
@@ -88,12 +90,21 @@ export function createPushStore({ records, seals, keepMs }: PushStoreDeps): Push
     async put(task, target) {
       const sealed = seals.seal(task, JSON.stringify(target));
       const before = (await entries(task)).find((one) => one.target?.id === target.id);
-      if (before !== undefined) await clear(task, before.slot, before.sealed);
+      if (before !== undefined)
+        await records.remove(ownerOf(task), targetName(task, before.slot), before.sealed);
       for (const slot of before === undefined ? SLOTS : [before.slot, ...SLOTS]) {
         const kept = await records.putIfAbsent(ownerOf(task), targetName(task, slot), sealed, keepMs);
-        if (kept === sealed) return slot;
+        if (kept !== sealed) continue;
+        // A target that expired may have left its position in the slot.
+        if (slot !== before?.slot) await records.remove(ownerOf(task), positionName(task, slot));
+        return slot;
       }
-      throw new ParleyError('invalid_request', `A task has at most ${SLOTS.length} push configurations.`);
+      throw noRoom();
+    },
+    async checkRoom(task, id) {
+      const kept = await entries(task);
+      if (kept.some(({ target }) => target?.id === id)) return;
+      if (kept.every(({ sealed }) => sealed !== undefined)) throw noRoom();
     },
     list: async (task) => (await entries(task)).flatMap(({ target }) => target ?? []),
     slots: async (task) =>
@@ -109,4 +120,8 @@ export function createPushStore({ records, seals, keepMs }: PushStoreDeps): Push
       await records.putIfAbsent(ownerOf(task), positionName(task, slot), position, keepMs);
     },
   };
+}
+
+function noRoom(): ParleyError {
+  return new ParleyError('invalid_request', `A task has at most ${SLOTS.length} push configurations.`);
 }

@@ -3,7 +3,12 @@ import { faultOfUrl } from '../../domain/url.ts';
 import type { Env } from '../variables.ts';
 
 /** What is wrong with the settings of the A2A surface. */
-export function faultsOfA2a({ PARLEY_A2A_URL: url, PARLEY_A2A_SIGNING_KEY: key, NODE_ENV }: Env): string[] {
+export function faultsOfA2a({
+  PARLEY_A2A_URL: url,
+  PARLEY_PUBLIC_URL: publicUrl,
+  PARLEY_A2A_SIGNING_KEY: key,
+  NODE_ENV,
+}: Env): string[] {
   const faults: string[] = [];
   const fault =
     url === undefined ? undefined : faultOfUrl(url, { allowLoopbackHttp: NODE_ENV !== 'production' });
@@ -12,6 +17,9 @@ export function faultsOfA2a({ PARLEY_A2A_URL: url, PARLEY_A2A_SIGNING_KEY: key, 
     faults.push('PARLEY_A2A_URL: must be an origin, without a path');
   if (key !== undefined && readSigningKey(key) === undefined)
     faults.push('PARLEY_A2A_SIGNING_KEY: must be a private key on P-256, as PEM (PKCS #8)');
+  // Otherwise the Host header of a request chooses the addresses that the key signs.
+  if (key !== undefined && url === undefined && publicUrl === undefined)
+    faults.push('PARLEY_A2A_SIGNING_KEY: needs PARLEY_A2A_URL or PARLEY_PUBLIC_URL');
   return faults;
 }
 

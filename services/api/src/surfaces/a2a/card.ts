@@ -69,7 +69,7 @@ function cardJson(deps: A2aDeps, { id, title, description }: OfferedAgent, origi
   };
 }
 
-/** The card of an agent, signed where a key is configured. */
+/** The card of an agent, signed where a key and the origin are configured. Addresses that a request names are not signed. */
 export async function cardOf(
   { core }: Sdk,
   deps: A2aDeps,
@@ -77,7 +77,7 @@ export async function cardOf(
   origin: string,
 ): Promise<AgentCard> {
   const card = core.AgentCard.fromJSON(cardJson(deps, agent, origin));
-  if (deps.signer === undefined) return card;
+  if (deps.signer === undefined || deps.origin === undefined) return card;
   const header = { alg: 'ES256', kid: keyIdOf(deps.signer), typ: 'JOSE', jku: `${origin}${KEYS_PATH}` };
   return core.generateAgentCardSignature(deps.signer.privateKey, header)(card);
 }

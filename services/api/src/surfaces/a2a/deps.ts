@@ -40,5 +40,7 @@ export interface A2aDeps {
   readonly push?: PushConfigs;
   /** How long a message is recognized when it is sent again, in ms. */
   readonly answerMs: number;
+  /** How long a call that waits for a task waits at most, in ms. It then replies with the task as it is. */
+  readonly waitMs: number;
   readonly onFault: (error: unknown) => void;
 }

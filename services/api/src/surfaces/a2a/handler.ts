@@ -2,7 +2,7 @@ import type { ListTasksRequest, SendMessageRequest, StreamResponse, Task } from 
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import type { WireUpdate } from '@parley/shared/domain/a2a/wire';
-import { ParleyError } from '@parley/shared/domain/errors';
+import { isParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import { inStreamPlace } from '../../http/limits.ts';
@@ -60,12 +60,17 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     return a2a;
   }
 
-  const taskOf = ({ fold }: OpenedTask, historyLength: number | undefined): Task => {
+  const shownOf = ({ fold }: OpenedTask, historyLength: number | undefined): Task | undefined => {
     const json = fold.task();
-    if (json === undefined) throw notFound();
+    if (json === undefined) return undefined;
     const task = core.Task.fromJSON(json);
     if (historyLength === undefined) return task;
     return { ...task, history: historyLength <= 0 ? [] : task.history.slice(-historyLength) };
+  };
+  const taskOf = (opened: OpenedTask, historyLength: number | undefined): Task => {
+    const task = shownOf(opened, historyLength);
+    if (task === undefined) throw notFound();
+    return task;
   };
   const updateOf = (update: WireUpdate): StreamResponse => core.StreamResponse.fromJSON(update);
 
@@ -74,16 +79,42 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     if (call.draining) throw podDraining();
     const message = readMessage(sdk, params.message);
     const config = params.configuration?.taskPushNotificationConfig;
+    const version = call.header('a2a-version');
     if (config !== undefined && push === undefined) throw new errors.PushNotificationNotSupportedError();
     if (message.taskId !== undefined) {
       const found = await tasks.find(message.taskId);
+      // Before the effect: a message with a configuration that cannot be kept changes nothing.
+      if (config !== undefined) await push?.check(config, version, found);
       await tasks.answer(found, message);
-      if (config !== undefined) await push?.put(found, config, call.header('a2a-version'));
+      if (config !== undefined) await push?.put(found, config, version);
       return openTask(deps, await tasks.find(message.taskId));
     }
+    if (config !== undefined) await push?.check(config, version);
     const begun = await tasks.begin(message);
-    if (config !== undefined) await push?.put(begun.run, config, call.header('a2a-version'));
+    if (config !== undefined) await push?.put(begun.run, config, version);
     return openTask(deps, begun.run);
+  }
+
+  const person = { kind: 'user', ...who.owner } as const;
+
+  /** Follows the task that `begin` opens for a bounded time, in a place of the person's streams that is taken first. */
+  function wait(begin: () => Promise<OpenedTask>, to: 'terminal' | 'interrupted'): Promise<OpenedTask> {
+    const reader = { stream: `a2a/${agent.id}`, returns: false };
+    return inStreamPlace(deps.limits, { caller: person, signal: call.signal }, reader, async (place) => {
+      try {
+        const opened = await begin();
+        const late = AbortSignal.timeout(deps.waitMs);
+        const updates = followTask(deps, opened, { signal: AbortSignal.any([place.signal, late]), to });
+        try {
+          for await (const _update of updates);
+        } catch (error) {
+          if (!late.aborted || place.signal.aborted) throw error;
+        }
+        return opened;
+      } finally {
+        place.release();
+      }
+    });
   }
 
   function activate(context: ServerCallContext): void {
@@ -96,7 +127,6 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     try {
       const opened = await opening();
       const { streamRequestId } = opened.run;
-      const person = { kind: 'user', ...who.owner } as const;
       const { updates, release } = await inStreamPlace(
         deps.limits,
         { caller: person, signal: call.signal },
@@ -138,12 +168,8 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     sendMessage: (params, context) =>
       run(true, async () => {
         activate(context);
-        const opened = await take(params);
         const { returnImmediately = false, historyLength } = params.configuration ?? {};
-        if (!returnImmediately) {
-          const updates = followTask(deps, opened, { signal: call.signal, to: 'interrupted' });
-          for await (const _update of updates);
-        }
+        const opened = await (returnImmediately ? take(params) : wait(() => take(params), 'interrupted'));
         return taskOf(opened, historyLength);
       }),
     async *sendMessageStream(params, context) {
@@ -156,9 +182,12 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
       run(true, async () => {
         const found = await tasks.find(id);
         if (!(await tasks.stop(found))) throw new errors.TaskNotCancelableError();
-        const opened = await openTask(deps, found);
-        const updates = followTask(deps, opened, { signal: call.signal, to: 'terminal' });
-        for await (const _update of updates);
+        const open = () => openTask(deps, found);
+        const opened = await wait(open, 'terminal').catch((error: unknown) => {
+          // The task was stopped: without a free place the reply does not wait for its end.
+          if (isParleyError(error, 'rate_limited')) return open();
+          throw error;
+        });
         return taskOf(opened, undefined);
       }),
     async *resubscribe({ id }) {
@@ -175,10 +204,9 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     },
     listTasks: (params: ListTasksRequest) =>
       run(false, async () => {
-        const page = listPage(core, await tasks.list(), params);
-        if (page === undefined) throw new ParleyError('invalid_request', 'The page is none of this list.');
-        const { listed, ...rest } = page;
-        return { ...rest, tasks: listed.map((task) => taskOf(task, params.historyLength)) };
+        const open = (run: Run) => openTask(deps, run);
+        const listed = (opened: OpenedTask) => shownOf(opened, params.historyLength);
+        return listPage(core, { ...tasks, open, taskOf: listed }, params);
       }),
     createTaskPushNotificationConfig: (config, context) =>
       run(true, () =>

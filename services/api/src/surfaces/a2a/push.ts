@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { TaskPushNotificationConfig } from '@a2a-js/sdk';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
@@ -17,6 +16,8 @@ export interface PushConfigDeps {
   /** Keeps a target and begins to deliver to it. */
   readonly put: (task: Run, target: PushTargetShape) => Promise<void>;
   readonly list: (task: Run) => Promise<readonly PushTargetShape[]>;
+  /** Throws `invalid_request` when the task has no room for a target with this id. */
+  readonly checkRoom: (task: Run, id: string) => Promise<void>;
   readonly remove: (task: Run, id: string) => Promise<boolean>;
   /** What is wrong with an address; undefined for one that may be called. */
   readonly faultOfUrl: (url: string) => string | undefined;
@@ -24,6 +25,8 @@ export interface PushConfigDeps {
 
 /** The push notification configurations of tasks. */
 export interface PushConfigs {
+  /** Throws `invalid_request` for a configuration that cannot be kept; without a task, of a task that begins. */
+  check(config: TaskPushNotificationConfig, version: string | undefined, task?: Run): Promise<void>;
   /** Keeps a configuration, in place of one with its id. Throws `invalid_request` for an address that is never called. */
   put(
     task: Run,
@@ -43,14 +46,28 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,63}$/;
 const PRINTABLE = /^[\x20-\x7e]*$/;
 
 export function createPushConfigs(deps: PushConfigDeps): PushConfigs {
+  /** The target of a configuration. A configuration without an id has that of its task. */
+  function checkedTarget(
+    config: TaskPushNotificationConfig,
+    version: string | undefined,
+    task: Run | undefined,
+  ): PushTargetShape {
+    const id = config.id === '' ? (task?.streamRequestId ?? '') : config.id;
+    const target = targetOf({ ...config, id }, version === '1.0' ? '1.0' : '0.3');
+    const fault = deps.faultOfUrl(target.url) ?? faultOfTarget(target);
+    if (fault === undefined) return target;
+    throw new ParleyError('invalid_request', 'The push configuration cannot be kept.', {
+      issues: [{ path: 'url', message: fault }],
+    });
+  }
+
   return {
+    async check(config, version, task) {
+      const { id } = checkedTarget(config, version, task);
+      if (task !== undefined) await deps.checkRoom(task, id);
+    },
     async put(task, config, version) {
-      const target = targetOf(config, version === '1.0' ? '1.0' : '0.3');
-      const fault = deps.faultOfUrl(target.url) ?? faultOfTarget(target);
-      if (fault !== undefined)
-        throw new ParleyError('invalid_request', 'The push configuration cannot be kept.', {
-          issues: [{ path: 'url', message: fault }],
-        });
+      const target = checkedTarget(config, version, task);
       await deps.put(task, target);
       return configOf(task, target);
     },
@@ -72,7 +89,7 @@ function targetOf(
 ): PushTargetShape {
   const { scheme = '', credentials = '' } = authentication ?? {};
   return {
-    id: id === '' ? randomUUID() : id,
+    id,
     url,
     token,
     version,

@@ -1,47 +1,111 @@
-import type { ListTasksRequest } from '@a2a-js/sdk';
+import type { ListTasksRequest, Task } from '@a2a-js/sdk';
+import { contextOf } from '@parley/shared/domain/a2a/context';
+import type { TaskState } from '@parley/shared/domain/a2a/wire';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Run } from '@parley/shared/domain/runs/run';
 import type { Sdk } from './sdk.ts';
 import type { OpenedTask } from './task-stream.ts';
 
 const PAGE = 50;
 const PAGE_MAX = 100;
+// A task is held in memory as a whole while it is read.
+const READ_AT_ONCE = 10;
+
+export interface TaskListDeps {
+  /** The ids of the turns that may be tasks. */
+  readonly listIds: () => Promise<readonly string[]>;
+  /** The run of a task. Undefined for turns that are no task of the caller. */
+  readonly read: (taskId: string) => Promise<Run | undefined>;
+  /** Reads the whole feed of a task. */
+  readonly open: (run: Run) => Promise<OpenedTask>;
+  /** A task as it is sent. Undefined when its feed is no longer stored. */
+  readonly taskOf: (opened: OpenedTask) => Task | undefined;
+}
 
 interface TaskPage {
-  readonly listed: readonly OpenedTask[];
+  readonly tasks: Task[];
   readonly nextPageToken: string;
   readonly pageSize: number;
   readonly totalSize: number;
 }
 
-/** A page of tasks, the one whose status changed last first. Undefined for a token that no page has. */
-export function listPage(
+/** What a list keeps of each task. `changedAt` is the time of its status, in ms on the Redis clock. */
+interface ListedTask {
+  readonly taskId: string;
+  readonly state: TaskState | undefined;
+  readonly changedAt: number;
+}
+
+/**
+ * A page of tasks, the one whose status changed last first. Only the tasks of the page are read whole; the others are
+ * filtered by their runs, or by their feeds one after another where the run does not determine the state. Throws `invalid_request` for
+ * a token that no page has.
+ */
+export async function listPage(
   { taskStateToJSON, TaskState }: Sdk['core'],
-  tasks: readonly OpenedTask[],
+  deps: TaskListDeps,
   request: ListTasksRequest,
-): TaskPage | undefined {
+): Promise<TaskPage> {
   const { contextId, status, pageToken, statusTimestampAfter } = request;
   const state = status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : taskStateToJSON(status);
-  const after = statusTimestampAfter === undefined ? undefined : Date.parse(statusTimestampAfter);
-  const found = tasks
-    .filter(({ fold }) => {
-      const task = fold.task();
-      if (task === undefined || (contextId !== '' && task.contextId !== contextId)) return false;
-      if (state !== undefined && task.status.state !== state) return false;
-      return after === undefined || Number.isNaN(after) || Date.parse(task.status.timestamp) >= after;
-    })
-    .sort((a, b) => timestampOf(b).localeCompare(timestampOf(a)));
-  const last = found.findIndex(({ run }) => run.streamRequestId === pageToken);
-  if (pageToken !== '' && last < 0) return undefined;
+  const after = statusTimestampAfter === undefined ? Number.NaN : Date.parse(statusTimestampAfter);
+
+  async function listedOf(taskId: string): Promise<ListedTask[]> {
+    const run = await deps.read(taskId);
+    if (run === undefined || (contextId !== '' && contextOf(run.conversationId) !== contextId)) return [];
+    if (run.endedAt !== undefined && run.endedAt < after) return [];
+    const listed = listedByRun(run, state !== undefined) ?? listedByFeed(await deps.open(run));
+    if (listed === undefined || listed.changedAt < after) return [];
+    return state === undefined || listed.state === state ? [listed] : [];
+  }
+
+  const found = (await inBatches(await deps.listIds(), listedOf)).sort((a, b) => b.changedAt - a.changedAt);
+  const last = found.findIndex(({ taskId }) => taskId === pageToken);
+  if (pageToken !== '' && last < 0)
+    throw new ParleyError('invalid_request', 'The page is none of this list.');
   const pageSize = Math.min(PAGE_MAX, Math.max(1, request.pageSize ?? PAGE));
-  const listed = found.slice(last + 1, last + 1 + pageSize);
+  const page = found.slice(last + 1, last + 1 + pageSize);
   const hasMore = last + 1 + pageSize < found.length;
+  const tasks = await inBatches(page, async ({ taskId }) => {
+    const run = await deps.read(taskId);
+    const task = run && deps.taskOf(await deps.open(run));
+    if (task === undefined) return [];
+    return [request.includeArtifacts === true ? task : { ...task, artifacts: [] }];
+  });
   return {
-    listed,
-    nextPageToken: hasMore ? (listed.at(-1)?.run.streamRequestId ?? '') : '',
+    tasks,
+    nextPageToken: hasMore ? (page.at(-1)?.taskId ?? '') : '',
     pageSize,
     totalSize: found.length,
   };
 }
 
-function timestampOf({ fold }: OpenedTask): string {
-  return fold.task()?.status.timestamp ?? '';
+/** What the run of an ended task determines. Undefined where its feed must be read. */
+function listedByRun(
+  { streamRequestId, status, endedAt, steps }: Run,
+  needsState: boolean,
+): ListedTask | undefined {
+  if (endedAt === undefined) return undefined;
+  const ended = { taskId: streamRequestId, changedAt: endedAt };
+  if (!needsState) return { ...ended, state: undefined };
+  if (status === 'stopped') return { ...ended, state: 'TASK_STATE_CANCELED' };
+  if (status === 'failed') return { ...ended, state: 'TASK_STATE_FAILED' };
+  // A turn that a filter or the limit of steps ended is finished, too.
+  return steps.at(-1)?.finishReason === 'stop' ? { ...ended, state: 'TASK_STATE_COMPLETED' } : undefined;
+}
+
+function listedByFeed({ run, fold }: OpenedTask): ListedTask | undefined {
+  const status = fold.task()?.status;
+  if (status === undefined) return undefined;
+  return { taskId: run.streamRequestId, state: status.state, changedAt: Date.parse(status.timestamp) };
+}
+
+async function inBatches<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<readonly Result[]>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let from = 0; from < items.length; from += READ_AT_ONCE)
+    results.push(...(await Promise.all(items.slice(from, from + READ_AT_ONCE).map(read))).flat());
+  return results;
 }

@@ -6,6 +6,7 @@ import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
 import type { Message, Run, Support } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
+import { z } from 'zod';
 import { type ChatMessage, textOf } from '../../turns/messages.ts';
 import type { A2aCaller } from './caller.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
@@ -25,12 +26,23 @@ export interface CallerTasks {
   answer(run: Run, message: ReadMessage): Promise<void>;
   /** Requests the task to stop. False when it has ended. */
   stop(run: Run): Promise<boolean>;
-  /** The newest tasks, as far as they are listed. */
-  list(): Promise<readonly OpenedTask[]>;
+  /** The ids of the newest turns, among which the tasks are. */
+  listIds(): Promise<readonly string[]>;
+  /** The task of an id; undefined where `find` throws. */
+  read(taskId: string): Promise<Run | undefined>;
 }
 
 const LISTED_MAX = 500;
-const READ_AT_ONCE = 20;
+
+type Answer = ReadMessage['answers'][number];
+
+/** The question that a plain text answers, and the field of its form. */
+const PlainTarget = z.object({ elicitationId: z.string(), field: z.string() });
+type PlainTarget = z.infer<typeof PlainTarget>;
+
+/** The record of a message that was taken as an answer. `plain` is present where its text is the answer. */
+const TakenMessage = z.object({ digest: z.string(), plain: PlainTarget.optional() });
+type TakenMessage = z.infer<typeof TakenMessage>;
 
 export function createCallerTasks(
   deps: A2aDeps,
@@ -71,23 +83,26 @@ export function createCallerTasks(
     return beginIn(parallelConversation(contextId, sha256(message.messageId)), message, before);
   }
 
-  async function find(taskId: string): Promise<Run> {
+  async function read(taskId: string): Promise<Run | undefined> {
     const run = isReferenceId(taskId)
       ? await turns.readRun({ ...owner, streamRequestId: taskId })
       : undefined;
-    if (run === undefined || run.agent !== agent.id || run.parent !== undefined) throw notFound();
+    return run === undefined || run.agent !== agent.id || run.parent !== undefined ? undefined : run;
+  }
+
+  async function find(taskId: string): Promise<Run> {
+    const run = await read(taskId);
+    if (run === undefined) throw notFound();
     return run;
   }
 
-  async function answerOne(
-    run: Run,
-    answer: ReadMessage['answers'][number],
-    messageId: string,
-  ): Promise<void> {
+  async function answerOne(run: Run, answer: Answer, responseId: string): Promise<void> {
     const { elicitationId: id, action, content } = answer;
     const person = { kind: 'user', ...owner } as const;
     const { row } = await engine.read(person, id);
     if (row.definition.streamRequestId !== run.streamRequestId) throw notFound();
+    // An earlier attempt with this message recorded it.
+    if (row.settlement?.responseId === responseId) return;
     await limits.answer(owner, id);
     const takesContent = action === 'accept' && row.definition.mode === 'form' && !row.definition.answerUrl;
     await engine.answer({
@@ -96,22 +111,19 @@ export function createCallerTasks(
       response: {
         action,
         ...(takesContent && content !== undefined && { content }),
-        ...(isReferenceId(messageId) && { responseId: messageId }),
+        responseId,
       },
       surface: SURFACES[caller.kind],
     });
   }
 
-  /** Plain text as the answer to the only open question, where that is a form of one text. */
-  async function answersOf(run: Run, { text, answers }: ReadMessage): Promise<ReadMessage['answers']> {
-    if (answers.length > 0) return answers;
+  /** The only open question, where that is a form of one text, as plain text answers it. */
+  async function plainTargetOf(run: Run, { text }: ReadMessage): Promise<PlainTarget> {
     const { open } = (await openTask(deps, run)).fold;
     const question = open.length === 1 && open[0] !== undefined ? questionDataOf(open[0]) : undefined;
     const field = question && plainTextField(question);
-    if (question !== undefined && field !== undefined && text !== '') {
-      const { elicitationId } = question;
-      return [{ type: 'elicitation-response', elicitationId, action: 'accept', content: { [field]: text } }];
-    }
+    if (question !== undefined && field !== undefined && text !== '')
+      return { elicitationId: question.elicitationId, field };
     throw open.length === 0
       ? new ParleyError('already_settled', 'The task works, and asks for nothing; begin another task.')
       : new ParleyError('invalid_request', 'Plain text does not answer this task; answer by the extension.');
@@ -119,8 +131,36 @@ export function createCallerTasks(
 
   const answerName = ({ messageId, taskId }: ReadMessage) => `a2a-answer/${taskId}/${sha256(messageId)}`;
 
+  /**
+   * The answers of a message. What it answers is recorded before the first effect, so that a repeat answers the same
+   * questions, not the ones that are open by then. Throws `idempotency_mismatch`.
+   */
+  async function recordedAnswers(run: Run, message: ReadMessage): Promise<ReadMessage['answers']> {
+    const { text, answers } = message;
+    const name = answerName(message);
+    const digest = sha256(JSON.stringify([text, answers]));
+    let stored = await records.read(owner, name);
+    if (stored === undefined) {
+      if (run.status !== 'running')
+        throw new ParleyError('already_settled', 'The task has ended; begin another one.');
+      const plain = answers.length > 0 ? undefined : await plainTargetOf(run, message);
+      const record: TakenMessage = { digest, ...(plain !== undefined && { plain }) };
+      stored = await records.putIfAbsent(owner, name, JSON.stringify(record), deps.answerMs);
+    }
+    const { success, data: taken } = TakenMessage.safeParse(JSON.parse(stored));
+    // A record of an earlier build was written after the answers.
+    if (!success) return [];
+    if (taken.digest !== digest)
+      throw new ParleyError('idempotency_mismatch', 'Another message was sent with this messageId.');
+    if (taken.plain === undefined) return answers;
+    const { elicitationId, field } = taken.plain;
+    return [{ type: 'elicitation-response', elicitationId, action: 'accept', content: { [field]: text } }];
+  }
+
   return {
     find,
+    read,
+    listIds: () => turns.listRuns(owner, LISTED_MAX),
     async begin(message) {
       if (message.text === '' || message.answers.length > 0)
         throw new ParleyError('invalid_request', 'A message that begins a task holds text alone.');
@@ -138,30 +178,15 @@ export function createCallerTasks(
     async answer(run, message) {
       if (message.contextId !== undefined && message.contextId !== contextOf(run.conversationId))
         throw new ParleyError('invalid_request', 'The contextId is not that of the task.');
-      if ((await records.read(owner, answerName(message))) !== undefined) return;
-      if (run.status !== 'running')
-        throw new ParleyError('already_settled', 'The task has ended; begin another one.');
       if (!mayAnswer)
         throw new ParleyError('forbidden', 'Only the person may answer the questions of this agent.');
-      for (const answer of await answersOf(run, message)) await answerOne(run, answer, message.messageId);
-      await records.putIfAbsent(owner, answerName(message), '1', deps.answerMs);
+      const { messageId } = message;
+      const responseId = isReferenceId(messageId) ? messageId : sha256(messageId);
+      for (const answer of await recordedAnswers(run, message)) await answerOne(run, answer, responseId);
     },
     async stop(run) {
       if (run.status !== 'running') return false;
       return turns.stop(run);
-    },
-    async list() {
-      const ids = await turns.listRuns(owner, LISTED_MAX);
-      const tasks: OpenedTask[] = [];
-      for (let from = 0; from < ids.length; from += READ_AT_ONCE) {
-        const page = ids.slice(from, from + READ_AT_ONCE).map(async (streamRequestId) => {
-          const run = await turns.readRun({ ...owner, streamRequestId });
-          if (run === undefined || run.agent !== agent.id || run.parent !== undefined) return [];
-          return [await openTask(deps, run)];
-        });
-        tasks.push(...(await Promise.all(page)).flat());
-      }
-      return tasks;
     },
   };
 }

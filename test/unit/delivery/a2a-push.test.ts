@@ -1,0 +1,90 @@
+import { a2aPushKinds, type DeliverPushDeps } from '@parley/shared/delivery/a2a-push/deliver';
+import { A2A_DELIVER, A2A_PUSH, deliverTask } from '@parley/shared/delivery/a2a-push/store';
+import { bucketOf } from '@parley/shared/domain/ids';
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type { FeedEntry } from '@parley/shared/ports/elicitations/feed';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { requestApproval } from '../../contract/support/approvals.ts';
+import { engineOn } from '../../contract/support/engines.ts';
+import { newStream } from '../../contract/support/questions.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+
+const stream = newStream();
+const target = { id: 'a', url: 'https://receiver.example', token: '', version: '1.0' } as const;
+
+/** The kinds on a feed of these turn events, then what the backend holds of the turn. */
+function kindsOn(events: readonly TurnEvent[], send: DeliverPushDeps['send'] = async () => 'delivered') {
+  const backend = createMemoryBackend(ROOMY);
+  const added: OutboxTask[] = [];
+  let position: string | undefined;
+  const entries = events.map(
+    (event, index): FeedEntry => ({ position: { epoch: '1', seq: index + 1 }, at: 1, event }),
+  );
+  const run = { ...stream, conversationId: 'talk', input: [{ role: 'user', content: 'hi' }] };
+  const [push, delivery] = a2aPushKinds({
+    ...backend,
+    outbox: { add: async (task) => void added.push(task) },
+    runs: { read: async () => ({ run: run as never, now: 1 }) },
+    feed: {
+      async read(...request) {
+        const page = await backend.feed.read(...request);
+        return { type: 'entries', entries: [...entries, ...(page.type === 'entries' ? page.entries : [])] };
+      },
+    },
+    store: {
+      slots: async () => [0],
+      read: async () => target,
+      position: async () => position,
+      movePosition: async (_task: unknown, _slot: number, at: string) => {
+        position = at;
+      },
+    } as never,
+    send,
+    onGivenUp: () => undefined,
+  });
+  if (push?.name !== A2A_PUSH || delivery?.name !== A2A_DELIVER) throw new Error('other kinds');
+  return { backend, added, push, deliver: () => delivery.handle(deliverTask(stream, 0), 1) };
+}
+
+const STARTED: TurnEvent[] = [
+  { type: 'turn-started', conversationId: 'talk', messageId: 'm', agent: 'helper' },
+  { type: 'step-started', step: 0 },
+];
+const FINISHED: TurnEvent[] = [
+  { type: 'text-delta', block: 'b', text: 'Hello' },
+  { type: 'turn-finished', reason: 'stop' },
+];
+
+describe('push notifications of a task', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('are delivered when an approval changes', async () => {
+    const { backend, added, push } = kindsOn([]);
+    const { row } = await requestApproval(engineOn(backend), stream);
+    await push.handle({ kind: A2A_PUSH, subject: row.id, bucket: bucketOf(stream) }, 1);
+    expect(added).toEqual([deliverTask(stream, 0)]);
+  });
+
+  it('begin no call after which the task could be handed out again', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const begun: number[] = [];
+    const started = performance.now();
+    const { deliver } = kindsOn([...STARTED, ...FINISHED], async () => {
+      begun.push(performance.now() - started);
+      vi.advanceTimersByTime(15_000);
+      return 'delivered';
+    });
+    expect(await deliver()).toEqual({ deferInMs: 1 });
+    expect(Math.max(...begun)).toBeLessThan(45_000);
+    expect(await deliver()).toBe('done');
+  });
+
+  it('are looked for again while a task waits, since a process of an earlier version notes no change', async () => {
+    const { backend, deliver } = kindsOn(STARTED);
+    expect(await deliver()).toBe('done');
+    await requestApproval(engineOn(backend), stream);
+    expect(await deliver()).toEqual({ deferInMs: expect.any(Number) });
+  });
+});
