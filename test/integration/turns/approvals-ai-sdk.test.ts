@@ -77,7 +77,6 @@ it('a stock chat of the AI SDK approves one call and denies another, and reads t
     const { messages } = JSON.parse(String(init?.body)) as { messages: UIMessage[] };
     const decisions = decisionsIn(messages as never);
     const signal = new AbortController().signal;
-    const admitted = Promise.resolve();
     const place = { signal, release: () => undefined };
     const conversationId = owner.conversationId;
     if (decisions.length === 0) {
@@ -85,7 +84,7 @@ it('a stock chat of the AI SDK approves one call and denies another, and reads t
       const events = await followTurn(deps, run, { signal });
       return streamed(encodeTurn(events, createAiSdkEncoder(), place));
     }
-    const decided = { caller, conversationId, decisions, surface: 'chat', admitted };
+    const decided = { caller, conversationId, decisions, surface: 'chat', admit: async () => undefined };
     const stream = await decideTogether(engine, decided);
     const ids = decisions.map(({ id }) => id);
     const after = await endBefore(engine, caller, stream, ids);
@@ -125,6 +124,32 @@ it('a stock chat of the AI SDK approves one call and denies another, and reads t
   expect(chat.reply).toContain('Keep it.');
   expect(chat.errors).toEqual([]);
   await turns.close();
+});
+
+it('decisions of one request are admitted each, once an approval, and are limited in number', async () => {
+  const admitted: string[] = [];
+  const decided: string[] = [];
+  const definition = { tenant: 'acme', userId: 'ada', streamRequestId: 's' };
+  const engine = {
+    approvals: {
+      read: async () => ({ row: { definition }, now: 0 }),
+      decide: async ({ id }: { id: string }) => void decided.push(id),
+    },
+  } as unknown as Parameters<typeof decideTogether>[0];
+  const decideOn = (ids: readonly string[]) =>
+    decideTogether(engine, {
+      caller: { kind: 'user', tenant: 'acme', userId: 'ada' },
+      conversationId: 'talk',
+      decisions: ids.map((id) => ({ id, response: { decision: 'approve' } })),
+      surface: 'chat',
+      admit: async (id) => void admitted.push(id),
+    });
+  await decideOn(['ap_1', 'ap_2', 'ap_1', 'ap_1']);
+  expect(admitted).toEqual(['ap_1', 'ap_2']);
+  expect(decided).toEqual(['ap_1', 'ap_2']);
+  const many = Array.from({ length: 101 }, (_, at) => `ap_${at}`);
+  await expect(decideOn(many)).rejects.toMatchObject({ code: 'invalid_request' });
+  expect(decided).toHaveLength(2);
 });
 
 function streamed(

@@ -3,7 +3,7 @@ import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { Runs } from '@parley/shared/ports/runs/runs';
+import type { RunNote, Runs } from '@parley/shared/ports/runs/runs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   type ScriptedModel,
@@ -13,7 +13,7 @@ import type { AgentsConfigError } from '../../../services/api/src/agents/config/
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
-import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { podOn, readEvents, saying, talk } from './setup.ts';
@@ -27,13 +27,20 @@ beforeAll(async () => {
         const [first, second] = userText.split(' and ');
         const calls = [first, second].filter((name) => name !== undefined);
         return {
-          calls: calls.map((booking) => ({ name: 'cancel', arguments: { booking, password: 'hunter2' } })),
+          calls: calls.map((booking) => ({
+            name: 'cancel',
+            arguments: { booking: booking === 'deep' ? nested(40) : booking, password: 'hunter2' },
+          })),
         };
       },
     ],
   });
 });
 afterAll(() => model.stop());
+
+function nested(levels: number): unknown {
+  return levels === 0 ? 'B-1' : [nested(levels - 1)];
+}
 
 const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -54,10 +61,10 @@ const SOURCE = {
 };
 const MASKED = { password: '••••••' };
 
-/** A tool that keeps what it sends. */
-function cancelTool(sent: unknown[], policy: ApprovalPolicy = ALWAYS, server = 'bookings'): Tool {
+/** A tool that keeps what it sends, and needs no approval. */
+function plainTool(sent: unknown[]): Tool {
   const { name, description, inputSchema } = SOURCE;
-  const tool: Tool = {
+  return {
     name,
     description,
     inputSchema,
@@ -66,7 +73,11 @@ function cancelTool(sent: unknown[], policy: ApprovalPolicy = ALWAYS, server = '
       return { type: 'returned', output: 'cancelled' };
     },
   };
-  return withApproval(tool, { policy, server, source: SOURCE, timeoutSeconds: 600 });
+}
+
+/** A tool that keeps what it sends. */
+function cancelTool(sent: unknown[], policy: ApprovalPolicy = ALWAYS, server = 'bookings'): Tool {
+  return withApproval(plainTool(sent), { policy, server, source: SOURCE, timeoutSeconds: 600 });
 }
 
 function podWith(backend: Backend, tool: Tool, options: Parameters<typeof podOn>[2] = {}) {
@@ -126,6 +137,28 @@ describe('a call that must be approved', () => {
     expect(sent).toEqual([{ booking: 'B-1', password: 'hunter2' }]);
     expect(text).toContain('cancelled');
     expect(text).toContain('Keep that one.');
+    const called = (await readEvents(backend, run)).filter(({ type }) => type === 'tool-called');
+    expect(called).toMatchObject([
+      { input: { booking: 'B-1', ...MASKED } },
+      { input: { booking: 'B-2', ...MASKED } },
+    ]);
+  });
+
+  it('is not made with arguments that an approval could not show in full', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const sent: unknown[] = [];
+    const { engine, turns } = podWith(backend, cancelTool(sent));
+    const conversation = talk();
+    const run = await turns.begin(saying(conversation, 'deep'));
+    await waitUntil(async () => (await backend.runs.standing(run))?.status !== 'running', {
+      what: 'the end of the turn',
+      everyMs: 5,
+    });
+    expect((await engine.approvals.list({ owner: conversation, limit: 5 })).rows).toEqual([]);
+    expect(JSON.stringify(await readEvents(backend, run))).toContain('nested too deeply');
+    const call = { input: ['B-1'], beforeDispatch: async () => ['B-1'] } as unknown as ToolCall;
+    expect(await cancelTool(sent).call(call)).toMatchObject({ type: 'failed' });
+    expect(sent).toEqual([]);
   });
 
   it('sends and records the arguments that the person edited, with the masked values as they were', async () => {
@@ -229,6 +262,67 @@ describe('a call that must be approved', () => {
       }
     }
     expect(writes).toBeGreaterThan(3);
+  });
+});
+
+describe('a call that was put to its person', () => {
+  const NEVER: ApprovalPolicy = { ...ALWAYS, demands: () => false };
+  const EDIT = { decision: 'edit', arguments: { ...MASKED, booking: 'B-9' } } as const;
+  const asked = (type: 'pause' | 'call') => (note: RunNote) =>
+    type === 'pause'
+      ? note.type === 'pause' && note.pause.trigger === 'approval'
+      : note.type === 'call' && note.call.approval !== undefined;
+
+  it.each([
+    ['denied', 'pause', plainTool, { decision: 'deny' }, []],
+    [
+      'edited',
+      'pause',
+      (sent: unknown[]) => cancelTool(sent, NEVER),
+      EDIT,
+      [{ booking: 'B-9', password: 'hunter2' }],
+    ],
+    ['edited and recorded', 'call', plainTool, EDIT, [{ booking: 'B-9', password: 'hunter2' }]],
+  ] as const)('and %s is made as they decided by the next pod, which demands no approval', async (...row) => {
+    const [, diesAt, toolOf, decision, expected] = row;
+    const backend = createMemoryBackend(ROOMY);
+    const sent: unknown[] = [];
+    let isDead = false;
+    const never = new Promise<never>(() => undefined);
+    const runs: Runs = {
+      ...backend.runs,
+      async write(run, write) {
+        if (isDead) return never;
+        isDead = write.notes?.some(asked(diesAt)) === true;
+        const result = await backend.runs.write(run, write);
+        return isDead ? never : result;
+      },
+    };
+    const heartbeats = {
+      ...backend.heartbeats,
+      beat: async (pod: string, ttlMs: number) => (isDead ? never : backend.heartbeats.beat(pod, ttlMs)),
+    };
+    const leaseTiming = { renewMs: 20, leaseMs: 200 };
+    const agents = { helper: { tools: [cancelTool(sent)] } };
+    const first = podOn(backend, model, { agents, runs, heartbeats, leaseTiming, pod: 'first' });
+    const second = podWith(backend, toolOf(sent), { leaseTiming, pod: 'second' });
+    const conversation = talk();
+    const run = await first.turns.begin(saying(conversation, 'B-1'));
+    const [open] = await untilPending(second.engine, conversation);
+    const decide = () => decideAs(second.engine, conversation, open?.id ?? '', decision);
+    const leave = second.turns.attend(run);
+    if (diesAt === 'pause') {
+      await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('second/'), {
+        what: 'the take-over',
+        everyMs: 5,
+      });
+      expect(sent).toEqual([]);
+    }
+    await decide();
+    const text = await untilEnded(backend, run);
+    leave();
+    expect(sent).toEqual(expected);
+    expect(text).toContain(decision.decision === 'deny' ? 'denied' : 'changed the arguments');
   });
 });
 

@@ -6,6 +6,10 @@ import type { Arguments } from './approval.ts';
 const ISSUES_MAX = 20;
 /** Keywords with regular expressions. A server chose them, and a slow one would stop the pod. The server checks them itself. */
 const PATTERNS = new Set(['pattern', 'patternProperties']);
+/** Keywords whose values are maps of schemas. */
+const MAPS = new Set(['properties', '$defs', 'definitions', 'dependentSchemas', 'dependencies']);
+/** Keywords whose values are data. */
+const DATA = new Set(['const', 'enum', 'default', 'examples']);
 const NOT_CHECKED = [
   { path: '', message: 'The schema of this tool cannot be checked; approve or deny the call.' },
 ];
@@ -43,11 +47,16 @@ function checkerOf(schema: Readonly<Record<string, unknown>>): z.ZodType | undef
   }
 }
 
-function withoutPatterns(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutPatterns);
+/** A schema without its regular expressions. In a map, `pattern` is the name of a parameter, and no keyword. */
+function withoutPatterns(schema: unknown, isMap = false): unknown {
+  if (Array.isArray(schema)) return schema.map((each) => withoutPatterns(each));
   if (!isRecord(schema)) return schema;
-  const kept = Object.entries(schema).filter(
-    ([name, value]) => !PATTERNS.has(name) || isRecord(schema.properties) !== isRecord(value),
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([name]) => isMap || !PATTERNS.has(name))
+      .map(([name, value]) => [
+        name,
+        !isMap && DATA.has(name) ? value : withoutPatterns(value, !isMap && MAPS.has(name)),
+      ]),
   );
-  return Object.fromEntries(kept.map(([name, value]) => [name, withoutPatterns(value)]));
 }

@@ -1,5 +1,6 @@
 import { isRecord } from '../plain-record.ts';
 import type { Arguments } from './approval.ts';
+import { itemSchemas, propertySchemas, schemasOf } from './schemas-at.ts';
 
 /** What stands in the place of a secret value. */
 export const MASK = '••••••';
@@ -11,28 +12,42 @@ const DEPTH_MAX = 32;
 export interface MaskedArguments {
   readonly arguments: Arguments;
   readonly masked: readonly string[];
+  /** True: they are nested so deeply that the inner values are left out. */
+  readonly isTooDeep: boolean;
 }
 
 /**
- * Masks the secret values of arguments: strings and numbers whose name is that of a secret, or whose schema says
- * `format: password` or `writeOnly`.
+ * Masks the secret values of arguments: strings and numbers whose name is that of a secret, or for which a schema says
+ * `format: password` or `writeOnly`, alternatives and references included. A value whose schema cannot be read in full is
+ * masked too.
  */
 export function maskArguments(given: Arguments, schema: unknown): MaskedArguments {
   const masked: string[] = [];
+  let isTooDeep = false;
 
-  function walk(value: unknown, within: unknown, pointer: string, isSecret: boolean, depth: number): unknown {
-    if (depth > DEPTH_MAX) return MASK;
-    const hides = isSecret || saysSecret(within);
+  function walk(
+    value: unknown,
+    within: readonly unknown[],
+    pointer: string,
+    isSecret: boolean,
+    depth: number,
+  ): unknown {
+    if (depth > DEPTH_MAX) {
+      isTooDeep = true;
+      return MASK;
+    }
+    const known = schemasOf(schema, within);
+    const hides = isSecret || known.isPartial || known.schemas.some(saysSecret);
     if (Array.isArray(value))
-      return value.map((each, at) => walk(each, itemsOf(within), `${pointer}/${at}`, hides, depth + 1));
+      return value.map((each, at) =>
+        walk(each, itemSchemas(known, at), `${pointer}/${at}`, hides, depth + 1),
+      );
     if (isRecord(value))
       return Object.fromEntries(
         Object.entries(value).map(([name, each]) => {
           const next = hides || SECRET_NAME.test(name);
-          return [
-            name,
-            walk(each, propertyOf(within, name), `${pointer}/${escapeName(name)}`, next, depth + 1),
-          ];
+          const path = `${pointer}/${escapeName(name)}`;
+          return [name, walk(each, propertySchemas(known, name), path, next, depth + 1)];
         }),
       );
     if (!hides || (typeof value !== 'string' && typeof value !== 'number')) return value;
@@ -40,7 +55,8 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
     return MASK;
   }
 
-  return { arguments: walk(given, schema, '', false, 0) as Arguments, masked };
+  const shown = walk(given, [schema], '', false, 0) as Arguments;
+  return { arguments: shown, masked, isTooDeep };
 }
 
 /**
@@ -65,7 +81,7 @@ export function unmaskArguments(
   return result;
 }
 
-/** Whether all masked values are as the approval shows them. */
+/** Whether all masked values of the call are as the approval shows them. */
 export function keepsMasks(edited: Arguments, masked: readonly string[]): boolean {
   return unmaskArguments(edited, edited, masked) !== undefined;
 }
@@ -81,17 +97,8 @@ function holderAt(root: unknown, names: readonly string[]): Holder | undefined {
   return at === null || typeof at !== 'object' ? undefined : (at as Holder);
 }
 
-function saysSecret(schema: unknown): boolean {
-  return isRecord(schema) && (schema.format === 'password' || schema.writeOnly === true);
-}
-
-function propertyOf(schema: unknown, name: string): unknown {
-  const properties = isRecord(schema) ? schema.properties : undefined;
-  return isRecord(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-}
-
-function itemsOf(schema: unknown): unknown {
-  return isRecord(schema) ? schema.items : undefined;
+function saysSecret({ format, writeOnly }: Readonly<Record<string, unknown>>): boolean {
+  return format === 'password' || writeOnly === true;
 }
 
 function escapeName(name: string): string {

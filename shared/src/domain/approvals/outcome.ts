@@ -20,6 +20,14 @@ export function refusalTextOf(status: ApprovalStatus, reason: string | undefined
 export const UNATTENDED_REFUSAL =
   'This call needs the approval of a person, and no person takes part in this turn. Nothing was done. Do not retry; say what would need approval.';
 
+/** What the model reads where the arguments of a call are nested too deeply to be shown in full. */
+export const TOO_DEEP_REFUSAL =
+  'This call needs the approval of a person, and its arguments are nested too deeply to be shown in full. Nothing was done.';
+
+/** What the model reads where the arguments of a call are no object, and an approval would not show them. */
+export const NOT_SHOWN_REFUSAL =
+  'The calls of this tool can need the approval of a person, and the arguments of this call are not an object that could be shown. Nothing was done.';
+
 /** What the model reads before the result of a call whose arguments a person has changed. */
 export const EDITED_NOTE =
   'The user changed the arguments before they approved this call. This is the result of the call with their arguments.';

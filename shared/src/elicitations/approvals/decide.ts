@@ -1,7 +1,8 @@
 import { faultsOfArguments } from '../../domain/approvals/check-arguments.ts';
 import type { ApprovalCommand } from '../../domain/approvals/commands.ts';
-import { keepsMasks } from '../../domain/approvals/mask.ts';
+import { keepsMasks, maskArguments } from '../../domain/approvals/mask.ts';
 import type { ApprovalInput } from '../../domain/approvals/response-input.ts';
+import { isApprovalEnded } from '../../domain/approvals/status.ts';
 import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import type { Issue } from '../../domain/issue.ts';
@@ -13,6 +14,7 @@ import { settle } from '../records/settle.ts';
 import type { Grants } from './grants.ts';
 
 const REASON_CHARACTERS_MAX = 2_000;
+const ISSUES_MAX = 20;
 
 export interface DecideInput {
   /** The person who decides; must be the owner. */
@@ -45,7 +47,7 @@ export async function decide(
   if (input.conversationId !== undefined && input.conversationId !== conversationId) throw notFound();
   const after = await settle(deps, input.caller, seen, commandOf(input, seen.row));
   // Also for a repeat: the process of the first decision may have ended before it remembered.
-  await grants.remember(after.row);
+  await grants.remember(after, isApprovalEnded(seen.row.status));
   return after;
 }
 
@@ -82,6 +84,15 @@ function faultsOfEdit({ definition }: ApprovalRow, args: Readonly<Record<string,
   const { inputSchema, masked } = definition;
   if (!keepsMasks(args, masked))
     return [{ path: 'arguments', message: 'must leave the masked values as they are' }];
+  const { masked: secrets, isTooDeep } = maskArguments(args, inputSchema);
+  if (isTooDeep) return [{ path: 'arguments', message: 'are nested too deeply' }];
+  // An edit is stored and shown as it is.
+  const added = secrets.filter((pointer) => !masked.includes(pointer)).slice(0, ISSUES_MAX);
+  if (added.length > 0)
+    return added.map((pointer) => ({
+      path: `arguments${pointer.replaceAll('/', '.')}`,
+      message: 'is secret by its name or schema, and an edit cannot add it',
+    }));
   return faultsOfArguments(inputSchema ?? {}, args, masked).map(({ path, message }) => ({
     path: path === '' ? 'arguments' : `arguments.${path}`,
     message,

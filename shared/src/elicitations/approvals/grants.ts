@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { RememberFor } from '../../domain/approvals/approval.ts';
 import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
-import type { ApprovalRow } from '../../domain/approvals/types.ts';
+import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import type { Owner } from '../../domain/ids.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';
 import { notFound } from '../caller.ts';
+import type { SeenRecord } from '../records/read.ts';
 
 const PREFIX = 'approval-grant ';
 const DAY_MS = 86_400_000;
@@ -34,8 +35,11 @@ export type GrantSubject = Pick<
 >;
 
 export interface Grants {
-  /** Remembers an approval, if its settlement says so. Repeatable. */
-  remember(row: ApprovalRow): Promise<void>;
+  /**
+   * Remembers an approval, if its settlement says so. Repeatable: a repeat of a decision brings back no grant that has
+   * lapsed or was revoked.
+   */
+  remember(seen: SeenRecord<ApprovalTypes>, isRepeat: boolean): Promise<void>;
   /** The grant under which a call needs no approval. */
   find(subject: GrantSubject): Promise<ApprovalGrant | undefined>;
   list(owner: Owner): Promise<readonly ApprovalGrant[]>;
@@ -46,11 +50,17 @@ export interface Grants {
 /** Grants as records of their owners, which no other owner finds. `conversationMs`: how long one of a conversation stays unused. */
 export function createGrants(records: OwnerRecords, conversationMs: number): Grants {
   return {
-    async remember({ id, definition, settlement, settledAt = 0 }) {
+    async remember({ row: { id, definition, settlement, settledAt = 0 }, now }, isRepeat) {
       const { remember } = definition;
       if (settlement?.remember !== true || remember === undefined) return;
       const ttlMs = lifeOf(remember, conversationMs);
+      const restMs = settledAt + ttlMs - now;
+      if (restMs <= 0) return;
+      const owner = ownerOf(definition);
       const grantId = grantIdOf(definition);
+      const wasRevoked = async () =>
+        isRepeat && (await records.read(owner, revocationOf(grantId))) !== undefined;
+      if (await wasRevoked()) return;
       const grant: ApprovalGrant = {
         grantId,
         agent: definition.agent,
@@ -63,7 +73,10 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
         grantedAt: new Date(settledAt).toISOString(),
         expiresAt: new Date(settledAt + ttlMs).toISOString(),
       };
-      await records.putIfAbsent(ownerOf(definition), nameOf(grantId), JSON.stringify(grant), ttlMs);
+      const value = JSON.stringify(grant);
+      await records.putIfAbsent(owner, nameOf(grantId), value, restMs);
+      // Revoked meanwhile.
+      if (await wasRevoked()) await records.remove(owner, nameOf(grantId), value);
     },
     async find(subject) {
       if (subject.remember === undefined) return undefined;
@@ -76,6 +89,12 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       return values.map(grantIn).filter((grant) => grant !== undefined);
     },
     async revoke(owner, grantId) {
+      const value = await records.read(owner, nameOf(grantId));
+      const grant = value === undefined ? undefined : grantIn(value);
+      if (grant === undefined) throw notFound();
+      // Kept for as long as a repeat of the decision could bring the grant back.
+      const ttlMs = Date.parse(grant.expiresAt) - Date.parse(grant.grantedAt);
+      await records.putIfAbsent(owner, revocationOf(grantId), grant.approvalId, ttlMs);
       if (!(await records.remove(owner, nameOf(grantId)))) throw notFound();
     },
   };
@@ -90,6 +109,11 @@ function grantIdOf({ agentId, tool, rule, conversationId, remember }: GrantSubje
   const scope = remember === 'conversation' ? conversationId : null;
   const subject = JSON.stringify([agentId, tool.server, tool.name, rule, scope]);
   return createHash('sha256').update(subject).digest('base64url');
+}
+
+/** Name of the record that says that a grant was revoked. */
+function revocationOf(grantId: string): string {
+  return `approval-revoked ${grantId}`;
 }
 
 function nameOf(grantId: string): string {

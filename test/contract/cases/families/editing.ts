@@ -13,6 +13,7 @@ export function approvalContract(contract: Contract): void {
       ['that lack what the tool requires', { apiKey: '••••••' }, 'invalid_answer'],
       ['that change a masked value', { booking: 'B-2', apiKey: 'mine' }, 'invalid_answer'],
       ['that drop a masked value', { booking: 'B-2' }, 'invalid_answer'],
+      ['that add a secret', { booking: 'B-2', apiKey: '••••••', token: 'mine' }, 'invalid_answer'],
       ['that are missing', undefined, 'invalid_request'],
     ])('refuses arguments %s and stays pending', async (_what, edited, code) => {
       const { first, second } = contract;
@@ -23,6 +24,21 @@ export function approvalContract(contract: Contract): void {
         refusal: { code },
       });
       expect((await first.approvals.read(serviceOf(stream), row.id)).row).toEqual(row);
+    });
+
+    it('that was remembered and revoked is not remembered again by a repeat of its decision', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const remember = { decision: 'approve', remember: true } as const;
+      const { row } = await requestApproval(first, stream);
+      await decideAs(first, stream, row.id, remember);
+      const [grant] = await second.approvals.grants.list(stream);
+      await second.approvals.grants.revoke(stream, grant?.grantId ?? '');
+      await decideAs(first, stream, row.id, remember);
+      expect(await second.approvals.grants.list(stream)).toEqual([]);
+      const next = await requestApproval(first, stream);
+      await decideAs(second, stream, next.row.id, remember);
+      expect(await first.approvals.grants.list(stream)).toMatchObject([{ approvalId: next.row.id }]);
     });
 
     it('without a schema cannot be edited, and without a time cannot be remembered', async () => {

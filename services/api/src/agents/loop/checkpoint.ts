@@ -1,6 +1,7 @@
-import type { CallRecord, Message, PauseRecord, Run, StepRecord } from '@parley/shared/domain/runs/run';
+import type { Message, PauseRecord, Run, StepRecord } from '@parley/shared/domain/runs/run';
 import { hasCalls, splitSteps } from '@parley/shared/domain/runs/steps';
 import { openPauses } from '@parley/shared/runs/open-questions';
+import { APPROVAL_TRIGGER } from '../tools/approvals/needed.ts';
 import type { StepCall } from '../tools/call-tool.ts';
 
 /** The state from which a run continues. */
@@ -57,7 +58,7 @@ export function checkpointOf(run: Run): Checkpoint {
     step,
     isRestarted: true,
     ...(unfinished !== undefined && {
-      round: { record: unfinished, calls: callsOf(unfinished, calls, step) },
+      round: { record: unfinished, calls: callsOf(unfinished, run, step) },
     }),
     ...(isOver && { last: newest }),
     pauses: openPauses(pauses),
@@ -67,8 +68,18 @@ export function checkpointOf(run: Run): Checkpoint {
   };
 }
 
-function callsOf(record: StepRecord, calls: readonly CallRecord[], step: number): StepCall[] {
+function callsOf(
+  record: StepRecord,
+  { calls, pauses }: Pick<Run, 'calls' | 'pauses'>,
+  step: number,
+): StepCall[] {
   const inputs = inputsOf(record);
+  // Also waits that have ended: a call that was denied may have no outcome in its record yet.
+  const approvalIds = new Map(
+    pauses
+      .filter(({ trigger }) => trigger === APPROVAL_TRIGGER)
+      .map(({ toolCallId, elicitationId }) => [toolCallId, elicitationId]),
+  );
   return calls
     .filter((call) => call.step === step)
     .sort((a, b) => (a.at ?? 0) - (b.at ?? 0))
@@ -80,6 +91,7 @@ function callsOf(record: StepRecord, calls: readonly CallRecord[], step: number)
       at: before.at ?? at,
       ...(before.fault !== undefined && { fault: before.fault }),
       before,
+      approvalId: approvalIds.get(before.toolCallId),
     }));
 }
 

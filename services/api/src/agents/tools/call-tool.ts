@@ -4,8 +4,10 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { isInterrupted } from '@parley/shared/runs/interruption';
 import type { IdleDetection } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
+import { parseOneCallId } from '../loop/one-call.ts';
 import type { RunContext } from '../loop/run-context.ts';
-import { approveCall } from './approvals/request.ts';
+import { callAsDecided } from './approvals/gate.ts';
+import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/request.ts';
 import { withdrawInherited } from './inherited-questions.ts';
 import { type AgentQuestion, type AskOutcome, askPerson, type QuestionPlace } from './question.ts';
 import { type CallEvent, failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
@@ -19,6 +21,8 @@ export type StepCall = RequestedCall & {
   /** Its position among the calls of its step. */
   readonly at: number;
   readonly before?: CallRecord;
+  /** Id of the approval that another pod has requested for it. */
+  readonly approvalId?: string | undefined;
 };
 
 /** The record of a call that has not been dispatched. */
@@ -44,13 +48,14 @@ export async function announce(
   call: StepCall,
 ): Promise<void> {
   const { toolCallId, toolName, input } = call;
-  const title = tools.find(({ name }) => name === toolName)?.title;
+  const tool = tools.find(({ name }) => name === toolName);
+  const title = tool?.title;
   await appendEvent(runContext, {
     type: 'tool-called',
     toolCallId,
     toolName,
     ...(title !== undefined && { title }),
-    input,
+    input: tool?.shownInput === undefined ? input : tool.shownInput(input),
   });
 }
 
@@ -77,8 +82,11 @@ export async function callTool(
   const isDispatched = () => record.state === 'dispatched';
   const startedAt = performance.now();
   const signal = callSignal(runContext.signal, isDispatched);
-  const context = toolCallContext(runContext, call, save, () => record);
-  const outcome = await executeOrRefuse(tool, call, { ...context, signal });
+  const place = approvalPlaceOf(runContext, call, save, record);
+  const context = { ...toolCallContext(runContext, call, place, save, () => record), signal };
+  const outcome = await executeOrRefuse(tool, call, (found) =>
+    callDecided(runContext, found, context, place),
+  );
   runContext.observer.called(runContext.run, {
     agent: runContext.id,
     tool: tool?.name ?? 'unknown',
@@ -125,13 +133,53 @@ function callSignal(signal: AbortSignal, isDispatched: () => boolean): AbortSign
 async function executeOrRefuse(
   tool: Tool | undefined,
   { toolName, fault, before }: StepCall,
-  context: ToolCall,
+  make: (tool: Tool) => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
   const mayHaveHappened = before?.state === 'dispatched' && before.run === undefined;
   if (mayHaveHappened && tool?.isRepeatable !== true) return failed(UNKNOWN);
   if (tool === undefined || fault !== undefined)
     return failed(fault ?? `There is no tool named ${toolName}.`);
-  return tool.call(context);
+  return make(tool);
+}
+
+/**
+ * Makes a call. One that was put to its person before is made as they decided, also where the configuration or the tool
+ * demands no approval any more.
+ */
+async function callDecided(
+  runContext: RunContext,
+  tool: Tool,
+  call: ToolCall,
+  place: ApprovalPlace,
+): Promise<ToolOutcome> {
+  const decision = await decisionBefore(runContext, place, call.input);
+  if (decision === undefined) return tool.call(call);
+  const approve: ToolCall['approve'] = async ({ args }) => ({
+    type: 'granted',
+    input: args,
+    isEdited: false,
+  });
+  const isWhole = parseOneCallId(runContext.id) !== undefined;
+  return callAsDecided(tool, { ...call, approve }, decision, isWhole);
+}
+
+/** Where the approval of a call belongs. */
+function approvalPlaceOf(
+  runContext: RunContext,
+  { toolCallId, approvalId }: StepCall,
+  save: (more: Partial<CallRecord>) => Promise<void>,
+  { step, approval }: CallRecord,
+): ApprovalPlace {
+  const { clock, turn } = runContext;
+  return {
+    toolCallId,
+    shownCallId: turnCallId(runContext, toolCallId),
+    step,
+    recorded: approval,
+    requested: approvalId,
+    save: (settled) => save({ approval: settled }),
+    waiting: (wait) => clock.waiting(() => turn.idle.waiting(wait)),
+  };
 }
 
 const UNKNOWN =
@@ -169,6 +217,7 @@ async function appendEvent({ writer, turn, delegate }: RunContext, event: CallEv
 function toolCallContext(
   runContext: RunContext,
   { toolCallId, input, before }: StepCall,
+  place: ApprovalPlace,
   save: (more: Partial<CallRecord>) => Promise<void>,
   record: () => CallRecord,
 ): Omit<ToolCall, 'signal'> {
@@ -195,19 +244,7 @@ function toolCallContext(
         record().state === 'dispatched' ? (wait) => wait() : turn.idle.waiting;
       return clock.waiting(() => ask(runContext, place, question, waiting));
     },
-    approve: (needed) =>
-      approveCall(
-        runContext,
-        {
-          toolCallId,
-          shownCallId: turnCallId(runContext, toolCallId),
-          step: record().step,
-          recorded: record().approval,
-          save: (approval) => save({ approval }),
-          waiting: (wait) => clock.waiting(() => turn.idle.waiting(wait)),
-        },
-        needed,
-      ),
+    approve: (needed) => approveCall(runContext, place, needed),
     delegate: (agent, task) =>
       runContext.delegateTo(
         {

@@ -77,6 +77,8 @@ export interface Tool {
   readonly isRepeatable?: boolean;
   /** The server's own description of the tool. Absent for tools that are no server's. */
   readonly source?: McpTool;
+  /** The input of a call as the turn's stream shows it, without the values that an approval masks. */
+  readonly shownInput?: (input: unknown) => unknown;
   /**
    * Rejects only with the reason of the call's own signal. Waits for people do not count towards the tool's timeout.
    */

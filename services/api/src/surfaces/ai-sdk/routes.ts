@@ -168,14 +168,15 @@ function chatEvents(
 /** Records decisions on calls, and streams what follows in the turn whose stream ended for them. */
 function continuedReply(
   deps: TurnDeps,
-  { caller: given, signal: calling, admitted }: Pick<RouteCall, 'caller' | 'signal' | 'admitted'>,
+  call: Pick<RouteCall, 'caller' | 'signal' | 'admitted'>,
   conversationId: string,
   decisions: readonly DecisionPart[],
 ): Promise<Reply> {
-  const caller = userOf(given);
+  const caller = userOf(call.caller);
   const reader = { stream: `chat/${conversationId}`, returns: true };
-  return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
-    const decided = { caller, conversationId, decisions, surface: 'chat', admitted };
+  const admit = (approvalId: string) => admitAnswer(deps.limits, call, approvalId);
+  return inStreamPlace(deps.limits, { caller, signal: call.signal }, reader, async (place) => {
+    const decided = { caller, conversationId, decisions, surface: 'chat', admit };
     const stream = await decideTogether(deps.engine, decided);
     const ids = decisions.map(({ id }) => id);
     const after = await endBefore(deps.engine, caller, stream, ids);

@@ -1,6 +1,6 @@
 import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import type { FeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
@@ -10,24 +10,32 @@ import { createApprovalWait } from './wait.ts';
 
 type User = Caller & { readonly kind: 'user' };
 
+// The model's calls of one step are far fewer.
+const DECISIONS_MAX = 100;
+
 /** Decisions that a client sends together, to continue a turn whose stream ended for them. */
 export interface DecidedTogether {
   readonly caller: User;
   readonly conversationId: string;
   readonly decisions: readonly { readonly id: string; readonly response: ApprovalInput }[];
   readonly surface: string;
-  readonly admitted: Promise<void>;
+  /** Admits the request, and one decision on the approval. Throws `rate_limited`. */
+  readonly admit: (approvalId: string) => Promise<void>;
 }
 
 /**
  * Records decisions, and returns the turn that continues. A decision that comes too late, or after another one, changes
- * nothing: the turn's stream says how the approval ended. Throws `not_found`, also for approvals of several turns.
+ * nothing: the turn's stream says how the approval ended. Of several decisions on one approval, the last counts. Throws
+ * `not_found`, also for approvals of several turns, `invalid_request` for too many, and `rate_limited`.
  */
 export async function decideTogether(
   engine: Pick<Engine, 'approvals'>,
-  { caller, conversationId, decisions, surface, admitted }: DecidedTogether,
+  { caller, conversationId, decisions: given, surface, admit }: DecidedTogether,
 ): Promise<StreamRef> {
-  await admitted;
+  if (given.length > DECISIONS_MAX)
+    throw new ParleyError('invalid_request', `A request can decide on ${DECISIONS_MAX} calls at most.`);
+  const decisions = [...new Map(given.map((decision) => [decision.id, decision])).values()];
+  await Promise.all(decisions.map(({ id }) => admit(id)));
   const rows = await Promise.all(decisions.map(({ id }) => engine.approvals.read(caller, id)));
   const [first, ...others] = rows.map(({ row }) => row.definition);
   if (first === undefined || others.some((each) => each.streamRequestId !== first.streamRequestId))

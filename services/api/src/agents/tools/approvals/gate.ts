@@ -1,7 +1,9 @@
-import { EDITED_NOTE } from '@parley/shared/domain/approvals/outcome';
+import { maskArguments } from '@parley/shared/domain/approvals/mask';
+import { EDITED_NOTE, NOT_SHOWN_REFUSAL } from '@parley/shared/domain/approvals/outcome';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { McpTool } from '../../mcp/calls/results.ts';
-import { failed, type Tool, type ToolOutcome } from '../tool.ts';
+import { failed, type Tool, type ToolCall, type ToolOutcome } from '../tool.ts';
+import type { ApprovalOutcome } from './needed.ts';
 import type { ApprovalPolicy } from './policy.ts';
 
 export interface GateOptions {
@@ -24,8 +26,13 @@ export function withApproval(
 ): Tool {
   return {
     ...tool,
+    shownInput(input) {
+      if (!isRecord(input) || !policy.demands(input, source.hints)) return input;
+      return maskArguments(input, source.inputSchema).arguments;
+    },
     async call(call) {
-      const args = isRecord(call.input) ? call.input : {};
+      const args = call.input ?? {};
+      if (!isRecord(args)) return failed(NOT_SHOWN_REFUSAL);
       if (!policy.demands(args, source.hints)) return tool.call(call);
       const { hints, title } = source;
       const outcome = await call.approve({
@@ -46,17 +53,27 @@ export function withApproval(
         remember: policy.remember,
         timeoutSeconds,
       });
-      if (outcome.type === 'refused') return failed(outcome.message);
-      const { input, isEdited } = outcome;
-      if (!isEdited) return tool.call(call);
-      const beforeDispatch = async () => {
-        await call.beforeDispatch();
-        return input;
-      };
-      const made = await tool.call({ ...call, input, beforeDispatch });
-      return whole ? made : withNote(made);
+      return callAsDecided(tool, call, outcome, whole);
     },
   };
+}
+
+/** Makes a call as its person has decided: not at all, as it is, or with the arguments that they edited. */
+export async function callAsDecided(
+  tool: Tool,
+  call: ToolCall,
+  outcome: ApprovalOutcome,
+  whole: boolean,
+): Promise<ToolOutcome> {
+  if (outcome.type === 'refused') return failed(outcome.message);
+  const { input, isEdited } = outcome;
+  if (!isEdited) return tool.call(call);
+  const beforeDispatch = async () => {
+    await call.beforeDispatch();
+    return input;
+  };
+  const made = await tool.call({ ...call, input, beforeDispatch });
+  return whole ? made : withNote(made);
 }
 
 function withNote(outcome: ToolOutcome): ToolOutcome {

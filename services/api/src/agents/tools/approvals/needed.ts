@@ -1,5 +1,8 @@
 import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/approval';
 
+/** The trigger of the waits for approvals. */
+export const APPROVAL_TRIGGER = 'approval';
+
 /** A call that a person must approve. */
 export interface NeededApproval {
   readonly args: Readonly<Record<string, unknown>>;

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
+import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
-import { maskArguments, unmaskArguments } from '@parley/shared/domain/approvals/mask';
-import { refusalTextOf, UNATTENDED_REFUSAL } from '@parley/shared/domain/approvals/outcome';
+import { type MaskedArguments, maskArguments, unmaskArguments } from '@parley/shared/domain/approvals/mask';
+import { refusalTextOf, TOO_DEEP_REFUSAL, UNATTENDED_REFUSAL } from '@parley/shared/domain/approvals/outcome';
 import { isApprovalEnded, isGranted } from '@parley/shared/domain/approvals/status';
-import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import type { ApprovalRow, ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { isParleyError } from '@parley/shared/domain/errors';
+import { isRecord } from '@parley/shared/domain/plain-record';
 import type { CallApproval } from '@parley/shared/domain/runs/run';
+import type { SeenRecord } from '@parley/shared/elicitations/records/read';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { IdleDetection } from '../../loop/idle.ts';
 import type { RunContext } from '../../loop/run-context.ts';
-import type { ApprovalOutcome, NeededApproval } from './needed.ts';
+import { APPROVAL_TRIGGER, type ApprovalOutcome, type NeededApproval } from './needed.ts';
 
 // A larger schema would push out the arguments that a person must read; the call can then be approved or denied.
 const SCHEMA_BYTES_MAX = 32 * 1024;
@@ -23,31 +26,77 @@ export interface ApprovalPlace {
   readonly step: number;
   /** The approval that the call's record has already, from this pod or a previous owner of the run. */
   readonly recorded: CallApproval | undefined;
+  /** Id of the approval that a previous owner of the run has requested for the call. */
+  readonly requested: string | undefined;
   /** Stores the approval in the call's record. */
   save(approval: CallApproval): Promise<void>;
   readonly waiting: IdleDetection['waiting'];
 }
 
 /**
- * Has the run's person approve a call, unless they have done so before: for this call, or for calls of its kind. Retries
- * while Redis is unavailable. Throws the signal's reason when aborted.
+ * Has the run's person approve a call, unless they have done so before for calls of its kind. Retries while Redis is
+ * unavailable. Throws the signal's reason when aborted.
  */
 export async function approveCall(
   context: RunContext,
   place: ApprovalPlace,
   needed: NeededApproval,
 ): Promise<ApprovalOutcome> {
-  const { engine, turn, signal } = context;
-  if (place.recorded !== undefined) return outcomeOfRecord(place.recorded, needed);
+  const { engine, turn, run, signal } = context;
   if (turn.support.unattended === true) return { type: 'refused', message: UNATTENDED_REFUSAL };
-  const definition = definitionOf(context, place, needed);
+  const { isTooDeep, ...definition } = definitionOf(context, place, needed);
+  if (isTooDeep) return { type: 'refused', message: TOO_DEEP_REFUSAL };
   const grant = await retryWhileUnavailable(() => engine.approvals.grants.find(definition), signal);
   if (grant !== undefined) {
     await place.save({ id: grant.approvalId, outcome: 'remembered' });
     return { type: 'granted', input: needed.args, isEdited: false };
   }
+  const idempotencyKey = keyOf(run.streamRequestId, place.toolCallId);
+  const request = () => engine.approvals.request({ definition, idempotencyKey });
+  return decided(context, place, request, needed.args);
+}
+
+/**
+ * The decision on a call that was put to its person before, whatever the configuration demands now; undefined for a call
+ * that was not. Waits while it is pending. Throws the signal's reason when aborted.
+ */
+export async function decisionBefore(
+  context: RunContext,
+  place: ApprovalPlace,
+  input: unknown,
+): Promise<ApprovalOutcome | undefined> {
+  const { recorded, requested: id } = place;
+  if (recorded !== undefined) {
+    const isEdited = recorded.outcome === 'edited';
+    return { type: 'granted', input: isEdited ? recorded.input : input, isEdited };
+  }
+  if (id === undefined) return undefined;
+  const caller = { kind: 'service', tenant: context.run.tenant } as const;
+  return decided(
+    context,
+    place,
+    () => context.engine.approvals.read(caller, id),
+    isRecord(input) ? input : {},
+  );
+}
+
+/** Opens an approval, or finds it, and waits for its end. */
+async function decided(
+  context: RunContext,
+  place: ApprovalPlace,
+  open: () => Promise<SeenRecord<ApprovalTypes>>,
+  args: Arguments,
+): Promise<ApprovalOutcome> {
+  const { turn, signal } = context;
+  // Readers see the call before its approval.
+  await turn.flush();
+  turn.openQuestions += 1;
   try {
-    return await decided(context, place, definition, needed);
+    const opened = await retryWhileUnavailable(open, signal).catch((error: unknown) => {
+      turn.openQuestions -= 1;
+      throw error;
+    });
+    return await decisionOn(context, place, opened, args);
   } catch (error) {
     if (!isParleyError(error)) throw error;
     return {
@@ -57,30 +106,18 @@ export async function approveCall(
   }
 }
 
-async function decided(
-  context: RunContext,
+async function decisionOn(
+  { engine, turn, run, writer, open, inheritedPauses, signal }: RunContext,
   place: ApprovalPlace,
-  definition: Omit<ApprovalDefinition, 'traceparent'>,
-  needed: NeededApproval,
+  { row, now }: SeenRecord<ApprovalTypes>,
+  args: Arguments,
 ): Promise<ApprovalOutcome> {
-  const { engine, turn, run, writer, open, inheritedPauses, signal } = context;
-  // Readers see the call before its approval.
-  await turn.flush();
-  turn.openQuestions += 1;
-  const idempotencyKey = keyOf(run.streamRequestId, place.toolCallId);
-  const { row, now } = await retryWhileUnavailable(
-    () => engine.approvals.request({ definition, idempotencyKey }),
-    signal,
-  ).catch((error: unknown) => {
-    turn.openQuestions -= 1;
-    throw error;
-  });
   open.add(row.id);
   inheritedPauses.delete(row.id);
   const pause = {
     elicitationId: row.id,
     toolCallId: place.toolCallId,
-    trigger: 'approval',
+    trigger: APPROVAL_TRIGGER,
     pausedAt: row.createdAt,
   };
   await writer.save([{ type: 'pause', pause }]);
@@ -98,19 +135,17 @@ async function decided(
   // The usual reason is that the turn was stopped. Polling now makes sure that the run does not continue.
   if (ended.row.status === 'withdrawn') await turn.poll();
   signal.throwIfAborted();
-  return outcomeOfRow(ended.row, place, needed);
+  return outcomeOfRow(ended.row, place, args);
 }
 
 async function outcomeOfRow(
   { id, status, settlement, definition }: ApprovalRow,
   place: ApprovalPlace,
-  needed: NeededApproval,
+  args: Arguments,
 ): Promise<ApprovalOutcome> {
   if (!isGranted(status)) return { type: 'refused', message: refusalTextOf(status, settlement?.reason) };
   const input =
-    status === 'edited'
-      ? unmaskArguments(settlement?.arguments ?? {}, needed.args, definition.masked)
-      : needed.args;
+    status === 'edited' ? unmaskArguments(settlement?.arguments ?? {}, args, definition.masked) : args;
   // The definition is the first owner's: its masks fit the arguments, which the checkpoint keeps.
   if (input === undefined) throw new Error(`The edit of the approval ${id} does not fit its call.`);
   const isEdited = status === 'edited';
@@ -119,16 +154,11 @@ async function outcomeOfRow(
   return { type: 'granted', input, isEdited };
 }
 
-function outcomeOfRecord({ outcome, input }: CallApproval, { args }: NeededApproval): ApprovalOutcome {
-  const isEdited = outcome === 'edited';
-  return { type: 'granted', input: isEdited ? input : args, isEdited };
-}
-
 function definitionOf(
   { turn, run, id, title }: RunContext,
   { shownCallId, step }: ApprovalPlace,
   { args, tool, inputSchema, rule, remember, timeoutSeconds }: NeededApproval,
-): Omit<ApprovalDefinition, 'traceparent'> {
+): Omit<ApprovalDefinition, 'traceparent'> & Pick<MaskedArguments, 'isTooDeep'> {
   const { tenant, userId, streamRequestId, conversationId } = turn.run;
   const isEditable =
     Buffer.byteLength(JSON.stringify(inputSchema)) <= SCHEMA_BYTES_MAX && isCheckable(inputSchema);

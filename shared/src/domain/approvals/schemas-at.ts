@@ -1,0 +1,98 @@
+import { isRecord, own } from '../plain-record.ts';
+
+type Subschema = Readonly<Record<string, unknown>>;
+
+/**
+ * All schemas that may describe one value: any of its alternatives may be the one that applies. `isPartial`: there are too
+ * many to read, or one is referred to and is not in the document.
+ */
+export interface SchemasOfValue {
+  readonly schemas: readonly Subschema[];
+  readonly isPartial: boolean;
+}
+
+const SCHEMAS_MAX = 200;
+const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'];
+const CONDITIONAL = ['if', 'then', 'else'];
+const MAPS = ['dependentSchemas', 'dependencies'];
+const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
+
+/** Schemas of a value, with their alternatives and what they refer to within the document `root`. */
+export function schemasOf(root: unknown, given: readonly unknown[]): SchemasOfValue {
+  const found = new Set<Subschema>();
+  const open = [...given];
+  let isPartial = false;
+  while (open.length > 0) {
+    const schema = open.pop();
+    if (!isRecord(schema) || found.has(schema)) continue;
+    if (found.size === SCHEMAS_MAX) return { schemas: [...found], isPartial: true };
+    found.add(schema);
+    for (const other of othersOf(schema)) open.push(other);
+    for (const keyword of REFERENCES) {
+      const reference = own(schema, keyword);
+      if (reference === undefined) continue;
+      const target = targetOf(root, reference);
+      if (target === undefined) isPartial = true;
+      else open.push(target);
+    }
+  }
+  return { schemas: [...found], isPartial };
+}
+
+/** Schemas within a schema that may describe the same value. */
+function othersOf(schema: Subschema): unknown[] {
+  return [
+    ...ALTERNATIVES.flatMap((keyword) => listIn(own(schema, keyword))),
+    ...CONDITIONAL.map((keyword) => own(schema, keyword)),
+    ...MAPS.flatMap((keyword) => valuesIn(own(schema, keyword))),
+  ];
+}
+
+/** The schemas of a property. Regular expressions of the document are not run: each of them may apply. */
+export function propertySchemas({ schemas }: SchemasOfValue, name: string): unknown[] {
+  return schemas.flatMap((schema) => {
+    const properties = own(schema, 'properties');
+    const named = isRecord(properties) ? own(properties, name) : undefined;
+    const others = [own(schema, 'additionalProperties'), own(schema, 'unevaluatedProperties')];
+    return [...valuesIn(own(schema, 'patternProperties')), ...(named === undefined ? others : [named])];
+  });
+}
+
+/** The schemas of an item of a list. */
+export function itemSchemas({ schemas }: SchemasOfValue, at: number): unknown[] {
+  return schemas.flatMap((schema) => {
+    const items = own(schema, 'items');
+    // A list in `items` is what earlier versions of JSON Schema have for `prefixItems`.
+    const first = [...listIn(own(schema, 'prefixItems')), ...listIn(items)];
+    const others = [items, own(schema, 'additionalItems'), own(schema, 'unevaluatedItems')];
+    return [own(schema, 'contains'), ...(at < first.length ? [first[at]] : others)];
+  });
+}
+
+/** What a local reference (`#`, or `#` and a JSON pointer) leads to. */
+function targetOf(root: unknown, reference: unknown): unknown {
+  if (typeof reference !== 'string' || (reference !== '#' && !reference.startsWith('#/'))) return undefined;
+  let at: unknown = root;
+  for (const name of reference.split('/').slice(1).map(decodeName)) {
+    if (at === null || typeof at !== 'object' || name === undefined || !Object.hasOwn(at, name))
+      return undefined;
+    at = (at as Record<string, unknown>)[name];
+  }
+  return at;
+}
+
+function decodeName(name: string): string | undefined {
+  try {
+    return decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~');
+  } catch {
+    return undefined;
+  }
+}
+
+function listIn(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+function valuesIn(value: unknown): readonly unknown[] {
+  return isRecord(value) ? Object.values(value) : [];
+}

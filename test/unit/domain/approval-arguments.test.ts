@@ -1,0 +1,135 @@
+import { faultsOfArguments, isCheckable } from '@parley/shared/domain/approvals/check-arguments';
+import { MASK, maskArguments } from '@parley/shared/domain/approvals/mask';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Ways to put a schema into another one: the schema around it, and a value around one that the inner schema describes. */
+const AROUND: readonly (readonly [
+  name: string,
+  around: (schema: Schema) => Schema,
+  wrap: (value: unknown) => unknown,
+])[] = [
+  ['a property', (inner) => ({ type: 'object', properties: { a: inner } }), (value) => ({ a: value })],
+  [
+    'a property named properties',
+    (inner) => ({ type: 'object', properties: { properties: inner } }),
+    (value) => ({ properties: value }),
+  ],
+  [
+    'a property named pattern',
+    (inner) => ({ type: 'object', properties: { pattern: inner } }),
+    (value) => ({ pattern: value }),
+  ],
+  [
+    'additional properties',
+    (inner) => ({ type: 'object', additionalProperties: inner }),
+    (value) => ({ b: value }),
+  ],
+  ['the items of a list', (inner) => ({ type: 'array', items: inner }), (value) => [value]],
+  ['the first items of a list', (inner) => ({ type: 'array', prefixItems: [inner] }), (value) => [value]],
+  ['anyOf', (inner) => ({ anyOf: [{ type: 'boolean' }, inner] }), (value) => value],
+  ['oneOf', (inner) => ({ oneOf: [{ type: 'boolean' }, inner] }), (value) => value],
+  ['allOf', (inner) => ({ allOf: [inner] }), (value) => value],
+];
+const nesting = fc.array(fc.constantFrom(...AROUND), { maxLength: 4 });
+
+/** A schema of an object in which `leaf` is nested, directly or by references, and arguments with `value` at its place. */
+function nested(
+  within: readonly (typeof AROUND)[number][],
+  leaf: Schema,
+  value: unknown,
+  isReferred: boolean,
+) {
+  const definitions = isReferred ? { $defs: { leaf } } : {};
+  const start: Schema = isReferred ? { $ref: '#/$defs/leaf' } : leaf;
+  const inner = within.reduce((schema, [, around]) => around(schema), start);
+  const content = within.reduce((each, [, , wrap]) => wrap(each), value);
+  return {
+    schema: { type: 'object', properties: { root: inner }, ...definitions },
+    given: { root: content },
+  };
+}
+
+describe('the check of edited arguments', () => {
+  it('runs no regular expression of a schema, wherever it is', () => {
+    const leaf = fc.constantFrom<Schema>(
+      { type: 'string', pattern: '^never$' },
+      { type: 'string', properties: {}, pattern: '^never$' },
+      { type: 'string', pattern: '^never$', patternProperties: { '^never$': { type: 'number' } } },
+    );
+    fc.assert(
+      fc.property(nesting, leaf, fc.boolean(), (within, schema, isReferred) => {
+        const { schema: whole, given } = nested(within, schema, 'value', isReferred);
+        expect(isCheckable(whole)).toBe(true);
+        expect(faultsOfArguments(whole, given, [])).toEqual([]);
+      }),
+    );
+    const byName = { type: 'object', patternProperties: { '^a': { type: 'number' } } };
+    expect(faultsOfArguments(byName, { a: 'text' }, [])).toEqual([]);
+  });
+
+  it('checks parameters that have the names of keywords', () => {
+    const schema = {
+      type: 'object',
+      properties: {
+        properties: { type: 'object' },
+        pattern: { type: 'string' },
+        patternProperties: { type: 'number' },
+      },
+      required: ['pattern'],
+    };
+    const given = { properties: {}, pattern: 5, patternProperties: 'x' };
+    expect(faultsOfArguments(schema, given, []).map(({ path }) => path)).toEqual([
+      'pattern',
+      'patternProperties',
+    ]);
+  });
+});
+
+describe('the masks of arguments', () => {
+  it('cover every value that a schema calls secret, wherever the schema says so', () => {
+    const leaf = fc.constantFrom<Schema>(
+      { type: 'string', format: 'password' },
+      { type: 'string', writeOnly: true },
+    );
+    fc.assert(
+      fc.property(nesting, leaf, fc.boolean(), (within, schema, isReferred) => {
+        const { schema: whole, given } = nested(within, schema, 'hunter2', isReferred);
+        const { arguments: shown, masked } = maskArguments(given, whole);
+        expect(JSON.stringify(shown)).not.toContain('hunter2');
+        expect(masked).toHaveLength(1);
+      }),
+    );
+  });
+
+  it('follow references that lead in circles, and cover what a schema outside the document describes', () => {
+    const schema = {
+      type: 'object',
+      properties: { tree: { $ref: '#/$defs/node' }, other: { $ref: 'https://schemas.example/other' } },
+      $defs: {
+        node: {
+          anyOf: [{ $ref: '#/$defs/node' }, { type: 'object' }],
+          properties: {
+            next: { $ref: '#/$defs/node' },
+            pin: { format: 'password' },
+            note: { type: 'string' },
+          },
+        },
+      },
+    };
+    const given = { tree: { note: 'a', next: { note: 'b', pin: '1234' } }, other: { name: 'x' }, plain: 'y' };
+    expect(maskArguments(given, schema)).toEqual({
+      arguments: { tree: { note: 'a', next: { note: 'b', pin: MASK } }, other: { name: MASK }, plain: 'y' },
+      masked: ['/tree/next/pin', '/other/name'],
+      isTooDeep: false,
+    });
+  });
+
+  it('report arguments that are nested too deeply to be shown in full', () => {
+    const deep = (levels: number): unknown => (levels === 0 ? 'x' : [deep(levels - 1)]);
+    expect(maskArguments({ a: deep(20) }, {}).isTooDeep).toBe(false);
+    expect(maskArguments({ a: deep(40) }, {}).isTooDeep).toBe(true);
+  });
+});
