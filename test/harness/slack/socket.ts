@@ -12,10 +12,13 @@ export async function startSocketMode(envelopes: readonly Json[]) {
   const acknowledged: string[] = [];
   const tokens: (string | undefined)[] = [];
   const sockets = new Set<Duplex>();
+  let refusals = 0;
   const server = createServer((request, response) => {
     tokens.push(request.headers.authorization);
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ ok: true, url: `ws://127.0.0.1:${port}/link` }));
+    refusals -= 1;
+    if (refusals >= 0) response.end('{"ok":false,"error":"invalid_auth"}');
+    else response.end(JSON.stringify({ ok: true, url: `ws://127.0.0.1:${port}/link` }));
   });
   server.on('upgrade', (request, socket) => {
     sockets.add(socket);
@@ -39,6 +42,15 @@ export async function startSocketMode(envelopes: readonly Json[]) {
     acknowledged,
     /** What `apps.connections.open` was called with. */
     tokens,
+    /** Refuses the next so many connections. */
+    refuse(times: number) {
+      refusals = times;
+    },
+    /** Ends the connections that are open. */
+    cut() {
+      for (const socket of sockets) socket.destroy();
+      sockets.clear();
+    },
     stop() {
       for (const socket of sockets) socket.destroy();
       server.closeAllConnections();

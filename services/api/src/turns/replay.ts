@@ -1,4 +1,4 @@
-import { isElicitationEvent, type ReaderPosition } from '@parley/shared/domain/events';
+import { type FeedPosition, isElicitationEvent, type ReaderPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createDetachmentScan, type Detachment } from './detachment.ts';
@@ -9,6 +9,8 @@ import type { Turns } from './turns.ts';
 export interface ReplayFacts {
   readonly superseded: Superseded;
   readonly detachment?: Detachment;
+  /** The last event of the feed when it was read; absent when it had none. */
+  readonly last?: FeedPosition;
   /**
    * True when the feed does not hold what the reader has: Redis lost the event that it resumes after, or it is of another
    * feed, or the pod that published the text after that event died before it was appended.
@@ -27,9 +29,11 @@ export async function readReplayFacts(
 ): Promise<ReplayFacts> {
   let isPositionLost = after !== undefined;
   let isTextNext = false;
+  let last: FeedPosition | undefined;
   const superseded = createSupersededScan();
   const scan = createDetachmentScan();
   for await (const entry of engine.replay(stream)) {
+    last = entry.position;
     superseded.see(entry);
     scan.see(entry);
     if (isTextNext && !isElicitationEvent(entry.event)) {
@@ -42,11 +46,11 @@ export async function readReplayFacts(
     isTextNext = after.characters !== undefined;
   }
   const { until, mayWait } = scan;
-  if (until === undefined) return { superseded, isPositionLost };
+  const seen = { superseded, isPositionLost, ...(last !== undefined && { last }) };
+  if (until === undefined) return seen;
   // In this order: a wait that ended after the scan has events that the reader has yet to get.
   return {
-    superseded,
-    isPositionLost,
+    ...seen,
     detachment: { until, isWaiting: mayWait && (await turns.isWaiting(stream)) },
   };
 }

@@ -42,6 +42,8 @@ export async function startTurn(
   request: StartRequest,
 ): Promise<StartedTurn> {
   const { caller, support, delivery } = request;
+  // A request that is refused before its admission is awaited leaves no rejection without a handler.
+  request.admitted.catch(() => undefined);
   if (request.draining) throw podDraining();
   const conversation = readTurnMessages(request.messages);
   const repeatable = repeatableOf(request, conversation);

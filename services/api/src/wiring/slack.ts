@@ -76,6 +76,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     places,
     installations,
     elicitations: backend.elicitations,
+    approvals: backend.approvals,
     outbox: backend.outbox,
     clientOf: web.clientOf,
     answerPageOf: (id) => (hasAnswerPage(pages) ? `${settings.publicUrl}${answerPath(id)}` : undefined),

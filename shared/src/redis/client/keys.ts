@@ -112,7 +112,10 @@ export function outboxKey(bucket: number, kind: string): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox:${kind}`;
 }
 
-/** Hash: the last hand-out of each outstanding task of a bucket, and how often it was tried. */
+/**
+ * Hash: the last hand-out of each outstanding task of a bucket, and how often it was tried. commit.lua and write.lua derive
+ * this name.
+ */
 export function outboxTriesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox-tries`;
 }

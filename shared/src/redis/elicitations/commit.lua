@@ -144,8 +144,12 @@ if ofTurn == '1' then
 end
 if #ARGV >= firstTask or noted ~= '' then
   -- Members of kinds that this version does not know may be among them. Every outbox of the bucket has its name.
-  local outboxes = string.match(deadlines, '^(.*):deadlines$') .. ':outbox:'
-  local function note(member) redis.call('ZADD', outboxes .. string.match(member, '^%S+'), nowText, member) end
+  local bucket = string.match(deadlines, '^(.*):deadlines$')
+  local function note(member)
+    -- A hand-out of the same member from before this commit ends: its report must not remove or defer the new task.
+    redis.call('HDEL', bucket .. ':outbox-tries', member, member .. ' tried')
+    redis.call('ZADD', bucket .. ':outbox:' .. string.match(member, '^%S+'), nowText, member)
+  end
   for index = firstTask, #ARGV do note(ARGV[index]) end
   for member in string.gmatch(noted, '[^\n]+') do note(member) end
 end

@@ -124,8 +124,10 @@ if ends then
     setStored(usage, usageEnds, nameConversation(conversationId, unlisted), messageBytes, now, conversationLife)
   end
   for _, kind in ipairs(redis.call('SMEMBERS', (string.gsub(channel, ':stream:', ':subscribers:', 1)))) do
-    local outbox = string.match(running, '^(.*):running$') .. ':outbox:' .. kind
-    redis.call('ZADD', outbox, string.format('%.0f', now), kind .. ' ' .. field)
+    local bucket, member = string.match(running, '^(.*):running$'), kind .. ' ' .. field
+    -- A hand-out of the same member from before this end is over: its report must not remove or defer the new task.
+    redis.call('HDEL', bucket .. ':outbox-tries', member, member .. ' tried')
+    redis.call('ZADD', bucket .. ':outbox:' .. kind, string.format('%.0f', now), member)
   end
   redis.call('PEXPIRE', conversation, conversationLife)
 else

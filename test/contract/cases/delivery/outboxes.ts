@@ -123,6 +123,34 @@ export function outboxContract(contract: Contract): void {
       expect(await taken(owner)).toEqual([formatStreamPath(stream)]);
     });
 
+    it('keeps the task of a commit that comes while an earlier hand-out of the same task is handled', async () => {
+      const { first, second } = contract;
+      const { outbox, runs, subscriptions } = contract.pods.backend;
+      const { owner, turn, stream } = await begun();
+      await subscriptions.add(stream, 'follower', HOUR_MS);
+      const handedOut = async () => {
+        const [entry] = await outbox.take(bucketOf(owner), { follower: 1 }, HOUR_MS);
+        if (entry === undefined) throw new Error('Nothing was handed out.');
+        return entry;
+      };
+      const { id } = (await askKind(first, stream, 'url, server completion')).row;
+      const asked = await handedOut();
+      await answerQuestion(second, owner, id, 'accept');
+      await outbox.done(asked);
+      const opened = await handedOut();
+      expect(opened).toMatchObject({ task: { subject: id }, attempt: 1 });
+      await first.complete({ caller: serviceOf(owner), id, surface: 'test' });
+      await outbox.giveBack(opened, HOUR_MS);
+      expect(await taken(owner)).toEqual([id]);
+      await outbox.add({ kind: 'follower', subject: formatStreamPath(stream), bucket: bucketOf(owner) });
+      const following = await handedOut();
+      const end = { status: 'finished', messages: [] } as const;
+      await runs.write(turn, { term: 1, firstSeq: 2, events: [], end });
+      await outbox.again(following, HOUR_MS);
+      await outbox.done(following);
+      expect(await taken(owner)).toEqual([formatStreamPath(stream)]);
+    });
+
     it('gets nothing of other turns, of questions outside of turns, and after its subscription', async () => {
       const { backend } = contract.pods;
       const { owner, stream } = await begun();

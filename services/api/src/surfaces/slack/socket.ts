@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { SlackApp } from './app.ts';
+import { CALL_MS } from './delivery/deps.ts';
 import { apiUrlOf, type SlackSettings } from './settings.ts';
 
 interface SocketDeps {
@@ -15,32 +17,70 @@ interface SocketEvent {
   readonly retry_reason?: string;
 }
 
-/** Takes what Slack reports over a WebSocket of this pod. Returns a function that closes it. */
+const RETRY_MS_MIN = 500;
+const RETRY_MS_MAX = 30_000;
+const CLOSE_MS = 2_000;
+
+/**
+ * Takes what Slack reports over a WebSocket of this pod, and opens another one whenever it could not be opened or was
+ * closed. Returns a function that closes it, which waits a bounded time.
+ */
 export function startSocket({ app, settings, onFault }: SocketDeps): () => Promise<void> {
-  const opened = open();
-  async function open() {
-    const { SocketModeClient, LogLevel } = await import('@slack/socket-mode');
-    const client = new SocketModeClient({
-      appToken: settings.appToken,
-      logLevel: LogLevel.ERROR,
-      clientOptions: { slackApiUrl: apiUrlOf(settings) },
-    });
+  const closing = new AbortController();
+  const { signal } = closing;
+  let disconnect = async (): Promise<void> => undefined;
+
+  async function keepOpen(): Promise<void> {
+    const client = await createClient(settings);
+    disconnect = () => client.disconnect();
     client.on('slack_event', ({ ack, body, retry_num, retry_reason }: SocketEvent) => {
       const retry = {
         ...(retry_num !== undefined && { num: retry_num }),
         ...(retry_reason !== undefined && { reason: retry_reason }),
       };
-      // What is not acknowledged is sent again.
+      // What is not acknowledged is sent again. The connection may have ended before the acknowledgement.
       app
         .process(body, retry)
-        .then(({ body: reply }) => ack(reply as Record<string, unknown> | undefined), onFault);
+        .then(({ body: reply }) => ack(reply as Record<string, unknown> | undefined))
+        .catch(onFault);
     });
-    await client.start();
-    return client;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        await client.start();
+        failures = 0;
+        const closed = new Promise<void>((resolve) => client.once('disconnected', () => resolve()));
+        if (signal.aborted) await client.disconnect();
+        await closed;
+      } catch (error) {
+        failures += 1;
+        // A connection that ends before Slack has greeted rejects without a reason.
+        if (!signal.aborted) onFault(error ?? new Error('Slack ended the connection before it was open.'));
+      }
+      const pauseMs = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(failures, 10));
+      if (!signal.aborted) await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
   }
-  opened.catch(onFault);
+  keepOpen().catch(onFault);
+
   return async () => {
-    const client = await opened.catch(() => undefined);
-    await client?.disconnect();
+    closing.abort();
+    await Promise.race([disconnect().catch(onFault), sleep(CLOSE_MS, undefined, { ref: false })]);
   };
+}
+
+async function createClient(settings: SocketDeps['settings']) {
+  const { SocketModeClient, LogLevel } = await import('@slack/socket-mode');
+  return new SocketModeClient({
+    appToken: settings.appToken,
+    logLevel: LogLevel.ERROR,
+    // Its own reconnection leaves the rejection of a refused start without a handler.
+    autoReconnectEnabled: false,
+    clientOptions: {
+      slackApiUrl: apiUrlOf(settings),
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+      timeout: CALL_MS,
+    },
+  });
 }

@@ -1,7 +1,7 @@
 import type { OAuthCredential } from '@parley/shared/domain/credential';
 import type { WebClient } from '@slack/web-api';
 import { CALL_MS } from './delivery/deps.ts';
-import { faultOf } from './delivery/faults.ts';
+import { DeliveryOverError, faultOf } from './delivery/faults.ts';
 import type { Granted } from './http/install.ts';
 import { apiUrlOf, type SlackSettings } from './settings.ts';
 import { InvalidGrantError } from './store/installations.ts';
@@ -9,8 +9,8 @@ import { isSlackId } from './store/workspace.ts';
 
 /** The calls of Slack's Web API, on `@slack/web-api`, which is loaded at the first call. */
 export interface SlackWeb {
-  /** A client with this token. It waits for nothing by itself. */
-  clientOf(token?: string): Promise<WebClient>;
+  /** A client with this token. It waits for nothing by itself, and makes no call once `isOver` is true. */
+  clientOf(token?: string, isOver?: () => boolean): Promise<WebClient>;
   exchange(code: string, redirectUri: string): Promise<Granted>;
   refresh(tokens: OAuthCredential): Promise<OAuthCredential>;
   /** Whose Slack account a browser is signed in to, by the code that Slack gave it. */
@@ -20,9 +20,15 @@ export interface SlackWeb {
 export function createSlackWeb(settings: SlackSettings): SlackWeb {
   const secrets = { client_id: settings.clientId, client_secret: settings.clientSecret };
 
-  async function clientOf(token?: string): Promise<WebClient> {
+  async function clientOf(token?: string, isOver = () => false): Promise<WebClient> {
     const { WebClient, LogLevel } = await import('@slack/web-api');
-    return new WebClient(token, {
+    class TimedClient extends WebClient {
+      override async apiCall(...call: Parameters<WebClient['apiCall']>) {
+        if (isOver()) throw new DeliveryOverError('The time of this delivery is over.');
+        return super.apiCall(...call);
+      }
+    }
+    return new TimedClient(token, {
       slackApiUrl: apiUrlOf(settings),
       retryConfig: { retries: 0 },
       rejectRateLimitedCalls: true,

@@ -6,10 +6,15 @@ export type SlackFault =
   | { readonly type: 'limited'; readonly retryAfterMs: number }
   /** Slack could not be reached, or failed: a message may have been posted. */
   | { readonly type: 'away' }
+  /** The call was not made, because the time of its delivery is over. */
+  | { readonly type: 'over' }
   /** The installation has ended. */
   | { readonly type: 'revoked' }
   /** Slack refuses this call, now and later. `code` is Slack's word for it. */
   | { readonly type: 'refused'; readonly code: string };
+
+/** A call that was not made, because the time of its delivery is over. */
+export class DeliveryOverError extends Error {}
 
 const REVOKED = new Set([
   'invalid_auth',
@@ -30,6 +35,7 @@ const PASSING = new Set([
 
 /** Reads an error of `@slack/web-api`, by its stable codes. */
 export function faultOf(error: unknown): SlackFault {
+  if (error instanceof DeliveryOverError) return { type: 'over' };
   const { code, retryAfter, data } = error as {
     readonly code?: string;
     readonly retryAfter?: number;
@@ -51,6 +57,8 @@ export function resultOf(fault: SlackFault, attempt: number): OutboxResult {
   switch (fault.type) {
     case 'limited':
       return { deferInMs: fault.retryAfterMs };
+    case 'over':
+      return { deferInMs: 0 };
     case 'away':
       return { retryInMs: Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(attempt - 1, 6)) };
     default:

@@ -6,7 +6,8 @@ import type { WebClient } from '@slack/web-api';
 import { clipped, escaped } from '../mapping/text.ts';
 import type { Posted, SlackThread } from '../store/threads.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
-import { postOnce } from './post.ts';
+import { faultOf } from './faults.ts';
+import { type PostResult, postOnce } from './post.ts';
 
 /** Where a question is shown, and what follows while it stays unanswered. */
 export interface NoticePlan {
@@ -59,15 +60,29 @@ export async function sendReminders(
           `${row.id}/reminder/${sent}`,
           textMessage(`<@${place.userId}>, this question is still open.`),
         )
-      : await postOnce(
-          deps,
-          row.definition,
-          { channel: next.to },
-          `${row.id}/escalation`,
-          // Only the person asked may read the question itself.
-          textMessage(`<@${place.userId}> has not answered a question yet: ${titleOf(row)}`),
-        );
+      : await escalate(deps, row, place, next.to);
   return 'deferInMs' in result ? result : { deferInMs: 0 };
+}
+
+/** Sends the escalation once. One that Slack refuses counts as sent, so that reminders continue. */
+async function escalate(
+  deps: SlackDeliveryDeps & { readonly client: WebClient },
+  row: Row,
+  place: SlackThread,
+  to: string,
+): Promise<PostResult> {
+  const delivery = `${row.id}/escalation`;
+  // Only the person asked may read the question itself.
+  const message = textMessage(`<@${place.userId}> has not answered a question yet: ${titleOf(row)}`);
+  try {
+    return await postOnce(deps, row.definition, { channel: to }, delivery, message);
+  } catch (error) {
+    const fault = faultOf(error);
+    if (fault.type !== 'refused') throw error;
+    deps.onRefused(delivery, fault.code);
+    const none = await deps.places.putPosted(row.definition, delivery, { channel: to, ts: '' });
+    return { posted: none, isNew: false };
+  }
 }
 
 function titleOf({ definition }: Row): string {

@@ -6,7 +6,7 @@ import type { WebClient } from '@slack/web-api';
 import { addressMessage, addressOf, questionMessage, type ShownTo } from '../mapping/question.ts';
 import type { SlackThread } from '../store/threads.ts';
 import { SLACK, type SlackDeliveryDeps } from './deps.ts';
-import { faultOf, resultOf } from './faults.ts';
+import { DeliveryOverError, faultOf, resultOf } from './faults.ts';
 import { type NoticePlan, planNotice, sendReminders } from './notice.ts';
 import { postOnce } from './post.ts';
 
@@ -47,7 +47,7 @@ export function failed(
   delivery: string,
   attempt: number,
 ): OutboxResult {
-  if (!isSlackError(error)) throw error;
+  if (!isSlackError(error) && !(error instanceof DeliveryOverError)) throw error;
   const fault = faultOf(error);
   if (fault.type === 'refused') deps.onRefused(delivery, fault.code);
   return resultOf(fault, attempt);
@@ -114,7 +114,11 @@ async function showAddress(
   const first = await places.intend(row.definition, `${row.id}/address`, own);
   if (first.by !== own.by) return;
   const place = { channel, user: userId, ...(thread !== undefined && { thread_ts: thread }) };
-  await client.chat.postEphemeral({ ...place, ...addressMessage(row) }).catch(() => undefined);
+  await client.chat.postEphemeral({ ...place, ...addressMessage(row) }).catch(async (error: unknown) => {
+    if (faultOf(error).type !== 'over') return;
+    await places.abandon(row.definition, `${row.id}/address`, own);
+    throw error;
+  });
 }
 
 export function questionPlace(

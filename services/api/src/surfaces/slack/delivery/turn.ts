@@ -1,11 +1,13 @@
 import { isParleyError } from '@parley/shared/domain/errors';
+import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
+import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import { followTurn } from '../../../turns/follow.ts';
-import { readReplayFacts } from '../../../turns/replay.ts';
+import { type ReplayFacts, readReplayFacts } from '../../../turns/replay.ts';
 import type { SlackMessage } from '../mapping/question.ts';
-import { createReply, type ThreadReply } from '../mapping/reply.ts';
+import { createReply, replacedMessage, type ThreadReply } from '../mapping/reply.ts';
 import type { SlackThread } from '../store/threads.ts';
 import { SLICE_MS, type SlackDeliveryDeps } from './deps.ts';
 import { faultOf } from './faults.ts';
@@ -17,7 +19,8 @@ const EDIT_MS = 1_200;
 
 /**
  * Follows a turn for a while and brings its messages up to date: by an edit every second while text comes, and at its end.
- * Ends when the turn waits; the end of the wait notes the task again.
+ * Nothing is shown before everything that the feed already holds is read, so that a later slice never shows less. Ends when
+ * the turn waits; the end of the wait notes the task again.
  */
 export async function deliverTurn(
   deps: SlackDeliveryDeps,
@@ -34,20 +37,25 @@ export async function deliverTurn(
   const reply = createReply();
   const messages = createMessages(deps, client, stream, place);
   await setStatus(client, place, 'is working…');
-  const reading = read(deps, stream, reply, slice);
+  let isCaughtUp = false;
   let isOver = false;
+  const { reading, caughtUp } = read(deps, stream, reply, slice);
+  caughtUp.then(() => {
+    isCaughtUp = true;
+  });
   const end = () => {
     isOver = true;
   };
   reading.then(end, end);
   try {
+    await Promise.race([reading, caughtUp]);
     while (!isOver) {
       await messages.flush(reply);
       await Promise.race([reading, sleepFor(EDIT_MS)]);
     }
     const outcome = await reading;
     if (outcome === 'gone') return 'done';
-    if (reply.status === 'superseded') return { deferInMs: 0 };
+    if (reply.status === 'superseded' || (reply.status === 'working' && !isCaughtUp)) return { deferInMs: 0 };
     const result = await messages.flush(reply, true);
     if (result !== undefined) return result;
     if (reply.status === 'working') return { deferInMs: 0 };
@@ -60,16 +68,38 @@ export async function deliverTurn(
   }
 }
 
+/** Reads the turn into the reply. `caughtUp` resolves once the reply has everything that the feed held at first. */
+function read(deps: SlackDeliveryDeps, stream: StreamRef, reply: ThreadReply, signal: AbortSignal) {
+  let passed: () => void = () => undefined;
+  const caughtUp = new Promise<void>((resolve) => {
+    passed = resolve;
+  });
+  return { reading: readUntil(deps, stream, reply, signal, passed), caughtUp };
+}
+
 /** Reads the turn into the reply until it ends, waits, is void, or the slice is over. */
-async function read(
+async function readUntil(
   deps: SlackDeliveryDeps,
   stream: StreamRef,
   reply: ThreadReply,
   signal: AbortSignal,
+  onCaughtUp: () => void,
 ): Promise<'read' | 'gone'> {
   try {
     const facts = await readReplayFacts(deps, stream);
-    for await (const event of await followTurn(deps, stream, { signal, facts })) {
+    let isCaughtUp = false;
+    const passed = () => {
+      isCaughtUp = true;
+      onCaughtUp();
+    };
+    const engine: typeof deps.engine = {
+      ...deps.engine,
+      watchLive: async (input) => untilPassed(await deps.engine.watchLive(input), facts.last, passed),
+    };
+    for await (const event of await followTurn({ ...deps, engine }, stream, { signal, facts })) {
+      // What an earlier restart has superseded is left out of the replay already.
+      const isRestart = event.type === 'turn' && event.event.type === 'step-restarted';
+      if (isRestart && !isCaughtUp) continue;
       reply.take(event);
       if (reply.status !== 'working') break;
     }
@@ -78,6 +108,20 @@ async function read(
     if (signal.aborted) return 'read';
     if (isParleyError(error, 'not_found')) return 'gone';
     throw error;
+  }
+}
+
+/** Passes items on, and reports when the reader has taken the one at `last`. */
+async function* untilPassed<Item extends WatchItem | LiveItem>(
+  items: AsyncIterable<Item>,
+  last: ReplayFacts['last'],
+  onPassed: () => void,
+): AsyncGenerator<Item, void> {
+  if (last === undefined) onPassed();
+  for await (const item of items) {
+    yield item;
+    const at = 'id' in item ? parseFeedPosition(item.id) : undefined;
+    if (at !== undefined && (at.epoch !== last?.epoch || at.seq >= last.seq)) onPassed();
   }
 }
 
@@ -98,15 +142,32 @@ function createMessages(deps: SlackDeliveryDeps, client: WebClient, stream: Stre
     return undefined;
   }
 
+  async function bringAll(messages: readonly SlackMessage[]): Promise<number | undefined> {
+    for (const [index, message] of messages.entries()) {
+      const deferInMs = await bring(index, message);
+      if (deferInMs !== undefined) return deferInMs;
+    }
+    return undefined;
+  }
+
+  /** Empties the messages of text that a repeated step has replaced by a shorter one. */
+  async function clearFrom(first: number): Promise<void> {
+    for (let index = first; ; index += 1) {
+      const posted = await deps.places.posted(stream, `${stream.streamRequestId}/${index}`);
+      if (posted === undefined) return;
+      await client.chat.update({ ...posted, ...replacedMessage() });
+    }
+  }
+
   return {
     /** `isLast`: nothing may be left out; then returns what remains to be done. */
     async flush(reply: ThreadReply, isLast = false): Promise<OutboxResult | undefined> {
       if (reply.status === 'superseded' || (!isLast && deps.now() < pausedUntil)) return undefined;
       try {
-        for (const [index, message] of reply.messages(stream.streamRequestId).entries()) {
-          const deferInMs = await bring(index, message);
-          if (deferInMs !== undefined) return isLast ? { deferInMs } : undefined;
-        }
+        const messages = reply.messages(stream.streamRequestId);
+        const deferInMs = await bringAll(messages);
+        if (deferInMs !== undefined) return isLast ? { deferInMs } : undefined;
+        if (isLast && reply.status === 'ended') await clearFrom(messages.length);
         return undefined;
       } catch (error) {
         const fault = faultOf(error);

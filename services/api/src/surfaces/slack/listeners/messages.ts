@@ -25,31 +25,39 @@ interface Incoming {
   readonly bot_id?: string;
 }
 
+/** What surrounds an event. */
+interface EventEnvelope {
+  readonly event_id: string;
+  /** True in a channel that is shared with another company; unknown when absent. */
+  readonly is_ext_shared_channel?: boolean;
+}
+
 const TEXT_MAX = 10_000;
 
 /** A direct message or a mention begins a turn as the person who wrote it. */
 export function listenToMessages(app: App, deps: ListenerDeps): void {
   app.event('app_mention', async ({ event, body, context, client }) => {
-    await take(deps, event as Incoming, body.event_id, context, client);
+    await take(deps, event as Incoming, body, context, client);
   });
   app.event('message', async ({ event, body, context, client }) => {
     const message = event as Incoming;
     // Edits, joins and messages of other apps are no messages to this one. In channels, mentions come by themselves.
     if (message.channel_type !== 'im' || message.subtype !== undefined || message.bot_id !== undefined)
       return;
-    await take(deps, message, body.event_id, context, client);
+    await take(deps, message, body, context, client);
   });
 }
 
 async function take(
   deps: ListenerDeps,
   message: Incoming,
-  eventId: string,
+  envelope: EventEnvelope,
   context: Parameters<typeof actorOf>[0],
   client: WebClient,
 ): Promise<void> {
-  const user = actorOf(context, message.user, message.user_team ?? message.team);
-  const text = textOf(message.text ?? '').slice(0, TEXT_MAX);
+  const isWithinCompany = envelope.is_ext_shared_channel === false;
+  const user = actorOf(context, message.user, message.user_team ?? message.team, isWithinCompany);
+  const text = textOf(message.text ?? '');
   if (user === undefined || text === '') return;
   const place: SlackThread = {
     ...user,
@@ -64,9 +72,13 @@ async function take(
     ]);
     return;
   }
+  if (text.length > TEXT_MAX) {
+    await tell(client, place, `This message has more than ${TEXT_MAX} characters. Send a shorter one.`);
+    return;
+  }
   const conversationId = `slack.${user.teamId}.${message.channel}.${place.thread}`;
   // The id of the event names the turn: an event that Slack sends again finds the turn that it began.
-  const idempotencyKey = `slack-${eventId}`;
+  const idempotencyKey = `slack-${envelope.event_id}`;
   const stream = { ...owner, streamRequestId: await keyedStreamRequestId(owner, idempotencyKey) };
   await deps.follow(stream, { ...place, conversationId });
   const caller = callerOf(owner);

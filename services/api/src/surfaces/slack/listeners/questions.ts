@@ -10,6 +10,7 @@ import { plain } from '../mapping/fields.ts';
 import { formModal, overModal } from '../mapping/modal.ts';
 import { ACTION, FORM_VIEW } from '../mapping/names.ts';
 import { addressMessage, addressOf, overText } from '../mapping/question.ts';
+import type { SlackUser } from '../store/workspace.ts';
 import { actorOf } from './actor.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 
@@ -32,20 +33,21 @@ interface Pressed {
 export function listenToQuestions(app: App, deps: ListenerDeps): void {
   app.action<BlockAction>(/^parley_/, async ({ ack, action, body, context, client, respond }) => {
     const { action_id: name } = action;
-    // Slack reports the use of a link, too.
-    if (action.type !== 'button' || name === ACTION.link) return ack();
+    // A link without a value is not of a question.
+    if (action.type !== 'button' || (name === ACTION.link && action.value === undefined)) return ack();
     // A trigger lives for three seconds: the modal must not wait for the acknowledgement.
     if (name === ACTION.open || name === ACTION.show) await ack();
-    const actor = actorOf(context, body.user.id, body.user.team_id);
+    const actor = actorIn(context, body.user);
     const owner = actor && (await deps.links.find(actor));
-    if (actor === undefined || owner === undefined) await privately(respond, NOT_YOURS);
+    if (name === ACTION.link) await useLink(deps, owner, action.value ?? '');
+    else if (actor === undefined || owner === undefined) await privately(respond, NOT_YOURS);
     else await press(deps, { body, action, client, respond, owner, slackUser: actor.userId });
     // Only now: what was answered is recorded.
     if (name !== ACTION.open && name !== ACTION.show) await ack();
   });
 
   app.view(FORM_VIEW, async ({ ack, view, body, context }) => {
-    const actor = actorOf(context, body.user.id, body.user.team_id);
+    const actor = actorIn(context, body.user);
     const owner = actor && (await deps.links.find(actor));
     const id = view.private_metadata;
     const row = owner && (await findOwn(deps, owner, id));
@@ -60,6 +62,24 @@ export function listenToQuestions(app: App, deps: ListenerDeps): void {
     const text = await refusalText(deps, owner, id, actor.userId, fault.message);
     return ack({ response_action: 'update', view: overModal(text) });
   });
+}
+
+/**
+ * The person who acts on a message or a form. Whether another company may be in the channel is not known here. Only those
+ * are answered who were linked, and a link is given out by a message alone, where it is known.
+ */
+function actorIn(
+  context: Parameters<typeof actorOf>[0],
+  { id, team_id: team }: { readonly id: string; readonly team_id?: string },
+): SlackUser | undefined {
+  return actorOf(context, id, team, true);
+}
+
+/** A person who opens the address of their question has accepted it. Slack itself opens the page, for anybody. */
+async function useLink(deps: ListenerDeps, owner: Owner | undefined, id: string): Promise<void> {
+  const row = owner && (await findOwn(deps, owner, id));
+  if (owner !== undefined && row?.definition.mode === 'url' && !isTerminal(row.status))
+    await answer(deps, owner, id, { action: 'accept' });
 }
 
 async function press(deps: ListenerDeps, pressed: Pressed): Promise<void> {

@@ -4,7 +4,7 @@ import { BLOCK_GAP } from '../../../turns/text.ts';
 import { plain } from './fields.ts';
 import { ACTION } from './names.ts';
 import type { SlackMessage } from './question.ts';
-import { clipped, modelText, piecesOf } from './text.ts';
+import { clipped, escaped, modelText, piecesOf } from './text.ts';
 
 /** How a turn stands. `superseded`: what was read is void, and the turn must be read again. */
 export type ReplyStatus = 'working' | 'waiting' | 'ended' | 'superseded';
@@ -25,6 +25,8 @@ export function createReply(): ThreadReply {
   let texts: Map<string, string>[] = [new Map()];
   let status: ReplyStatus = 'working';
   let ending: string | undefined;
+  /** Tools by the approvals that are open. */
+  const approvals = new Map<string, string>();
 
   function turn(followed: FollowedEvent & { readonly type: 'turn' }): void {
     const { event } = followed;
@@ -56,6 +58,13 @@ export function createReply(): ThreadReply {
     }
   }
 
+  function approval(followed: FollowedEvent & { readonly type: 'approval' }): void {
+    const { approvalId, tool } = followed.approval;
+    if (followed.change === 'approval-request' && !followed.isOver && !followed.isSuperseded)
+      approvals.set(approvalId, tool.title ?? tool.name);
+    else approvals.delete(approvalId);
+  }
+
   return {
     get status() {
       return status;
@@ -68,41 +77,59 @@ export function createReply(): ThreadReply {
       if (followed.type === 'turn') turn(followed);
       if (followed.type === 'question' && followed.change === 'elicitation-request' && !followed.isSuperseded)
         if ((texts.at(-1)?.size ?? 0) > 0) texts = [...texts, new Map()];
+      if (followed.type === 'approval') approval(followed);
       if (status === 'working' && followed.isWaiting) status = 'waiting';
     },
     messages(streamRequestId) {
       const written = texts.map((text) => [...text.values()].join(BLOCK_GAP).trim());
       const pieces = written.filter((text) => text !== '').flatMap((text) => piecesOf(text, 2_900));
-      return messagesOf(pieces.map(modelText), { status, ending, streamRequestId });
+      const asked = [...new Set(approvals.values())];
+      return messagesOf(pieces.map(modelText), { status, ending, asked, streamRequestId });
     },
   };
+}
+
+/** What stands in place of a message whose text was written again, in fewer messages. */
+export function replacedMessage(): SlackMessage {
+  const text = '_This part was written again above._';
+  return { text, blocks: [section(text)] };
 }
 
 interface Standing {
   readonly status: ReplyStatus;
   readonly ending: string | undefined;
+  /** Tools whose calls wait for an approval. */
+  readonly asked: readonly string[];
   readonly streamRequestId: string;
 }
 
 function messagesOf(pieces: readonly string[], standing: Standing): SlackMessage[] {
-  const { status, ending, streamRequestId } = standing;
+  const { streamRequestId } = standing;
+  const isOpen = standing.status === 'working' || standing.status === 'waiting';
   const texts = pieces.length === 0 ? [''] : pieces;
   return texts.map((piece, index) => {
     const isLast = index === texts.length - 1;
-    const note = isLast ? noteOf(status, ending, piece === '') : undefined;
+    const note = isLast ? noteOf(standing, piece === '') : undefined;
     const blocks: KnownBlock[] = [];
     if (piece !== '') blocks.push(section(piece));
     if (note !== undefined) blocks.push(section(note));
-    if (isLast && (status === 'working' || status === 'waiting')) blocks.push(stopBlock(streamRequestId));
+    if (isLast && isOpen) blocks.push(stopBlock(streamRequestId));
     return { text: clipped(piece === '' ? (note ?? '…') : piece, NOTIFICATION_MAX), blocks };
   });
 }
 
-function noteOf(status: ReplyStatus, ending: string | undefined, isEmpty: boolean): string | undefined {
+function noteOf({ status, ending, asked }: Standing, isEmpty: boolean): string | undefined {
   if (ending !== undefined) return ending;
+  if (asked.length > 0 && status !== 'ended') return approvalNote(asked);
   if (!isEmpty) return undefined;
   if (status === 'waiting') return '_Waiting for an answer._';
   return status === 'ended' ? '_Done._' : '_Working…_';
+}
+
+/** That the turn waits for a decision that is not made in Slack. */
+function approvalNote(tools: readonly string[]): string {
+  const named = tools.map((tool) => `*${escaped(clipped(tool, 75))}*`).join(', ');
+  return `:hourglass_flowing_sand: Waiting for an approval of ${clipped(named, 2_000)}. The person who asked decides in the chat or the inbox, not in Slack.`;
 }
 
 function section(text: string): KnownBlock {

@@ -3,7 +3,7 @@ import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { type FreshCredentialOf, InvalidGrantError } from '@parley/shared/vault/refresh';
 import type { Vault } from '@parley/shared/vault/vault';
 import { z } from 'zod';
-import { installationOwner, linkOwners, type Workspace } from './workspace.ts';
+import { installationOwner, linkOwners, teamsOwner, type Workspace } from './workspace.ts';
 
 /** What is known of an installation besides its token. */
 const Details = z.object({
@@ -57,6 +57,13 @@ export function createInstallations({ records, vault, fresh, refresh }: Installa
     return { ...Details.parse(JSON.parse(stored)), botToken: credential.accessToken };
   }
 
+  /** The workspaces of an installation in which people are linked. */
+  async function workspacesOf({ enterpriseId, teamId }: Workspace): Promise<Workspace[]> {
+    if (teamId !== undefined || enterpriseId === undefined) return [{ enterpriseId, teamId }];
+    const teams = await records.list(teamsOwner(enterpriseId), 'team/');
+    return teams.map((team) => ({ enterpriseId, teamId: team }));
+  }
+
   return {
     async save(details, tokens) {
       const owner = installationOwner(details);
@@ -73,7 +80,11 @@ export function createInstallations({ records, vault, fresh, refresh }: Installa
     async forget(workspace) {
       await vault.remove(refOf(workspace));
       await records.removeAll(installationOwner(workspace));
-      for (const owner of linkOwners(workspace)) await records.removeAll(owner);
+      for (const each of await workspacesOf(workspace))
+        for (const owner of linkOwners(each)) await records.removeAll(owner);
+      // Last: what was interrupted is found again.
+      if (workspace.teamId === undefined && workspace.enterpriseId !== undefined)
+        await records.removeAll(teamsOwner(workspace.enterpriseId));
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
-import { linkOwner, type SlackUser } from './workspace.ts';
+import { linkOwner, type SlackUser, teamsOwner } from './workspace.ts';
 
 /**
  * Which person of this deployment a person in Slack is. A link is made only after the same browser was signed in to both
@@ -17,6 +17,7 @@ export interface Links {
   of(owner: Owner): Promise<readonly SlackUser[]>;
 }
 
+/** For how long a link is kept after its last use, in ms. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 /** A person has at most so many Slack users. */
 const PER_PERSON_MAX = 8;
@@ -35,6 +36,16 @@ export function createLinks(records: OwnerRecords): Links {
     return value === undefined ? undefined : LinkedOwner.parse(JSON.parse(value));
   }
 
+  /** Lists the workspace of a user of an enterprise, for the end of an installation of the whole enterprise. */
+  async function noteTeam({ enterpriseId, teamId }: SlackUser): Promise<void> {
+    if (enterpriseId === undefined) return;
+    await records.putIfAbsent(teamsOwner(enterpriseId), `team/${teamId}`, teamId, KEPT_MS);
+  }
+
+  async function renewTeam({ enterpriseId, teamId }: SlackUser): Promise<void> {
+    if (enterpriseId !== undefined) await records.read(teamsOwner(enterpriseId), `team/${teamId}`, KEPT_MS);
+  }
+
   async function slotOf(owner: Owner, user: SlackUser): Promise<string | undefined> {
     const text = textOf(user);
     for (const name of slots) if ((await records.read(owner, name, KEPT_MS)) === text) return name;
@@ -51,12 +62,13 @@ export function createLinks(records: OwnerRecords): Links {
   return {
     remove,
     async find(user) {
-      const owner = await ownerOf(user);
+      const [owner] = await Promise.all([ownerOf(user), renewTeam(user)]);
       // A person who was erased has no links any more.
       return owner !== undefined && (await slotOf(owner, user)) !== undefined ? owner : undefined;
     },
     async add(user, { tenant, userId }) {
       await remove(user);
+      await noteTeam(user);
       const owner = { tenant, userId };
       const text = textOf(user);
       // The person's side first: an erasure finds it, and a link with one side is none.

@@ -36,6 +36,11 @@ export function linkOwner({ enterpriseId = '', teamId, userId }: SlackUser): Own
   return shardOwner({ enterpriseId, teamId }, shardOf(userId));
 }
 
+/** The owner of the list of an enterprise's workspaces in which people are linked. */
+export function teamsOwner(enterpriseId: string): Owner {
+  return { tenant: TENANT, userId: `teams ${enterpriseId}` };
+}
+
 /** The owners of all links of a workspace. */
 export function linkOwners(workspace: Workspace): Owner[] {
   return Array.from({ length: SHARDS }, (_, shard) => shardOwner(workspace, shard));

@@ -1,0 +1,154 @@
+import { bucketOf } from '@parley/shared/domain/ids';
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import { expect, it } from 'vitest';
+import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kind.ts';
+import { sendReminders } from '../../../services/api/src/surfaces/slack/delivery/notice.ts';
+import { turnTask } from '../../../services/api/src/surfaces/slack/delivery/question.ts';
+import { turnOf } from '../../contract/cases/runs/turns.ts';
+import { requestApproval } from '../../contract/support/approvals.ts';
+import { askKind, newOwner } from '../../contract/support/questions.ts';
+import { readable } from '../../harness/slack/person.ts';
+import { newTs, type SlackMessage } from '../../harness/slack/state.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { slackParts } from './parts.ts';
+
+const PLACE = { teamId: 'T1', userId: 'U1', channel: 'D1', thread: '1.1', isPrivate: true };
+const STEP: TurnEvent = { type: 'step-started', step: 0 };
+const END = { status: 'finished', messages: [] } as const;
+const FINISHED: TurnEvent = { type: 'turn-finished', reason: 'stop' };
+
+const delta = (text: string): TurnEvent => ({ type: 'text-delta', block: 'b', text });
+
+/** A turn in a thread of Slack. */
+async function turnInSlack() {
+  const parts = await slackParts();
+  const turn = turnOf(newOwner());
+  const { tenant, userId, streamRequestId } = turn;
+  const stream = { tenant, userId, streamRequestId };
+  const { runs, subscriptions } = parts.backend;
+  await runs.begin(turn);
+  await parts.deps.places.putTurn(stream, PLACE);
+  await subscriptions.add(stream, 'slack', 60_000);
+  let written = 1;
+  return {
+    ...parts,
+    stream,
+    kind: slackKind(parts.deps),
+    async write(...events: TurnEvent[]) {
+      const end = events.includes(FINISHED) ? { end: END } : {};
+      await runs.write(turn, { term: 1, firstSeq: written + 1, events, ...end });
+      written += events.length;
+    },
+    /** The message of this index, as an earlier slice has posted it. */
+    async posted(index: number, text: string): Promise<SlackMessage> {
+      const message = { ts: newTs(), channel: 'D1', thread_ts: '1.1', text, blocks: [], edits: 0 };
+      parts.slack.messages.push(message);
+      const { channel, ts } = message;
+      await parts.deps.places.putPosted(stream, `${streamRequestId}/${index}`, { channel, ts });
+      return message;
+    },
+  };
+}
+
+it('says in the reply that the turn waits for an approval, and no longer once it has ended', async () => {
+  const { backend, engine, stream, kind, slack, write } = await turnInSlack();
+  await write(STEP, delta('One moment.'));
+  const { id } = (await requestApproval(engine, stream)).row;
+  const room = { slack: 10 };
+  const [noted] = await backend.outbox.take(bucketOf(stream), room, 60_000);
+  expect(noted?.task.subject).toBe(id);
+  expect(noted && (await kind.handle(noted.task, 1))).toBe('done');
+  const [next] = await backend.outbox.take(bucketOf(stream), room, 60_000);
+  expect(next?.task).toEqual(turnTask(stream));
+  const handling = kind.handle(turnTask(stream), 1);
+  await waitUntil(() => slack.messages.some((one) => readable(one).includes('bookings_cancel')), {
+    what: 'the note',
+  });
+  await write(FINISHED);
+  expect(await handling).toBe('done');
+  expect(slack.messages.map(readable).join()).not.toContain('bookings_cancel');
+});
+
+it('shows nothing in a later slice before it has read what an earlier slice showed', async () => {
+  const { deps, stream, slack, write, posted } = await turnInSlack();
+  await write(STEP, delta('Half of it'));
+  const message = await posted(0, 'Half of it');
+  const shown: string[] = [];
+  let text = message.text;
+  Object.defineProperty(message, 'text', {
+    enumerable: true,
+    get: () => text,
+    set(next: string) {
+      text = next;
+      shown.push(next);
+    },
+  });
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const engine: typeof deps.engine = {
+    ...deps.engine,
+    async watchLive(input) {
+      await gate;
+      return deps.engine.watchLive(input);
+    },
+  };
+  const handling = slackKind({ ...deps, engine }).handle(turnTask(stream), 1);
+  // The first call of the slice. An edit before the gate opens would be the next one.
+  await waitUntil(() => slack.calls.has('assistant.threads.setStatus'), { what: 'the slice' });
+  setTimeout(open, 100);
+  await waitUntil(() => shown.length > 0, { what: 'an edit' });
+  await write(delta(', and the rest'), FINISHED);
+  expect(await handling).toBe('done');
+  expect(shown.every((one) => one.startsWith('Half of it'))).toBe(true);
+  expect(text).toBe('Half of it, and the rest');
+});
+
+it('begins no call of Slack that might outlast its lease, and continues at once in another delivery', async () => {
+  const { stream, kind, clock, slack, write } = await turnInSlack();
+  await write(STEP, delta('word '.repeat(1_000)), FINISHED);
+  slack.onCall = (method) => {
+    if (method === 'chat.postMessage') clock.aheadMs = 60_000;
+  };
+  expect(await kind.handle(turnTask(stream), 1)).toEqual({ deferInMs: 0 });
+  expect(slack.messages).toHaveLength(1);
+  slack.onCall = undefined;
+  expect(await kind.handle(turnTask(stream), 1)).toBe('done');
+  expect(slack.messages).toHaveLength(2);
+});
+
+it('empties the messages that a repeated step no longer needs', async () => {
+  const { stream, kind, write, posted } = await turnInSlack();
+  const [kept, surplus] = [await posted(0, 'one'), await posted(1, 'two')];
+  await write(STEP, delta('one and two'), { type: 'step-restarted', step: 0 }, delta('short'), FINISHED);
+  expect(await kind.handle(turnTask(stream), 1)).toBe('done');
+  expect(kept.text).toBe('short');
+  expect(surplus.text).toContain('written again');
+  expect(readable(surplus)).not.toContain('"button"');
+});
+
+it('continues with reminders after an escalation that Slack refuses', async () => {
+  const { engine, deps, refused } = await slackParts();
+  const owner = newOwner();
+  const { row } = await askKind(engine, { ...owner, streamRequestId: 'sr-of-a-test' }, 'form');
+  const reminders = {
+    channel: 'slack' as const,
+    afterSeconds: 0,
+    remind: { afterSeconds: 3_600, atMost: 1 },
+    escalate: { afterSeconds: 10, to: 'C404' },
+  };
+  const refusal = { code: 'slack_webapi_platform_error', data: { error: 'channel_not_found' } };
+  const client = { chat: { postMessage: () => Promise.reject(refusal) } } as never;
+  const send = () =>
+    sendReminders(
+      { ...deps, client },
+      row,
+      { place: PLACE, reminders },
+      { channel: 'D1', ts: '1.1' },
+      row.createdAt + 20_000,
+    );
+  expect(await send()).toEqual({ deferInMs: 0 });
+  expect(refused).toEqual(['channel_not_found']);
+  expect(await send()).toEqual({ deferInMs: 3_580_000 });
+});

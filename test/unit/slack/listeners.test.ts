@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { expect, it } from 'vitest';
+import { createSlackApp } from '../../../services/api/src/surfaces/slack/app.ts';
+import type { ListenerDeps } from '../../../services/api/src/surfaces/slack/listeners/deps.ts';
+import { createInstallations } from '../../../services/api/src/surfaces/slack/store/installations.ts';
+import { askKind, newOwner, newStream } from '../../contract/support/questions.ts';
+import { readable } from '../../harness/slack/person.ts';
+import { newTs } from '../../harness/slack/state.ts';
+import { SETTINGS, slackParts } from './parts.ts';
+
+const USER = { enterpriseId: 'E1', teamId: 'T1', userId: 'U1' };
+
+/** The app, with a linked person, in an enterprise that has installed it for all of its workspaces. */
+async function appInEnterprise(more: Partial<ListenerDeps> = {}) {
+  const parts = await slackParts();
+  const { deps, engine, slack } = parts;
+  const owner = newOwner();
+  await deps.links.add(USER, owner);
+  const app = createSlackApp({
+    ...deps,
+    engine,
+    settings: { ...SETTINGS, slackUrl: slack.url },
+    turns: {
+      ...deps.turns,
+      begin: () => Promise.reject(new Error('No turn begins in this test.')),
+      admitToAgent: () => 'helper',
+      stop: async () => false,
+    },
+    limits: { call: async () => undefined } as never,
+    follow: async () => undefined,
+    nudge: () => undefined,
+    linkAddress: async () => 'https://parley.example/auth/link/one',
+    isDraining: () => false,
+    onFault: () => undefined,
+    ...more,
+  } as ListenerDeps);
+  const event = (given: Record<string, unknown>, envelope: Record<string, unknown> = {}) =>
+    app.process({
+      type: 'event_callback',
+      event_id: `Ev${randomUUID()}`,
+      team_id: 'T1',
+      enterprise_id: 'E1',
+      authorizations: [{ team_id: 'T1', enterprise_id: 'E1', is_enterprise_install: true, user_id: 'UBOT' }],
+      ...envelope,
+      event: given,
+    });
+  const say = (text: string, given: Record<string, unknown> = {}, envelope = {}) =>
+    event(
+      {
+        type: 'message',
+        channel: 'D1',
+        channel_type: 'im',
+        user: 'U1',
+        user_team: 'T1',
+        text,
+        ts: newTs(),
+        ...given,
+      },
+      envelope,
+    );
+  return { ...parts, app, owner, event, say };
+}
+
+it('leaves no rejection without a handler when a message is refused before its budget is known', async () => {
+  const { say } = await appInEnterprise({
+    isDraining: () => true,
+    limits: { call: () => Promise.reject(new ParleyError('rate_limited', 'Too many.')) } as never,
+  });
+  await expect(say('hello')).rejects.toThrow('going away');
+});
+
+it('says that a message is too long, and takes no part of it', async () => {
+  const { say, slack } = await appInEnterprise();
+  await say('x'.repeat(10_001));
+  expect(slack.messages.map(readable).join()).toContain('more than 10000 characters');
+});
+
+it('records that a person has opened the address of a question in a direct message', async () => {
+  const { app, owner, engine } = await appInEnterprise();
+  const asked = await askKind(engine, newStream(owner), 'url, client completion');
+  const press = (user: string) =>
+    app.process({
+      type: 'block_actions',
+      user: { id: user, team_id: 'T1' },
+      team: { id: 'T1', enterprise_id: 'E1' },
+      enterprise: { id: 'E1' },
+      is_enterprise_install: true,
+      trigger_id: 'one',
+      response_url: 'http://127.0.0.1:9/none',
+      channel: { id: 'D1' },
+      container: { type: 'message', channel_id: 'D1' },
+      actions: [
+        { type: 'button', block_id: 'b', action_id: 'parley_link', action_ts: newTs(), value: asked.row.id },
+      ],
+    });
+  const status = async () => (await engine.read({ kind: 'user', ...owner }, asked.row.id)).row.status;
+  await press('U2');
+  expect(await status()).toBe('pending');
+  await press('U1');
+  expect(await status()).toBe('accepted');
+  await press('U1');
+  expect(await status()).toBe('accepted');
+});
+
+it('takes nobody of another company for a person of the enterprise', async () => {
+  const { event, slack } = await appInEnterprise();
+  const mention = (user: string, team: string, isShared?: boolean) =>
+    event(
+      { type: 'app_mention', channel: 'C1', user, user_team: team, text: '<@UBOT> hello', ts: newTs() },
+      isShared === undefined ? {} : { is_ext_shared_channel: isShared },
+    );
+  await mention('U8', 'T9', true);
+  await mention('U8', 'T9');
+  expect(slack.ephemerals).toEqual([]);
+  await mention('U7', 'T2', false);
+  await mention('U6', 'T1', true);
+  expect(slack.ephemerals.map(({ user }) => user)).toEqual(['U7', 'U6']);
+});
+
+it('forgets the links of all workspaces of an enterprise that removes the app', async () => {
+  const { backend, deps } = await slackParts();
+  const installations = createInstallations({
+    records: backend.ownerRecords,
+    vault: { save: async () => undefined, remove: async () => undefined } as never,
+    fresh: async () => ({ status: 'missing' }) as never,
+    refresh: async (tokens) => tokens,
+  });
+  const { event } = await appInEnterprise({ installations, links: deps.links });
+  const users = [USER, { ...USER, teamId: 'T2', userId: 'U2' }];
+  const elsewhere = { enterpriseId: 'E2', teamId: 'T3', userId: 'U1' };
+  const owner = newOwner();
+  for (const user of [...users, elsewhere]) await deps.links.add(user, owner);
+  await event({ type: 'app_uninstalled' });
+  for (const user of users) expect(await deps.links.find(user)).toBeUndefined();
+  expect(await deps.links.find(elsewhere)).toMatchObject(owner);
+});
