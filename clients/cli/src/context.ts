@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { styleText } from 'node:util';
+import { readable } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
 import type { CliEnv } from './env.ts';
 import { usageError } from './exit-code.ts';
@@ -53,9 +54,19 @@ export function print({ stdout }: CliContext, text: string): void {
   stdout.write(`${text}\n`);
 }
 
+/** Foreign text of several lines as a terminal may show it. A carriage return would write over what stands before it. */
+export function shownText(text: string): string {
+  return readable(text.replaceAll(/\r\n?/g, '\n'));
+}
+
+/** Prints foreign text: unchanged into a pipe, and without control characters on a terminal. */
+export function printForeign(context: CliContext, text: string): void {
+  print(context, context.stdout.isTTY === true ? shownText(text) : text);
+}
+
 /** Prints a value as one line of JSON. */
 export function printJson(context: CliContext, value: unknown): void {
-  print(context, JSON.stringify(value));
+  printForeign(context, JSON.stringify(value));
 }
 
 type Style = Parameters<typeof styleText>[0];

@@ -1,13 +1,19 @@
-import { mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CliEnv } from './env.ts';
 import { usageError } from './exit-code.ts';
 
-/** The folder of the command's own files, which only its owner may read. Created when it is absent. */
+const PRIVATE = 0o700;
+
+/**
+ * The folder of the command's own files. Created when it is absent. Only its owner may read it, unless PARLEY_HOME names a
+ * folder that existed before: it may serve others, too.
+ */
 export function homeFolder({ home, configHome, userHome }: CliEnv): string {
   const base = configHome ?? (userHome === undefined ? undefined : join(userHome, '.config'));
   const folder = home ?? (base === undefined ? undefined : join(base, 'parley'));
   if (folder === undefined) throw usageError('Set PARLEY_HOME to a folder for files of parley.');
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  mkdirSync(folder, { recursive: true, mode: PRIVATE });
+  if (home === undefined) chmodSync(folder, PRIVATE);
   return folder;
 }

@@ -10,7 +10,7 @@ import { registerInbox } from './commands/inbox.ts';
 import { registerSecret } from './commands/secret.ts';
 import { registerToken } from './commands/token.ts';
 import { registerWatch } from './commands/watch.ts';
-import type { CliContext, RegisterCommand } from './context.ts';
+import { type CliContext, type RegisterCommand, shownText } from './context.ts';
 import { describeFailure, EXIT } from './exit-code.ts';
 import { VERSION } from './version.ts';
 
@@ -79,7 +79,8 @@ export async function runProgram(args: readonly string[], context: CliContext): 
     const text = args.includes('--json')
       ? JSON.stringify({ error: { code, message } })
       : `parley: ${message}`;
-    context.stderr.write(`${text}\n`);
+    // It may hold words of a server or of a file.
+    context.stderr.write(`${shownText(text)}\n`);
     context.setExitCode(exitCode);
   }
 }

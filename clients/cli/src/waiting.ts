@@ -1,7 +1,7 @@
 import { createClient, type Outcome, type Question } from '@parley/sdk';
 import type { Command } from 'commander';
 import { connectionOf } from './connection.ts';
-import { type CliContext, isJson, print, printJson } from './context.ts';
+import { type CliContext, isJson, print, printForeign, printJson } from './context.ts';
 import { exitCodeOfStatus } from './exit-code.ts';
 
 /** The options of commands that ask. */
@@ -58,7 +58,7 @@ export function printOutcome({ command, context, show }: Printing, outcome: Outc
     const reason = outcome.status === 'withdrawn' ? outcome.reason : undefined;
     printJson(context, { elicitationId, status: outcome.status, content, reason });
   } else if (outcome.status === 'accepted') {
-    print(context, show(content as Readonly<Record<string, unknown>> | undefined));
+    printForeign(context, show(content as Readonly<Record<string, unknown>> | undefined));
   } else {
     context.stderr.write(`parley: ${outcome.status}\n`);
   }

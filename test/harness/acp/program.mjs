@@ -12,6 +12,8 @@ const FORM = {
   properties: { city: { type: 'string', title: 'City', minLength: 3 } },
   required: ['city'],
 };
+const KEY = process.env.ACP_KEY;
+const DIFF = { type: 'diff', path: '/tmp/a', oldText: 'a', newText: 'b' };
 const OPTIONS = [
   { optionId: 'yes', name: 'Allow', kind: 'allow_once' },
   { optionId: 'no', name: 'Reject', kind: 'reject_once' },
@@ -64,6 +66,34 @@ const WORDS = {
     client.request(methods.client.session.requestPermission, {
       sessionId,
       toolCall: { toolCallId: 'call', title: 'Delete the file', rawInput: { path: '/tmp/a' } },
+      options: OPTIONS,
+    }),
+  leak: ({ client, sessionId }) =>
+    client.request(methods.client.session.requestPermission, {
+      sessionId,
+      toolCall: { toolCallId: 'call', title: `Send ${KEY}`, rawInput: { header: `Bearer ${KEY}`, [KEY]: 1 } },
+      options: OPTIONS,
+    }),
+  leakForm: ({ ask }) => {
+    const city = { ...FORM.properties.city, description: KEY };
+    return ask({
+      mode: 'form',
+      message: `Is ${KEY} right?`,
+      requestedSchema: { ...FORM, properties: { city } },
+    });
+  },
+  leakUrl: ({ ask }) =>
+    ask({ mode: 'url', message: 'Read it.', url: `https://terms.example/?key=${KEY}`, elicitationId: 'two' }),
+  long: ({ client, sessionId }) =>
+    client.request(methods.client.session.requestPermission, {
+      sessionId,
+      toolCall: { toolCallId: 'call', title: 'Write', rawInput: { text: 'x'.repeat(5_000) } },
+      options: OPTIONS,
+    }),
+  diff: ({ client, sessionId }) =>
+    client.request(methods.client.session.requestPermission, {
+      sessionId,
+      toolCall: { toolCallId: 'call', title: 'Edit', content: [DIFF] },
       options: OPTIONS,
     }),
   wait: () =>

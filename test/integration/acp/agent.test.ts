@@ -8,6 +8,7 @@ import {
   type Asked,
   type Editor,
   openAcpSite,
+  openApprovals,
   openEditor,
   openQuestions,
   PAGE_URL,
@@ -90,6 +91,31 @@ describe('a turn', () => {
     expect(await ended).toMatchObject({ stopReason: 'end_turn' });
     expect(editor.text(sessionId).split('One moment.').length).toBe(2);
     expect(editor.asked.length).toBe(1);
+  });
+
+  it('lasts until calls that wait for an approval were made, and continues after the decision', async () => {
+    const { userId, editor, sessionId } = await sitDown();
+    const ended = editor.say(sessionId, 'pay');
+    let waits = true;
+    const end = () => {
+      waits = false;
+    };
+    ended.then(end, end);
+    await until('the approval', async () => (await openApprovals(site.engine, userId)).length === 1);
+    const [row] = await openApprovals(site.engine, userId);
+    // A client of the chat sees the end of the stream here.
+    const headers = { authorization: `Bearer ${await site.token(userId)}` };
+    const read = await fetch(`${site.url}/run/api/chat/${sessionId}/stream`, { headers });
+    expect(await read.text()).toContain('"finishReason":"tool-calls"');
+    expect(waits).toBe(true);
+    const reply = await fetch(`${site.url}/v1/approvals/${row?.id}/response`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ decision: 'approve' }),
+    });
+    expect(reply.status).toBe(200);
+    expect(await ended).toMatchObject({ stopReason: 'end_turn' });
+    expect(editor.text(sessionId)).toMatch(/^One moment\.\s+Heard: paid/);
   });
 
   it('goes on after the answer when its pod has detached it meanwhile', async () => {

@@ -206,6 +206,28 @@ describe('an ACP agent as a delegate', () => {
     expect(await ended()).toContain(`"optionId":"${optionId}"`);
   });
 
+  it.each(['leak', 'leakForm', 'leakUrl'])(
+    'shows no value of its environment to the person: %s',
+    async (word) => {
+      const { question, answer, ended } = await handOver(word);
+      const asked = await question();
+      expect(JSON.stringify(asked.definition)).toContain('[redacted]');
+      expect(JSON.stringify(asked.definition)).not.toContain(KEY);
+      await answer(asked.id, { action: 'decline' });
+      await ended();
+    },
+  );
+
+  it.each(['long', 'diff'])('can only be refused a call that is not shown whole: %s', async (word) => {
+    const { question, answer, ended } = await handOver(word);
+    const asked = await question();
+    expect(asked.definition.description).toContain('Not everything of this call can be shown');
+    const decide = (decision: string) => answer(asked.id, { action: 'accept', content: { decision } });
+    await expect(decide('yes')).rejects.toMatchObject({ code: 'invalid_answer' });
+    await decide('no');
+    expect(await ended()).toContain('"optionId":"no"');
+  });
+
   it('takes a question back, which is then withdrawn', async () => {
     const { question, ended, open } = await handOver('retract');
     await question();

@@ -20,6 +20,7 @@ import { createAcpAgent } from '../../../clients/cli/src/acp/agent.ts';
 import type { AcpAgentOptions } from '../../../clients/cli/src/acp/options.ts';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import type { AgentQuestion } from '../../../services/api/src/agents/tools/question.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
@@ -84,6 +85,7 @@ const CALLS: Readonly<Record<string, { readonly name: string; readonly arguments
   page: { name: 'page', arguments: {} },
   link: { name: 'link', arguments: {} },
   broken: { name: 'broken', arguments: {} },
+  pay: { name: 'pay', arguments: { amount: 7 } },
 };
 
 /** The agent makes the calls that the words of the message name, in one step, and then repeats their results. */
@@ -103,7 +105,20 @@ const asking = (name: string, question: AgentQuestion): Tool => ({
   },
 });
 const page = { mode: 'url', message: 'Connect it.', url: PAGE_URL, timeoutSeconds: 600 } as const;
+const PAY = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
+const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
+/** A tool whose calls are made only after a person has approved them. */
+const pay = withApproval(
+  { ...PAY, call: async () => ({ type: 'returned', output: 'paid' }) },
+  {
+    policy: { rule: 'always', remember: undefined, demands: () => true },
+    server: 'bank',
+    source: { ...PAY, modelName: 'pay', hints: HINTS },
+    timeoutSeconds: 600,
+  },
+);
 const TOOLS: readonly Tool[] = [
+  pay,
   elicit,
   asking('page', { ...page, completion: 'server' }),
   asking('link', { ...page, completion: 'client' }),
@@ -247,6 +262,12 @@ export async function connectEditor(
       agent.request(methods.agent.session.prompt, { sessionId, prompt: [{ type: 'text', text: words }] }),
     close: () => connection.close(),
   };
+}
+
+/** The calls of a person that wait for an approval. */
+export async function openApprovals(engine: Engine, userId: string) {
+  const page = { owner: { tenant: 'acme', userId }, statuses: ['pending'], limit: 50 } as const;
+  return (await engine.approvals.list(page)).rows;
 }
 
 /** The questions of a person that are open. */

@@ -1,27 +1,41 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { questionOf } from '../../../clients/cli/src/commands/elicit.ts';
+import { startService } from '../../../clients/cli/src/dev/api-process.ts';
+import { writeDevServer } from '../../../clients/cli/src/dev/settings.ts';
 import { readCliEnv } from '../../../clients/cli/src/env.ts';
 import { EXIT } from '../../../clients/cli/src/exit-code.ts';
 import { runProgram } from '../../../clients/cli/src/program.ts';
 import { schemaOfFlags } from '../../../clients/cli/src/question-of-flags.ts';
 import { VERSION } from '../../../clients/cli/src/version.ts';
+import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 
-async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function run(
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  { isTTY = false, onOut = (_text: string) => {} } = {},
+) {
   let [out, err, code] = ['', '', 0];
   const sink = (take: (text: string) => void) =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        take(String(chunk));
-        done();
-      },
-    });
+    Object.assign(
+      new Writable({
+        write(chunk, _encoding, done) {
+          take(String(chunk));
+          done();
+        },
+      }),
+      { isTTY },
+    );
   await runProgram(args, {
     env: readCliEnv({ PARLEY_HOME: '/nonexistent/parley', ...env }),
     stdin: Readable.from([]),
     stdout: sink((text) => {
       out += text;
+      onOut(text);
     }),
     stderr: sink((text) => {
       err += text;
@@ -120,3 +134,100 @@ it('fields as agents list them become a form, but no secret does', () => {
   const secret = JSON.stringify({ message: 'm', fields: [{ name: 'key', type: 'secret' }] });
   expect(() => questionOf(secret, {}, () => 'ada')).toThrow(/no form may carry a secret/);
 });
+
+const HOSTILE = 'a\u001b[2Jb\u009b1mc\u202ed\re';
+// Line breaks end the lines of the output.
+const CONTROLS = /(?!\n)[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
+
+/** A server whose every word is hostile. */
+async function hostileServer(): Promise<Record<string, string>> {
+  let streams = 0;
+  const server = createServer((req, res) => {
+    if (req.method === 'POST') {
+      const elicitation = { elicitationId: 'el_1', status: 'accepted', content: { answer: HOSTILE } };
+      const times = { expiresAt: '2030-01-01T00:00:00Z', serverTime: '2029-01-01T00:00:00Z' };
+      res.setHeader('content-type', 'application/json').end(JSON.stringify({ ...elicitation, ...times }));
+    } else if (streams++ === 0) {
+      const data = { elicitationId: 'el_1', status: 'pending', message: HOSTILE };
+      res.setHeader('content-type', 'text/event-stream');
+      res.write(`event: odd\u001b[2J\u009b\ndata: ${JSON.stringify(HOSTILE)}\n\n`);
+      res.end(`event: elicitation-request\ndata: ${JSON.stringify(data)}\n\n`);
+    } else {
+      res.writeHead(404, { 'content-type': 'application/problem+json' });
+      res.end(JSON.stringify({ status: 404, code: 'not_found', detail: HOSTILE }));
+    }
+  });
+  const port = await listenOnFreePort(server);
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { PARLEY_URL: `http://127.0.0.1:${port}`, PARLEY_TOKEN: 't', NO_COLOR: '1' };
+}
+
+it('a terminal gets no control characters of events and failures', async () => {
+  const { out, err } = await run(['watch', 's-1'], await hostileServer());
+  expect(out.split('\n')).toHaveLength(3);
+  expect(out).toContain('[U+009B]');
+  expect(out).not.toMatch(CONTROLS);
+  expect(err).toContain('[U+001B]');
+  expect(err).not.toMatch(CONTROLS);
+});
+
+it('an answer is printed as it is into a pipe, and without control characters on a terminal', async () => {
+  const env = await hostileServer();
+  const ask = ['ask', 'Really?', '--user', 'ada'];
+  expect((await run(ask, env)).out).toBe(`${HOSTILE}\n`);
+  expect((await run(ask, env, { isTTY: true })).out).not.toMatch(CONTROLS);
+  expect((await run(['--json', ...ask], env, { isTTY: true })).out).not.toMatch(CONTROLS);
+});
+
+it('the secrets of the development server are private, also in a file that others could read', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const first = writeDevServer(folder, 'http://localhost:1');
+  chmodSync(join(folder, 'dev.json'), 0o644);
+  expect(writeDevServer(folder, 'http://localhost:2')).toEqual({ ...first, url: 'http://localhost:2' });
+  expect(statSync(join(folder, 'dev.json')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(['dev.json']);
+});
+
+it('a service that is stopped before it is ready ends', async () => {
+  const stop = new AbortController();
+  const env = { ...process.env, REDIS_URL: '', PORT: '0', PARLEY_METRICS_PORT: '0' };
+  const starting = startService('api', { env, onLog: () => undefined, signal: stop.signal });
+  stop.abort();
+  await expect(starting).rejects.toMatchObject({ code: 'not_started' });
+});
+
+it('dev ends with an error when its api dies', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const args = ['dev', '--memory', '--no-question', '--port', String(await freePort())];
+  let kills = 0;
+  const onOut = (text: string) => {
+    if (!text.includes('Parley runs at')) return;
+    for (const pid of apisOf(folder)) {
+      kills += 1;
+      process.kill(pid, 'SIGKILL');
+    }
+  };
+  const { code, err } = await run(args, { ...(process.env as object), PARLEY_HOME: folder }, { onOut });
+  expect(kills).toBeGreaterThan(0);
+  expect(err).toContain('The api ended');
+  expect(code).toBe(EXIT.failed);
+});
+
+/** The processes that were started with this folder. */
+function apisOf(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, 'utf8').includes(`PARLEY_HOME=${folder}`);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
+}

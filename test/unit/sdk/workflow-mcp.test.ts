@@ -10,6 +10,7 @@ import {
 import { createElicitor, createMcpHandler } from '@parley/sdk/elicit';
 import {
   createMemoryRecord,
+  createParleyRecord,
   NotAnsweredError,
   runWorkflow,
   StepFailedError,
@@ -94,4 +95,66 @@ it('an asynchronous workflow is replayed with its results, a failed step include
   expect(await runWorkflow(program, { elicitor: declining, record })).toEqual(expected);
   expect(await runWorkflow(program, { elicitor: declining, record })).toEqual(expected);
   expect(runs).toBe(2);
+});
+
+/** The entries of Parley for everybody, with its limit. */
+function entriesOfParley(): typeof fetch {
+  const entries = new Map<string, string>();
+  const reply = (status: number, body: unknown) => Response.json(body, { status });
+  return async (input, init) => {
+    const url = new URL(String(input instanceof Request ? input.url : input));
+    const { userId = url.searchParams.get('userId'), ...entry } = JSON.parse(String(init?.body ?? '{}'));
+    const name = `${userId} ${url.pathname}`;
+    const text = JSON.stringify(entry);
+    if (text.length > 65_536) return reply(413, { status: 413, code: 'too_large', detail: 'Too large.' });
+    if (init?.method === 'POST' && !entries.has(name)) entries.set(name, text);
+    const stored = entries.get(name);
+    if (stored === undefined) return reply(404, { status: 404, code: 'not_found', detail: 'Nothing.' });
+    return reply(200, JSON.parse(stored));
+  };
+}
+
+const atParley = (userId: string, fetch: typeof globalThis.fetch) =>
+  createParleyRecord({ baseUrl: 'http://parley.test', token: 'key', workflowId: 'w', userId, fetch });
+
+it('effects for two users have different keys, and the same key after a restart', async () => {
+  const keysOf = async (userId: string) => {
+    const keys: string[] = [];
+    const program = function* (): Generator<WorkflowRequest, unknown, unknown> {
+      yield { step: 'pay', run: ({ key }) => keys.push(key) };
+    };
+    // Two processes that both get to the effect, because neither finds the entry of the other.
+    for (const _ of [1, 2])
+      await runWorkflow(program, { elicitor: declining, record: atParley(userId, entriesOfParley()) });
+    return keys;
+  };
+  const [ada, again] = await keysOf('ada');
+  const [bob] = await keysOf('bob');
+  expect(ada).toMatch(/^wf\.w\.[\da-f]{32}\.0$/);
+  expect(again).toBe(ada);
+  expect(bob).not.toBe(ada);
+});
+
+it('an effect whose result is too large happens once, and its step has failed', async () => {
+  const fetch = entriesOfParley();
+  let runs = 0;
+  const program = function* (): Generator<WorkflowRequest, unknown, unknown> {
+    try {
+      yield {
+        step: 'export',
+        run: () => {
+          runs += 1;
+          return 'x'.repeat(70_000);
+        },
+      };
+    } catch (error) {
+      return error instanceof StepFailedError && error.message;
+    }
+    return undefined;
+  };
+  for (const _ of [1, 2]) {
+    const result = runWorkflow(program, { elicitor: declining, record: atParley('ada', fetch) });
+    expect(await result).toBe('The step export failed: too_large');
+  }
+  expect(runs).toBe(1);
 });

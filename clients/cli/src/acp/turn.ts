@@ -8,7 +8,7 @@ import { readTurn } from './reading.ts';
 import { createTurnUpdates } from './updates.ts';
 
 export interface TurnDeps {
-  readonly transport: Pick<ParleyChatTransport, 'reconnectToStream' | 'stopTurn'>;
+  readonly transport: Pick<ParleyChatTransport, 'reconnectToStream' | 'continueTurn' | 'stopTurn'>;
   readonly parley: Pick<ParleyClient, 'answer' | 'events'>;
   readonly client: Pick<AgentContext, 'request' | 'notify'>;
   readonly modes: ShownModes;

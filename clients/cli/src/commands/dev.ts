@@ -2,12 +2,14 @@ import { createClient, type ParleyClient } from '@parley/sdk';
 import { readableLine } from '@parley/shared/domain/readable';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CliContext, print } from '../context.ts';
-import { type ServiceProcess, startService } from '../dev/api-process.ts';
+import { type ServiceOptions, type ServiceProcess, startService } from '../dev/api-process.ts';
 import { probeRedis } from '../dev/find-redis.ts';
 import { DEV_TENANT, DEV_USER, type DevServer, writeDevServer } from '../dev/settings.ts';
-import { usageError } from '../exit-code.ts';
+import { CliError, EXIT, usageError } from '../exit-code.ts';
 import { homeFolder } from '../home.ts';
 import { signToken } from '../sign-token.ts';
+
+type Service = 'api' | 'worker';
 
 interface DevFlags {
   readonly port: number;
@@ -28,7 +30,10 @@ export function registerDev(program: Command, context: CliContext): void {
     .description('run Parley on this machine, for development, until Ctrl+C')
     .option('--port <n>', 'where it listens', portOf, DEFAULT_PORT)
     .option('--memory', 'keep everything in memory, although there may be a Redis')
-    .option('--redis <url>', 'use this Redis; without it REDIS_URL, then one on this machine, then memory')
+    .option(
+      '--redis <url>',
+      'use this Redis, without a password (that goes into REDIS_URL); without it REDIS_URL, then one on this machine, then memory',
+    )
     .option('--no-question', 'ask nothing at the start')
     .option('--verbose', 'print the log of the server')
     .action((flags: DevFlags) => develop(context, flags));
@@ -40,22 +45,33 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const redis = await redisFor(flags, env.redisUrl);
   const server = writeDevServer(homeFolder(env), url);
   const onLog = (line: string) => flags.verbose === true && context.stderr.write(`${line}\n`);
-  const services = await startAll(settingsOf(context, server, flags.port, redis), redis !== undefined, onLog);
-  const stop = () => {
-    for (const service of services) service.stop();
-  };
-  context.signal.addEventListener('abort', stop, { once: true });
+  const stopping = new AbortController();
+  const signal = AbortSignal.any([context.signal, stopping.signal]);
+  const settings = settingsOf(context, server, flags.port, redis);
+  const running = new Map<Service, ServiceProcess>();
   try {
+    await startAll(running, { env: settings, onLog, signal }, redis !== undefined);
     introduce(context, url, redis);
     const service = createClient({ baseUrl: url, token: server.serviceKey });
     const user = tokenOfDevUser(server);
-    const following = announce(context, { service, person: createClient({ baseUrl: url, token: user }) });
-    following.catch((error: unknown) => !context.signal.aborted && onLog(String(error)));
-    if (flags.question) void askFirst(context, service).catch(() => undefined);
-    await Promise.all(services.map(({ ended }) => ended));
+    const serving = { ...context, signal };
+    const following = announce(serving, { service, person: createClient({ baseUrl: url, token: user }) });
+    following.catch((error: unknown) => !signal.aborted && onLog(String(error)));
+    if (flags.question) void askFirst(serving, service).catch(() => undefined);
+    const end = await firstEnd(running);
+    if (!context.signal.aborted) throw new CliError(EXIT.failed, 'service_ended', end);
   } finally {
-    stop();
+    stopping.abort();
+    await Promise.all([...running.values()].map(({ ended }) => ended));
   }
+}
+
+/** Describes the end of the service that ends first: the others are of no use without it. */
+function firstEnd(running: ReadonlyMap<Service, ServiceProcess>): Promise<string> {
+  const ends = [...running].map(
+    async ([name, { ended }]) => `The ${name} ended with the code ${await ended}.`,
+  );
+  return Promise.race(ends);
 }
 
 function tokenOfDevUser({ jwtSecret }: DevServer): () => string {
@@ -91,14 +107,15 @@ function settingsOf({ env }: CliContext, server: DevServer, port: number, redis:
 }
 
 async function startAll(
-  settings: Readonly<Record<string, string | undefined>>,
+  running: Map<Service, ServiceProcess>,
+  options: ServiceOptions,
   hasRedis: boolean,
-  onLog: (line: string) => void,
-): Promise<readonly ServiceProcess[]> {
-  const api = await startService('api', settings, onLog);
+): Promise<void> {
+  running.set('api', await startService('api', options));
   // Without Redis the api does the work of the worker.
-  if (!hasRedis) return [api];
-  return [api, await startService('worker', { ...settings, PORT: undefined }, onLog)];
+  if (!hasRedis) return;
+  const env = { ...options.env, PORT: undefined };
+  running.set('worker', await startService('worker', { ...options, env }));
 }
 
 function introduce(context: CliContext, url: string, redis: string | undefined): void {

@@ -1,4 +1,5 @@
 import { createClient, type StreamItem } from '@parley/sdk';
+import { readableLine } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, styled } from '../context.ts';
@@ -34,8 +35,8 @@ export function registerWatch(program: Command, context: CliContext): void {
 
 function lineOf(item: StreamItem, context: CliContext): string {
   if (item.type === 'stream-reset') return styled(context, 'yellow', 'stream-reset');
-  if (item.type === 'other') return `${item.event} ${JSON.stringify(item.data)}`;
+  if (item.type === 'other') return readableLine(`${item.event} ${JSON.stringify(item.data)}`);
   const { elicitationId, status, message } = item.elicitation;
   const name = styled(context, 'cyan', item.type);
-  return `${name} ${elicitationId} ${status} ${JSON.stringify(message)}`;
+  return `${name} ${readableLine(`${elicitationId} ${status} ${JSON.stringify(message)}`)}`;
 }

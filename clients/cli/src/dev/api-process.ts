@@ -12,24 +12,32 @@ export interface ServiceProcess {
   readonly port: number;
   /** Resolves with the exit code when the process has ended. */
   readonly ended: Promise<number>;
-  stop(): void;
+}
+
+export interface ServiceOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly onLog: (line: string) => void;
+  /** Stops the service when it is aborted, also before it is ready. */
+  readonly signal: AbortSignal;
 }
 
 /** Starts the api or the worker of the installed packages, or of this checkout; resolves when it is ready. */
 export async function startService(
   service: 'api' | 'worker',
-  env: Readonly<Record<string, string | undefined>>,
-  onLog: (line: string) => void,
+  { env, onLog, signal }: ServiceOptions,
 ): Promise<ServiceProcess> {
+  signal.throwIfAborted();
   const child = spawn(process.execPath, argumentsOf(service), {
     env: env as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl+C reaches this process, which then ends the service in order.
     detached: true,
   });
+  const stop = () => void child.kill('SIGTERM');
+  signal.addEventListener('abort', stop, { once: true });
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? EXIT.failed)));
   const port = await untilReady(child, ended, onLog);
-  return { port, ended, stop: () => void child.kill('SIGTERM') };
+  return { port, ended };
 }
 
 function argumentsOf(service: 'api' | 'worker'): string[] {

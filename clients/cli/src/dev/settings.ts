@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The development server of this machine. Its secrets are kept, so that tokens stay valid over restarts. */
@@ -31,6 +31,11 @@ export function writeDevServer(folder: string, url: string): DevServer {
     ...readDevServer(folder),
     url,
   };
-  writeFileSync(join(folder, 'dev.json'), `${JSON.stringify(server)}\n`, { mode: PRIVATE });
+  const file = join(folder, 'dev.json');
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(server)}\n`, { mode: PRIVATE });
+  // The mode above counts for a new file only.
+  chmodSync(draft, PRIVATE);
+  renameSync(draft, file);
   return server;
 }

@@ -15,6 +15,8 @@ export interface ChunkAssembler {
   readonly hasBegun: boolean;
   /** Whether the turn's end was returned. */
   readonly isOver: boolean;
+  /** Whether that end leaves calls open: the turn waits for approvals, or has used up its steps. */
+  readonly leavesCalls: boolean;
   /** Adds the next event and returns the items that are complete. Throws ChatStreamError, or `internal` for invalid data. */
   add(event: Pick<SseEvent, 'id' | 'data'>): readonly TurnItem[];
   /** The connection has ended: returns the buffered items if they finish the turn, and otherwise discards them. */
@@ -32,15 +34,16 @@ const BEGINNING = '-0';
 /**
  * Makes one valid stream of chunks from connections that may break anywhere. An event of the feed may be several chunks,
  * and only the last of them carries its id. Chunks are buffered until that one has arrived, so that no part of an event
- * is handed on twice.
+ * is handed on twice. `after` is the event after which the first connection starts.
  */
-export function createChunkAssembler(): ChunkAssembler {
-  let lastEventId: string | undefined;
+export function createChunkAssembler(after?: string): ChunkAssembler {
+  let lastEventId = after;
   let buffer: UIMessageChunk[] = [];
   let messageId: string | undefined;
   let hasStart = false;
   let hasContent = false;
   let isOver = false;
+  let leavesCalls = false;
 
   function start(chunk: Extract<UIMessageChunk, { type: 'start' }>): TurnItem[] {
     const isRepeated = hasStart;
@@ -57,7 +60,10 @@ export function createChunkAssembler(): ChunkAssembler {
   function emit(chunk: UIMessageChunk): TurnItem[] {
     if (chunk.type === 'start') return start(chunk);
     hasContent = true;
-    if (chunk.type === 'finish') isOver = true;
+    if (chunk.type === 'finish') {
+      isOver = true;
+      leavesCalls = chunk.finishReason === 'tool-calls';
+    }
     return [{ type: 'chunk', chunk }];
   }
 
@@ -75,8 +81,12 @@ export function createChunkAssembler(): ChunkAssembler {
     get isOver() {
       return isOver;
     },
+    get leavesCalls() {
+      return leavesCalls;
+    },
     add({ id, data }) {
       if (data === DONE) {
+        lastEventId = id ?? lastEventId;
         const items = flush();
         isOver = true;
         return items;

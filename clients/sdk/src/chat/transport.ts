@@ -55,6 +55,14 @@ export interface ParleyChatTransport<Message extends UIMessage = UIMessage> exte
    */
   attach(chat: AttachableChat): () => void;
   /**
+   * Continues a turn whose stream ended with `finish` while it waited for approvals, after what was read of it. The stream
+   * waits for the decisions with the turn. Resolves with null when there is nothing to read.
+   */
+  continueTurn(
+    chatId: string,
+    options?: { readonly signal?: AbortSignal },
+  ): Promise<ReadableStream<UIMessageChunk> | null>;
+  /**
    * Aborts a message that has no reply yet (its `sendMessages` rejects with an AbortError) and stops the running turn on
    * the server, which withdraws its open questions. Resolves with false when certainly neither existed. A chat's own
    * `stop()` only stops reading. Retries for half a minute, or until the chat sends its next message, then rejects with
@@ -86,7 +94,9 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
   const retry = { ...RETRY_DEFAULTS, giveUpMs: GIVE_UP_MS, ...options.retry };
   const { baseUrl, token, heartbeatTimeoutMs = HEARTBEAT_TIMEOUT_MS } = options;
   const transport = createTransport({ root: resolveBaseUrl(baseUrl), token, fetch: options.fetch, retry });
-  const deps = { transport, heartbeatTimeoutMs };
+  const callsLeft = new Map<string, string>();
+  const onCallsLeft = (chatId: string, lastEventId: string) => void callsLeft.set(chatId, lastEventId);
+  const deps = { transport, heartbeatTimeoutMs, onCallsLeft };
   const registry = createChatRegistry();
   const pending = createPendingRequests();
   const keys = createMessageKeys();
@@ -102,6 +112,7 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
         parseElicitation(await transport.request({ ...call, headers: { ...headers, accept: JSON_TYPE } }));
         return emptyStream();
       }
+      callsLeft.delete(chatId);
       const idempotencyKey = keys.keyOf(chatId, body);
       const source = { chatId, headers, message: { body, idempotencyKey } };
       const begin = (either: AbortSignal) => beginTurn(deps, source, either);
@@ -115,6 +126,12 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
     async reconnectToStream({ chatId, abortSignal: signal, ...extras }) {
       const headers = chatHeaders(options, extras);
       const turn = registry.unreadTurn(chatId) ?? (await findTurn(deps, { chatId, headers }, signal));
+      return turn === undefined ? null : registry.read(chatId, turn, signal);
+    },
+    async continueTurn(chatId, { signal } = {}) {
+      const source = { chatId, headers: chatHeaders(options, {}), after: callsLeft.get(chatId) };
+      callsLeft.delete(chatId);
+      const turn = await findTurn(deps, source, signal);
       return turn === undefined ? null : registry.read(chatId, turn, signal);
     },
     attach: registry.attach,

@@ -16,6 +16,8 @@ import { ChatStreamError, type ChatStreamReason, isChatStreamError } from './err
 export interface ChatTurnDeps {
   readonly transport: Transport;
   readonly heartbeatTimeoutMs: number;
+  /** Called with the last event of a stream whose end leaves calls open. */
+  readonly onCallsLeft: (chatId: string, lastEventId: string) => void;
 }
 
 /** A message that begins a turn. Every request with the same key leads to the same turn. */
@@ -29,6 +31,8 @@ export interface TurnSource {
   readonly headers: Readonly<Record<string, string>>;
   /** Absent for a turn that is already running. */
   readonly message?: TurnMessage;
+  /** The last event that was read before. */
+  readonly after?: string | undefined;
 }
 
 /** The stream of one turn. One reader at a time takes its items. */
@@ -61,8 +65,8 @@ export async function beginTurn(
 }
 
 /**
- * Finds the running turn of a chat and reads it from its start; nothing when none is running. Throws as `beginTurn`
- * does.
+ * Finds the running turn of a chat and reads it from its start, or after `after`, also when it has ended since; nothing
+ * when there is nothing to read. Throws as `beginTurn` does.
  */
 export async function findTurn(
   deps: ChatTurnDeps,
@@ -89,7 +93,7 @@ async function connect(
   signal: AbortSignal | undefined,
 ): Promise<Progress> {
   const budget = createRetryBudget(transport.retry);
-  const assembler = createChunkAssembler();
+  const assembler = createChunkAssembler(source.after);
   for (;;) {
     try {
       const connection = await openResponse(transport, nextCall(source, assembler), signal);
@@ -155,10 +159,19 @@ async function* readTurn(
       connection = undefined;
     }
     yield* assembler.disconnect();
-    if (assembler.isOver) return;
+    if (assembler.isOver) return noteCallsLeft(deps, source, assembler);
     if (!(await waitBeforeRetry(budget, failure, signal)))
       throw new ChatStreamError('unreachable', lastFailure);
   }
+}
+
+function noteCallsLeft(
+  { onCallsLeft }: ChatTurnDeps,
+  { chatId }: TurnSource,
+  assembler: ChunkAssembler,
+): void {
+  const { lastEventId, leavesCalls } = assembler;
+  if (leavesCalls && lastEventId !== undefined) onCallsLeft(chatId, lastEventId);
 }
 
 async function* readConnection(

@@ -1,4 +1,5 @@
 import { sleep } from '@parley/core';
+import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import type { UIMessageChunk } from 'ai';
@@ -10,18 +11,18 @@ import type { ParleyChatTransport } from './transport.ts';
 type Chunks = ReadableStream<UIMessageChunk>;
 
 export interface WholeTurnDeps {
-  readonly transport: Pick<ParleyChatTransport, 'reconnectToStream'>;
+  readonly transport: Pick<ParleyChatTransport, 'reconnectToStream' | 'continueTurn'>;
   readonly parley: Pick<ParleyClient, 'events'>;
 }
 
-/** Pause before a turn that was answered is read again, in ms. It doubles while the turn still waits. */
+/** Pause before a turn that waits is read again, in ms. It doubles while the turn still waits. */
 const RESUME_MS = 100;
 const RESUME_MS_MAX = 5_000;
 
 /**
- * Reads a turn to its end, also when it is detached while it waits for its person, and when it starts anew. `open` begins
- * or finds it. Chunks come once, and `finish` is the last one; data parts come again on every change. Rejects as the
- * transport does, and with the signal's reason.
+ * Reads a turn to its end, also when its stream ends while it waits for approvals, when it is detached while it waits for
+ * its person, and when it starts anew. `open` begins or finds it. Chunks come once, and `finish` is the last one; data parts
+ * come again on every change. Rejects as the transport does, and with the signal's reason.
  *
  * @example
  * for await (const chunk of followTurn({ transport, parley: client }, chatId, send, signal)) show(chunk);
@@ -34,16 +35,26 @@ export async function* followTurn(
 ): AsyncGenerator<UIMessageChunk, void> {
   const filter = createReplayFilter();
   const questions = createOpenQuestions();
+  const approvals = createOpenApprovals();
   let delayMs = RESUME_MS;
   for (let chunks = await open(signal); chunks !== null; ) {
-    let isWaiting = false;
+    let wait: 'none' | 'detached' | 'approvals' = 'none';
     try {
       for await (const chunk of chunks) {
         questions.see(chunk);
-        isWaiting = chunk.type === 'finish' && isDetached(chunk.messageMetadata);
-        if (!isWaiting) yield* filter.take(chunk);
+        approvals.see(chunk);
+        // A turn that is read from its start begins with it.
+        if (chunk.type === 'start') filter.restart();
+        wait = waitAt(chunk, approvals);
+        if (wait === 'none') yield* filter.take(chunk);
       }
-      if (!isWaiting) return;
+      if (wait === 'none') return;
+      if (wait === 'approvals') {
+        await sleep(delayMs, signal);
+        delayMs = Math.min(delayMs * 2, RESUME_MS_MAX);
+        chunks = await transport.continueTurn(chatId, { signal });
+        continue;
+      }
       if (questions.areOpen()) delayMs = RESUME_MS;
       yield* await untilEnded(parley, questions, signal);
       await sleep(delayMs, signal);
@@ -51,9 +62,33 @@ export async function* followTurn(
     } catch (error) {
       if (!isChatStreamError(error, 'stream-reset')) throw error;
     }
-    filter.restart();
     chunks = await transport.reconnectToStream({ chatId, abortSignal: signal });
   }
+}
+
+/** What a turn waits for whose stream ends with this chunk. */
+function waitAt(chunk: UIMessageChunk, approvals: OpenApprovals): 'none' | 'detached' | 'approvals' {
+  if (chunk.type !== 'finish') return 'none';
+  if (isDetached(chunk.messageMetadata)) return 'detached';
+  return chunk.finishReason === 'tool-calls' && approvals.areOpen() ? 'approvals' : 'none';
+}
+
+interface OpenApprovals {
+  see(chunk: UIMessageChunk): void;
+  areOpen(): boolean;
+}
+
+function createOpenApprovals(): OpenApprovals {
+  const open = new Set<string>();
+  return {
+    see(chunk) {
+      if (chunk.type !== 'data-approval-request') return;
+      const { approvalId, status } = chunk.data as Approval;
+      if (status === 'pending') open.add(approvalId);
+      else open.delete(approvalId);
+    },
+    areOpen: () => open.size > 0,
+  };
 }
 
 interface OpenQuestions {

@@ -19,6 +19,8 @@ export interface WorkflowEntry {
 /** Where a workflow records what it did. Entries are written once. */
 export interface WorkflowRecord {
   readonly workflowId: string;
+  /** Whose record it is, where records of several people may have the same `workflowId`. */
+  readonly userId?: string;
   read(position: number, signal?: AbortSignal): Promise<WorkflowEntry | undefined>;
   /** Writes an entry unless there is one, and returns what is recorded. */
   write(position: number, entry: WorkflowEntry, signal?: AbortSignal): Promise<WorkflowEntry>;
@@ -43,6 +45,7 @@ export function createParleyRecord(options: ParleyRecordOptions): WorkflowRecord
   const pathOf = (position: number) => `/v1/workflows/${pathSegment(workflowId)}/entries/${position}`;
   return {
     workflowId,
+    userId,
     async read(position, signal) {
       try {
         return entryOf(

@@ -2,7 +2,7 @@ import { createRandomId, isParleyClientError } from '@parley/core';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { Elicitor } from '../elicit/elicitor.ts';
 import { type Attempt, NobodyCanAskError } from '../elicit/outcome.ts';
-import { digestOfAsk } from './digest.ts';
+import { digestOf, digestOfAsk } from './digest.ts';
 import { NotAnsweredError, StepFailedError, WorkflowChangedError } from './errors.ts';
 import type { Workflow, WorkflowRequest } from './program.ts';
 import { createMemoryRecord, type WorkflowEntry, type WorkflowRecord } from './record.ts';
@@ -66,7 +66,7 @@ async function fulfilAsk(
   const { workflowId } = record;
   const entry = { kind: 'ask', name: await digestOfAsk(request.ask) } as const;
   check(record, position, entry, await record.write(position, entry, signal));
-  const key = isDurable ? { key: `wf.${workflowId}.${position}` } : {};
+  const key = isDurable ? { key: await keyOf(record, position) } : {};
   const asking = elicitor.ask(request.ask, { ...key, ...(signal !== undefined && { signal }) });
   const outcome = await asking.catch((error: unknown) => {
     // The key of a question belongs to another question, of another person for example.
@@ -91,18 +91,36 @@ async function fulfilStep(
   let result: unknown;
   let cause: unknown;
   try {
-    result = { ok: true, value: await run({ key: `wf.${record.workflowId}.${position}` }) };
+    result = { ok: true, value: await run({ key: await keyOf(record, position) }) };
   } catch (error) {
     cause = error;
     result = { ok: false, reason: error instanceof Error ? error.message : 'unknown' };
   }
-  return resultOf(
-    record,
-    position,
-    name,
-    await record.write(position, { kind: 'step', name, result }, signal),
-    cause,
-  );
+  return resultOf(record, position, name, await writeStep(record, position, { name, result }, signal), cause);
+}
+
+/** Records a step that was run. Its effect must not be repeated because its result is too large to be kept. */
+async function writeStep(
+  record: WorkflowRecord,
+  position: number,
+  step: Omit<WorkflowEntry, 'kind'>,
+  signal: AbortSignal | undefined,
+): Promise<WorkflowEntry> {
+  const entry = { kind: 'step', ...step } as const;
+  try {
+    return await record.write(position, entry, signal);
+  } catch (error) {
+    if (!isParleyClientError(error, 'too_large')) throw error;
+    return record.write(position, { ...entry, result: { ok: false, reason: 'too_large' } }, signal);
+  }
+}
+
+const USER_DIGITS = 32;
+
+/** The key of a position. Records of two people may have the same `workflowId`, and their effects are not the same. */
+async function keyOf({ workflowId, userId }: WorkflowRecord, position: number): Promise<string> {
+  const user = userId === undefined ? '' : `.${(await digestOf(userId)).slice(0, USER_DIGITS)}`;
+  return `wf.${workflowId}${user}.${position}`;
 }
 
 function resultOf(

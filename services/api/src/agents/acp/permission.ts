@@ -3,18 +3,37 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
+import type { Scrub } from '../mcp/calls/scrub.ts';
 import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
 
 // The rules for permission requests of ACP agents. While Parley has no approvals, they are put as forms with one choice.
 
 const FIELD = 'decision';
-const INPUT_LENGTH_MAX = 4_000;
+const SHOWN_LENGTH_MAX = 4_000;
+const PARTLY_SHOWN = 'Not everything of this call can be shown. It can only be refused here.';
 
-/** A permission request as a question. The options are the agent's own; the input of the call is shown in full or not at all. */
+/**
+ * The options that the person gets. A call that cannot be shown whole can only be refused. An option whose id holds a
+ * secret is not offered, because the id is stored with the question.
+ */
+export function offeredOptions(
+  { toolCall, options }: Pick<RequestPermissionRequest, 'toolCall' | 'options'>,
+  scrub: Scrub,
+): readonly PermissionOption[] {
+  const isWhole = shownParts(toolCall).isWhole;
+  return options.filter(
+    ({ optionId, kind }) =>
+      scrub.text(optionId) === optionId && (isWhole || kind === 'reject_once' || kind === 'reject_always'),
+  );
+}
+
+/** A permission request as a question. The options are the agent's own; the call is shown in full, or the text says so. */
 export function permissionQuestion({
   toolCall,
   options,
-}: RequestPermissionRequest): Pick<AgentQuestion, 'mode' | 'message' | 'description' | 'requestedSchema'> {
+}: Pick<RequestPermissionRequest, 'toolCall'> & {
+  readonly options: readonly PermissionOption[];
+}): Pick<AgentQuestion, 'mode' | 'message' | 'description' | 'requestedSchema'> {
   const description = describeCall(toolCall);
   return {
     mode: 'form',
@@ -54,11 +73,22 @@ function selected({ optionId }: PermissionOption): RequestPermissionResponse {
   return { outcome: { outcome: 'selected', optionId } };
 }
 
-/** What the person decides about: the files and the input of the call. */
-function describeCall({ locations, rawInput }: RequestPermissionRequest['toolCall']): string | undefined {
+/** What the person decides about: the files, the input and the texts of the call. */
+function describeCall(toolCall: RequestPermissionRequest['toolCall']): string | undefined {
+  const { lines, isWhole } = shownParts(toolCall);
+  const shown = isWhole ? lines : [PARTLY_SHOWN];
+  return shown.length === 0 ? undefined : shown.join('\n');
+}
+
+/** The texts of a call, and whether they are all of it: diffs, terminals and media are not shown. */
+function shownParts({ locations, rawInput, content }: RequestPermissionRequest['toolCall']) {
+  const parts = content ?? [];
+  const texts = parts.flatMap((part) =>
+    part.type === 'content' && part.content.type === 'text' ? [part.content.text] : [],
+  );
   const files = (locations ?? []).map(({ path }) => path).join(', ');
   const input = rawInput === undefined ? '' : JSON.stringify(rawInput);
-  const shown = input.length > INPUT_LENGTH_MAX ? 'The input of the call is too long to be shown.' : input;
-  const lines = [files, shown].filter((line) => line !== '');
-  return lines.length === 0 ? undefined : lines.join('\n');
+  const lines = [files, input, ...texts].filter((line) => line !== '');
+  const isWhole = texts.length === parts.length && lines.join('\n').length <= SHOWN_LENGTH_MAX;
+  return { lines, isWhole };
 }

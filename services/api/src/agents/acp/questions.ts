@@ -7,11 +7,12 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
+import type { Scrub } from '../mcp/calls/scrub.ts';
 import { answerFor, type QuestionModes, QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
 import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';
-import { denied, permissionOutcome, permissionQuestion } from './permission.ts';
+import { denied, offeredOptions, permissionOutcome, permissionQuestion } from './permission.ts';
 
 export interface TaskQuestionsOptions {
   readonly agent: Pick<AcpAgentTarget, 'id' | 'title' | 'mayAsk'>;
@@ -22,6 +23,8 @@ export interface TaskQuestionsOptions {
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   /** Aborted when the task ends: its open questions are withdrawn. */
   readonly over: AbortSignal;
+  /** Removes the values of the agent's own environment from what it shows to the person. */
+  readonly scrub: Scrub;
 }
 
 /** What an ACP agent asks while it works on a task. */
@@ -36,20 +39,18 @@ export interface TaskQuestions {
 
 /** Makes the questions of one task: they become elicitations on the turn's stream. */
 export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOptions): TaskQuestions {
-  const { agent, questionsMax, questionTimeoutSeconds, waiting, over } = options;
+  const { agent, questionsMax, questionTimeoutSeconds, waiting, over, scrub } = options;
   const mayAsk = (mode: 'form' | 'url') => agent.mayAsk && isAsked(call.reach({ mode }));
   const modes = { form: mayAsk('form'), url: mayAsk('url') };
   let count = 0;
 
   async function ask(
-    question: Pick<
-      AgentQuestion,
-      'mode' | 'message' | 'description' | 'requestedSchema' | 'url' | 'completion'
-    >,
+    given: Pick<AgentQuestion, 'mode' | 'message' | 'description' | 'requestedSchema' | 'url' | 'completion'>,
     trigger: string,
     taken: AbortSignal,
   ): Promise<AskOutcome> {
     if (count >= questionsMax) throw new QuestionRefused(`A task may ask ${questionsMax} questions at most.`);
+    const question = scrub.value(given) as typeof given;
     const ordinal = count;
     count += 1;
     const asked = {
@@ -86,11 +87,15 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
       } as CreateElicitationResponse;
     },
     async permit(params, taken) {
-      if (!modes.form || params.options.length === 0) return denied(params.options);
+      // Before the input becomes JSON, in which a value may be written differently.
+      const toolCall = scrub.value(params.toolCall) as typeof params.toolCall;
+      const options = offeredOptions({ toolCall, options: params.options }, scrub);
+      if (!modes.form || options.length === 0) return denied(params.options);
       try {
-        const outcome = await ask(permissionQuestion(params), 'acp_permission', taken);
+        const question = permissionQuestion({ toolCall, options });
+        const outcome = await ask(question, 'acp_permission', taken);
         if (over.aborted) return { outcome: { outcome: 'cancelled' } };
-        return permissionOutcome(params.options, outcome);
+        return permissionOutcome(options, outcome);
       } catch {
         return over.aborted ? { outcome: { outcome: 'cancelled' } } : denied(params.options);
       }

@@ -36,16 +36,17 @@ export async function runAcpTask(
   const clock = startWorkClock(agent.taskMs);
   const over = AbortSignal.any([call.signal, clock.over]);
   const ending = new AbortController();
-  const questions = createTaskQuestions(call, {
-    agent,
-    ...rules,
-    waiting: clock.waiting,
-    over: AbortSignal.any([over, ending.signal]),
-  });
   let process: AcpProcess | undefined;
   try {
     process = await processes.start(agent);
     if (process === undefined) return failed(`${agent.title} is busy with other tasks. Nothing was done.`);
+    const questions = createTaskQuestions(call, {
+      agent,
+      ...rules,
+      waiting: clock.waiting,
+      over: AbortSignal.any([over, ending.signal]),
+      scrub: process.scrub,
+    });
     return await converse({ agent, process, questions, call, task, over });
   } catch (error) {
     call.signal.throwIfAborted();

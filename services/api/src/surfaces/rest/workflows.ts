@@ -30,7 +30,7 @@ const EXAMPLE_ENTRY = { kind: 'step', name: 'charge', result: { ok: true, value:
 
 export interface WorkflowRoutesDeps {
   readonly records: OwnerRecords;
-  /** How long an entry is kept. */
+  /** How long an entry is kept after it was last written or read. */
   readonly keptMs: number;
 }
 
@@ -46,7 +46,7 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
         group: 'Workflows',
         summary: 'Record what a workflow did at a position, unless that is recorded',
         description:
-          'The first entry of a position stays; the reply is what is recorded. Entries lie with the user and are kept for PARLEY_RETENTION_SECONDS. A name or kind other than yours means that the program has changed.',
+          'The first entry of a position stays; the reply is what is recorded. Entries lie with the user and are kept for PARLEY_RETENTION_SECONDS after they were last written or read. A name or kind other than yours means that the program has changed.',
         example: {
           body: { userId: 'alice', ...EXAMPLE_ENTRY },
           reply: EXAMPLE_ENTRY,
@@ -61,7 +61,10 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
         if (text.length > WORKFLOW_ENTRY_CHARACTERS_MAX)
           throw new ParleyError('too_large', 'The entry is too large; record a reference instead.');
         await admitted;
-        const stored = await deps.records.putIfAbsent(ownerOf(caller, userId), name, text, deps.keptMs);
+        const owner = ownerOf(caller, userId);
+        const stored =
+          (await deps.records.read(owner, name, deps.keptMs)) ??
+          (await deps.records.putIfAbsent(owner, name, text, deps.keptMs));
         return json(200, entryOf(stored));
       },
     }),
@@ -80,7 +83,7 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
       async handle({ caller, params, query: { userId }, admitted }) {
         const name = recordNameOf(params);
         await admitted;
-        const stored = await deps.records.read(ownerOf(caller, userId), name);
+        const stored = await deps.records.read(ownerOf(caller, userId), name, deps.keptMs);
         if (stored === undefined) throw notFound();
         return json(200, entryOf(stored));
       },
