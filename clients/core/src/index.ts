@@ -19,7 +19,13 @@ export {
   type StreamItem,
 } from './events.ts';
 export { createRandomId } from './random-id.ts';
-export { type AnswerLink, type ElicitationPage, parseAnswerLink, parseElicitation } from './replies.ts';
+export {
+  type AnswerLink,
+  type ElicitationPage,
+  parseAnswerLink,
+  parseApproval,
+  parseElicitation,
+} from './replies.ts';
 export {
   createBackoff,
   createRetryBudget,

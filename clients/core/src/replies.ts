@@ -1,3 +1,4 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { ParleyClientError } from './errors.ts';
 
@@ -15,6 +16,12 @@ export function isElicitation(value: unknown): value is Elicitation {
 /** The elicitation of a reply. Throws `internal` when it is not one. */
 export function parseElicitation(reply: unknown): Elicitation {
   if (isElicitation(reply)) return reply;
+  throw unexpectedReply();
+}
+
+/** The approval of a reply. Throws `internal` when it is not one. */
+export function parseApproval(reply: unknown): Approval {
+  if (hasText(reply, 'approvalId') && hasText(reply, 'status')) return reply as Approval;
   throw unexpectedReply();
 }
 

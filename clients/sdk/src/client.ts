@@ -11,7 +11,9 @@ import {
   type InboxItem,
   ParleyClientError,
   parseAnswerLink,
+  parseApproval,
   parseElicitation,
+  pathSegment,
   RETRY_DEFAULTS,
   type RetryOptions,
   readElicitation,
@@ -20,6 +22,7 @@ import {
   sendAnswer,
   type TokenSource,
 } from '@parley/core';
+import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { FormContent } from '@parley/shared/domain/forms/answer';
 import { createList, type ElicitationList, type ListFilter } from './list.ts';
@@ -65,6 +68,11 @@ export interface StreamOptions extends InboxOptions {
   /** Start after this event instead of at the beginning. */
   readonly lastEventId?: string;
 }
+
+/** What a person decides about a tool call. `reason` is read by the model. */
+export type ApprovalChoice =
+  | { readonly decision: 'approve'; readonly remember?: boolean }
+  | { readonly decision: 'deny'; readonly reason?: string };
 
 /** A question that exists, and its outcome. */
 export interface AskedElicitation<Content> {
@@ -135,6 +143,13 @@ export interface ParleyClient {
    * await client.answer(elicitationId, { action: 'accept', content: { colour: 'red' } });
    */
   answer(elicitationId: string, answer: Answer, options?: CallOptions): Promise<Elicitation>;
+  /**
+   * Decides on a tool call as its person. The same decision may be sent again. Errors: `already_settled`, `expired`.
+   *
+   * @example
+   * await client.decide(approvalId, { decision: 'deny', reason: 'Too expensive.' });
+   */
+  decide(approvalId: string, choice: ApprovalChoice, options?: CallOptions): Promise<Approval>;
   /** Completes a url elicitation whose `completion` is `server`. For services. */
   complete(elicitationId: string, options?: CallOptions): Promise<Elicitation>;
   /** Withdraws a question; `reason` is a short lower-case word. For services. Errors: `already_settled`, `expired`. */
@@ -218,6 +233,10 @@ export function createClient(options: ClientOptions): ParleyClient {
     },
     get: (id, options) => readElicitation(transport, id, options),
     answer: (id, answer, options) => sendAnswer(transport, id, answer, options),
+    async decide(id, choice, { signal } = {}) {
+      const call = { path: `/v1/approvals/${pathSegment(id)}/response`, body: choice, signal };
+      return parseApproval(await transport.request({ method: 'POST', ...call }));
+    },
     async complete(id, { signal } = {}) {
       const path = elicitationPath(id, '/complete');
       return parseElicitation(await transport.request({ method: 'POST', path, signal }));

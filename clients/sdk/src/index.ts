@@ -13,6 +13,7 @@ export {
   type StreamItem,
   type TokenSource,
 } from '@parley/core';
+export type { Approval } from '@parley/shared/domain/approvals/approval';
 export type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 export type {
   Action,
@@ -25,6 +26,7 @@ export type { ErrorCode } from '@parley/shared/domain/errors';
 export type { FormContent } from '@parley/shared/domain/forms/answer';
 export {
   type AnswerLinkOptions,
+  type ApprovalChoice,
   type AskedElicitation,
   type AskOptions,
   type ClientOptions,

@@ -28,9 +28,10 @@ async function sitDown(
   capabilities = BOTH,
   userId: string = randomUUID(),
   { url, token: tokenOf } = site,
+  permit?: string,
 ) {
   const token = await tokenOf(userId);
-  const editor = await openEditor({ baseUrl: url, token }, capabilities, answer);
+  const editor = await openEditor({ baseUrl: url, token }, capabilities, answer, permit);
   onTestFinished(() => editor.close());
   return { userId, editor, sessionId: await editor.newSession() };
 }
@@ -107,6 +108,7 @@ describe('a turn', () => {
     const headers = { authorization: `Bearer ${await site.token(userId)}` };
     const read = await fetch(`${site.url}/run/api/chat/${sessionId}/stream`, { headers });
     expect(await read.text()).toContain('"finishReason":"tool-calls"');
+    await until('the notice', () => editor.text(sessionId).includes('Nothing was decided here.'));
     expect(waits).toBe(true);
     const reply = await fetch(`${site.url}/v1/approvals/${row?.id}/response`, {
       method: 'POST',
@@ -115,7 +117,28 @@ describe('a turn', () => {
     });
     expect(reply.status).toBe(200);
     expect(await ended).toMatchObject({ stopReason: 'end_turn' });
-    expect(editor.text(sessionId)).toMatch(/^One moment\.\s+Heard: paid/);
+    expect(editor.text(sessionId)).toMatch(
+      /^One moment\.\s+\*\*Approval:\*\* pay\s+Nothing was decided here\.[\s\S]*Heard: paid/,
+    );
+  });
+
+  it.each([
+    ['approve', 'approved', /Heard: paid/],
+    ['deny', 'denied', /Heard: .*denied/],
+  ])('asks for permission to make a call: %s decides on it', async (permit, status, heard) => {
+    const { userId, editor, sessionId } = await sitDown(undefined, BOTH, randomUUID(), site, permit);
+    expect(await editor.say(sessionId, 'pay')).toMatchObject({ stopReason: 'end_turn' });
+    expect(editor.permissions).toMatchObject([
+      { sessionId, toolCall: { title: 'pay', rawInput: { amount: 7 } } },
+    ]);
+    expect(editor.permissions[0]?.options.map(({ kind }) => kind)).toEqual(['allow_once', 'reject_once']);
+    expect(editor.text(sessionId)).toMatch(heard);
+    const all = await site.engine.approvals.list({
+      owner: { tenant: 'acme', userId },
+      statuses: ['approved', 'denied'],
+      limit: 2,
+    });
+    expect(all.rows.map((row) => row.status)).toEqual([status]);
   });
 
   it('goes on after the answer when its pod has detached it meanwhile', async () => {

@@ -10,6 +10,7 @@ import {
   methods,
   ndJsonStream,
   PROTOCOL_VERSION,
+  type RequestPermissionRequest,
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
@@ -185,6 +186,7 @@ export interface Editor {
   readonly asked: readonly Asked[];
   readonly updates: readonly { readonly sessionId: string; readonly update: SessionUpdate }[];
   readonly completed: readonly string[];
+  readonly permissions: readonly RequestPermissionRequest[];
   /** Every message that the agent wrote, as it was on the wire. */
   readonly wire: readonly AnyMessage[];
   readonly log: readonly string[];
@@ -200,24 +202,32 @@ export async function openEditor(
   options: Pick<AcpAgentOptions, 'baseUrl' | 'token'> & Partial<AcpAgentOptions>,
   capabilities: ClientCapabilities = { elicitation: { form: {}, url: {} } },
   answer: AnswerTo = () => ({ action: 'cancel' }),
+  permit?: string,
 ): Promise<Editor> {
   const log: string[] = [];
   const own = { version: '0.0.0', log: (entry: string) => void log.push(entry), retry: { firstDelayMs: 20 } };
   const toAgent = new TransformStream<Uint8Array>();
   const toClient = new TransformStream<Uint8Array>();
   createAcpAgent({ ...own, ...options }).connect(ndJsonStream(toClient.writable, toAgent.readable));
-  const editor = await connectEditor(ndJsonStream(toAgent.writable, toClient.readable), capabilities, answer);
+  const editor = await connectEditor(
+    ndJsonStream(toAgent.writable, toClient.readable),
+    capabilities,
+    answer,
+    permit,
+  );
   return { ...editor, log };
 }
 
-/** Connects the client of the stock SDK to an agent. */
+/** Connects the client of the stock SDK to an agent. `permit` is the option that its person chooses; without it none. */
 export async function connectEditor(
   stream: ReturnType<typeof ndJsonStream>,
   capabilities: ClientCapabilities,
   answer: AnswerTo,
+  permit?: string,
 ): Promise<Omit<Editor, 'log'>> {
   const asked: Asked[] = [];
   const completed: string[] = [];
+  const permissions: RequestPermissionRequest[] = [];
   const updates: Editor['updates'][number][] = [];
   const wire: AnyMessage[] = [];
   const tap = new TransformStream<AnyMessage, AnyMessage>({
@@ -230,6 +240,12 @@ export async function connectEditor(
     .onRequest(methods.client.elicitation.create, ({ params, signal }) => {
       asked.push(params);
       return answer(params, signal);
+    })
+    .onRequest(methods.client.session.requestPermission, ({ params }) => {
+      permissions.push(params);
+      return {
+        outcome: permit === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: permit },
+      };
     })
     .onNotification(
       methods.client.elicitation.complete,
@@ -247,6 +263,7 @@ export async function connectEditor(
     asked,
     updates,
     completed,
+    permissions,
     wire,
     text: (sessionId) =>
       updates

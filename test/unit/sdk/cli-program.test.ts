@@ -144,7 +144,12 @@ async function hostileServer(): Promise<Record<string, string>> {
   let streams = 0;
   const server = createServer((req, res) => {
     if (req.method === 'POST') {
-      const elicitation = { elicitationId: 'el_1', status: 'accepted', content: { answer: HOSTILE } };
+      const elicitation = {
+        elicitationId: 'el_1',
+        status: 'accepted',
+        mode: 'form',
+        content: { answer: HOSTILE },
+      };
       const times = { expiresAt: '2030-01-01T00:00:00Z', serverTime: '2029-01-01T00:00:00Z' };
       res.setHeader('content-type', 'application/json').end(JSON.stringify({ ...elicitation, ...times }));
     } else if (streams++ === 0) {

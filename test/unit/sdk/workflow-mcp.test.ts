@@ -120,7 +120,7 @@ const atParley = (userId: string, fetch: typeof globalThis.fetch) =>
 it('effects for two users have different keys, and the same key after a restart', async () => {
   const keysOf = async (userId: string) => {
     const keys: string[] = [];
-    const program = function* (): Generator<WorkflowRequest, unknown, unknown> {
+    const program = function* (): Generator<WorkflowRequest, void, unknown> {
       yield { step: 'pay', run: ({ key }) => keys.push(key) };
     };
     // Two processes that both get to the effect, because neither finds the entry of the other.

@@ -1,4 +1,4 @@
-import type { Elicitation } from '@parley/sdk';
+import type { Approval, Elicitation } from '@parley/sdk';
 import { isRecord } from '@parley/shared/domain/plain-record';
 
 /** Describes a question that reached nobody; its asker continues with its own default. */
@@ -22,6 +22,14 @@ export function describeFailed(elicitation: Elicitation): string {
   return paragraphs(
     describeQuestion(elicitation),
     'The editor did not return an answer that can be used. The question was cancelled.',
+  );
+}
+
+/** Describes a call that waits for an approval on which this editor did not decide. */
+export function describeApproval({ tool }: Approval): string {
+  return paragraphs(
+    `**Approval:** ${tool.title ?? tool.name}`,
+    'Nothing was decided here. The call waits until its deadline; decide on it in the chat or the inbox of Parley.',
   );
 }
 

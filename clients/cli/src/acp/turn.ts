@@ -1,6 +1,7 @@
 import { type AgentContext, methods, type StopReason } from '@agentclientprotocol/sdk';
-import type { Elicitation, ParleyClient } from '@parley/sdk';
+import type { Approval, Elicitation, ParleyClient } from '@parley/sdk';
 import { type ChatChunk, followTurn, type ParleyChatTransport } from '@parley/sdk/chat';
+import { createApprovals } from './approvals.ts';
 import type { ShownModes } from './capabilities.ts';
 import { describeNotice, describeUnasked } from './describe.ts';
 import { createQuestions } from './questions.ts';
@@ -9,7 +10,7 @@ import { createTurnUpdates } from './updates.ts';
 
 export interface TurnDeps {
   readonly transport: Pick<ParleyChatTransport, 'reconnectToStream' | 'continueTurn' | 'stopTurn'>;
-  readonly parley: Pick<ParleyClient, 'answer' | 'events'>;
+  readonly parley: Pick<ParleyClient, 'answer' | 'decide' | 'events'>;
   readonly client: Pick<AgentContext, 'request' | 'notify'>;
   readonly modes: ShownModes;
   readonly log: (line: string) => void;
@@ -41,13 +42,18 @@ export function watchTurn(
     client.notify(methods.client.session.update, { sessionId, update });
   const say = (text: string) => send(updates.paragraph(text));
   const questions = createQuestions({ client, parley, modes, sessionId, say, log });
+  const approvals = createApprovals({ client, parley, sessionId, say, log });
   const unasked = createUnaskedCalls();
+  const closeRequests = () => {
+    questions.close();
+    approvals.close();
+  };
   let isCancelled = false;
 
   async function takeChunk(chunk: ChatChunk): Promise<void> {
     for (const update of updates.take(chunk)) await send(update);
     if (chunk.type === 'data-elicitation-request') await questions.see(chunk.data as Elicitation);
-    // A `data-approval-request` becomes `session/request_permission` here, and its answer a decision.
+    if (chunk.type === 'data-approval-request') approvals.see(chunk.data as Approval);
     const text =
       chunk.type === 'data-tool-auth-required' ? describeNotice(chunk.data) : unasked.take(chunk, modes);
     if (text !== undefined) await say(text);
@@ -60,7 +66,7 @@ export function watchTurn(
     })
     .then((reason) => (isCancelled ? 'cancelled' : reason))
     .finally(() => {
-      questions.close();
+      closeRequests();
       closing.abort();
     });
   // The prompt that awaits it may have been cancelled.
@@ -70,13 +76,13 @@ export function watchTurn(
     ended,
     close() {
       closing.abort();
-      questions.close();
+      closeRequests();
     },
     cancel() {
       // A client that went away has not decided anything.
       if (isCancelled || signal.aborted) return;
       isCancelled = true;
-      questions.close();
+      closeRequests();
       const timer = setTimeout(() => closing.abort(), CANCEL_GRACE_MS);
       signal.addEventListener('abort', () => clearTimeout(timer));
       transport.stopTurn(sessionId).catch((error: unknown) => {

@@ -1,0 +1,84 @@
+import {
+  type AgentContext,
+  methods,
+  type RequestPermissionRequest,
+  type RequestPermissionResponse,
+} from '@agentclientprotocol/sdk';
+import { type Approval, isParleyClientError, type ParleyClient } from '@parley/sdk';
+import { describeApproval } from './describe.ts';
+
+export interface ApprovalsDeps {
+  readonly client: Pick<AgentContext, 'request'>;
+  readonly parley: Pick<ParleyClient, 'decide'>;
+  readonly sessionId: string;
+  /** Adds a paragraph to the text of the turn. */
+  readonly say: (text: string) => Promise<void>;
+  readonly log: (line: string) => void;
+}
+
+/** The approvals of one turn, as one ACP connection shows them. */
+export interface Approvals {
+  /** Takes the newest state of an approval: asks for a new one, and ends the request of one that has ended. */
+  see(approval: Approval): void;
+  /** Ends the requests to the client and decides nothing. */
+  close(): void;
+}
+
+const OPTIONS: RequestPermissionRequest['options'] = [
+  { optionId: 'approve', name: 'Approve once', kind: 'allow_once' },
+  { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
+];
+/** Errors of a decision that came after another place had decided. */
+const SETTLED = ['already_settled', 'expired', 'not_found'] as const;
+
+export function createApprovals(deps: ApprovalsDeps): Approvals {
+  const requests = new Map<string, AbortController>();
+  return {
+    see(approval) {
+      const { approvalId, status } = approval;
+      const known = requests.get(approvalId);
+      if (status !== 'pending') known?.abort();
+      if (status !== 'pending' || known !== undefined) return;
+      const ended = new AbortController();
+      requests.set(approvalId, ended);
+      // The turn is read further meanwhile: another place may decide first.
+      void ask(deps, approval, ended.signal).catch((error: unknown) =>
+        deps.log(
+          `a decision could not be sent: ${isParleyClientError(error) ? error.code : 'unknown error'}`,
+        ),
+      );
+    },
+    close() {
+      for (const ended of requests.values()) ended.abort();
+    },
+  };
+}
+
+/** Asks the client for permission and records the decision. Only the choice of an option decides anything. */
+async function ask(
+  { client, parley, sessionId, say }: ApprovalsDeps,
+  approval: Approval,
+  signal: AbortSignal,
+): Promise<void> {
+  const { approvalId, toolCallId, tool } = approval;
+  const toolCall = { toolCallId, title: tool.title ?? tool.name, rawInput: approval.arguments };
+  const request = { sessionId, toolCall, options: OPTIONS };
+  const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
+  const chosen = await client
+    .request<RequestPermissionResponse, RequestPermissionRequest>(
+      methods.client.session.requestPermission,
+      request,
+      options,
+    )
+    .then(({ outcome }: RequestPermissionResponse) =>
+      outcome.outcome === 'selected' ? outcome.optionId : undefined,
+    )
+    .catch(() => undefined);
+  if (signal.aborted) return;
+  if (chosen !== 'approve' && chosen !== 'deny') return say(describeApproval(approval));
+  try {
+    await parley.decide(approvalId, { decision: chosen }, { signal });
+  } catch (error) {
+    if (!signal.aborted && !SETTLED.some((code) => isParleyClientError(error, code))) throw error;
+  }
+}
