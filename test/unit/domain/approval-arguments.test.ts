@@ -127,6 +127,19 @@ describe('the masks of arguments', () => {
     });
   });
 
+  it('read a bounded part of a large schema, and cover what is described by the rest', () => {
+    const many = { anyOf: Array.from({ length: 199 }, () => ({ type: 'number' })) };
+    const numbers = Array.from({ length: 5_000 }, (_, at) => at);
+    const plain = { type: 'object', properties: { numbers: { items: { type: 'number' } } } };
+    expect(maskArguments({ numbers }, plain).masked).toEqual([]);
+    const { masked } = maskArguments(
+      { numbers },
+      { type: 'object', properties: { numbers: { items: many } } },
+    );
+    expect(masked).not.toContain('/numbers/0');
+    expect(masked).toContain('/numbers/4999');
+  });
+
   it('report arguments that are nested too deeply to be shown in full', () => {
     const deep = (levels: number): unknown => (levels === 0 ? 'x' : [deep(levels - 1)]);
     expect(maskArguments({ a: deep(20) }, {}).isTooDeep).toBe(false);

@@ -1,12 +1,16 @@
 import { isRecord } from '../plain-record.ts';
 import type { Arguments } from './approval.ts';
-import { itemSchemas, propertySchemas, schemasOf } from './schemas-at.ts';
+import { itemSchemas, propertySchemas, type SchemasOfValue, schemasOf } from './schemas-at.ts';
 
 /** What stands in the place of a secret value. */
 export const MASK = '••••••';
 
 const SECRET_NAME = /pass(word|phrase|code)|secret|token|api_?-?key|credential|private_?-?key|authorization/i;
 const DEPTH_MAX = 32;
+// Takes a fraction of a second. Servers choose their schemas, and a large one must not stop the pod.
+const SCHEMA_READS_MAX = 300_000;
+/** Where no more is read: the value may be a secret. */
+const UNREAD: SchemasOfValue = { schemas: [], isPartial: true };
 
 /** Arguments with their secret values masked, and the JSON pointers of those. */
 export interface MaskedArguments {
@@ -24,6 +28,8 @@ export interface MaskedArguments {
 export function maskArguments(given: Arguments, schema: unknown): MaskedArguments {
   const masked: string[] = [];
   let isTooDeep = false;
+  const budget = { left: SCHEMA_READS_MAX };
+  const ifRead = (schemas: () => readonly unknown[]) => (budget.left > 0 ? schemas() : []);
 
   function walk(
     value: unknown,
@@ -36,18 +42,33 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
       isTooDeep = true;
       return MASK;
     }
-    const known = schemasOf(schema, within);
+    const known = budget.left > 0 ? schemasOf(schema, within, budget) : UNREAD;
     const hides = isSecret || known.isPartial || known.schemas.some(saysSecret);
     if (Array.isArray(value))
       return value.map((each, at) =>
-        walk(each, itemSchemas(known, at), `${pointer}/${at}`, hides, depth + 1),
+        walk(
+          each,
+          ifRead(() => itemSchemas(known, at)),
+          `${pointer}/${at}`,
+          hides,
+          depth + 1,
+        ),
       );
     if (isRecord(value))
       return Object.fromEntries(
         Object.entries(value).map(([name, each]) => {
           const next = hides || SECRET_NAME.test(name);
           const path = `${pointer}/${escapeName(name)}`;
-          return [name, walk(each, propertySchemas(known, name), path, next, depth + 1)];
+          return [
+            name,
+            walk(
+              each,
+              ifRead(() => propertySchemas(known, name)),
+              path,
+              next,
+              depth + 1,
+            ),
+          ];
         }),
       );
     if (!hides || (typeof value !== 'string' && typeof value !== 'number')) return value;

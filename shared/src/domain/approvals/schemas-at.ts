@@ -11,6 +11,11 @@ export interface SchemasOfValue {
   readonly isPartial: boolean;
 }
 
+/** How much is still read of a document that a server chose, for all values together. */
+export interface ReadBudget {
+  left: number;
+}
+
 const SCHEMAS_MAX = 200;
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'];
 const CONDITIONAL = ['if', 'then', 'else'];
@@ -18,14 +23,17 @@ const MAPS = ['dependentSchemas', 'dependencies'];
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef'];
 
 /** Schemas of a value, with their alternatives and what they refer to within the document `root`. */
-export function schemasOf(root: unknown, given: readonly unknown[]): SchemasOfValue {
+export function schemasOf(root: unknown, given: readonly unknown[], budget: ReadBudget): SchemasOfValue {
   const found = new Set<Subschema>();
   const open = [...given];
   let isPartial = false;
+  // Collecting them has cost something too.
+  budget.left -= given.length;
   while (open.length > 0) {
     const schema = open.pop();
+    budget.left -= 1;
     if (!isRecord(schema) || found.has(schema)) continue;
-    if (found.size === SCHEMAS_MAX) return { schemas: [...found], isPartial: true };
+    if (found.size === SCHEMAS_MAX || budget.left <= 0) return { schemas: [...found], isPartial: true };
     found.add(schema);
     for (const other of othersOf(schema)) open.push(other);
     for (const keyword of REFERENCES) {
