@@ -138,19 +138,20 @@ export function createCallerTasks(
   async function recordedAnswers(run: Run, message: ReadMessage): Promise<ReadMessage['answers']> {
     const { text, answers } = message;
     const name = answerName(message);
-    const digest = sha256(JSON.stringify([text, answers]));
+    const sent = sha256(JSON.stringify([text, answers]));
     let stored = await records.read(owner, name);
     if (stored === undefined) {
       if (run.status !== 'running')
         throw new ParleyError('already_settled', 'The task has ended; begin another one.');
       const plain = answers.length > 0 ? undefined : await plainTargetOf(run, message);
-      const record: TakenMessage = { digest, ...(plain !== undefined && { plain }) };
+      const record: TakenMessage = { digest: sent, ...(plain !== undefined && { plain }) };
       stored = await records.putIfAbsent(owner, name, JSON.stringify(record), deps.answerMs);
     }
     const { success, data: taken } = TakenMessage.safeParse(JSON.parse(stored));
     // A record of an earlier build was written after the answers.
     if (!success) return [];
-    if (taken.digest !== digest)
+    const { digest: recorded } = taken;
+    if (recorded !== sent)
       throw new ParleyError('idempotency_mismatch', 'Another message was sent with this messageId.');
     if (taken.plain === undefined) return answers;
     const { elicitationId, field } = taken.plain;
