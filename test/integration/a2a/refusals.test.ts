@@ -6,15 +6,50 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { type A2aSite, BODY_BYTES_MAX, fetchAny, newPerson, openA2aSite, type Person } from './setup.ts';
 
-// biome-ignore-start lint/suspicious/noExplicitAny: replies are checked by the expectations.
+interface QuestionPart {
+  readonly elicitationId: string;
+  readonly mode: string;
+  readonly requestedSchema?: object;
+}
+
+interface SentStatus {
+  readonly state: string;
+  readonly message?: { readonly parts: readonly { readonly data?: QuestionPart }[] };
+}
+
+interface SentTask {
+  readonly id: string;
+  readonly status: SentStatus;
+  readonly artifacts?: readonly unknown[];
+}
+
+/** What the cases read of the results of all methods; each method has a part of it. */
+interface Result extends SentTask {
+  readonly task: SentTask;
+  readonly tasks: readonly SentTask[];
+  readonly totalSize: number;
+  readonly configs: readonly { readonly id: string }[];
+}
+
 interface Reply {
   readonly status: number;
   readonly headers: Headers;
   readonly body: {
-    error?: { code: number; message: string; data?: unknown };
-    result?: any;
-    [key: string]: unknown;
+    readonly error?: { code: number; message: string; data?: unknown };
+    readonly result: Result;
   };
+}
+
+/** The body of a push. */
+interface Push {
+  readonly task?: SentTask;
+  readonly statusUpdate?: { readonly status: SentStatus };
+}
+
+function questionOf({ message: asking }: SentStatus): QuestionPart {
+  const question = asking?.parts.find(({ data }) => data !== undefined)?.data;
+  if (question === undefined) throw new Error('The status asks nothing.');
+  return question;
 }
 
 let site: A2aSite;
@@ -58,7 +93,7 @@ const message = (text: string, more: object = {}) => ({
   message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more },
 });
 
-async function asked(person: Person, agent = 'helper', more: { user?: string } = {}): Promise<any> {
+async function asked(person: Person, agent = 'helper', more: { user?: string } = {}): Promise<SentTask> {
   return (await rpc({ token: person.token, ...more }, 'SendMessage', message('text'), agent)).body.result
     .task;
 }
@@ -142,8 +177,8 @@ describe('a call that is refused', () => {
     };
     const foreign = message('', { taskId: task.id, parts: [{ data }] });
     expect((await rpc(person, 'SendMessage', foreign)).body.error?.code).toBe(NOT_FOUND);
-    const [{ data: question }] = task.status.message.parts.filter((part: any) => part.data);
-    const answer = { ...data, elicitationId: question.elicitationId, content: { answer: 7 } };
+    const { elicitationId } = questionOf(task.status);
+    const answer = { ...data, elicitationId, content: { answer: 7 } };
     const wrong = await rpc(
       person,
       'SendMessage',
@@ -168,7 +203,7 @@ it('a list reads the feeds of its page only, and leaves artifacts out unless the
   for (const read of reads) read.mockRestore();
   expect([page.body.result.totalSize, count]).toEqual([3, 2]);
   expect(page.body.result.tasks).toMatchObject([{ history: [{ parts: [{ text: 'three' }] }] }]);
-  expect(page.body.result.tasks[0].artifacts ?? []).toEqual([]);
+  expect(page.body.result.tasks[0]?.artifacts ?? []).toEqual([]);
   expect(whole.body.result.tasks).toMatchObject([{ artifacts: [{ parts: [{ text: 'Hello: three' }] }] }]);
   const done = await rpc(person, 'ListTasks', { status: 'TASK_STATE_COMPLETED' });
   expect(done.body.result.totalSize).toBe(3);
@@ -188,7 +223,7 @@ it('a plain answer that is sent again answers the same question, not the next on
   expect((await rpc(person, 'SendMessage', reply)).status).toBe(503);
   for (const spy of lost) spy.mockRestore();
   const read = async () => (await rpc(person, 'GetTask', { id: task.id })).body.result.status;
-  const textOf = ({ message: asked }: any) => JSON.stringify(asked?.parts ?? []);
+  const textOf = ({ message: asking }: SentStatus) => JSON.stringify(asking?.parts ?? []);
   await expect.poll(async () => textOf(await read())).toContain('Which colour?');
   const again = (await rpc(person, 'SendMessage', reply)).body.result.task;
   expect([again.status.state, textOf(again.status)]).toEqual([
@@ -253,7 +288,7 @@ describe('a service key that speaks for a person', () => {
     const { body } = await rpc(caller(person), 'SendMessage', message('text'));
     const { task } = body.result;
     expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
-    const question = task.status.message.parts.find((part: any) => part.data).data;
+    const question = questionOf(task.status);
     expect([question.mode, question.requestedSchema]).toEqual(['url', undefined]);
     const answer = await rpc(caller(person), 'SendMessage', message('green', { taskId: task.id }));
     expect(answer.status).toBe(403);
@@ -266,7 +301,7 @@ describe('a service key that speaks for a person', () => {
 describe('push notifications', () => {
   it('deliver the states that every reader sees, in order, with the credentials, and again after a failure [A2A-34]', async () => {
     const person = newPerson();
-    const received: { headers: IncomingHttpHeaders; body: any }[] = [];
+    const received: { headers: IncomingHttpHeaders; body: Push }[] = [];
     let refusals = 1;
     const receiver = createServer(async (req, res) => {
       let text = '';
@@ -305,7 +340,7 @@ describe('push notifications', () => {
       const configs = await rpc(person, 'ListTaskPushNotificationConfigs', { taskId: id });
       expect(configs.body.result.configs).toMatchObject([{ url, taskId: id }]);
       expect(JSON.stringify(configs.body)).not.toMatch(/a-secret-of-the-receiver|task-token/);
-      const [{ id: configId }] = configs.body.result.configs;
+      const configId = configs.body.result.configs[0]?.id;
       const gone = { method: 'DELETE', token: person.token };
       expect(
         (await call(`/run/a2a/helper/tasks/${id}/pushNotificationConfigs/${configId}`, gone)).status,
@@ -318,7 +353,7 @@ describe('push notifications', () => {
   it('keep one configuration for each id, that of the task by default, and are refused before a message has an effect', async () => {
     const person = newPerson();
     const task = await asked(person);
-    const received: any[] = [];
+    const received: { token: unknown; text: string }[] = [];
     const receiver = createServer(async (req, res) => {
       let text = '';
       for await (const chunk of req) text += chunk;
@@ -347,7 +382,7 @@ describe('push notifications', () => {
         expect((await sendWith(config, { taskId: task.id })).body.error?.code).toBe(INVALID_PARAMS);
       expect((await sendWith({ url: 'https://10.0.0.1/x' })).body.error?.code).toBe(INVALID_PARAMS);
       const { tasks } = (await rpc(person, 'ListTasks', {})).body.result;
-      expect(tasks.map(({ status }: any) => status.state)).toEqual(['TASK_STATE_INPUT_REQUIRED']);
+      expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_INPUT_REQUIRED']);
     } finally {
       receiver.close();
     }
@@ -385,4 +420,3 @@ it('the card names what it offers, for each version; nobody needs a token for it
   );
   expect((await call('/run/a2a/nobody/.well-known/agent-card.json')).status).toBe(404);
 });
-// biome-ignore-end lint/suspicious/noExplicitAny: replies are checked by the expectations.
