@@ -6,11 +6,9 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { openSite, type SitePod } from '../../faults/site.ts';
-import { createRoundRobin } from '../../harness/http/round-robin.ts';
-import { userToken } from '../../harness/tokens.ts';
+import { openSite } from '../../faults/site.ts';
+import { openPodPair } from '../pod-pair.ts';
 
-const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 const PROGRAM = fileURLToPath(new URL('../../harness/acp/program.mjs', import.meta.url));
 /** The command `parley acp` of this checkout. */
 export const PARLEY = [fileURLToPath(new URL('../../../clients/cli/bin/parley.js', import.meta.url)), 'acp'];
@@ -51,26 +49,15 @@ agents:
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true, delegates: [{ agent: coder, description: Codes. }] }
 `,
   );
-  const env = {
-    PARLEY_CONFIG: config,
-    PARLEY_JWT_SECRET: SECRET,
-    PARLEY_LEASE_MS: '4000',
-    PARLEY_TAKE_OVER_MS: '250',
-    PARLEY_OUTBOX_MS: '200',
-  };
-  await site.worker(env);
-  const pods: SitePod[] = await Promise.all([site.pod(env), site.pod(env)]);
-  const targets = () => pods.map(({ url }) => url);
-  const balancer = await createRoundRobin({ targets: targets(), healthIntervalMs: 100 });
-  const token = (userId: string) => userToken({ secret: SECRET, userId });
+  const pods = await openPodPair(site, { config });
   const children: ReturnType<typeof spawn>[] = [];
   return {
-    url: balancer.url,
+    url: pods.url,
     folder,
-    token,
+    token: pods.token,
     async serve(userId) {
       const child = spawn(process.execPath, PARLEY, {
-        env: { PATH: process.env.PATH ?? '', PARLEY_URL: balancer.url, PARLEY_TOKEN: await token(userId) },
+        env: { PATH: process.env.PATH ?? '', PARLEY_URL: pods.url, PARLEY_TOKEN: await pods.token(userId) },
         stdio: ['pipe', 'pipe', 'inherit'],
       });
       children.push(child);
@@ -78,17 +65,13 @@ agents:
     },
     async replaceAll() {
       for (let count = 0; count < 2; count += 1) {
-        const [victim] = pods.splice(0, 1);
-        victim?.kill('SIGKILL');
-        await victim?.exited;
-        await balancer.setTargets(targets());
-        pods.push(await site.pod(env));
-        await balancer.setTargets(targets());
+        const replace = await pods.kill();
+        await replace();
       }
     },
     async stop() {
       for (const child of children) child.kill();
-      await balancer.close();
+      await pods.close();
       await site.stop();
       await model.stop();
       rmSync(folder, { recursive: true, force: true });

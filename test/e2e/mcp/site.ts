@@ -4,12 +4,9 @@ import { join } from 'node:path';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { startBookingTools } from '../../faults/booking-tools.ts';
-import { openSite, type SitePod } from '../../faults/site.ts';
-import { createRoundRobin } from '../../harness/http/round-robin.ts';
-import { userToken } from '../../harness/tokens.ts';
+import { openSite } from '../../faults/site.ts';
+import { openPodPair } from '../pod-pair.ts';
 import { startDesk } from './desk.ts';
-
-const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 
 /** Two pods with an agent for MCP and A2A clients, behind a proxy that picks a random one for each request. */
 export interface McpPods {
@@ -64,34 +61,14 @@ a2aOffer:
   agents: [{ agent: helper }]
 `,
   );
-  const env = {
-    PARLEY_CONFIG: config,
-    PARLEY_JWT_SECRET: SECRET,
-    // A pod on a busy machine must not be mistaken for a dead one.
-    PARLEY_LEASE_MS: '4000',
-    PARLEY_TAKE_OVER_MS: '250',
-    PARLEY_OUTBOX_MS: '200',
-  };
-  await site.worker(env);
-  const pods: SitePod[] = await Promise.all([site.pod(env), site.pod(env)]);
-  const targets = () => pods.map(({ url }) => url);
-  const balancer = await createRoundRobin({ targets: targets(), pick: 'random', healthIntervalMs: 100 });
+  const pods = await openPodPair(site, { config, pick: 'random' });
   return {
-    url: balancer.url,
+    url: pods.url,
     booked,
-    token: (userId) => userToken({ secret: SECRET, userId }),
-    async kill() {
-      const [victim] = pods.splice(0, 1);
-      victim?.kill('SIGKILL');
-      await victim?.exited;
-      await balancer.setTargets(targets());
-      return async () => {
-        pods.push(await site.pod(env));
-        await balancer.setTargets(targets());
-      };
-    },
+    token: pods.token,
+    kill: pods.kill,
     async stop() {
-      await balancer.close();
+      await pods.close();
       await site.stop();
       await bookings.stop();
       await desk.stop();

@@ -1,0 +1,60 @@
+import type { openSite, SitePod } from '../faults/site.ts';
+import { createRoundRobin } from '../harness/http/round-robin.ts';
+import { userToken } from '../harness/tokens.ts';
+
+const SECRET = 'a-secret-of-at-least-thirty-two-characters';
+
+/** Two pods behind a proxy, and a worker. */
+export interface PodPair {
+  readonly url: string;
+  token(userId: string): Promise<string>;
+  /** Kills the older pod; another one takes its place once the returned function is called. */
+  kill(): Promise<() => Promise<void>>;
+  /** Ends the proxy. The pods end with their site. */
+  close(): Promise<void>;
+}
+
+export interface PodPairOptions {
+  /** Path of the agents' file. */
+  readonly config: string;
+  /** How the proxy picks a pod for a request; in turn unless given. */
+  readonly pick?: 'random';
+}
+
+/** Starts them on the Redis of a site. */
+export async function openPodPair(
+  site: Awaited<ReturnType<typeof openSite>>,
+  { config, pick }: PodPairOptions,
+): Promise<PodPair> {
+  const env = {
+    PARLEY_CONFIG: config,
+    PARLEY_JWT_SECRET: SECRET,
+    // A pod on a busy machine must not be mistaken for a dead one.
+    PARLEY_LEASE_MS: '4000',
+    PARLEY_TAKE_OVER_MS: '250',
+    PARLEY_OUTBOX_MS: '200',
+  };
+  await site.worker(env);
+  const pods: SitePod[] = await Promise.all([site.pod(env), site.pod(env)]);
+  const targets = () => pods.map(({ url }) => url);
+  const balancer = await createRoundRobin({
+    targets: targets(),
+    healthIntervalMs: 100,
+    ...(pick !== undefined && { pick }),
+  });
+  return {
+    url: balancer.url,
+    token: (userId) => userToken({ secret: SECRET, userId }),
+    async kill() {
+      const [victim] = pods.splice(0, 1);
+      victim?.kill('SIGKILL');
+      await victim?.exited;
+      await balancer.setTargets(targets());
+      return async () => {
+        pods.push(await site.pod(env));
+        await balancer.setTargets(targets());
+      };
+    },
+    close: () => balancer.close(),
+  };
+}
