@@ -3,6 +3,7 @@ import { describeInChromium } from '../../harness/in-chromium.ts';
 import { type Person, type Site, startSite } from './site.ts';
 import { formStates } from './states-form.ts';
 import { hostileInput } from './states-hostile.ts';
+import { everyKind } from './states-kinds.ts';
 import { forPeople } from './states-people.ts';
 import { urlStates } from './states-url.ts';
 
@@ -37,6 +38,7 @@ await describeInChromium(
     };
 
     describe('with a form', () => formStates(() => site, withPerson));
+    describe('with every kind', () => everyKind(() => site, withPerson));
     describe('with a URL', () => urlStates(() => site, withPerson));
     describe('for accessibility', () => forPeople(() => site, withPerson));
     describe('with hostile content', () => hostileInput(() => site, withPerson));
