@@ -25,7 +25,7 @@ import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { createConnectTargets } from '../../../services/api/src/wiring/connect-targets.ts';
 import { engineOn } from '../../contract/support/engines.ts';
 import { readEntries } from '../../contract/support/observe.ts';
-import { newOwner } from '../../contract/support/questions.ts';
+import { answerQuestion, newOwner } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { canary } from '../../harness/canary.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
@@ -37,6 +37,7 @@ import { callLimitsOn } from '../http/call-limits.ts';
 
 /** Asks for a secret for the tool that the user names, then passes the reference to `echo` the given number of times. */
 function line({ userText, results }: Turn): ScriptedReply {
+  if (userText.startsWith('fields ')) return listing({ userText, results });
   const [, taker, times] = /^for (\S+) times (\d)$/.exec(userText) ?? [];
   const [first, ...echoes] = results;
   if (first === undefined) {
@@ -45,6 +46,19 @@ function line({ userText, results }: Turn): ScriptedReply {
   }
   const reference = /"reference":"([^"]+)"/.exec(first.text)?.[1];
   if (reference === undefined || echoes.length >= Number(times))
+    return { text: results.map(({ text }) => text).join(' & ') };
+  return { calls: [{ name: 'echo__echo', arguments: { text: reference } }] };
+}
+
+/** Asks for the fields that the user gives as JSON, then passes the reference of `key` to `echo`. */
+function listing({ userText, results }: Pick<Turn, 'userText' | 'results'>): ScriptedReply {
+  const [first] = results;
+  if (first === undefined) {
+    const fields = JSON.parse(userText.slice('fields '.length));
+    return { calls: [{ name: 'elicit', arguments: { kind: 'form', message: 'Deploy?', fields } }] };
+  }
+  const reference = /"key":"([^"]+)"/.exec(first.text)?.[1];
+  if (reference === undefined || results.length > 1)
     return { text: results.map(({ text }) => text).join(' & ') };
   return { calls: [{ name: 'echo__echo', arguments: { text: reference } }] };
 }
@@ -136,6 +150,7 @@ mcpServers:
       .filter((event) => event !== undefined);
   return {
     backend,
+    engine,
     secrets,
     owner,
     browser: createTestBrowser({ publicUrl }),
@@ -191,6 +206,73 @@ describe('a secret that an agent asks for', () => {
       model.requests,
     ]);
     expect(everywhere).not.toContain(secret);
+  });
+
+  it('may be a field among others: these are one form, and the secret goes to its page and its tool', async () => {
+    const pod = await open();
+    const secret = canary('deploy-key');
+    const fields = [
+      { name: 'env', prompt: 'Where to?', type: 'select', options: ['staging', 'production'] },
+      { name: 'days', type: 'multi_choice', options: [{ value: 'mon', title: 'Monday' }, 'tue'] },
+      { name: 'pods', type: 'number', required: false },
+      { name: 'day', type: 'date' },
+      { name: 'sure', type: 'boolean' },
+      { name: 'note', prompt: 'A note?' },
+      { name: 'key', prompt: 'Deploy key?', type: 'password' },
+    ];
+    const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
+    const form = await pod.asked();
+    expect(form.definition).toMatchObject({ mode: 'form', message: 'Deploy?' });
+    expect('requestedSchema' in form.definition && form.definition.requestedSchema).toEqual({
+      type: 'object',
+      properties: {
+        env: {
+          type: 'string',
+          title: 'Where to?',
+          oneOf: [
+            { const: 'staging', title: 'staging' },
+            { const: 'production', title: 'production' },
+          ],
+        },
+        days: {
+          type: 'array',
+          title: 'days',
+          items: {
+            anyOf: [
+              { const: 'mon', title: 'Monday' },
+              { const: 'tue', title: 'tue' },
+            ],
+          },
+        },
+        pods: { type: 'number', title: 'pods' },
+        day: { type: 'string', title: 'day', format: 'date' },
+        sure: { type: 'boolean', title: 'sure' },
+        note: { type: 'string', title: 'A note?', minLength: 1 },
+      },
+      required: ['env', 'days', 'day', 'sure', 'note'],
+    });
+    const content = { env: 'staging', days: ['mon'], day: '2026-12-01', sure: true, note: 'none' };
+    await answerQuestion(pod.engine, pod.owner, form.id, 'accept', content);
+    const { id } = await pod.asked();
+    expect((await type(pod, id, secret)).status).toBe(200);
+    const words = await pod.words(run);
+    expect(words).toContain(JSON.stringify(content));
+    expect(words).toContain(`"key":"parley-secret:${id}"`);
+    expect(words).toContain('[redacted]');
+    const everywhere = [await pod.events(run), await pod.backend.runs.read(run), model.requests];
+    expect(JSON.stringify(everywhere)).not.toContain(secret);
+  });
+
+  it.each([
+    ['two fields of one name', ['a', 'a'], {}, 'the same name'],
+    ['a tool that does not exist', ['key'], { type: 'secret', for: 'nothing' }, 'one of echo__echo'],
+    ['a type that does not exist', ['key'], { type: 'picture' }, 'not well formed'],
+  ])('listed fields with %s are refused before anything is asked', async (_, names, more, expected) => {
+    const pod = await open();
+    const fields = names.map((name) => ({ name, ...more }));
+    const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
+    expect(await pod.words(run)).toContain(expected);
+    expect((await pod.engine.list({ owner: pod.owner, limit: 5 })).rows).toEqual([]);
   });
 
   it('is usable by its tool, its owner and its first taker only', async () => {

@@ -1,4 +1,5 @@
 import { ParleyClientError } from '@parley/core';
+import { isListedType, LISTED_KINDS } from '@parley/shared/domain/forms/listed-kinds';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { OptionalField } from './asks.ts';
 
@@ -11,19 +12,6 @@ export interface ListedField {
   readonly options?: readonly string[];
   readonly required?: boolean;
 }
-
-const KIND_OF_TYPE: Readonly<Record<string, OptionalField['kind']>> = {
-  text: 'text',
-  string: 'text',
-  choice: 'choice',
-  select: 'choice',
-  multi_choice: 'multi_choice',
-  number: 'number',
-  date: 'date',
-  confirmation: 'confirmation',
-  confirm: 'confirmation',
-  boolean: 'confirmation',
-};
 
 /**
  * The fields of a form from a list of `{name, prompt, type, options}`. Throws `invalid_request` for a type that no form can
@@ -39,11 +27,9 @@ function nameOf(item: unknown, at: number): string {
 }
 
 function fieldOf({ name, prompt, type = 'text', options, required = true }: ListedField): OptionalField {
-  const kind = Object.hasOwn(KIND_OF_TYPE, type) ? KIND_OF_TYPE[type] : undefined;
-  if (kind === undefined) {
-    const hint = /^(?:secret|password)$/.test(type)
-      ? 'no form may carry a secret; ask for it by itself'
-      : 'is not known';
+  const kind = isListedType(type) ? LISTED_KINDS[type] : undefined;
+  if (kind === undefined || kind === 'secret') {
+    const hint = kind === undefined ? 'is not known' : 'no form may carry a secret; ask for it by itself';
     throw new ParleyClientError('invalid_request', `${name}: the type ${type}: ${hint}.`);
   }
   const base = { ...(prompt !== undefined && { title: prompt }), ...(!required && { optional: true }) };

@@ -1,4 +1,5 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
+import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { AgentQuestion } from './question.ts';
 import { referenceTo } from './secrets.ts';
@@ -29,15 +30,45 @@ export interface SecretQuestionOptions {
 export async function askForSecret(
   call: ToolCall,
   input: SecretQuestion,
-  { agent, takers, timeoutSeconds }: SecretQuestionOptions,
+  options: SecretQuestionOptions,
 ): Promise<ToolOutcome> {
-  const taker = takers.find(({ name }) => name === input.for);
-  if (taker === undefined) return failed(unknownTaker(takers));
-  if (!isAsked(call.reach({ mode: 'url' }))) {
-    return failed(
-      "The user's client cannot show the page that takes secrets, so nobody was asked. Do not retry, and never ask for a secret in plain text.",
-    );
-  }
+  const refusal = refusalOfSecret(call, input, options);
+  if (refusal !== undefined) return failed(refusal);
+  const { status, reference, text } = await takeSecret(call, 0, input, options);
+  if (reference === undefined) return failed(text);
+  const note = `Give this reference to ${input.for} as the value of the argument that is the secret. It works once.`;
+  return { type: 'returned', output: { status, reference, note }, shown: { status } };
+}
+
+/** Why a secret cannot be asked for, as the model reads it; undefined when it can. */
+export function refusalOfSecret(
+  call: Pick<ToolCall, 'reach'>,
+  input: Pick<SecretQuestion, 'for'>,
+  { takers }: Pick<SecretQuestionOptions, 'takers'>,
+): string | undefined {
+  if (takerOf(input, takers) === undefined) return unknownTaker(takers);
+  if (isAsked(call.reach({ mode: 'url' }))) return undefined;
+  return "The user's client cannot show the page that takes secrets, so nobody was asked. Do not retry, and never ask for a secret in plain text.";
+}
+
+/** What came of the question for a secret. */
+export interface TakenSecret {
+  readonly status: TerminalStatus;
+  /** What the model gets in place of an entered secret. */
+  readonly reference?: string;
+  /** The outcome as text for the model. */
+  readonly text: string;
+}
+
+/** Asks for a secret that `refusalOfSecret` has nothing against, as the question of this ordinal. */
+export async function takeSecret(
+  call: ToolCall,
+  ordinal: number,
+  input: SecretQuestion,
+  { agent, takers, timeoutSeconds }: SecretQuestionOptions,
+): Promise<TakenSecret> {
+  const taker = takerOf(input, takers);
+  if (taker === undefined) throw new Error(`No tool takes the secret for ${input.for}.`);
   const question: AgentQuestion = {
     mode: 'url',
     message: input.message,
@@ -52,17 +83,15 @@ export async function askForSecret(
     },
     timeoutSeconds,
   };
-  const { status, text, elicitationId } = await call.ask(0, question);
-  if (status !== 'accepted') return failed(text);
-  return {
-    type: 'returned',
-    output: {
-      status,
-      reference: referenceTo(elicitationId),
-      note: `Give this reference to ${taker.name} as the value of the argument that is the secret. It works once.`,
-    },
-    shown: { status },
-  };
+  const { status, text, elicitationId } = await call.ask(ordinal, question);
+  return { status, text, ...(status === 'accepted' && { reference: referenceTo(elicitationId) }) };
+}
+
+function takerOf(
+  input: Pick<SecretQuestion, 'for'>,
+  takers: readonly SecretTaker[],
+): SecretTaker | undefined {
+  return takers.find(({ name }) => name === input.for);
 }
 
 function unknownTaker(takers: readonly SecretTaker[]): string {
