@@ -33,6 +33,8 @@ export interface Dispatch extends Deliveries {
 }
 
 const LEASE_MS = 60_000;
+// Short, since a person waits for what is handled at once: should this process die, another one soon handles the task.
+const NOW_LEASE_MS = 2_000;
 const ROUND_MS = 1_000;
 const PAUSE_MS = 50;
 const FAULT_MS = 2_000;
@@ -57,10 +59,10 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   const fullKinds = () => names.filter((name) => freePlaces(name) <= 0);
   const room = (): OutboxRoom => Object.fromEntries(names.map((name) => [name, freePlaces(name)]));
 
-  function start(kind: DeliveryKind, entry: OutboxEntry): Promise<void> {
+  function start(kind: DeliveryKind, taken: OutboxEntry | Promise<OutboxEntry | undefined>): Promise<void> {
     const count = (change: number) => busy.set(kind.name, (busy.get(kind.name) ?? 0) + change);
     count(1);
-    const attempt = handle(deps, kind, entry).catch((error: unknown) => {
+    const attempt = handle(deps, kind, taken).catch((error: unknown) => {
       // The task is handed out again when its lease has lapsed.
       if (!isParleyError(error, 'unavailable')) deps.onFault(error, kind.name);
     });
@@ -133,7 +135,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       const kind = kinds.get(task.kind);
       // Without a free place the next round handles it.
       if (kind?.immediate === true && freePlaces(kind.name) > 0)
-        await start(kind, { task, attempt: 1, lease: 0 });
+        await start(kind, outbox.takeOne(task, NOW_LEASE_MS));
     },
     lagMs: () => outbox.lagMs(names),
     async idle() {
@@ -178,7 +180,13 @@ function bucketsFrom(first: number): number[] {
   return Array.from({ length: BUCKET_COUNT }, (_, index) => (first + index) % BUCKET_COUNT);
 }
 
-async function handle({ outbox, onFault }: DispatchDeps, kind: DeliveryKind, entry: OutboxEntry) {
+async function handle(
+  { outbox, onFault }: DispatchDeps,
+  kind: DeliveryKind,
+  taken: OutboxEntry | Promise<OutboxEntry | undefined>,
+): Promise<void> {
+  const entry = await taken;
+  if (entry === undefined) return;
   const result = await kind.handle(entry.task, entry.attempt).catch((error: unknown): OutboxResult => {
     if (!isParleyError(error, 'unavailable')) onFault(error, kind.name);
     return { deferInMs: FAULT_MS };

@@ -1,7 +1,7 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { inboxKey } from '@parley/shared/redis/client/keys';
+import { inboxKey, outboxKey, outboxTriesKey } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineOn } from '../../contract/support/engines.ts';
@@ -84,5 +84,28 @@ describe('on Redis, the bytes of open questions', () => {
     expect(Number(await redis.get(key))).toBeLessThan(2_000);
     expect(await redis.pttl(key)).toBeGreaterThan(0);
     await answerQuestion(engine, owner, row.id, 'decline');
+  });
+});
+
+describe('on Redis, the outbox', () => {
+  it('hands a task out that a process of an earlier version took, deferred or noted, as soon as it is noted', async () => {
+    const { outbox } = backend;
+    const task = { kind: 'letter', subject: 'upgrade', bucket: 7 };
+    const [tasks, tries] = [outboxKey(7, 'letter'), outboxTriesKey(7)];
+    const later = Date.now() + 600_000;
+    await outbox.add(task);
+    // What it writes when it takes the task.
+    await redis.multi().zadd(tasks, later, 'letter upgrade').hset(tries, 'letter upgrade', '17').exec();
+    await outbox.add(task);
+    expect(await outbox.takeOne(task, 600_000)).toMatchObject({ attempt: 1 });
+    // What it writes when it defers the task.
+    await redis.zadd(tasks, 'XX', later, 'letter upgrade');
+    await outbox.add(task);
+    expect(await outbox.takeOne(task, 600_000)).toMatchObject({ attempt: 1 });
+    // What it writes when it notes the task.
+    await redis.multi().hdel(tries, 'letter upgrade').zadd(tasks, Date.now(), 'letter upgrade').exec();
+    const last = await outbox.takeOne(task, 600_000);
+    if (last !== undefined) await outbox.done(last);
+    expect(await redis.exists(tasks, tries)).toBe(0);
   });
 });

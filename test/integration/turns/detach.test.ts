@@ -209,7 +209,7 @@ function detachingOn(name: string, store: Pick<Store, 'open'>): void {
         settlement: { action: 'cancel' },
         event: { type: 'elicitation-resolved', elicitationId: id, revision: 2, status: 'cancelled' },
       });
-      for (const task of settled.noted ?? []) await pods.second.outbox.done({ task, attempt: 1, lease: 0 });
+      for (const task of settled.noted ?? []) await pods.second.outbox.remove(task);
       const other = join('other');
       expect(await other.turns.resumable(conversation, undefined)).toMatchObject({
         streamRequestId: run.streamRequestId,

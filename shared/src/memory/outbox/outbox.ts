@@ -13,6 +13,10 @@ interface Outstanding {
   dueAt: number;
   lease: number;
   tries: number;
+  /** True from the hand-out until the report on it. */
+  isLent: boolean;
+  /** True when the task was noted during the hand-out. */
+  isNoted: boolean;
 }
 
 /** The outstanding tasks of one process. */
@@ -21,13 +25,36 @@ export function createMemoryOutbox(): MemoryOutbox {
   let leases = 0;
 
   function note(task: OutboxTask): void {
-    outstanding.set(identityOf(task), { task, dueAt: Date.now(), lease: 0, tries: 0 });
+    const now = Date.now();
+    const found = outstanding.get(identityOf(task));
+    if (found?.isLent === true && found.dueAt > now) found.isNoted = true;
+    else
+      outstanding.set(identityOf(task), {
+        task,
+        dueAt: now,
+        lease: 0,
+        tries: 0,
+        isLent: false,
+        isNoted: false,
+      });
   }
 
-  /** The outstanding task of an entry, unless it was handed out again or added again since. */
-  function current({ task, lease }: OutboxEntry): Outstanding | undefined {
+  function handOut(one: Outstanding, leaseMs: number): OutboxEntry {
+    // The holder died before it reported, and this hand-out includes what was noted since.
+    if (one.isNoted) one.tries = 0;
+    leases += 1;
+    Object.assign(one, { dueAt: Date.now() + leaseMs, lease: leases, isLent: true, isNoted: false });
+    return { task: one.task, lease: one.lease, attempt: one.tries + 1 };
+  }
+
+  /** Ends a hand-out. Returns its task, unless a later hand-out has replaced it, or the task was noted meanwhile and is due. */
+  function report({ task, lease }: OutboxEntry): Outstanding | undefined {
     const found = outstanding.get(identityOf(task));
-    return found?.lease === lease ? found : undefined;
+    if (found?.lease !== lease) return undefined;
+    found.isLent = false;
+    if (!found.isNoted) return found;
+    note(task);
+    return undefined;
   }
 
   return {
@@ -45,27 +72,26 @@ export function createMemoryOutbox(): MemoryOutbox {
       const fitting = Object.entries(room).flatMap(([kind, places]) =>
         due.filter(({ task }) => task.kind === kind).slice(0, Math.max(0, places)),
       );
-      return fitting.map((one) => {
-        leases += 1;
-        one.dueAt = now + leaseMs;
-        one.lease = leases;
-        return { task: one.task, lease: one.lease, attempt: one.tries + 1 };
-      });
+      return fitting.map((one) => handOut(one, leaseMs));
+    },
+    async takeOne(task, leaseMs) {
+      const found = outstanding.get(identityOf(task));
+      return found !== undefined && found.dueAt <= Date.now() ? handOut(found, leaseMs) : undefined;
     },
     async remove(task) {
       outstanding.delete(identityOf(task));
     },
     async done(entry) {
-      if (current(entry) !== undefined) outstanding.delete(identityOf(entry.task));
+      if (report(entry) !== undefined) outstanding.delete(identityOf(entry.task));
     },
     async again(entry, inMs) {
-      const found = current(entry);
+      const found = report(entry);
       if (found === undefined) return;
       found.tries += 1;
       found.dueAt = Date.now() + inMs;
     },
     async giveBack(entry, inMs) {
-      const found = current(entry);
+      const found = report(entry);
       if (found !== undefined) found.dueAt = Date.now() + inMs;
     },
     async lagMs(kinds) {

@@ -62,8 +62,8 @@ export interface Deliveries {
   /** What a commit of this approval must note. */
   notesOnApproval(approval: CommittedApproval): CommitNotes;
   /**
-   * Handles a task that a commit has just noted, if its kind is immediate and has a free place. When this fails, the
-   * outbox still holds the task. Never rejects.
+   * Handles a task that a commit has just noted, if its kind is immediate and has a free place, and the task is not handed
+   * out already. When this fails, the outbox still holds the task. Never rejects.
    */
   now(task: OutboxTask): Promise<void>;
 }

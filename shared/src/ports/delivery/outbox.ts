@@ -13,15 +13,12 @@ export interface OutboxTask {
   readonly bucket: number;
 }
 
-/** A task that `take` handed out. */
+/** A task that was handed out. */
 export interface OutboxEntry {
   readonly task: OutboxTask;
   /** Number of this attempt, from 1. A hand-out whose holder died before it reported does not count. */
   readonly attempt: number;
-  /**
-   * Fencing token of this hand-out: a report that carries an older token has no effect. 0 for a task that was not
-   * handed out.
-   */
+  /** Fencing token of this hand-out: a report that carries an older token has no effect. */
   readonly lease: number;
 }
 
@@ -35,21 +32,28 @@ export type OutboxResult = 'done' | { readonly retryInMs: number } | { readonly 
 /** Free places by delivery kind: at most that many tasks of the kind are handed out. */
 export type OutboxRoom = Readonly<Record<string, number>>;
 
-/** The tasks that are outstanding, by bucket. A task stays until it is done. Every call throws `unavailable`. */
+/**
+ * The tasks that are outstanding, by bucket. A task stays until it is done. It is handed out to one process at a time: what
+ * notes it again during a hand-out, a commit or `add`, takes effect once that hand-out has been reported on or its lease has
+ * lapsed, and leads to exactly one more. Every call throws `unavailable`.
+ */
 export interface Outbox {
-  /** Notes a task outside of a commit. It is due at once, and its attempts are counted from 1 again. */
+  /** Notes a task outside of a commit. It is due at once unless it is handed out, and its attempts are counted from 1 again. */
   add(task: OutboxTask): Promise<void>;
   /**
    * Hands out tasks of a bucket that are due on the Redis clock: of each kind in `room` at most so many, the longest
    * due first. The same tasks are not handed out again for `leaseMs`.
    */
   take(bucket: number, room: OutboxRoom, leaseMs: number): Promise<readonly OutboxEntry[]>;
+  /** Hands out this task, if it is due and not handed out. */
+  takeOne(task: OutboxTask, leaseMs: number): Promise<OutboxEntry | undefined>;
   /** Removes a task, also one that is handed out: a later report on it has no effect. */
   remove(task: OutboxTask): Promise<void>;
-  /** Removes a task, unless it was handed out again or added again since. */
+  /** Removes a task, unless it was handed out again since. One that was noted again since is due at once. */
   done(entry: OutboxEntry): Promise<void>;
   /**
-   * Counts an attempt and makes the task due in `inMs`, unless it was removed, handed out again or added again since.
+   * Counts an attempt and makes the task due in `inMs`, unless it was removed or handed out again since. One that was noted
+   * again since is due at once, and its attempts are counted from 1 again.
    */
   again(entry: OutboxEntry, inMs: number): Promise<void>;
   /** Makes the task due in `inMs` under the same conditions, without counting an attempt. */

@@ -1,4 +1,4 @@
--- requires: client/clock, feed/append
+-- requires: client/clock, feed/append, outbox/tasks
 -- One atomic step of one elicitation: compares the revision, writes the row, appends to the feed, updates the indexes,
 -- notes outbox tasks, and publishes the wakes last. The rules live in domain/elicitations/transition.ts; this script only
 -- compares, stamps the time and appends.
@@ -146,9 +146,7 @@ if #ARGV >= firstTask or noted ~= '' then
   -- Members of kinds that this version does not know may be among them. Every outbox of the bucket has its name.
   local bucket = string.match(deadlines, '^(.*):deadlines$')
   local function note(member)
-    -- A hand-out of the same member from before this commit ends: its report must not remove or defer the new task.
-    redis.call('HDEL', bucket .. ':outbox-tries', member, member .. ' tried')
-    redis.call('ZADD', bucket .. ':outbox:' .. string.match(member, '^%S+'), nowText, member)
+    noteTask(bucket .. ':outbox:' .. string.match(member, '^%S+'), bucket .. ':outbox-tries', member, now)
   end
   for index = firstTask, #ARGV do note(ARGV[index]) end
   for member in string.gmatch(noted, '[^\n]+') do note(member) end

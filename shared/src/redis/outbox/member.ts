@@ -7,6 +7,11 @@ export function memberOf({ kind, subject, version }: OutboxTask): string {
   return version === undefined ? `${kind} ${subject}` : `${kind} ${subject} ${version}`;
 }
 
+/** The fields in which the hash of hand-outs has something about these members. */
+export function handOutFields(members: readonly string[]): string[] {
+  return members.flatMap((member) => [member, `${member} tried`, `${member} lent`, `${member} noted`]);
+}
+
 /** The task of a member in a bucket; nothing for any other text. */
 export function parseMember(member: string, bucket: number): OutboxTask | undefined {
   const [, kind, subject, version] = MEMBER.exec(member) ?? [];

@@ -4,18 +4,20 @@ import type { Commands } from '../client/connect.ts';
 import { outboxKey, outboxTriesKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { memberOf, parseMember } from './member.ts';
+import { handOutFields, memberOf, parseMember } from './member.ts';
 
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
 /** The outbox in Redis: for each bucket and kind one sorted set, into which commit.lua notes the tasks of its commit. */
 export function createRedisOutbox(redis: Commands, onError?: (error: unknown) => void): Outbox {
   const takeScript = loadScript(redis, 'outbox/take', onError);
+  const takeOneScript = loadScript(redis, 'outbox/take-one', onError);
   const putScript = loadScript(redis, 'outbox/put', onError);
 
+  const keysOf = ({ bucket, kind }: OutboxTask) => [outboxKey(bucket, kind), outboxTriesKey(bucket)];
+
   async function put(task: OutboxTask, change: 'add' | 'done' | 'again' | 'back', lease: number, inMs = 0) {
-    const keys = [outboxKey(task.bucket, task.kind), outboxTriesKey(task.bucket)];
-    await putScript(keys, [memberOf(task), change, lease, inMs]);
+    await putScript(keysOf(task), [memberOf(task), change, lease, inMs]);
   }
 
   return {
@@ -33,13 +35,17 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
       }
       return entries;
     },
+    async takeOne(task, leaseMs) {
+      const reply = (await takeOneScript(keysOf(task), [memberOf(task), leaseMs])) as unknown[] | null;
+      return reply === null ? undefined : { task, lease: Number(reply[0]), attempt: Number(reply[1]) + 1 };
+    },
     async remove(task) {
       const member = memberOf(task);
       await orUnavailable(
         () =>
           Promise.all([
             redis.zrem(outboxKey(task.bucket, task.kind), member),
-            redis.hdel(outboxTriesKey(task.bucket), member, `${member} tried`),
+            redis.hdel(outboxTriesKey(task.bucket), ...handOutFields([member])),
           ]),
         onError,
       );

@@ -1,14 +1,21 @@
--- requires: client/clock
+-- requires: client/clock, outbox/tasks
 -- Adds a task, or records what became of a hand-out: 'done', 'again' (tried) or 'back' (not tried).
--- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/take.lua. lease: the hand-out that is
--- reported on; 0 for a task that was not handed out. A report on an older hand-out, or on a task that was removed, changes
--- nothing.
+-- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/tasks. lease: the hand-out that is
+-- reported on. A report on an older hand-out, or on a task that was removed, changes nothing; a task that was noted again
+-- during the hand-out is due at once, whatever the report.
 local outbox, tries = KEYS[1], KEYS[2]
 local task, change, lease, dueInMs = unpack(ARGV)
-if change ~= 'add' and (redis.call('HGET', tries, task) or '0') ~= lease then return end
-if change ~= 'add' and not redis.call('ZSCORE', outbox, task) then return end
-if change == 'add' or change == 'done' then redis.call('HDEL', tries, task, task .. ' tried') end
-if change == 'done' then return redis.call('ZREM', outbox, task) end
-if change == 'again' then redis.call('HINCRBY', tries, task .. ' tried', 1) end
-local due = readClock() + dueInMs
-if change == 'add' then redis.call('ZADD', outbox, due, task) else redis.call('ZADD', outbox, 'XX', due, task) end
+local now = readClock()
+if change == 'add' then return noteTask(outbox, tries, task, now) end
+if redis.call('HGET', tries, task) ~= lease or not redis.call('ZSCORE', outbox, task) then return end
+local isNoted = redis.call('HEXISTS', tries, task .. ' noted') == 1
+if isNoted or change == 'done' then forgetHandOuts(tries, task) end
+if isNoted then
+  redis.call('ZADD', outbox, now, task)
+elseif change == 'done' then
+  redis.call('ZREM', outbox, task)
+else
+  redis.call('HDEL', tries, task .. ' lent')
+  if change == 'again' then redis.call('HINCRBY', tries, task .. ' tried', 1) end
+  redis.call('ZADD', outbox, 'XX', now + dueInMs, task)
+end

@@ -1,4 +1,4 @@
--- requires: client/clock, feed/append, runs/usage
+-- requires: client/clock, feed/append, runs/usage, outbox/tasks
 -- One write of a run's owner: stores notes, appends events to the feed, ends or detaches the run, wakes readers last.
 --
 -- firstSeq: sequence number of the first event. bytesMax: bytes that a feed may hold. runLife: how long a run may last
@@ -125,9 +125,7 @@ if ends then
   end
   for _, kind in ipairs(redis.call('SMEMBERS', (string.gsub(channel, ':stream:', ':subscribers:', 1)))) do
     local bucket, member = string.match(running, '^(.*):running$'), kind .. ' ' .. field
-    -- A hand-out of the same member from before this end is over: its report must not remove or defer the new task.
-    redis.call('HDEL', bucket .. ':outbox-tries', member, member .. ' tried')
-    redis.call('ZADD', bucket .. ':outbox:' .. kind, string.format('%.0f', now), member)
+    noteTask(bucket .. ':outbox:' .. kind, bucket .. ':outbox-tries', member, now)
   end
   redis.call('PEXPIRE', conversation, conversationLife)
 else

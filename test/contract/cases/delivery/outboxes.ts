@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, formatStreamPath, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
-import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type { OutboxEntry, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
@@ -123,7 +124,7 @@ export function outboxContract(contract: Contract): void {
       expect(await taken(owner)).toEqual([formatStreamPath(stream)]);
     });
 
-    it('keeps the task of a commit that comes while an earlier hand-out of the same task is handled', async () => {
+    it('gets the task of a commit that comes while an earlier hand-out of the same task is handled after it', async () => {
       const { first, second } = contract;
       const { outbox, runs, subscriptions } = contract.pods.backend;
       const { owner, turn, stream } = await begun();
@@ -136,16 +137,19 @@ export function outboxContract(contract: Contract): void {
       const { id } = (await askKind(first, stream, 'url, server completion')).row;
       const asked = await handedOut();
       await answerQuestion(second, owner, id, 'accept');
+      expect(await taken(owner)).toEqual([]);
       await outbox.done(asked);
       const opened = await handedOut();
       expect(opened).toMatchObject({ task: { subject: id }, attempt: 1 });
       await first.complete({ caller: serviceOf(owner), id, surface: 'test' });
+      expect(await taken(owner)).toEqual([]);
       await outbox.giveBack(opened, HOUR_MS);
       expect(await taken(owner)).toEqual([id]);
       await outbox.add({ kind: 'follower', subject: formatStreamPath(stream), bucket: bucketOf(owner) });
       const following = await handedOut();
       const end = { status: 'finished', messages: [] } as const;
       await runs.write(turn, { term: 1, firstSeq: 2, events: [], end });
+      expect(await taken(owner)).toEqual([]);
       await outbox.again(following, HOUR_MS);
       await outbox.done(following);
       expect(await taken(owner)).toEqual([formatStreamPath(stream)]);
@@ -234,6 +238,102 @@ export function outboxContract(contract: Contract): void {
       await outbox.done(fourth);
       await outbox.again(fourth, 0);
       expect(await takenOf(one, 0)).toBeUndefined();
+    });
+
+    it('waits with a task that is noted during a hand-out until that one has ended, and then hands it out once', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      const reports = [
+        (entry: OutboxEntry) => outbox.done(entry),
+        (entry: OutboxEntry) => outbox.again(entry, 600_000),
+        (entry: OutboxEntry) => outbox.giveBack(entry, 600_000),
+      ];
+      await outbox.add(one);
+      for (const report of reports) {
+        const entry = await taken(one);
+        await outbox.add(one);
+        await outbox.add(one);
+        expect(await takenOf(one, 0)).toBeUndefined();
+        expect(await outbox.takeOne(one, 0)).toBeUndefined();
+        await report(entry);
+        // The same report sent again.
+        await report(entry);
+      }
+      const last = await taken(one);
+      expect(last.attempt).toBe(1);
+      await outbox.done(last);
+      expect(await takenOf(one, 0)).toBeUndefined();
+    });
+
+    it('hands a task out anew when the lease lapses, once also where it was noted in between', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      await outbox.add(one);
+      await outbox.again(await taken(one), 0);
+      const dead = await contract.pods.second.outbox.takeOne(one, 100);
+      expect(dead).toMatchObject({ attempt: 2 });
+      await outbox.add(one);
+      const next = await waitUntil(() => outbox.takeOne(one, 600_000), { what: 'the lease to lapse' });
+      expect(next.attempt).toBe(1);
+      if (dead !== undefined) await outbox.done(dead);
+      await outbox.done(next);
+      expect(await takenOf(one, 0)).toBeUndefined();
+    });
+
+    it('hands a deferred task out at once when it is noted again', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      await outbox.add(one);
+      await outbox.giveBack(await taken(one), 600_000);
+      expect(await outbox.takeOne(one, 600_000)).toBeUndefined();
+      await outbox.add(one);
+      await outbox.done(await taken(one));
+    });
+
+    it('never hands a task out twice at once, and always once more after it was noted, whoever notes and takes', async () => {
+      const { backend, second } = contract.pods;
+      const one = task();
+      let content = 0;
+      let delivered = 0;
+      let underWay = 0;
+      let most = 0;
+      const kind: DeliveryKind = {
+        name: one.kind,
+        places: 3,
+        immediate: true,
+        async handle({ subject }) {
+          if (subject !== one.subject) return 'done';
+          underWay += 1;
+          most = Math.max(most, underWay);
+          const read = content;
+          await sleep(Math.random() * 4);
+          delivered = Math.max(delivered, read);
+          underWay -= 1;
+          return Math.random() < 0.5 ? 'done' : { deferInMs: 600_000 };
+        },
+      };
+      const dispatches = [backend, second].map(({ outbox }) =>
+        createDispatch({ outbox, kinds: [kind], onFault: () => undefined }),
+      );
+      for (let round = 0; round < 20; round += 1) {
+        for (const dispatch of dispatches) {
+          const { outbox } = dispatch === dispatches[0] ? backend : second;
+          content += 1;
+          await outbox.add(one);
+          void dispatch.now(one);
+        }
+        await sleep(Math.random() * 4);
+      }
+      await waitUntil(
+        async () => {
+          await Promise.all(dispatches.map((dispatch) => dispatch.now(one)));
+          return delivered === content;
+        },
+        { what: 'the newest content' },
+      );
+      await Promise.all(dispatches.map((dispatch) => dispatch.idle()));
+      expect(most).toBe(1);
+      await backend.outbox.remove(one);
     });
 
     it('does not let a process complete a task that was handed to another since, or added again', async () => {
