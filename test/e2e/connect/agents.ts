@@ -56,7 +56,8 @@ agents:
     model: scripted
     instructions: Be brisk.
     elicit: true
-    tools: [{ server: tracker }]
+    tools: [{ server: tracker }, { server: echo }]
+    approval: { ask: when, rule: 'has(args.text)', remember: conversation }
     limits: { questionTimeoutSeconds: 25 }
 mcpServers:
   tracker:

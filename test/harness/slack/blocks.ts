@@ -27,6 +27,8 @@ export function faultOfMessage(message: Json): string | undefined {
   if (blocks.length > 50) return 'more than 50 blocks';
   if (String(message.text ?? '').length > 40_000) return 'text too long';
   if (blocks.length === 0 && (message.text ?? '') === '') return 'no_text';
+  // Not documented; measured by others (slackapi/bolt-js, issue 2509).
+  if (JSON.stringify(blocks).length > 13_200) return 'msg_blocks_too_long';
   return faultOfBlocks(blocks, 'message');
 }
 
@@ -65,6 +67,11 @@ function faultOfBlock(block: Json, where: 'message' | 'modal'): string | undefin
       if (new Set(names).size !== names.length) return 'action_id twice';
       return first(elements, (element) => (element.type === 'button' ? faultOfButton(element) : undefined));
     }
+    case 'rich_text':
+      return (
+        first(listOf(block.elements), faultOfRichText) ??
+        (listOf(block.elements).length === 0 ? 'no elements' : undefined)
+      );
     case 'input':
       return where === 'modal' ? faultOfInput(block) : 'an input in a message';
     default:
@@ -72,7 +79,16 @@ function faultOfBlock(block: Json, where: 'message' | 'modal'): string | undefin
   }
 }
 
-function faultOfButton({ text, value, url, action_id }: Json): string | undefined {
+/** Slack documents no limit for a text in here; this one is that of a section. */
+function faultOfRichText({ type, elements }: Json): string | undefined {
+  if (type !== 'rich_text_preformatted') return `no element ${String(type)}`;
+  return first(listOf(elements), (element) =>
+    element.type === 'text' ? between(String(element.text), 1, 3_000) : `no text ${String(element.type)}`,
+  );
+}
+
+function faultOfButton({ text, value, url, action_id, style }: Json): string | undefined {
+  if (style !== undefined && style !== 'primary' && style !== 'danger') return `no style ${String(style)}`;
   if (String(value ?? '').length > 2_000) return 'value is longer than 2000';
   if (String(url ?? '').length > 3_000) return 'url is longer than 3000';
   if (String(action_id ?? '').length > 255) return 'action_id is longer than 255';
@@ -91,6 +107,8 @@ function faultOfInput({ label, hint, element, block_id }: Json): string | undefi
     return 'max_length is 1 to 3000';
   for (const name of ['min_value', 'max_value', 'initial_value'])
     if (input[name] !== undefined && typeof input[name] !== 'string') return `${name} is a string`;
+  const faultOfPreset = presetFault(input);
+  if (faultOfPreset !== undefined) return faultOfPreset;
   const most = OPTIONS_MAX[type];
   if (most === undefined) return undefined;
   const options = listOf(input.options);
@@ -98,6 +116,24 @@ function faultOfInput({ label, hint, element, block_id }: Json): string | undefi
   return first(options, ({ text, value }) =>
     String(value).length > 150 ? 'option value is longer than 150' : between(textOf(text), 1, 75),
   );
+}
+
+/** A value that an input begins with must be one that it takes. */
+function presetFault({
+  initial_value,
+  max_length,
+  initial_option,
+  initial_options,
+  options,
+}: Json): string | undefined {
+  const text = String(initial_value ?? '');
+  if (max_length !== undefined && text.length > Number(max_length))
+    return 'initial_value is longer than max_length';
+  const offered = listOf(options).map((option) => JSON.stringify(option));
+  const preset = initial_option === undefined ? listOf(initial_options) : [initial_option];
+  return preset.every((option) => offered.includes(JSON.stringify(option)))
+    ? undefined
+    : 'an initial option that is not offered';
 }
 
 function first(items: readonly Json[], faultOf: (item: Json) => string | undefined): string | undefined {

@@ -110,7 +110,12 @@ export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, ide
     },
     /** Presses a button of a message; gives the words that only this person gets in return. */
     async press(
-      message: { readonly blocks: readonly Json[]; readonly channel: string },
+      message: {
+        readonly blocks: readonly Json[];
+        readonly channel: string;
+        /** True for a message that only this person sees. */
+        readonly isEphemeral?: boolean;
+      },
       action: string,
       triggerAgeMs = 0,
     ) {
@@ -125,7 +130,11 @@ export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, ide
         trigger_id: trigger,
         response_url: slack.responseUrl(of),
         channel: { id: message.channel, name: 'channel' },
-        container: { type: 'message', channel_id: message.channel },
+        container: {
+          type: 'message',
+          channel_id: message.channel,
+          is_ephemeral: message.isEphemeral === true,
+        },
         actions: [{ type: 'button', block_id: 'b', action_ts: newTs(), ...button }],
       });
       const told = () => slack.responses.find(({ to }) => to === of)?.body;

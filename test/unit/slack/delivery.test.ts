@@ -5,7 +5,7 @@ import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kin
 import { sendReminders } from '../../../services/api/src/surfaces/slack/delivery/notice.ts';
 import { turnTask } from '../../../services/api/src/surfaces/slack/delivery/question.ts';
 import { turnOf } from '../../contract/cases/runs/turns.ts';
-import { requestApproval } from '../../contract/support/approvals.ts';
+import { decideAs, requestApproval } from '../../contract/support/approvals.ts';
 import { askKind, newOwner } from '../../contract/support/questions.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { newTs, type SlackMessage } from '../../harness/slack/state.ts';
@@ -50,23 +50,24 @@ async function turnInSlack() {
   };
 }
 
-it('says in the reply that the turn waits for an approval, and no longer once it has ended', async () => {
-  const { backend, engine, stream, kind, slack, write } = await turnInSlack();
-  await write(STEP, delta('One moment.'));
+it('shows an approval in the thread of its turn, and edits it once it was decided elsewhere', async () => {
+  const { backend, engine, stream, kind, slack } = await turnInSlack();
   const { id } = (await requestApproval(engine, stream)).row;
-  const room = { slack: 10 };
-  const [noted] = await backend.outbox.take(bucketOf(stream), room, 60_000);
-  expect(noted?.task.subject).toBe(id);
-  expect(noted && (await kind.handle(noted.task, 1))).toBe('done');
-  const [next] = await backend.outbox.take(bucketOf(stream), room, 60_000);
-  expect(next?.task).toEqual(turnTask(stream));
-  const handling = kind.handle(turnTask(stream), 1);
-  await waitUntil(() => slack.messages.some((one) => readable(one).includes('bookings_cancel')), {
-    what: 'the note',
-  });
-  await write(FINISHED);
-  expect(await handling).toBe('done');
-  expect(slack.messages.map(readable).join()).not.toContain('bookings_cancel');
+  const taken = async () => (await backend.outbox.take(bucketOf(stream), { slack: 10 }, 60_000))[0]?.task;
+  const requested = await taken();
+  expect(requested?.subject).toBe(id);
+  expect(requested && (await kind.handle(requested, 1))).toBe('done');
+  const shown = () => slack.messages.map(readable).join();
+  expect(slack.messages.map(({ thread_ts }) => thread_ts)).toEqual(['1.1']);
+  expect(shown()).toContain('B-1');
+  await decideAs(engine, stream, id, { decision: 'approve', remember: true });
+  const decided = await taken();
+  expect(decided && (await kind.handle(decided, 1))).toBe('done');
+  expect(shown()).toContain('Approved for this conversation by <@U1> in the chat');
+  expect(shown()).not.toContain('"button"');
+  expect(slack.messages).toHaveLength(1);
+  // The reply continues.
+  expect(await taken()).toEqual(turnTask(stream));
 });
 
 it('shows nothing in a later slice before it has read what an earlier slice showed', async () => {

@@ -1,4 +1,5 @@
 import type { App, ReceiverEvent } from '@slack/bolt';
+import { listenToDecisions } from './listeners/approvals.ts';
 import type { ListenerDeps } from './listeners/deps.ts';
 import { listenToInstalls } from './listeners/installs.ts';
 import { listenToMessages } from './listeners/messages.ts';
@@ -81,6 +82,7 @@ async function createApp(deps: ListenerDeps): Promise<App> {
   });
   listenToMessages(app, deps);
   listenToQuestions(app, deps);
+  listenToDecisions(app, deps);
   listenToInstalls(app, deps);
   return app;
 }

@@ -8,7 +8,7 @@ import type { SlackThread } from '../store/threads.ts';
 import { SLACK, type SlackDeliveryDeps } from './deps.ts';
 import { DeliveryOverError, faultOf, resultOf } from './faults.ts';
 import { type NoticePlan, planNotice, sendReminders } from './notice.ts';
-import { postOnce } from './post.ts';
+import { showRecord } from './record.ts';
 
 /** The task that brings the messages of a turn up to date. */
 export function turnTask(stream: StreamRef): OutboxTask {
@@ -67,20 +67,20 @@ async function show(
   const place = await inDirectMessage(client, plan.place);
   const at = questionPlace(deps, row, place);
   const isOpen = !isTerminal(row.status);
-  // A question that ended before its message was posted needs none.
-  if (!isOpen && (await deps.places.posted(row.definition, row.id)) === undefined) {
-    const isUnderWay = await mayBePosting(deps, row);
-    if (!isUnderWay) return 'done';
-  }
-  const result = await postOnce({ ...deps, client }, row.definition, place, row.id, questionMessage(row, at));
+  const shown = {
+    id: row.id,
+    owner: row.definition,
+    isUntouched: row.status === 'pending',
+    isOpen,
+    message: questionMessage(row, at),
+  };
+  const result = await showRecord(deps, client, shown, place);
+  if (result === undefined) return 'done';
   if ('deferInMs' in result) return result;
-  const { posted, isNew } = result;
-  if (!isNew && row.status !== 'pending')
-    await client.chat.update({ ...posted, ...questionMessage(row, at) });
   if (isOpen && !at.isPrivate && addressOf(row.definition) !== undefined)
     await showAddress(deps, client, row, place);
   return isOpen && plan.reminders !== undefined
-    ? sendReminders({ ...deps, client }, row, plan, posted, now)
+    ? sendReminders({ ...deps, client }, row, plan, result.posted, now)
     : 'done';
 }
 
@@ -89,18 +89,6 @@ async function inDirectMessage(client: WebClient, place: SlackThread): Promise<S
   if (place.channel !== place.userId) return place;
   const { channel } = await client.conversations.open({ users: place.userId });
   return { ...place, channel: channel?.id ?? place.channel };
-}
-
-/** True when some process has begun to post the question and has not recorded the message. */
-async function mayBePosting(
-  { places, pod, now }: SlackDeliveryDeps,
-  { id, definition }: Row,
-): Promise<boolean> {
-  const probe = { by: `${pod}/probe/${crypto.randomUUID()}`, at: now() };
-  const first = await places.intend(definition, id, probe);
-  if (first.by !== probe.by) return true;
-  await places.abandon(definition, id, probe);
-  return false;
 }
 
 /** Shows the address to the person asked alone. A message of this kind cannot be edited, and may be lost. */

@@ -10,7 +10,7 @@ import type { SlackUser } from '../store/workspace.ts';
 /** What the listeners of the app need. */
 export interface ListenerDeps extends SlackDeliveryDeps {
   readonly settings: SlackSettings;
-  readonly engine: SlackDeliveryDeps['engine'] & Pick<Engine, 'read' | 'answer'>;
+  readonly engine: SlackDeliveryDeps['engine'] & Pick<Engine, 'read' | 'answer' | 'approvals'>;
   readonly turns: SlackDeliveryDeps['turns'] & Pick<Turns, 'begin' | 'admitToAgent' | 'stop'>;
   readonly limits: CallLimits;
   /** Subscribes the Slack kind to a turn that is about to begin, and records where it is. */

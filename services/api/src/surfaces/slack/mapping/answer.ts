@@ -35,9 +35,8 @@ export function chosenContent(schema: FormSchema, index: number): Content | unde
   return { [name]: field?.type === 'boolean' ? chosen.const === 'true' : chosen.const };
 }
 
-/** What Slack shows below the inputs. A fault of no field, or of the whole form, is shown at the first one. */
-export function errorsOf(schema: FormSchema, issues: readonly Issue[]): Record<string, string> {
-  const names = Object.keys(schema.properties);
+/** What Slack shows below the inputs with these names. A fault of no input, or of the whole form, is shown at the first one. */
+export function errorsOf(names: readonly string[], issues: readonly Issue[]): Record<string, string> {
   const errors: Record<string, string> = {};
   for (const { path, message } of issues) {
     const index = names.findIndex((name) => path === name || path.startsWith(`${name}.`));
@@ -47,7 +46,8 @@ export function errorsOf(schema: FormSchema, issues: readonly Issue[]): Record<s
   return errors;
 }
 
-function answerOf(field: FormField, state: InputState): FormValue | undefined {
+/** The value of one input; undefined without one. */
+export function answerOf(field: FormField, state: InputState): FormValue | undefined {
   const choices = choicesOf(field);
   if (field.type === 'array') {
     const chosen = (state.selected_options ?? []).flatMap(

@@ -100,7 +100,8 @@ function textElement(field: TextualField & { type: 'string' }): InputBlock['elem
       return {
         type: 'plain_text_input',
         multiline: most > ONE_LINE_MAX,
-        max_length: Math.max(1, Math.min(most, TEXT_MAX)),
+        // A schema counts code points.
+        max_length: Math.max(1, initial.length, Math.min(most, TEXT_MAX)),
         ...(least > 0 && { min_length: least }),
         ...preset,
       };

@@ -1,14 +1,18 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import type { KnownBlock, ModalView } from '@slack/types';
+import type { ModalView } from '@slack/types';
+import { section } from './blocks.ts';
 import { inputOf, plain } from './fields.ts';
 import { FORM_VIEW } from './names.ts';
-import { clipped, escaped, piecesOf } from './text.ts';
+import { textsOf } from './question.ts';
+import { clipped, piecesOf } from './text.ts';
 
 const TITLE_MAX = 24;
+/** Together with the most inputs, as many blocks as a modal has. */
+const TEXTS_MAX = 10;
 
 /** The form of a question as a modal. */
 export function formModal({ id, definition }: Row): ModalView {
-  const { requestedSchema: schema, title, message } = definition;
+  const { requestedSchema: schema, title } = definition;
   const fields = Object.entries(schema?.properties ?? {});
   const required = new Set(schema?.required ?? []);
   return {
@@ -19,17 +23,16 @@ export function formModal({ id, definition }: Row): ModalView {
     submit: plain('Send'),
     close: plain('Cancel'),
     blocks: [
-      ...piecesOf(message, 2_900).map(section),
+      ...textsOf(definition)
+        .flatMap((text) => piecesOf(text, 2_900))
+        .slice(0, TEXTS_MAX)
+        .map(section),
       ...fields.map(([name, field], index) => inputOf(name, field, index, required.has(name))),
     ],
   };
 }
 
-/** What a modal becomes when its question is over. */
-export function overModal(text: string): ModalView {
-  return { type: 'modal', title: plain('Question'), close: plain('Close'), blocks: [section(text)] };
-}
-
-function section(text: string): KnownBlock {
-  return { type: 'section', text: { type: 'mrkdwn', text: escaped(text) || ' ', verbatim: true } };
+/** What a modal becomes when it can no longer be sent. */
+export function overModal(title: 'Question' | 'Approval', text: string): ModalView {
+  return { type: 'modal', title: plain(title), close: plain('Close'), blocks: [section(text)] };
 }

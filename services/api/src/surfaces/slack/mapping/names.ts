@@ -1,6 +1,6 @@
 /**
- * Names in interactive elements. The value of each button is the id of what it acts on: an elicitation, or for `stop` a
- * stream request.
+ * Names in interactive elements. The value of each button is the id of what it acts on: an elicitation, an approval, or for
+ * `stop` a stream request.
  */
 export const ACTION = {
   /** Followed by the index of the choice. */
@@ -12,10 +12,21 @@ export const ACTION = {
   /** A link. Slack reports its use, too. */
   link: 'parley_link',
   stop: 'parley_stop',
+  approve: 'parley_approve',
+  /** Approves further calls, too. */
+  remember: 'parley_remember',
+  edit: 'parley_edit',
+  deny: 'parley_deny',
+  /** Shows the arguments of a call to the person asked. */
+  call: 'parley_call',
 } as const;
 
 /** `callback_id` of the modal with a form; its `private_metadata` is the elicitation id. */
 export const FORM_VIEW = 'parley_form';
+
+/** `callback_id` of the modals of an approval; their `private_metadata` is the approval id. */
+export const EDIT_VIEW = 'parley_edit_view';
+export const DENY_VIEW = 'parley_deny_view';
 
 /** The event type of the metadata by which a message that was posted is found again. */
 export const METADATA = 'parley_delivery';

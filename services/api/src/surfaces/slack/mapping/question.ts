@@ -1,9 +1,10 @@
 import type { Definition, Row } from '@parley/shared/domain/elicitations/row';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
-import { choicesOf, isShowable, plain } from './fields.ts';
+import { BUTTON_MAX, button, context, header, mrkdwn, section } from './blocks.ts';
+import { choicesOf, isShowable } from './fields.ts';
 import { ACTION } from './names.ts';
-import { clipped, dateText, escaped, piecesOf } from './text.ts';
+import { clipped, dateText, escaped, fitsMessage, messagePieces } from './text.ts';
 
 /** A message: its blocks, and the text for notifications and screen readers. */
 export interface SlackMessage {
@@ -24,8 +25,6 @@ export interface ShownTo {
 /** How the person acts on a form. */
 export type FormWay = 'buttons' | 'modal' | 'page';
 
-const HEADER_MAX = 150;
-const BUTTON_MAX = 75;
 const CHOICES_MAX = 5;
 const NOTIFICATION_MAX = 300;
 const FIELDS_MAX = 90;
@@ -40,23 +39,26 @@ const SURFACES: Readonly<Record<string, string>> = {
 };
 
 /** How a form is answered: by buttons for one choice or yes/no, in a modal, or on its page where Slack has no input for it. */
-export function formWayOf({ requestedSchema, sensitive }: Definition): FormWay {
+export function formWayOf(definition: Definition): FormWay {
+  const { requestedSchema, sensitive } = definition;
   const fields = Object.values(requestedSchema?.properties ?? {});
   // What is typed into a channel stays in Slack.
   if (sensitive === true || fields.length > FIELDS_MAX || !fields.every(isShowable)) return 'page';
-  return buttonChoices(requestedSchema) === undefined ? 'modal' : 'buttons';
+  // A modal holds more text than a message.
+  const hasButtons = buttonChoices(requestedSchema) !== undefined && fitsMessage(...textsOf(definition));
+  return hasButtons ? 'buttons' : 'modal';
+}
+
+/** What the person reads before they answer. */
+export function textsOf({ message, description }: Definition): string[] {
+  return description === undefined ? [message] : [message, description];
 }
 
 /** A question as a message, in every status. */
 export function questionMessage(row: Row, place: ShownTo): SlackMessage {
   const { definition } = row;
   const title = definition.title || (definition.mode === 'url' ? 'Something to do' : 'Question');
-  const blocks: KnownBlock[] = [
-    { type: 'header', text: plain(clipped(title, HEADER_MAX)) },
-    ...piecesOf(definition.message, 2_900).map(section),
-  ];
-  if (definition.description !== undefined)
-    blocks.push(...piecesOf(definition.description, 2_900).map(section));
+  const blocks: KnownBlock[] = [header(title), ...messagePieces(...textsOf(definition)).map(section)];
   return {
     text: clipped(`${stateText(row, place)}: ${definition.message}`, NOTIFICATION_MAX),
     blocks: [...blocks, ...stateBlocks(row, place)],
@@ -80,10 +82,15 @@ export function addressOf({ url, answerUrl }: Definition): string | undefined {
   return url ?? answerUrl;
 }
 
+/** Where something was answered, in a few words. */
+export function surfaceText(surface: string | undefined): string {
+  return SURFACES[surface ?? ''] ?? 'in another application';
+}
+
 /** How the question stands, in a few words. */
 export function stateText(row: Row, { user }: Pick<ShownTo, 'user'>): string {
   const { status, settlement } = row;
-  const where = SURFACES[settlement?.surface ?? ''] ?? 'in another application';
+  const where = surfaceText(settlement?.surface);
   switch (status) {
     case 'pending':
       return 'Waiting for an answer';
@@ -160,20 +167,4 @@ function buttonChoices(schema: FormSchema | undefined): readonly string[] | unde
 function linkButton(id: string, url: string): Button {
   const text = clipped(`Open ${new URL(url).host}`, BUTTON_MAX);
   return { ...button(ACTION.link, text, id, 'primary'), url };
-}
-
-function button(action: string, text: string, value: string, style?: 'primary'): Button {
-  return { type: 'button', action_id: action, text: plain(text), value, ...(style && { style }) };
-}
-
-function section(text: string): KnownBlock {
-  return mrkdwn(escaped(text));
-}
-
-function mrkdwn(text: string): KnownBlock {
-  return { type: 'section', text: { type: 'mrkdwn', text: text === '' ? ' ' : text, verbatim: true } };
-}
-
-function context(text: string): KnownBlock {
-  return { type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] };
 }

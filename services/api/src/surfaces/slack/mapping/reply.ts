@@ -4,7 +4,7 @@ import { BLOCK_GAP } from '../../../turns/text.ts';
 import { plain } from './fields.ts';
 import { ACTION } from './names.ts';
 import type { SlackMessage } from './question.ts';
-import { clipped, escaped, modelText, piecesOf } from './text.ts';
+import { clipped, modelText, piecesOf } from './text.ts';
 
 /** How a turn stands. `superseded`: what was read is void, and the turn must be read again. */
 export type ReplyStatus = 'working' | 'waiting' | 'ended' | 'superseded';
@@ -13,7 +13,7 @@ export type ReplyStatus = 'working' | 'waiting' | 'ended' | 'superseded';
 export interface ThreadReply {
   take(followed: FollowedEvent): void;
   readonly status: ReplyStatus;
-  /** The messages, in order: at least one. A new one begins after a question and where one is full. */
+  /** The messages, in order: at least one. A new one begins after a question or an approval, and where one is full. */
   messages(streamRequestId: string): SlackMessage[];
 }
 
@@ -21,12 +21,10 @@ const NOTIFICATION_MAX = 300;
 
 /** Collects a turn for its thread. Pure but for what it has taken. */
 export function createReply(): ThreadReply {
-  /** Texts between questions; each holds blocks by their ids. */
+  /** Texts between questions and approvals; each holds blocks by their ids. */
   let texts: Map<string, string>[] = [new Map()];
   let status: ReplyStatus = 'working';
   let ending: string | undefined;
-  /** Tools by the approvals that are open. */
-  const approvals = new Map<string, string>();
 
   function turn(followed: FollowedEvent & { readonly type: 'turn' }): void {
     const { event } = followed;
@@ -58,13 +56,6 @@ export function createReply(): ThreadReply {
     }
   }
 
-  function approval(followed: FollowedEvent & { readonly type: 'approval' }): void {
-    const { approvalId, tool } = followed.approval;
-    if (followed.change === 'approval-request' && !followed.isOver && !followed.isSuperseded)
-      approvals.set(approvalId, tool.title ?? tool.name);
-    else approvals.delete(approvalId);
-  }
-
   return {
     get status() {
       return status;
@@ -75,18 +66,22 @@ export function createReply(): ThreadReply {
         return;
       }
       if (followed.type === 'turn') turn(followed);
-      if (followed.type === 'question' && followed.change === 'elicitation-request' && !followed.isSuperseded)
-        if ((texts.at(-1)?.size ?? 0) > 0) texts = [...texts, new Map()];
-      if (followed.type === 'approval') approval(followed);
+      if (isRequest(followed) && (texts.at(-1)?.size ?? 0) > 0) texts = [...texts, new Map()];
       if (status === 'working' && followed.isWaiting) status = 'waiting';
     },
     messages(streamRequestId) {
       const written = texts.map((text) => [...text.values()].join(BLOCK_GAP).trim());
       const pieces = written.filter((text) => text !== '').flatMap((text) => piecesOf(text, 2_900));
-      const asked = [...new Set(approvals.values())];
-      return messagesOf(pieces.map(modelText), { status, ending, asked, streamRequestId });
+      return messagesOf(pieces.map(modelText), { status, ending, streamRequestId });
     },
   };
+}
+
+/** True for a question or an approval, which has a message of its own at this place. */
+function isRequest(followed: FollowedEvent): boolean {
+  if (followed.type === 'question')
+    return followed.change === 'elicitation-request' && !followed.isSuperseded;
+  return followed.type === 'approval' && followed.change === 'approval-request' && !followed.isSuperseded;
 }
 
 /** What stands in place of a message whose text was written again, in fewer messages. */
@@ -98,8 +93,6 @@ export function replacedMessage(): SlackMessage {
 interface Standing {
   readonly status: ReplyStatus;
   readonly ending: string | undefined;
-  /** Tools whose calls wait for an approval. */
-  readonly asked: readonly string[];
   readonly streamRequestId: string;
 }
 
@@ -118,18 +111,11 @@ function messagesOf(pieces: readonly string[], standing: Standing): SlackMessage
   });
 }
 
-function noteOf({ status, ending, asked }: Standing, isEmpty: boolean): string | undefined {
+function noteOf({ status, ending }: Standing, isEmpty: boolean): string | undefined {
   if (ending !== undefined) return ending;
-  if (asked.length > 0 && status !== 'ended') return approvalNote(asked);
   if (!isEmpty) return undefined;
   if (status === 'waiting') return '_Waiting for an answer._';
   return status === 'ended' ? '_Done._' : '_Working…_';
-}
-
-/** That the turn waits for a decision that is not made in Slack. */
-function approvalNote(tools: readonly string[]): string {
-  const named = tools.map((tool) => `*${escaped(clipped(tool, 75))}*`).join(', ');
-  return `:hourglass_flowing_sand: Waiting for an approval of ${clipped(named, 2_000)}. The person who asked decides in the chat or the inbox, not in Slack.`;
 }
 
 function section(text: string): KnownBlock {

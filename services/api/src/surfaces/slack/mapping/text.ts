@@ -45,6 +45,30 @@ function endOfPiece(text: string, most: number): number {
   return end;
 }
 
+/** How much text of a question a message holds, as JSON. Slack takes about 13,000 characters in all blocks together. */
+const MESSAGE_MAX = 9_000;
+
+/** Texts as the sections of a message, which end with an ellipsis where not everything fits. */
+export function messagePieces(...texts: readonly string[]): string[] {
+  const pieces: string[] = [];
+  let size = 0;
+  for (const piece of texts.flatMap((text) => piecesOf(text, 2_900))) {
+    size += sizeOf(piece);
+    if (size > MESSAGE_MAX) return [...pieces, '…'];
+    pieces.push(piece);
+  }
+  return pieces;
+}
+
+/** True when `messagePieces` holds these texts in full. */
+export function fitsMessage(...texts: readonly string[]): boolean {
+  return texts.reduce((size, text) => size + sizeOf(text), 0) <= MESSAGE_MAX;
+}
+
+function sizeOf(text: string): number {
+  return JSON.stringify(escaped(text)).length;
+}
+
 /** The words of a model in mrkdwn: escaped, and with its bold text as Slack writes it. */
 export function modelText(text: string): string {
   return escaped(text).replace(/\*\*([^*\n]+)\*\*/gu, '*$1*');

@@ -1,0 +1,208 @@
+import type { Arguments, RememberFor, ToolHints } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import type { Button, KnownBlock, ModalView, RichTextBlock } from '@slack/types';
+import { argumentsText } from './arguments.ts';
+import { button, context, header, mrkdwn, section } from './blocks.ts';
+import { editableArguments, editInput } from './edit.ts';
+import { plain } from './fields.ts';
+import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId } from './names.ts';
+import { type ShownTo, type SlackMessage, surfaceText } from './question.ts';
+import { clipped, dateText, escaped, piecesOf } from './text.ts';
+
+const NOTIFICATION_MAX = 300;
+// Slack takes about 12,000 characters in all blocks of a message together.
+const ARGUMENTS_MAX = 8_000;
+const REASON_MAX = 2_000;
+const NAME_MAX = 150;
+
+/**
+ * An approval as a message, in every status. In a channel it names the tool only: the arguments are shown to the person
+ * asked alone, who decides below them.
+ */
+export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage {
+  const { definition } = row;
+  const { tool, agent } = definition;
+  const title = tool.title ?? tool.name;
+  const blocks: KnownBlock[] = [
+    header(`Approval: ${title}`),
+    mrkdwn(
+      `*${nameText(agent)}* wants to call \`${nameText(tool.name)}\` of *${nameText(tool.server)}*. ${hintText(tool.hints)}`,
+    ),
+    ...(place.isPrivate ? callBlocks(row) : []),
+    ...decisionBlocks(row, place),
+    ...stateBlocks(row, place),
+  ];
+  const state = approvalStateText(row, place);
+  return { text: clipped(`${state}: ${escaped(title)}`, NOTIFICATION_MAX), blocks };
+}
+
+/** How the approval stands, in a few words. */
+export function approvalStateText(row: ApprovalRow, { user }: Pick<ShownTo, 'user'>): string {
+  const { status, settlement, definition } = row;
+  const by = `by <@${user}> ${surfaceText(settlement?.surface)}`;
+  switch (status) {
+    case 'pending':
+      return 'Waiting for an approval';
+    case 'approved':
+      return settlement?.remember === true && definition.remember !== undefined
+        ? `Approved ${rememberText(definition.remember)} ${by}`
+        : `Approved ${by}`;
+    case 'edited':
+      return `Approved with other arguments ${by}`;
+    case 'denied':
+      return `Denied ${by}`;
+    case 'expired':
+      return 'Expired, the call was not made';
+    case 'withdrawn':
+      return settlement?.reason === 'run_stopped' ? 'Stopped' : 'No longer needed';
+    default:
+      return 'Over';
+  }
+}
+
+/** What a person who acts on an approval that is over reads. */
+export function approvalOverText(row: ApprovalRow, place: Pick<ShownTo, 'user'>): string {
+  return `This approval is over. ${approvalStateText(row, place)}.`;
+}
+
+/** The arguments of a call, to edit. Undefined where none can be edited in Slack. */
+export function editModal({ id, definition }: ApprovalRow): ModalView | undefined {
+  const editable = editableArguments(definition);
+  if (editable.length === 0) return undefined;
+  const { tool } = definition;
+  return {
+    type: 'modal',
+    callback_id: EDIT_VIEW,
+    private_metadata: id,
+    title: plain('Edit the call'),
+    submit: plain('Approve'),
+    close: plain('Cancel'),
+    blocks: [
+      mrkdwn(`\`${nameText(tool.name)}\` of *${nameText(tool.server)}* gets these arguments.`),
+      ...editable.map(editInput),
+      ...(keepsMore(definition, editable.length)
+        ? [context('Arguments that are masked or too long for Slack are sent as they are.')]
+        : []),
+    ],
+  };
+}
+
+/** A denial, with a reason for the agent. */
+export function denyModal({ id, definition }: ApprovalRow): ModalView {
+  const { tool } = definition;
+  return {
+    type: 'modal',
+    callback_id: DENY_VIEW,
+    private_metadata: id,
+    title: plain('Deny the call'),
+    submit: plain('Deny'),
+    close: plain('Cancel'),
+    blocks: [
+      mrkdwn(`\`${nameText(tool.name)}\` of *${nameText(tool.server)}* will not be called.`),
+      {
+        type: 'input',
+        block_id: fieldBlockId(0),
+        label: plain('Reason'),
+        hint: plain('The agent reads it.'),
+        optional: true,
+        element: {
+          type: 'plain_text_input',
+          action_id: FIELD_ACTION,
+          multiline: true,
+          max_length: REASON_MAX,
+        },
+      },
+    ],
+  };
+}
+
+/** The arguments, as they were sent after an edit. */
+function callBlocks({ definition, settlement }: ApprovalRow): KnownBlock[] {
+  const shown = settlement?.arguments ?? definition.arguments;
+  if (!isShownInFull(shown)) return [section('The arguments are too long for a message in Slack.')];
+  if (Object.keys(shown).length === 0) return [section('It has no arguments.')];
+  return piecesOf(argumentsText(shown), 2_900).map(preformatted);
+}
+
+function decisionBlocks(row: ApprovalRow, place: ShownTo): KnownBlock[] {
+  if (isApprovalEnded(row.status)) return [];
+  const { id, definition } = row;
+  if (!isShownInFull(definition.arguments))
+    return [
+      section('Approve it in the chat or the inbox, where you can read all of them.'),
+      { type: 'actions', elements: [button(ACTION.deny, 'Deny', id)] },
+    ];
+  return [{ type: 'actions', elements: buttonsOf(id, definition, place) }];
+}
+
+function buttonsOf(id: string, definition: ApprovalDefinition, { isPrivate }: ShownTo): Button[] {
+  if (!isPrivate) return [button(ACTION.call, 'Show me the call', id, 'primary')];
+  const { remember } = definition;
+  return [
+    button(ACTION.approve, 'Approve', id, 'primary'),
+    ...(remember === undefined ? [] : [button(ACTION.remember, `Approve ${rememberText(remember)}`, id)]),
+    ...(editableArguments(definition).length === 0 ? [] : [button(ACTION.edit, 'Edit', id)]),
+    button(ACTION.deny, 'Deny', id, 'danger'),
+  ];
+}
+
+const MARKS: Readonly<Record<string, string>> = {
+  approved: '✓',
+  edited: '✓',
+  denied: '✕',
+  expired: '⌛',
+  withdrawn: '–',
+};
+
+function stateBlocks(row: ApprovalRow, place: ShownTo): KnownBlock[] {
+  const { status, expiresAt, settlement, definition } = row;
+  if (!isApprovalEnded(status)) {
+    const until = `For <@${place.user}>. Open until ${dateText(expiresAt)}.`;
+    const covers =
+      place.isPrivate && definition.remember !== undefined
+        ? ` Approved ${rememberText(definition.remember)}, further calls of this tool under the same rule are made without asking.`
+        : '';
+    return [context(until + covers)];
+  }
+  const state = context(`${MARKS[status] ?? '–'} *${approvalStateText(row, place)}*`);
+  const reason = status === 'denied' && place.isPrivate ? settlement?.reason : undefined;
+  return reason === undefined ? [state] : [section(`Reason: ${reason}`), state];
+}
+
+/** What the tool says about itself. */
+function hintText(hints: ToolHints = {}): string {
+  if (hints.readOnly === true) return 'By its own account it only reads.';
+  const can = [
+    ...(hints.destructive === false ? [] : ['delete or overwrite data']),
+    ...(hints.openWorld === false ? [] : ['reach other services']),
+  ];
+  return can.length === 0 ? 'By its own account it changes data.' : `It may ${can.join(' and ')}.`;
+}
+
+function rememberText(remember: RememberFor): string {
+  if (remember === 'conversation') return 'for this conversation';
+  return remember.days === 1 ? 'for a day' : `for ${remember.days} days`;
+}
+
+/** True when an edit in Slack leaves some arguments as they are. */
+function keepsMore({ arguments: given }: ApprovalDefinition, editable: number): boolean {
+  return Object.keys(given).length > editable;
+}
+
+function isShownInFull(given: Arguments): boolean {
+  // As JSON, because that is how Slack gets it.
+  return JSON.stringify(argumentsText(given)).length <= ARGUMENTS_MAX;
+}
+
+function preformatted(text: string): RichTextBlock {
+  return {
+    type: 'rich_text',
+    elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text }] }],
+  };
+}
+
+function nameText(name: string): string {
+  return escaped(clipped(name.replaceAll('`', "'").replaceAll('*', '∗'), NAME_MAX));
+}

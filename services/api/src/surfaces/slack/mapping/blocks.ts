@@ -1,0 +1,28 @@
+import type { Button, HeaderBlock, KnownBlock, SectionBlock } from '@slack/types';
+import { plain } from './fields.ts';
+import { clipped, escaped } from './text.ts';
+
+const HEADER_MAX = 150;
+/** The longest text of a button. */
+export const BUTTON_MAX = 75;
+
+export function header(text: string): HeaderBlock {
+  return { type: 'header', text: plain(clipped(text, HEADER_MAX)) };
+}
+
+export function button(action: string, text: string, value: string, style?: 'primary' | 'danger'): Button {
+  return { type: 'button', action_id: action, text: plain(text), value, ...(style && { style }) };
+}
+
+/** Text of others: nothing in it is formatting, a mention or a link. */
+export function section(text: string): SectionBlock {
+  return mrkdwn(escaped(text));
+}
+
+export function mrkdwn(text: string): SectionBlock {
+  return { type: 'section', text: { type: 'mrkdwn', text: text === '' ? ' ' : text, verbatim: true } };
+}
+
+export function context(text: string): KnownBlock {
+  return { type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] };
+}

@@ -1,0 +1,178 @@
+import type { Arguments } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import { maskArguments } from '@parley/shared/domain/approvals/mask';
+import type { FormField } from '@parley/shared/domain/forms/value';
+import { isRecord, own } from '@parley/shared/domain/plain-record';
+import type { InputBlock } from '@slack/types';
+import { answerOf, type FormState, type InputState } from './answer.ts';
+import { jsonText } from './arguments.ts';
+import { inputOf, isShowable, plain } from './fields.ts';
+import { FIELD_ACTION, fieldBlockId } from './names.ts';
+import { clipped } from './text.ts';
+
+const INPUTS_MAX = 60;
+const TEXT_MAX = 3_000;
+const LABEL_MAX = 2_000;
+/** A longer text gets more than one line. */
+const ONE_LINE_MAX = 80;
+/** The numbers that an input of Slack takes. */
+const PLAIN_NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/;
+
+/** How an argument is edited: by an input of a form, as text, or as JSON. */
+type EditWay =
+  | { readonly type: 'field'; readonly field: FormField }
+  | { readonly type: 'text' }
+  | { readonly type: 'json' };
+
+/** An argument that can be edited. `current` is its value; undefined where the call has none. */
+export interface EditableArgument {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly current: unknown;
+  readonly way: EditWay;
+  readonly title: string;
+  readonly description: string | undefined;
+}
+
+/**
+ * The arguments that a modal has inputs for, those of the call first. Masked values, secrets that the call does not have,
+ * and values that an input of Slack cannot hold are left out: an edit keeps them as they are.
+ */
+export function editableArguments({ inputSchema, arguments: given, masked }: ApprovalDefinition) {
+  if (inputSchema === undefined) return [];
+  const schemas = own(inputSchema, 'properties');
+  const properties = isRecord(schemas) ? schemas : {};
+  const required = own(inputSchema, 'required');
+  const names = [...new Set([...Object.keys(given), ...Object.keys(properties)])];
+  return names
+    .filter((name) => name !== '__proto__' && !masked.includes(pointerOf(name)))
+    .filter((name) => Object.hasOwn(given, name) || !isSecret(name, inputSchema))
+    .map((name): EditableArgument => {
+      const schema = own(properties, name);
+      const described = isRecord(schema) ? schema : {};
+      const current = own(given, name);
+      return {
+        name,
+        isRequired: Array.isArray(required) && required.includes(name),
+        current,
+        way: wayOf(described, current),
+        title: textIn(described.title) ?? (name.trim() === '' ? '–' : name),
+        description: textIn(described.description),
+      };
+    })
+    .filter(fitsInput)
+    .slice(0, INPUTS_MAX);
+}
+
+/** One argument as an input of the modal, with its value. */
+export function editInput(argument: EditableArgument, index: number): InputBlock {
+  const { way, isRequired, current, title, description } = argument;
+  if (way.type === 'field') return inputOf(title, way.field, index, isRequired);
+  const initial = initialText(argument);
+  const hints = [description, way.type === 'json' ? 'As JSON.' : undefined].filter(Boolean).join(' ');
+  return {
+    type: 'input',
+    block_id: fieldBlockId(index),
+    label: plain(clipped(title, LABEL_MAX)),
+    ...(hints !== '' && { hint: plain(clipped(hints, LABEL_MAX)) }),
+    // Slack takes no empty text for an input that is required.
+    optional: !isRequired || current === '',
+    element: {
+      type: 'plain_text_input',
+      action_id: FIELD_ACTION,
+      multiline: way.type === 'json' || initial.length > ONE_LINE_MAX || initial.includes('\n'),
+      max_length: TEXT_MAX,
+      ...(initial !== '' && { initial_value: initial }),
+    },
+  };
+}
+
+/** What a submitted modal says: all arguments of the call, or texts for the inputs that cannot be read. */
+export function editOf(
+  definition: ApprovalDefinition,
+  state: FormState,
+): { readonly arguments: Arguments } | { readonly errors: Record<string, string> } {
+  const edited: Arguments = structuredClone(definition.arguments);
+  const errors: Record<string, string> = {};
+  for (const [index, argument] of editableArguments(definition).entries()) {
+    const block = fieldBlockId(index);
+    const value = submittedValue(argument, state[block]?.[FIELD_ACTION] ?? {});
+    if (value === NOT_JSON) errors[block] = 'This is not JSON.';
+    else if (value === undefined) delete edited[argument.name];
+    else edited[argument.name] = value;
+  }
+  return Object.keys(errors).length > 0 ? { errors } : { arguments: edited };
+}
+
+const NOT_JSON = Symbol('not JSON');
+
+function submittedValue(argument: EditableArgument, state: InputState): unknown {
+  const { way, current } = argument;
+  if (way.type === 'field') return answerOf(way.field, state);
+  const text = state.value ?? '';
+  // What was not touched stays exactly as it is.
+  if (text === initialText(argument)) return current;
+  if (text === '') return undefined;
+  if (way.type === 'text') return text;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return NOT_JSON;
+  }
+}
+
+function wayOf(schema: Record<string, unknown>, current: unknown): EditWay {
+  const field = fieldOf(schema, current);
+  if (field !== undefined && isShowable(field)) return { type: 'field', field };
+  const isText = current === undefined ? schema.type === 'string' : typeof current === 'string';
+  return { type: isText ? 'text' : 'json' };
+}
+
+/** The form field for a choice, a boolean or a number whose value it can hold. The tool's schema is checked afterwards. */
+function fieldOf(schema: Record<string, unknown>, current: unknown): FormField | undefined {
+  const title = textIn(schema.title);
+  const description = textIn(schema.description);
+  const labels = { ...(title && { title }), ...(description && { description }) };
+  const type = current === undefined ? schema.type : typeof current;
+  const choices = schema.enum;
+  if (type === 'string' && isTexts(choices)) {
+    if (typeof current === 'string' && !choices.includes(current)) return undefined;
+    return { ...labels, type, enum: choices, ...(typeof current === 'string' && { default: current }) };
+  }
+  if (type === 'boolean')
+    return { ...labels, type, ...(typeof current === 'boolean' && { default: current }) };
+  if (type !== 'number' && type !== 'integer') return undefined;
+  if (current !== undefined && !PLAIN_NUMBER.test(String(current))) return undefined;
+  const isWhole = schema.type === 'integer' && (current === undefined || Number.isInteger(current));
+  return {
+    ...labels,
+    type: isWhole ? 'integer' : 'number',
+    ...(typeof current === 'number' && { default: current }),
+  };
+}
+
+function initialText({ way, current }: EditableArgument): string {
+  if (current === undefined) return '';
+  return way.type === 'text' ? String(current) : jsonText(current);
+}
+
+function fitsInput(argument: EditableArgument): boolean {
+  return argument.way.type === 'field' || initialText(argument).length <= TEXT_MAX;
+}
+
+/** True for an argument that is masked wherever it occurs. */
+function isSecret(name: string, inputSchema: unknown): boolean {
+  return maskArguments({ [name]: 'x' }, inputSchema).masked.length > 0;
+}
+
+function pointerOf(name: string): string {
+  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string');
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
+}

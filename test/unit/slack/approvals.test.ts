@@ -1,0 +1,216 @@
+import type { Arguments } from '@parley/shared/domain/approvals/approval';
+import { faultsOfArguments } from '@parley/shared/domain/approvals/check-arguments';
+import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import { APPROVAL_STATUSES, type ApprovalStatus } from '@parley/shared/domain/approvals/status';
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FormState } from '../../../services/api/src/surfaces/slack/mapping/answer.ts';
+import {
+  approvalMessage,
+  denyModal,
+  editModal,
+} from '../../../services/api/src/surfaces/slack/mapping/approval.ts';
+import { argumentsText } from '../../../services/api/src/surfaces/slack/mapping/arguments.ts';
+import { editableArguments, editOf } from '../../../services/api/src/surfaces/slack/mapping/edit.ts';
+import { CALL } from '../../contract/support/approvals.ts';
+import { faultOfMessage, faultOfView } from '../../harness/slack/blocks.ts';
+
+const PRIVATE = { user: 'U1', isPrivate: true };
+const CHANNEL = { user: 'U1', isPrivate: false };
+const TYPED = {
+  type: 'object',
+  properties: {
+    amount: { type: 'number', maximum: 100 },
+    pieces: { type: 'integer' },
+    kind: { type: 'string', enum: ['gift', 'order'] },
+    at: { type: 'string', format: 'date-time' },
+    note: { type: 'string', title: 'Note', description: 'For the receiver.' },
+    fast: { type: 'boolean' },
+    lines: { type: 'array', items: { type: 'object' } },
+    apiKey: { type: 'string' },
+    pin: { type: 'string', format: 'password' },
+  },
+  required: ['amount'],
+};
+const GIVEN: Arguments = {
+  amount: 12.5,
+  kind: 'order',
+  at: '2026-01-01T10:00:00+02:00',
+  note: '',
+  fast: false,
+  lines: [{ item: 'Lamp', count: 2 }],
+  apiKey: '••••••',
+  extra: null,
+};
+
+function rowOf(more: Partial<ApprovalDefinition> = {}, status: ApprovalStatus = 'pending'): ApprovalRow {
+  const isEnded = status !== 'pending';
+  return {
+    id: 'ap_00AAAAAAAAAAAAAAAAAAAAAA',
+    status,
+    revision: 1,
+    createdAt: 1_700_000_000_000,
+    expiresAt: 1_700_000_600_000,
+    definition: {
+      ...CALL,
+      tenant: 'acme',
+      userId: 'alice',
+      streamRequestId: 'sr_one',
+      ...more,
+    },
+    ...(isEnded && {
+      settledAt: 1_700_000_100_000,
+      settlement: {
+        surface: 'chat',
+        ...(status === 'denied' && { decision: 'deny' as const, reason: 'Not <today>' }),
+        ...(status === 'edited' && { decision: 'edit' as const, arguments: { booking: 'B-2' } }),
+      },
+    }),
+  };
+}
+
+/** What Slack reports of a modal that was submitted as it was opened, with these inputs changed. */
+function stateOf(row: ApprovalRow, changes: Readonly<Record<string, object>> = {}): FormState {
+  const names = editableArguments(row.definition).map(({ name }) => name);
+  const inputs = (editModal(row)?.blocks ?? []).filter(({ type }) => type === 'input');
+  return Object.fromEntries(
+    inputs.map((block, index) => {
+      const { element, block_id } = block as unknown as {
+        element: Record<string, unknown>;
+        block_id: string;
+      };
+      const state = {
+        value: (element.initial_value as string | undefined) ?? null,
+        selected_option: (element.initial_option as { value: string } | undefined) ?? null,
+        ...changes[names[index] ?? ''],
+      };
+      return [block_id, { value: state }];
+    }),
+  );
+}
+
+const typed = (given = GIVEN) =>
+  rowOf({ inputSchema: TYPED, arguments: given, masked: 'apiKey' in given ? ['/apiKey'] : [] });
+
+describe('an approval in Slack', () => {
+  it('keeps within the limits of Block Kit for all arguments and statuses, as a message and as modals', () => {
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.string({ maxLength: 40 }), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 70 }),
+        fc.string({ maxLength: 12_000, unit: fc.constantFrom('a', '"', '\n', '<', '\u202e') }),
+        fc.constantFrom(...APPROVAL_STATUSES),
+        fc.boolean(),
+        (given, long, status, isPrivate) => {
+          const row = rowOf({ arguments: { ...given, long } as Arguments, masked: [] }, status);
+          expect(faultOfMessage({ ...approvalMessage(row, { user: 'U1', isPrivate }) })).toBeUndefined();
+          const modal = editModal(row);
+          expect(modal && faultOfView({ ...modal })).toBeUndefined();
+          expect(faultOfView({ ...denyModal(row) })).toBeUndefined();
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+
+  it('has buttons while it is pending only, whose values are its id', () => {
+    for (const status of APPROVAL_STATUSES)
+      for (const place of [PRIVATE, CHANNEL]) {
+        const text = JSON.stringify(approvalMessage(rowOf({}, status), place).blocks);
+        expect(text.includes('"button"'), status).toBe(status === 'pending');
+        if (status === 'pending') expect(text).toContain('"value":"ap_00AAAAAAAAAAAAAAAAAAAAAA"');
+      }
+  });
+
+  it('shows the arguments to the person asked alone, masked, and what was sent after an edit', () => {
+    expect(JSON.stringify(approvalMessage(rowOf(), PRIVATE))).toContain('B-1');
+    expect(JSON.stringify(approvalMessage(rowOf(), PRIVATE))).toContain('••••••');
+    expect(JSON.stringify(approvalMessage(rowOf({}, 'edited'), PRIVATE))).toContain('B-2');
+    for (const status of APPROVAL_STATUSES) {
+      const text = JSON.stringify(approvalMessage(rowOf({}, status), CHANNEL));
+      expect(text).not.toMatch(/B-[12]|today/);
+    }
+    expect(JSON.stringify(approvalMessage(rowOf({}, 'denied'), PRIVATE))).toContain('Not &lt;today&gt;');
+  });
+
+  it('cannot be approved in Slack where a message does not hold all arguments', () => {
+    const long = rowOf({ arguments: { text: 'x'.repeat(20_000) } });
+    const text = JSON.stringify(approvalMessage(long, PRIVATE));
+    expect(text).not.toContain('parley_approve');
+    expect(text).toContain('parley_deny');
+  });
+
+  it('shows every character, and no value that looks like another argument', () => {
+    const text = argumentsText({ to: 'a\nadmin: true', order: 'x\u202ey\u200b', deep: { list: [1, 'two'] } });
+    expect(text).toBe(
+      'to: \n  | a\n  | admin: true\norder: "x\\u{202e}y\\u{200b}"\ndeep: {\n  "list": [\n    1,\n    "two"\n  ]\n}',
+    );
+  });
+});
+
+describe('an edit in Slack', () => {
+  it('has inputs for what can be edited, and none for a masked value or a secret', () => {
+    const names = editableArguments(typed().definition).map(({ name }) => name);
+    expect(names).toEqual(['amount', 'kind', 'at', 'note', 'fast', 'lines', 'extra', 'pieces']);
+    const types = (editModal(typed())?.blocks ?? []).flatMap((block) =>
+      'element' in block ? [block.element.type] : [],
+    );
+    expect(types).toEqual([
+      'number_input',
+      'radio_buttons',
+      'plain_text_input',
+      'plain_text_input',
+      'radio_buttons',
+      'plain_text_input',
+      'plain_text_input',
+      'number_input',
+    ]);
+  });
+
+  it('sends a modal that nobody touched as the call was, for all arguments', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }), (given) => {
+        const row = typed({ ...GIVEN, ...(given as Arguments) });
+        expect(editOf(row.definition, stateOf(row))).toEqual({ arguments: row.definition.arguments });
+      }),
+      { numRuns: 100 },
+    );
+    // A name with a meaning in JavaScript is an argument like any other.
+    const named = typed(JSON.parse('{"__proto__": {"a": 1}, "amount": 1}') as Arguments);
+    expect(JSON.stringify(editOf(named.definition, stateOf(named)))).toBe(
+      '{"arguments":{"__proto__":{"a":1},"amount":1}}',
+    );
+  });
+
+  it('reads every input, and leaves out what was emptied', () => {
+    const row = typed();
+    const state = stateOf(row, {
+      amount: { value: '30' },
+      kind: { selected_option: { value: '0' } },
+      at: { value: null },
+      fast: { selected_option: { value: '0' } },
+      lines: { value: '[{"item": "Chair"}]' },
+      pieces: { value: '4' },
+    });
+    const { at: _, ...rest } = GIVEN;
+    expect(editOf(row.definition, state)).toEqual({
+      arguments: { ...rest, amount: 30, kind: 'gift', fast: true, lines: [{ item: 'Chair' }], pieces: 4 },
+    });
+  });
+
+  it('says at its input that a text is not JSON', () => {
+    const row = typed();
+    expect(editOf(row.definition, stateOf(row, { lines: { value: '[{' } }))).toEqual({
+      errors: { field_5: 'This is not JSON.' },
+    });
+  });
+
+  it('leaves the check of the arguments to the schema of the tool', () => {
+    const row = typed();
+    const edit = editOf(row.definition, stateOf(row, { amount: { value: 'many' } }));
+    const given = 'arguments' in edit ? edit.arguments : {};
+    expect(faultsOfArguments(TYPED, given, ['/apiKey'])).toEqual([
+      { path: 'amount', message: expect.any(String) },
+    ]);
+  });
+});
