@@ -7,7 +7,7 @@ import type { PageRequest, StoredRecord, StoredRecords } from '../ports/elicitat
 import { type AnswerInput, answer } from './answer.ts';
 import { type DecideInput, decide } from './approvals/decide.ts';
 import { createGrants } from './approvals/grants.ts';
-import { type ApprovalRequest, requestApproval } from './approvals/request.ts';
+import { type ApprovalRequest, findRequested, requestApproval } from './approvals/request.ts';
 import { type AskRequest, ask } from './asking/ask.ts';
 import { createStreamClaims } from './asking/stream-claims.ts';
 import type { Caller } from './caller.ts';
@@ -81,6 +81,8 @@ export function createEngine(deps: EngineDeps) {
     /** Calls of tools that a person approves. */
     approvals: {
       request: (request: ApprovalRequest) => requestApproval(deps, approvals, request),
+      /** The approval that was requested under a key, if there is one. */
+      find: (request: Parameters<typeof findRequested>[2]) => findRequested(deps, approvals, request),
       decide: (input: DecideInput) => decide(approvals, grants, input),
       withdraw: (request: WithdrawRequest<ApprovalTypes>) => withdraw(approvals, request),
       read: (caller: Caller, id: string) => readRecord(approvals, caller, id),

@@ -268,12 +268,14 @@ describe('a call that must be approved', () => {
 describe('a call that was put to its person', () => {
   const NEVER: ApprovalPolicy = { ...ALWAYS, demands: () => false };
   const EDIT = { decision: 'edit', arguments: { ...MASKED, booking: 'B-9' } } as const;
-  const asked = (type: 'pause' | 'call') => (note: RunNote) =>
-    type === 'pause'
-      ? note.type === 'pause' && note.pause.trigger === 'approval'
-      : note.type === 'call' && note.call.approval !== undefined;
+  const asked = (type: 'request' | 'pause' | 'call') => (note: RunNote) =>
+    type === 'call'
+      ? note.type === 'call' && note.call.approval !== undefined
+      : note.type === 'pause' && note.pause.trigger === 'approval';
 
   it.each([
+    ['denied', 'request', plainTool, { decision: 'deny' }, []],
+    ['edited', 'request', plainTool, EDIT, [{ booking: 'B-9', password: 'hunter2' }]],
     ['denied', 'pause', plainTool, { decision: 'deny' }, []],
     [
       'edited',
@@ -283,47 +285,52 @@ describe('a call that was put to its person', () => {
       [{ booking: 'B-9', password: 'hunter2' }],
     ],
     ['edited and recorded', 'call', plainTool, EDIT, [{ booking: 'B-9', password: 'hunter2' }]],
-  ] as const)('and %s is made as they decided by the next pod, which demands no approval', async (...row) => {
-    const [, diesAt, toolOf, decision, expected] = row;
-    const backend = createMemoryBackend(ROOMY);
-    const sent: unknown[] = [];
-    let isDead = false;
-    const never = new Promise<never>(() => undefined);
-    const runs: Runs = {
-      ...backend.runs,
-      async write(run, write) {
-        if (isDead) return never;
-        isDead = write.notes?.some(asked(diesAt)) === true;
-        const result = await backend.runs.write(run, write);
-        return isDead ? never : result;
-      },
-    };
-    const heartbeats = {
-      ...backend.heartbeats,
-      beat: async (pod: string, ttlMs: number) => (isDead ? never : backend.heartbeats.beat(pod, ttlMs)),
-    };
-    const leaseTiming = { renewMs: 20, leaseMs: 200 };
-    const agents = { helper: { tools: [cancelTool(sent)] } };
-    const first = podOn(backend, model, { agents, runs, heartbeats, leaseTiming, pod: 'first' });
-    const second = podWith(backend, toolOf(sent), { leaseTiming, pod: 'second' });
-    const conversation = talk();
-    const run = await first.turns.begin(saying(conversation, 'B-1'));
-    const [open] = await untilPending(second.engine, conversation);
-    const decide = () => decideAs(second.engine, conversation, open?.id ?? '', decision);
-    const leave = second.turns.attend(run);
-    if (diesAt === 'pause') {
-      await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('second/'), {
-        what: 'the take-over',
-        everyMs: 5,
-      });
-      expect(sent).toEqual([]);
-    }
-    await decide();
-    const text = await untilEnded(backend, run);
-    leave();
-    expect(sent).toEqual(expected);
-    expect(text).toContain(decision.decision === 'deny' ? 'denied' : 'changed the arguments');
-  });
+  ] as const)(
+    'and %s (its pod died at the %s) is made as they decided by the next pod, which demands no approval',
+    async (...row) => {
+      const [, diesAt, toolOf, decision, expected] = row;
+      const backend = createMemoryBackend(ROOMY);
+      const sent: unknown[] = [];
+      let isDead = false;
+      const never = new Promise<never>(() => undefined);
+      const runs: Runs = {
+        ...backend.runs,
+        async write(run, write) {
+          if (isDead) return never;
+          isDead = write.notes?.some(asked(diesAt)) === true;
+          // The approval was requested, and the record of the run does not say so.
+          if (isDead && diesAt === 'request') return never;
+          const result = await backend.runs.write(run, write);
+          return isDead ? never : result;
+        },
+      };
+      const heartbeats = {
+        ...backend.heartbeats,
+        beat: async (pod: string, ttlMs: number) => (isDead ? never : backend.heartbeats.beat(pod, ttlMs)),
+      };
+      const leaseTiming = { renewMs: 20, leaseMs: 200 };
+      const agents = { helper: { tools: [cancelTool(sent)] } };
+      const first = podOn(backend, model, { agents, runs, heartbeats, leaseTiming, pod: 'first' });
+      const second = podWith(backend, toolOf(sent), { leaseTiming, pod: 'second' });
+      const conversation = talk();
+      const run = await first.turns.begin(saying(conversation, 'B-1'));
+      const [open] = await untilPending(second.engine, conversation);
+      const decide = () => decideAs(second.engine, conversation, open?.id ?? '', decision);
+      const leave = second.turns.attend(run);
+      if (diesAt !== 'call') {
+        await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('second/'), {
+          what: 'the take-over',
+          everyMs: 5,
+        });
+        expect(sent).toEqual([]);
+      }
+      await decide();
+      const text = await untilEnded(backend, run);
+      leave();
+      expect(sent).toEqual(expected);
+      expect(text).toContain(decision.decision === 'deny' ? 'denied' : 'changed the arguments');
+    },
+  );
 });
 
 describe('a remembered approval', () => {

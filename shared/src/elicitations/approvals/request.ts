@@ -3,7 +3,7 @@ import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import { mintRecordId } from '../../domain/ids.ts';
 import type { EngineDeps } from '../deps.ts';
-import { claimKey, digestOf } from '../records/claim-key.ts';
+import { claimKey, digestOf, idOfKey } from '../records/claim-key.ts';
 import { createRecord } from '../records/create.ts';
 import type { RecordDeps } from '../records/deps.ts';
 import type { SeenRecord } from '../records/read.ts';
@@ -43,4 +43,16 @@ export async function requestApproval(
     });
     return { row, now };
   });
+}
+
+/** The approval that was requested under a key; undefined where none was. Throws `unavailable`. */
+export async function findRequested(
+  { claims }: Pick<EngineDeps, 'claims'>,
+  { records }: Pick<RecordDeps<ApprovalTypes>, 'records'>,
+  { tenant, idempotencyKey }: { readonly tenant: string; readonly idempotencyKey: string },
+): Promise<SeenRecord<ApprovalTypes> | undefined> {
+  const id = await idOfKey(claims, tenant, idempotencyKey);
+  if (id === undefined) return undefined;
+  const { row, now } = await records.read(id);
+  return row === undefined ? undefined : { row, now };
 }

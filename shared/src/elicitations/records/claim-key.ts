@@ -44,6 +44,12 @@ export async function claimKey(
   return { id: claim.id, streamRequestId: claim.streamRequestId };
 }
 
+/** Id of the record that a key stands for, which may not have been created yet; undefined for a key that was not used. */
+export async function idOfKey(claims: Claims, tenant: string, key: string): Promise<string | undefined> {
+  const value = await claims.read({ family: 'idempotency', tenant, name: key });
+  return value === undefined ? undefined : (JSON.parse(value) as Minted).id;
+}
+
 /**
  * Ends the claim on an idempotency key, unless another record has the key by now: a claim lapses, and the same key may
  * then be used for another user. Throws `unavailable`; repeatable.

@@ -166,7 +166,7 @@ async function callDecided(
 /** Where the approval of a call belongs. */
 function approvalPlaceOf(
   runContext: RunContext,
-  { toolCallId, approvalId }: StepCall,
+  { toolCallId, approvalId, before }: StepCall,
   save: (more: Partial<CallRecord>) => Promise<void>,
   { step, approval }: CallRecord,
 ): ApprovalPlace {
@@ -177,6 +177,7 @@ function approvalPlaceOf(
     step,
     recorded: approval,
     requested: approvalId,
+    isInherited: before !== undefined,
     save: (settled) => save({ approval: settled }),
     waiting: (wait) => clock.waiting(() => turn.idle.waiting(wait)),
   };

@@ -26,8 +26,10 @@ export interface ApprovalPlace {
   readonly step: number;
   /** The approval that the call's record has already, from this pod or a previous owner of the run. */
   readonly recorded: CallApproval | undefined;
-  /** Id of the approval that a previous owner of the run has requested for the call. */
+  /** Id of the approval that a previous owner of the run has requested for the call, as far as the run's record knows. */
   readonly requested: string | undefined;
+  /** True when a previous owner of the run has begun the call. */
+  readonly isInherited: boolean;
   /** Stores the approval in the call's record. */
   save(approval: CallApproval): Promise<void>;
   readonly waiting: IdleDetection['waiting'];
@@ -65,19 +67,21 @@ export async function decisionBefore(
   place: ApprovalPlace,
   input: unknown,
 ): Promise<ApprovalOutcome | undefined> {
-  const { recorded, requested: id } = place;
+  const { engine, run, signal } = context;
+  const { recorded, requested: id, isInherited } = place;
   if (recorded !== undefined) {
     const isEdited = recorded.outcome === 'edited';
     return { type: 'granted', input: isEdited ? recorded.input : input, isEdited };
   }
-  if (id === undefined) return undefined;
-  const caller = { kind: 'service', tenant: context.run.tenant } as const;
-  return decided(
-    context,
-    place,
-    () => context.engine.approvals.read(caller, id),
-    isRecord(input) ? input : {},
-  );
+  const args = isRecord(input) ? input : {};
+  const { tenant } = run;
+  if (id !== undefined)
+    return decided(context, place, () => engine.approvals.read({ kind: 'service', tenant }, id), args);
+  if (!isInherited) return undefined;
+  // Its pod may have died after the request and before the run's record named the approval.
+  const idempotencyKey = keyOf(run.streamRequestId, place.toolCallId);
+  const found = await retryWhileUnavailable(() => engine.approvals.find({ tenant, idempotencyKey }), signal);
+  return found && decided(context, place, async () => found, args);
 }
 
 /** Opens an approval, or finds it, and waits for its end. */
