@@ -8,6 +8,7 @@ import { freePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { userToken } from '../harness/tokens.ts';
+import { walkA2a } from '../integration/a2a/walk.ts';
 import { call } from './support/call.ts';
 import { openStream } from './support/stream.ts';
 import { POST_ASK, question } from './support/world.ts';
@@ -113,6 +114,9 @@ describe('S22 Redis', () => {
     expect(await (await fetch(metricsUrl)).text()).toMatch(/^timer_schedule_failures_total\S* 0$/m);
     expect(pod.lines.filter((line) => /NOPERM|ACL|permission|"level":"error"/.test(line))).toEqual([]);
   });
+
+  it('A2A does all its work with these permissions', () =>
+    walkA2a({ kind: 'single', url: redis.url, username: 'parley', password: PASSWORD }));
 
   it.each([
     ['KEYS', '*'],

@@ -1,7 +1,8 @@
-import { afterAll } from 'vitest';
+import { afterAll, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { startCluster } from '../harness/redis/cluster.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import { walkA2a } from '../integration/a2a/walk.ts';
 import { backendContract } from './suite.ts';
 import { openRedisPods } from './support/redis-pods.ts';
 
@@ -23,4 +24,5 @@ if (typeof started === 'string') {
       await Promise.all(servers.map(({ port }) => redisCommand(port, 'FLUSHALL')));
     },
   });
+  it('A2A tasks, with their pushes, on a Cluster', () => walkA2a({ kind: 'cluster', nodes }));
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { openSite, SitePod } from '../faults/site.ts';
 import { createRoundRobin } from '../harness/http/round-robin.ts';
 import { userToken } from '../harness/tokens.ts';
@@ -29,6 +30,8 @@ export async function openPodPair(
   const env = {
     PARLEY_CONFIG: config,
     PARLEY_JWT_SECRET: SECRET,
+    // With a key, any pod continues the rounds of questions of a tool server.
+    PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
     // A pod on a busy machine must not be mistaken for a dead one.
     PARLEY_LEASE_MS: '4000',
     PARLEY_TAKE_OVER_MS: '250',

@@ -1,4 +1,4 @@
-import { a2aPushKinds } from '../delivery/a2a-push/deliver.ts';
+import { a2aPushKinds, type PushOutcome } from '../delivery/a2a-push/deliver.ts';
 import { deliverWebhook, webhookKind } from '../delivery/deliver-webhook.ts';
 import { createDispatch, type Dispatch } from '../delivery/dispatch.ts';
 import { createReceivers } from '../delivery/receivers.ts';
@@ -40,11 +40,14 @@ export function createProcessDispatch({ env, backend, log, metrics }: ProcessDis
   const a2aPush = {
     ...backend,
     send: createPushSender({ allowLoopback: env.NODE_ENV !== 'production' }),
-    onGivenUp: ({ streamRequestId }: StreamRef) =>
-      log.warn(
-        { streamRequestId },
-        'updates of an A2A task are no longer pushed to a receiver that does not take them',
-      ),
+    onAttempt(outcome: PushOutcome, { streamRequestId }: StreamRef) {
+      metrics.a2aPushes.add(1, { outcome });
+      if (outcome === 'dropped')
+        log.warn(
+          { streamRequestId },
+          'updates of an A2A task are no longer pushed to a receiver that does not take them',
+        );
+    },
   };
   return createDispatch({
     outbox: backend.outbox,

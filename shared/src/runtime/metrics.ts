@@ -1,4 +1,5 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
+import { PUSH_OUTCOMES, type PushOutcome } from '../delivery/a2a-push/deliver.ts';
 import { APPROVAL_STATUSES, type EndedApprovalStatus } from '../domain/approvals/status.ts';
 import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/elicitations/status.ts';
 import { CHAT_QUOTAS } from '../domain/runs/commands.ts';
@@ -23,6 +24,7 @@ const SURFACES = [
   'answer-page',
   'mcp',
   'a2a',
+  'a2a-caller',
   'acp',
   'slack',
   'widget',
@@ -173,6 +175,11 @@ export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
       'webhook_deliveries',
       'Attempts at webhooks, by what came of them.',
       WEBHOOK_OUTCOMES.map((outcome) => ({ outcome })),
+    ),
+    a2aPushes: make.counter<{ outcome: PushOutcome }>(
+      'a2a_pushes',
+      'Attempts to push an update of an A2A task, by what came of them.',
+      PUSH_OUTCOMES.map((outcome) => ({ outcome })),
     ),
     /** `route` is the pattern of the route, never the path. `status` is the status code. */
     httpRequests: make.counter<{ route: string; method: string; status: number }>(

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { Role, type Task, TaskState } from '@a2a-js/sdk';
+import type { Task } from '@a2a-js/sdk';
 import {
   type Client,
   ClientFactory,
@@ -7,6 +6,8 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
+import { answer, answerEach, asTask, questionsOf, say, stateOf } from '../../integration/a2a/messages.ts';
+import { STEPS } from './site.ts';
 
 export const A2A_BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 
@@ -45,39 +46,109 @@ export async function openA2aClient(
 const ATTEMPTS = 50;
 const PAUSE_MS = 200;
 
-/** Sends a text and waits for the task to end or to wait. The same message goes out again where a connection breaks. */
-export async function sendText(client: Client, text: string, taskId = ''): Promise<Task> {
-  const sent = {
-    tenant: '',
-    metadata: undefined,
-    configuration: undefined,
-    message: {
-      messageId: randomUUID(),
-      taskId,
-      contextId: '',
-      role: Role.ROLE_USER,
-      parts: [
-        {
-          content: { $case: 'text' as const, value: text },
-          metadata: undefined,
-          filename: '',
-          mediaType: '',
-        },
-      ],
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
+/** A task that waits for a person: how it begins, what the person then does, and how it ends. */
+export interface WaitingCase {
+  /** The first word of the message. */
+  readonly word: string;
+  readonly finish: (client: Client, asked: Task) => Promise<Task>;
+  readonly state: string;
+  readonly text: RegExp;
+  /** How often it has an effect. */
+  readonly booked: number;
+}
+
+const GREEN = { action: 'accept', content: { answer: 'green' } };
+const ENDED = { state: 'COMPLETED', booked: 1 } as const;
+
+/** A case for each way in which a task that waited may end. */
+export const WAITING_CASES: readonly WaitingCase[] = [
+  {
+    ...ENDED,
+    word: 'one',
+    text: /green/,
+    finish: (client, { id }) => sent(client, say('green', { taskId: id })),
+  },
+  {
+    ...ENDED,
+    word: 'one',
+    text: /declined/,
+    finish: (client, asked) => sent(client, answer(asked, { action: 'decline' })),
+  },
+  {
+    ...ENDED,
+    word: 'two',
+    text: /green.*green/s,
+    finish: (client, asked) => sent(client, answerEach(asked, GREEN)),
+  },
+  {
+    word: 'one',
+    state: 'CANCELED',
+    text: /^One moment\.$/,
+    booked: 0,
+    finish: (client, { id }) => client.cancelTask({ id, tenant: '', metadata: undefined }),
+  },
+  {
+    ...ENDED,
+    word: 'page',
+    text: /A green ticket/,
+    async finish(client, asked) {
+      const form = questionsOf(asked).findIndex(({ mode }) => mode === 'form');
+      const left = await sent(client, answer(asked, GREEN, form));
+      if (stateOf(left) !== 'AUTH_REQUIRED') throw new Error(`The page does not wait: ${stateOf(left)}.`);
+      return sent(client, answer(left, { action: 'accept' }));
     },
+  },
+  {
+    word: 'filter',
+    state: 'REJECTED',
+    text: /That is/,
+    booked: 0,
+    finish: (client, asked) => sent(client, answer(asked, GREEN)),
+  },
+  {
+    word: 'endless',
+    state: 'FAILED',
+    text: /One moment/,
+    booked: STEPS - 1,
+    finish: (client, asked) => sent(client, answer(asked, GREEN)),
+  },
+];
+
+/** Waits for the task to end or to wait. */
+export function sent(client: Client, message: ReturnType<typeof say>): Promise<Task> {
+  return asTask(client.sendMessage(message));
+}
+
+/** A reader of the states of a task, to its end. */
+export interface TaskReader {
+  /** Resolves at the first state. */
+  readonly reading: Promise<void>;
+  readonly states: Promise<readonly string[]>;
+}
+
+/** Follows a task; subscribes again on whichever pod where the stream breaks. */
+export function followTask(client: Client, id: string): TaskReader {
+  const seen: string[] = [];
+  let begin: () => void = () => undefined;
+  const reading = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  const follow = async () => {
+    for (;;) {
+      try {
+        for await (const { payload } of client.resubscribeTask({ id, tenant: '' })) {
+          if (payload?.$case !== 'task' && payload?.$case !== 'statusUpdate') continue;
+          seen.push(stateOf(payload.value));
+          begin();
+        }
+      } catch {
+        // The pod of the stream was killed, or the task has ended.
+      }
+      const state = stateOf(await client.getTask({ id, tenant: '' }));
+      if (ENDS.has(state)) return [...seen, state].filter((one, at, all) => one !== all[at - 1]);
+    }
   };
-  return (await client.sendMessage(sent)) as Task;
+  return { reading, states: follow() };
 }
 
-export function isWaiting({ status }: Task): boolean {
-  return status?.state === TaskState.TASK_STATE_INPUT_REQUIRED;
-}
-
-export function textOfTask({ artifacts }: Task): string {
-  return artifacts
-    .flatMap(({ parts }) => parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')))
-    .join('');
-}
+const ENDS: ReadonlySet<string> = new Set(['COMPLETED', 'CANCELED', 'REJECTED', 'FAILED']);

@@ -19,13 +19,23 @@ export interface McpPods {
   stop(): Promise<void>;
 }
 
-/** The agent asks as often as the first word says, then books in the name of the call, then repeats what it heard. */
+/** The number of steps that the agent may take. */
+export const STEPS = 5;
+
+/**
+ * The agent asks as often as the first word says, then books in the name of the call, then repeats what it heard. After
+ * `filter` it is held back, after `endless` it books until it may not; with `page` the desk asks.
+ */
 function line({ userText, results }: Turn): ScriptedReply {
   const [word = '', name = ''] = userText.split(' ');
+  if (word === 'page' && results.length === 0)
+    return { text: 'One moment.', calls: [{ name: 'desk__ticket', arguments: { message: name } }] };
+  if (word === 'page') return { text: results[0]?.text ?? '' };
+  if (word === 'filter' && results.length > 0) return { text: 'That is', finishReason: 'content_filter' };
   const ask = { name: 'elicit', arguments: { kind: 'text', message: `Which colour for ${name}?` } };
   if (results.length === 0) return { text: 'One moment.', calls: word === 'two' ? [ask, ask] : [ask] };
-  if (!results.some((result) => result.name === 'bookings__book'))
-    return { calls: [{ name: 'bookings__book', arguments: { name, round: 0 } }] };
+  if (word === 'endless' || !results.some((result) => result.name === 'bookings__book'))
+    return { calls: [{ name: 'bookings__book', arguments: { name, round: results.length } }] };
   return { text: `Heard ${results.map(({ text }) => text).join(' and ')}.` };
 }
 
@@ -53,7 +63,7 @@ mcpServers:
   desk: { title: Desk, transport: http, url: "${desk.url}", credentialScope: none }
 agents:
   hasty: { title: Hasty, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }], limits: { questionTimeoutSeconds: 1 } }
-  helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }] }
+  helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }, { server: desk }], limits: { steps: ${STEPS} } }
 defaultAgent: helper
 mcpOffer:
   tools: [{ server: desk, prefix: false }]

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { Task } from '@a2a-js/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { say, stateOf, textOf } from '../../integration/a2a/messages.ts';
 import {
   type AskedOfClient,
   type Called,
@@ -8,13 +10,21 @@ import {
   type ClientAnswer,
 } from '../../integration/mcp-server/clients.ts';
 import { SIZE } from '../../load/size.ts';
-import { A2A_BINDINGS, isWaiting, openA2aClient, sendText, textOfTask } from './a2a-clients.ts';
+import {
+  A2A_BINDINGS,
+  followTask,
+  openA2aClient,
+  sent,
+  WAITING_CASES,
+  type WaitingCase,
+} from './a2a-clients.ts';
 import { cuttableFetch, type McpPods, openMcpPods } from './site.ts';
 
 vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 });
 
 const CALLS = SIZE.full ? 200 : 8;
 const AT_ONCE = 8;
+const READERS = 3;
 const KILLS = SIZE.full ? CALLS / AT_ONCE : 1;
 
 let pods: McpPods;
@@ -155,19 +165,31 @@ describe.each(Object.entries(CLIENTS))('the official client %s, through two pods
 });
 
 describe.each(A2A_BINDINGS)('the official client of A2A over %s, through two pods', (binding) => {
-  it('continues tasks that wait after a pod was killed: every task is answered and done once', async () => {
+  it('ends tasks that wait while a pod is killed in every way: each is answered and done once', async () => {
     const client = await openA2aClient(pods.url, binding, await pods.token(`person-${randomUUID()}`));
-    const names = Array.from({ length: SIZE.full ? CALLS : 4 }, () => randomUUID());
-    for (let from = 0; from < names.length; from += AT_ONCE) {
-      const some = names.slice(from, from + AT_ONCE);
-      const asked = await Promise.all(some.map((name) => sendText(client, `one ${name}`)));
-      expect(asked.map(isWaiting)).toEqual(some.map(() => true));
+    const rest = Array.from({ length: SIZE.full ? CALLS : WAITING_CASES.length }, (_, at) => ({
+      name: randomUUID(),
+      ends: WAITING_CASES[at % WAITING_CASES.length] as WaitingCase,
+    }));
+    while (rest.length > 0) {
+      const some = rest.splice(0, AT_ONCE);
+      const asked = await Promise.all(
+        some.map(({ name, ends }) => sent(client, say(`${ends.word} ${name}`))),
+      );
+      expect(asked.map(stateOf)).toEqual(some.map(() => 'INPUT_REQUIRED'));
+      const readers = asked.slice(0, READERS).map(({ id }) => followTask(client, id));
+      await Promise.all(readers.map(({ reading }) => reading));
       const replace = await pods.kill();
-      const done = await Promise.all(asked.map(({ id }) => sendText(client, 'green', id)));
-      for (const [index, task] of done.entries()) {
-        expect(textOfTask(task)).toMatch(/green/);
-        expect(pods.booked.get(some[index] ?? '')).toBe(1);
+      const done = await Promise.all(some.map(({ ends }, at) => ends.finish(client, asked[at] as Task)));
+      for (const [at, { name, ends }] of some.entries()) {
+        const task = done[at] as Task;
+        expect([stateOf(task), textOf(task)]).toEqual([ends.state, expect.stringMatching(ends.text)]);
+        expect(pods.booked.get(name) ?? 0, ends.word).toBe(ends.booked);
         expect(await client.getTask({ id: task.id, tenant: '' })).toEqual(task);
+      }
+      for (const [at, { states }] of readers.entries()) {
+        const seen = await states;
+        expect([seen[0], seen.at(-1)]).toEqual(['INPUT_REQUIRED', some[at]?.ends.state]);
       }
       await replace();
     }

@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
-import { Role, type StreamResponse, type Task, TaskState, taskStateToJSON } from '@a2a-js/sdk';
+import { type Task, TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
-import { ELICITATION_EXTENSION, type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
-import type { WirePart } from '@parley/shared/domain/a2a/wire';
+import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { answer, asTask, questionsOf, say, stateOf, statesOf, textOf } from './messages.ts';
 import { type A2aSite, BINDINGS, newPerson, openA2aSite, openClient, type Person } from './setup.ts';
 
 let site: A2aSite;
@@ -11,93 +10,6 @@ beforeAll(async () => {
   site = await openA2aSite();
 });
 afterAll(() => site?.stop());
-
-type Part = { text: string } | { data: unknown };
-
-function sending(
-  parts: readonly Part[],
-  { taskId = '', contextId = '', returnImmediately = false, messageId = randomUUID() } = {},
-) {
-  return {
-    tenant: '',
-    metadata: undefined,
-    configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately },
-    message: {
-      messageId,
-      taskId,
-      contextId,
-      role: Role.ROLE_USER,
-      parts: parts.map((part) => ({
-        content:
-          'text' in part
-            ? { $case: 'text' as const, value: part.text }
-            : { $case: 'data' as const, value: part.data },
-        metadata: undefined,
-        filename: '',
-        mediaType: '',
-      })),
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
-    },
-  };
-}
-
-const say = (text: string, options: Parameters<typeof sending>[1] = {}) => sending([{ text }], options);
-const answer = (
-  task: Task,
-  data: Record<string, unknown>,
-  index = 0,
-  options: Parameters<typeof sending>[1] = {},
-) =>
-  sending(
-    [
-      {
-        data: {
-          type: 'elicitation-response',
-          elicitationId: questionsOf(task)[index]?.elicitationId,
-          ...data,
-        },
-      },
-    ],
-    { taskId: task.id, ...options },
-  );
-
-function questionsOf(task: Task): QuestionData[] {
-  const parts = task.status?.message?.parts ?? [];
-  return questionsIn(
-    parts.map(({ content }): WirePart => (content?.$case === 'data' ? { data: content.value } : {})),
-  );
-}
-
-const stateOf = (task: Task) =>
-  taskStateToJSON(task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED).replace('TASK_STATE_', '');
-const textOf = (task: Task) =>
-  task.artifacts
-    .flatMap(({ parts }) => parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')))
-    .join('');
-
-async function asTask(sent: Promise<unknown>): Promise<Task> {
-  const result = (await sent) as Task;
-  if (!('status' in result)) throw new Error('no task');
-  return result;
-}
-
-/** The states that the events of a stream show, one after another. */
-async function statesOf(
-  events: AsyncIterable<StreamResponse>,
-  onTask: (task: Task) => void = () => undefined,
-) {
-  const states: string[] = [];
-  for await (const { payload } of events) {
-    if (payload?.$case === 'task') {
-      onTask(payload.value);
-      states.push(stateOf(payload.value));
-    }
-    if (payload?.$case === 'statusUpdate') states.push(stateOf(payload.value as unknown as Task));
-  }
-  return states;
-}
 
 describe.each(BINDINGS)('the stock client over %s, each request to a random pod', (binding) => {
   let person: Person;
@@ -195,6 +107,10 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
       expect(stateOf(cancelled)).toBe('CANCELED');
       await expect(client.cancelTask({ id, tenant: '', metadata: undefined })).rejects.toThrow();
     }
+  });
+
+  it('rejects a task whose answer a content filter holds back', async () => {
+    expect(stateOf(await asTask(client.sendMessage(say('filter'))))).toBe('REJECTED');
   });
 
   it('fails a task whose agent fails', async () => {

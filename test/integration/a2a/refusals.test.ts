@@ -1,10 +1,23 @@
-import { randomUUID } from 'node:crypto';
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { verifyAgentCardSignature } from '@a2a-js/sdk';
+import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { ParleyError } from '@parley/shared/domain/errors';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { a2aSigningKeyOf } from '@parley/shared/runtime/a2a/env';
+import type { Env } from '@parley/shared/runtime/env';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { type A2aSite, BODY_BYTES_MAX, fetchAny, newPerson, openA2aSite, type Person } from './setup.ts';
+import { asTask, say } from './messages.ts';
+import {
+  type A2aSite,
+  BODY_BYTES_MAX,
+  fetchAny,
+  newPerson,
+  openA2aSite,
+  openClient,
+  type Person,
+} from './setup.ts';
 
 interface QuestionPart {
   readonly elicitationId: string;
@@ -130,6 +143,18 @@ describe('a call that is refused', () => {
     expect([rest.status, JSON.stringify(rest.body)]).toEqual([404, expect.not.stringContaining('colour')]);
   });
 
+  it('knows no context of another user: a message that names it begins a context of the caller', async () => {
+    const [owner, other] = [newPerson(), newPerson()];
+    const contextId = `ctx-${randomUUID()}`;
+    await rpc(owner, 'SendMessage', message('the secret of the owner', { contextId }));
+    const told = await rpc(owner, 'SendMessage', message('before', { contextId }));
+    expect(JSON.stringify(told.body)).toContain('the secret of the owner');
+    const { body } = await rpc(other, 'SendMessage', message('before', { contextId }));
+    expect(body.result.task.artifacts).toMatchObject([{ parts: [{ text: 'Before: []' }] }]);
+    const { tasks } = (await rpc(other, 'ListTasks', { contextId })).body.result;
+    expect(tasks.map(({ id }) => id)).toEqual([body.result.task.id]);
+  });
+
   it('refuses a context that is not the task’s, or none that can be, and a late answer [A2A-10 A2A-12]', async () => {
     const person = newPerson();
     const task = await asked(person);
@@ -166,6 +191,9 @@ describe('a call that is refused', () => {
     const { token } = newPerson();
     const large = await rpc({ token }, 'SendMessage', message('x'.repeat(BODY_BYTES_MAX)));
     expect([large.status, large.body.error?.code]).toEqual([413, -32600]);
+    const body = JSON.stringify(message('x'.repeat(BODY_BYTES_MAX)));
+    const rest = await call('/run/a2a/helper/message:send', { token, method: 'POST', body });
+    expect([rest.status, rest.body.error]).toMatchObject([413, { status: 'INVALID_ARGUMENT' }]);
     const file = message('', { parts: [{ url: 'https://example.com/file', mediaType: 'image/png' }] });
     expect((await rpc({ token }, 'SendMessage', file)).body.error?.code).toBe(-32005);
     const person = newPerson();
@@ -238,7 +266,7 @@ it('a plain answer that is sent again answers the same question, not the next on
 describe('a call that waits for its task', () => {
   let bounded: A2aSite;
   beforeAll(async () => {
-    bounded = await openA2aSite(() => ({ waitMs: 300 }), { userStreams: 1 });
+    bounded = await openA2aSite({ settings: { waitMs: 300 }, budgets: { userStreams: 1 } });
   });
   afterAll(() => bounded?.stop());
 
@@ -298,7 +326,59 @@ describe('a service key that speaks for a person', () => {
   });
 });
 
+/** A receiver of pushes, which replies 204. */
+async function openReceiver() {
+  const received: { headers: IncomingHttpHeaders; text: string }[] = [];
+  const server = createServer(async (req, res) => {
+    let text = '';
+    for await (const chunk of req) text += chunk;
+    received.push({ headers: req.headers, text });
+    res.writeHead(204).end();
+  });
+  onTestFinished(() => void server.close());
+  return { received, url: `http://127.0.0.1:${await listenOnFreePort(server)}/push` };
+}
+
 describe('push notifications', () => {
+  it('have the bodies of 0.3 for a client of 0.3, in the order of the states', async () => {
+    const person = newPerson();
+    const { received, url } = await openReceiver();
+    const client = await openClient(site, { binding: 'JSONRPC 0.3', token: person.token });
+    const task = await asTask(client.sendMessage(say('text')));
+    await client.createTaskPushNotificationConfig({
+      tenant: '',
+      taskId: task.id,
+      id: 'legacy',
+      url,
+      token: 'task-token',
+      authentication: { scheme: 'Bearer', credentials: 'secret' },
+    });
+    await client.sendMessage(say('green', { taskId: task.id }));
+    const bodies = () => received.map(({ text }) => JSON.parse(text));
+    const states = () => bodies().flatMap(({ status }) => status?.state ?? []);
+    await expect.poll(states, { timeout: 20_000 }).toContain('completed');
+    expect([...new Set(states())]).toEqual(['submitted', 'working', 'input-required', 'completed']);
+    expect(bodies()[0]).toMatchObject({ kind: 'task', id: task.id, contextId: task.contextId });
+    for (const body of bodies().slice(1))
+      expect(body).toMatchObject({
+        kind: expect.stringMatching(/^(?:status|artifact)-update$/),
+        taskId: task.id,
+      });
+    const asking = bodies().find(({ status }) => status?.state === 'input-required');
+    expect(asking.status.message).toMatchObject({
+      kind: 'message',
+      parts: [
+        { kind: 'text', text: 'Which colour?' },
+        { kind: 'data', data: { type: 'elicitation' } },
+      ],
+    });
+    expect(received[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-a2a-notification-token': 'task-token',
+      authorization: 'Bearer secret',
+    });
+  });
+
   it('deliver the states that every reader sees, in order, with the credentials, and again after a failure [A2A-34]', async () => {
     const person = newPerson();
     const received: { headers: IncomingHttpHeaders; body: Push }[] = [];
@@ -348,39 +428,28 @@ describe('push notifications', () => {
   it('keep one configuration for each id, that of the task by default, and are refused before a message has an effect', async () => {
     const person = newPerson();
     const task = await asked(person);
-    const received: { token: unknown; text: string }[] = [];
-    const receiver = createServer(async (req, res) => {
-      let text = '';
-      for await (const chunk of req) text += chunk;
-      received.push({ token: req.headers['x-a2a-notification-token'], text });
-      res.writeHead(204).end();
-    });
-    const url = `http://127.0.0.1:${await listenOnFreePort(receiver)}/push`;
-    try {
-      const put = (more: object = {}) =>
-        rpc(person, 'CreateTaskPushNotificationConfig', { taskId: task.id, url, ...more });
-      await put();
-      await expect.poll(() => JSON.stringify(received)).toContain('INPUT_REQUIRED');
-      const known = received.length;
-      expect((await put({ token: 'another' })).body.result.id).toBe(task.id);
-      for (const id of ['a', 'b', 'c', 'd']) await put({ id });
-      expect((await put({ id: 'e' })).body.error?.code).toBe(INVALID_PARAMS);
-      // The four new ones get what there is; the one that was replaced has it.
-      await expect.poll(() => received.length).toBe(known * 5);
-      expect(received.filter(({ token }) => token === 'another')).toEqual([]);
-      const sendWith = (config: object, more: object = {}) =>
-        rpc(person, 'SendMessage', {
-          ...message('green', more),
-          configuration: { taskPushNotificationConfig: config },
-        });
-      for (const config of [{ url: 'https://10.0.0.1/x' }, { url, id: 'e' }])
-        expect((await sendWith(config, { taskId: task.id })).body.error?.code).toBe(INVALID_PARAMS);
-      expect((await sendWith({ url: 'https://10.0.0.1/x' })).body.error?.code).toBe(INVALID_PARAMS);
-      const { tasks } = (await rpc(person, 'ListTasks', {})).body.result;
-      expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_INPUT_REQUIRED']);
-    } finally {
-      receiver.close();
-    }
+    const { received, url } = await openReceiver();
+    const put = (more: object = {}) =>
+      rpc(person, 'CreateTaskPushNotificationConfig', { taskId: task.id, url, ...more });
+    await put();
+    await expect.poll(() => JSON.stringify(received)).toContain('INPUT_REQUIRED');
+    const known = received.length;
+    expect((await put({ token: 'another' })).body.result.id).toBe(task.id);
+    for (const id of ['a', 'b', 'c', 'd']) await put({ id });
+    expect((await put({ id: 'e' })).body.error?.code).toBe(INVALID_PARAMS);
+    // The four new ones get what there is; the one that was replaced has it.
+    await expect.poll(() => received.length).toBe(known * 5);
+    expect(received.filter(({ headers }) => headers['x-a2a-notification-token'] === 'another')).toEqual([]);
+    const sendWith = (config: object, more: object = {}) =>
+      rpc(person, 'SendMessage', {
+        ...message('green', more),
+        configuration: { taskPushNotificationConfig: config },
+      });
+    for (const config of [{ url: 'https://10.0.0.1/x' }, { url, id: 'e' }])
+      expect((await sendWith(config, { taskId: task.id })).body.error?.code).toBe(INVALID_PARAMS);
+    expect((await sendWith({ url: 'https://10.0.0.1/x' })).body.error?.code).toBe(INVALID_PARAMS);
+    const { tasks } = (await rpc(person, 'ListTasks', {})).body.result;
+    expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_INPUT_REQUIRED']);
   });
 
   it('are never sent to private addresses [A2A-34]', async () => {
@@ -414,4 +483,44 @@ it('the card names what it offers, for each version; nobody needs a token for it
     304,
   );
   expect((await call('/run/a2a/nobody/.well-known/agent-card.json')).status).toBe(404);
+});
+
+describe('a card that is signed', () => {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const configured = a2aSigningKeyOf({ PARLEY_A2A_SIGNING_KEY: pem.replaceAll('\n', '\\n') } as Env);
+  let signed: A2aSite;
+  beforeAll(async () => {
+    if (configured === undefined) throw new Error('The key was not read.');
+    signed = await openA2aSite({ settings: { signer: { privateKey: configured } } });
+  });
+  afterAll(() => signed?.stop());
+
+  const card = (agent: string) => {
+    const [pod] = signed.pods;
+    const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchAny(signed) });
+    return resolver.resolve(`${pod?.url}/run/a2a/${agent}/`);
+  };
+  /** The stock verification, with the keys that the signature names, each from a random pod. */
+  const verify = verifyAgentCardSignature(async (kid, jku = '') => {
+    const { origin } = new URL(jku);
+    if (origin !== 'https://parley.example') throw new Error('not the keys of Parley');
+    const { keys } = (await (await fetchAny(signed)(jku)).json()) as { keys: { kid: string }[] };
+    return keys.find((key) => key.kid === kid) as never;
+  });
+
+  it.each(['helper', 'speaker'])('is verified by the stock client: %s', async (agent) => {
+    await verify(await card(agent));
+  });
+
+  it('is refused once its address, or a capability, was changed', async () => {
+    vi.spyOn(console, 'debug').mockImplementation(() => undefined);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const good = await card('helper');
+    const [first, ...others] = good.supportedInterfaces;
+    const elsewhere = [{ ...first, url: 'https://evil.example/' } as never, ...others];
+    await expect(verify({ ...good, supportedInterfaces: elsewhere })).rejects.toThrow();
+    await expect(verify({ ...good, name: 'Other' })).rejects.toThrow();
+    await expect(verify({ ...good, signatures: [] })).rejects.toThrow();
+  });
 });

@@ -8,11 +8,12 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
-import { a2aPushKinds } from '@parley/shared/delivery/a2a-push/deliver';
+import { a2aPushKinds, type DeliverPushDeps } from '@parley/shared/delivery/a2a-push/deliver';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
+import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { resumeRunKind } from '@parley/shared/runs/resume';
 import { createPushSender, createPushStoreOf } from '@parley/shared/runtime/a2a/push';
 import type { Env } from '@parley/shared/runtime/env';
@@ -61,11 +62,17 @@ const ASKS: Readonly<
 };
 
 /** The agent asks what the words of its task name, in one step; `fail` fails, `twice` asks in two steps. Then it repeats what it heard. */
-function line({ userText, results }: Pick<Turn, 'userText' | 'results'>): ScriptedReply {
-  if (userText === 'twice' && results.length === 1) return line({ userText: 'text', results: [] });
+function line({
+  userText,
+  results,
+  messages,
+}: Pick<Turn, 'userText' | 'results' | 'messages'>): ScriptedReply {
+  if (userText === 'twice' && results.length === 1) return line({ userText: 'text', results: [], messages });
   if (results.length > 0) return { text: `Heard: ${results.map(({ text }) => text).join(' ')}` };
   const [words = ''] = userText.split(':');
   const calls = words.split(' ').flatMap((word) => ASKS[word] ?? []);
+  if (words === 'before') return { text: `Before: ${JSON.stringify(messages.slice(1, -1))}` };
+  if (words === 'filter') return { text: 'That is', finishReason: 'content_filter' };
   if (words === 'slow') return { text: 'One moment.', calls: [{ name: 'slow', arguments: {} }] };
   return calls.length === 0 ? { text: `Hello: ${userText}` } : { text: 'One moment.', calls };
 }
@@ -119,20 +126,32 @@ export const AGENTS: A2aDeps['agents'] = [
   { id: 'speaker', title: 'Speaker', description: 'Takes answers of callers.', answers: 'caller' },
 ];
 
+export interface A2aSiteOptions {
+  /** Settings of the surface beside those of a deployment with push notifications. */
+  readonly settings?: Partial<A2aDeps>;
+  readonly budgets?: Partial<CallLimitSettings>;
+  /** The Redis of the pods; one of its own without it. */
+  readonly location?: RedisLocation;
+  /** Called for each attempt at a push. */
+  readonly onPush?: DeliverPushDeps['onAttempt'];
+}
+
 /** Opens the site. The bearer token `<tenant>/<user>` is that person's, `key/<tenant>` is a service key. */
-export async function openA2aSite(
-  settings: (backend: Backend) => Partial<A2aDeps> = () => ({}),
-  budgets: Partial<CallLimitSettings> = {},
-): Promise<A2aSite> {
+export async function openA2aSite({
+  settings = {},
+  budgets = {},
+  location,
+  onPush = () => undefined,
+}: A2aSiteOptions = {}): Promise<A2aSite> {
   const [redis, model] = await Promise.all([
-    startRedis(),
+    location === undefined ? startRedis() : undefined,
     startScriptedModel({ script: [line], delayMs: 1 }),
   ]);
-  const stores = await openRedisPods({ kind: 'single', url: redis.url }, ROOMY);
+  const stores = await openRedisPods(location ?? { kind: 'single', url: redis?.url ?? '' }, ROOMY);
   const agents = { helper: { tools: TOOLS }, speaker: { tools: TOOLS }, broken: { isBroken: true } };
   const running = [stores.backend, stores.second].map((backend, index) => {
     const { engine, turns } = podOn(backend, model, { agents, hasAnswerPage: true, pod: `pod-${index}` });
-    const push = pushOn(backend);
+    const push = pushOn(backend, onPush);
     const dispatch = createDispatch({
       outbox: backend.outbox,
       kinds: [resumeRunKind(backend), ...a2aPushKinds(push)],
@@ -141,7 +160,7 @@ export async function openA2aSite(
     const timer = setInterval(() => void dispatch.round().catch(() => undefined), DISPATCH_MS);
     return { backend, engine, turns, timer };
   });
-  const servers = await Promise.all(running.map((pod) => serve(pod, settings(pod.backend), budgets)));
+  const servers = await Promise.all(running.map((pod) => serve(pod, settings, budgets)));
   return {
     pods: servers.map(({ pod }) => pod),
     async stop() {
@@ -153,7 +172,7 @@ export async function openA2aSite(
       await Promise.all(running.map(({ turns }) => turns.close()));
       await stores.close();
       await model.stop();
-      await redis.stop();
+      await redis?.stop();
     },
   };
 }
@@ -164,10 +183,10 @@ const PUSH_ENV = {
   PARLEY_VAULT_KEYS: [`k:${randomBytes(32).toString('base64')}`],
 } as unknown as Env;
 
-function pushOn(backend: Backend): Parameters<typeof a2aPushKinds>[0] {
+function pushOn(backend: Backend, onAttempt: DeliverPushDeps['onAttempt']): DeliverPushDeps {
   const store = createPushStoreOf(PUSH_ENV, backend);
   if (store === undefined) throw new Error('no keys');
-  return { ...backend, store, send: createPushSender({ allowLoopback: true }), onGivenUp: () => undefined };
+  return { ...backend, store, send: createPushSender({ allowLoopback: true }), onAttempt };
 }
 
 type RunningPod = ReturnType<typeof podOn> & { readonly backend: Backend };

@@ -1,4 +1,8 @@
-import { a2aPushKinds, type DeliverPushDeps } from '@parley/shared/delivery/a2a-push/deliver';
+import {
+  a2aPushKinds,
+  type DeliverPushDeps,
+  type PushOutcome,
+} from '@parley/shared/delivery/a2a-push/deliver';
 import { A2A_DELIVER, A2A_PUSH, deliverTask } from '@parley/shared/delivery/a2a-push/store';
 import { bucketOf } from '@parley/shared/domain/ids';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
@@ -18,6 +22,7 @@ const target = { id: 'a', url: 'https://receiver.example', token: '', version: '
 function kindsOn(events: readonly TurnEvent[], send: DeliverPushDeps['send'] = async () => 'delivered') {
   const backend = createMemoryBackend(ROOMY);
   const added: OutboxTask[] = [];
+  const attempts: PushOutcome[] = [];
   let position: string | undefined;
   const entries = events.map(
     (event, index): FeedEntry => ({ position: { epoch: '1', seq: index + 1 }, at: 1, event }),
@@ -37,15 +42,22 @@ function kindsOn(events: readonly TurnEvent[], send: DeliverPushDeps['send'] = a
       slots: async () => [0],
       read: async () => target,
       position: async () => position,
+      remove: async () => true,
       movePosition: async (_task: unknown, _slot: number, at: string) => {
         position = at;
       },
     } as never,
     send,
-    onGivenUp: () => undefined,
+    onAttempt: (outcome) => void attempts.push(outcome),
   });
   if (push?.name !== A2A_PUSH || delivery?.name !== A2A_DELIVER) throw new Error('other kinds');
-  return { backend, added, push, deliver: () => delivery.handle(deliverTask(stream, 0), 1) };
+  return {
+    backend,
+    added,
+    attempts,
+    push,
+    deliver: (attempt = 1) => delivery.handle(deliverTask(stream, 0), attempt),
+  };
 }
 
 const STARTED: TurnEvent[] = [
@@ -86,5 +98,17 @@ describe('push notifications of a task', () => {
     expect(await deliver()).toBe('done');
     await requestApproval(engineOn(backend), stream);
     expect(await deliver()).toEqual({ deferInMs: expect.any(Number) });
+  });
+
+  it('are counted by what came of each attempt', async () => {
+    const replies = ['delivered', 'failed', 'delivered', 'final'] as const;
+    let sent = 0;
+    const { attempts, deliver } = kindsOn([...STARTED, ...FINISHED], async () => replies[sent++] ?? 'final');
+    expect(await deliver()).toEqual({ retryInMs: expect.any(Number) });
+    expect(await deliver()).toBe('done');
+    expect(attempts).toEqual(['delivered', 'again', 'delivered', 'dropped']);
+    const last = kindsOn(STARTED, async () => 'failed');
+    expect(await last.deliver(9)).toBe('done');
+    expect(last.attempts).toEqual(['dropped']);
   });
 });

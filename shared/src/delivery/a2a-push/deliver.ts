@@ -23,6 +23,13 @@ export type PushReply = 'delivered' | 'failed' | 'final';
 
 export type SendPush = (target: PushTarget, update: WireUpdate) => Promise<PushReply>;
 
+/**
+ * What came of an attempt. `again`: it failed and will be repeated. `dropped`: it was the last one, and the target gets
+ * no more updates of the task.
+ */
+export const PUSH_OUTCOMES = ['delivered', 'again', 'dropped'] as const;
+export type PushOutcome = (typeof PUSH_OUTCOMES)[number];
+
 export interface DeliverPushDeps {
   readonly store: PushStore;
   readonly runs: Pick<Runs, 'read'>;
@@ -30,8 +37,8 @@ export interface DeliverPushDeps {
   readonly records: EngineDeps['records'];
   readonly outbox: Pick<Outbox, 'add'>;
   readonly send: SendPush;
-  /** Called when the updates of a task are no longer delivered to a target. */
-  readonly onGivenUp: (task: StreamRef) => void;
+  /** Called for each attempt to deliver an update, for logs and metrics. Never throws. */
+  readonly onAttempt: (outcome: PushOutcome, task: StreamRef) => void;
 }
 
 const PLACES = 16;
@@ -94,30 +101,43 @@ async function deliver(
   for await (const item of replayItems(deps, stream)) {
     const updates = fold.take(item);
     if (!isAfter(item.id, last)) continue;
-    const reply = await sendAll(deps.send, target, updates, endsAt);
+    const reply = await sendAll(updates, endsAt, async (update) => {
+      const sent = await deps.send(target, update);
+      if (sent === 'delivered') deps.onAttempt('delivered', stream);
+      return sent;
+    });
     if (reply === 'late') return { deferInMs: 1 };
     if (reply !== 'delivered') {
       const pause = reply === 'final' ? undefined : PAUSES_MS[attempt - 1];
-      if (pause !== undefined) return { retryInMs: pause };
-      await store.remove(stream, target.id);
-      deps.onGivenUp(stream);
-      return 'done';
+      return failed(deps, stream, target, pause);
     }
     if (updates.length > 0) await store.movePosition(stream, slot, item.id);
   }
   return fold.state !== undefined && isInterruptedState(fold.state) ? { deferInMs: LOOK_AGAIN_MS } : 'done';
 }
 
+/** After an update that was not delivered: another attempt after the pause, or the end of the target without one. */
+async function failed(
+  { store, onAttempt }: DeliverPushDeps,
+  stream: StreamRef,
+  { id }: PushTarget,
+  pause: number | undefined,
+): Promise<OutboxResult> {
+  onAttempt(pause === undefined ? 'dropped' : 'again', stream);
+  if (pause !== undefined) return { retryInMs: pause };
+  await store.remove(stream, id);
+  return 'done';
+}
+
 /** Sends updates one after another, until one is not delivered. `late`: there was no time left to begin the next one. */
 async function sendAll(
-  send: SendPush,
-  target: PushTarget,
   updates: readonly WireUpdate[],
   endsAt: number,
+  send: (update: WireUpdate) => Promise<PushReply>,
 ): Promise<PushReply | 'late'> {
   for (const update of updates) {
     if (performance.now() > endsAt) return 'late';
-    const reply = await send(target, update);
+    const reply = await send(update);
     if (reply !== 'delivered') return reply;
   }
   return 'delivered';

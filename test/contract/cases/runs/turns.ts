@@ -152,6 +152,39 @@ export function turnContract(contract: Contract): void {
     });
   });
 
+  describe("the list of a person's turns", () => {
+    it('has the running ones, then those that ended last, with delegates, and nothing of others or of nobody', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const finish = async (run: NewRun) => {
+        await backend.runs.begin(run);
+        await backend.runs.write(run, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
+      };
+      const [early, late, running] = ['early', 'late', 'running'].map((talk) => turnOf(owner, talk));
+      if (early === undefined || late === undefined || running === undefined)
+        throw new Error('There are three.');
+      await finish(early);
+      // The order is that of the Redis clock, in ms.
+      await waitUntil(
+        async () =>
+          (await backend.runs.read(early)).now > ((await backend.runs.read(early)).run?.endedAt ?? 0),
+        { what: 'the next ms' },
+      );
+      await finish(late);
+      const parent = { streamRequestId: running.streamRequestId, toolCallId: 'call' };
+      const delegated = { ...turnOf(owner, 'delegated'), parent };
+      for (const run of [running, delegated, turnOf(newOwner())]) await backend.runs.begin(run);
+      const support = { form: false, url: false, unattended: true } as const;
+      await backend.runs.begin({ ...turnOf(owner, 'unattended'), support });
+      const idOf = ({ streamRequestId }: NewRun) => streamRequestId;
+      const all = await second.runs.listOf(owner, 10);
+      expect(all.slice(0, 2).toSorted()).toEqual([running, delegated].map(idOf).toSorted());
+      expect(all.slice(2)).toEqual([late, early].map(idOf));
+      expect(await second.runs.listOf(owner, 3)).toEqual(all.slice(0, 3));
+      expect(await second.runs.listOf(newOwner(), 10)).toEqual([]);
+    });
+  });
+
   describe('a turn', () => {
     it('keeps its trace context for its next owners and for the next turn of the conversation', async () => {
       const { backend, second } = contract.pods;

@@ -1,0 +1,101 @@
+/** What the stock client of A2A sends and gets, in fewer words. */
+import { randomUUID } from 'node:crypto';
+import { Role, type StreamResponse, type Task, TaskState, taskStateToJSON } from '@a2a-js/sdk';
+import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
+import type { WirePart } from '@parley/shared/domain/a2a/wire';
+
+export type SentPart = { readonly text: string } | { readonly data: unknown };
+
+export interface SendOptions {
+  readonly taskId?: string;
+  readonly contextId?: string;
+  readonly returnImmediately?: boolean;
+  readonly messageId?: string;
+}
+
+/** A message of these parts, as the client takes it. */
+export function sending(
+  parts: readonly SentPart[],
+  { taskId = '', contextId = '', returnImmediately = false, messageId = randomUUID() }: SendOptions = {},
+) {
+  return {
+    tenant: '',
+    metadata: undefined,
+    configuration: { acceptedOutputModes: [], taskPushNotificationConfig: undefined, returnImmediately },
+    message: {
+      messageId,
+      taskId,
+      contextId,
+      role: Role.ROLE_USER,
+      parts: parts.map((part) => ({
+        content:
+          'text' in part
+            ? { $case: 'text' as const, value: part.text }
+            : { $case: 'data' as const, value: part.data },
+        metadata: undefined,
+        filename: '',
+        mediaType: '',
+      })),
+      metadata: undefined,
+      extensions: [],
+      referenceTaskIds: [],
+    },
+  };
+}
+
+export const say = (text: string, options: SendOptions = {}) => sending([{ text }], options);
+
+/** An answer by the extension to one of the questions of a task. */
+export const answer = (task: Task, data: Record<string, unknown>, index = 0, options: SendOptions = {}) =>
+  sending([{ data: answerData(questionsOf(task)[index], data) }], { taskId: task.id, ...options });
+
+/** The same answer to all questions of a task, in one message. */
+export const answerEach = (task: Task, data: Record<string, unknown>) =>
+  sending(
+    questionsOf(task).map((question) => ({ data: answerData(question, data) })),
+    { taskId: task.id },
+  );
+
+function answerData(question: QuestionData | undefined, data: Record<string, unknown>) {
+  return { type: 'elicitation-response', elicitationId: question?.elicitationId, ...data };
+}
+
+/** The questions that a task asks. */
+export function questionsOf(task: Task): QuestionData[] {
+  const parts = task.status?.message?.parts ?? [];
+  return questionsIn(
+    parts.map(({ content }): WirePart => (content?.$case === 'data' ? { data: content.value } : {})),
+  );
+}
+
+/** The state of a task, without its prefix. */
+export const stateOf = (task: Pick<Task, 'status'>) =>
+  taskStateToJSON(task.status?.state ?? TaskState.TASK_STATE_UNSPECIFIED).replace('TASK_STATE_', '');
+
+/** The text of the artifacts of a task. */
+export const textOf = (task: Task) =>
+  task.artifacts
+    .flatMap(({ parts }) => parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')))
+    .join('');
+
+export async function asTask(sent: Promise<unknown>): Promise<Task> {
+  const result = (await sent) as Task;
+  if (!('status' in result)) throw new Error('no task');
+  return result;
+}
+
+/** The states that the events of a stream show, one after another. */
+export async function statesOf(
+  events: AsyncIterable<StreamResponse>,
+  onTask: (task: Task) => void = () => undefined,
+) {
+  const states: string[] = [];
+  for await (const { payload } of events) {
+    if (payload?.$case === 'task') {
+      onTask(payload.value);
+      states.push(stateOf(payload.value));
+    }
+    if (payload?.$case === 'statusUpdate') states.push(stateOf(payload.value));
+  }
+  return states;
+}
