@@ -18,6 +18,7 @@ const STATUS_OF: Readonly<Record<ErrorCode, number | undefined>> = {
   token_quota: undefined,
   conversation_quota: undefined,
   storage_quota: undefined,
+  workflow_quota: undefined,
   too_large: 413,
   rate_limited: 429,
   read_quota: undefined,

@@ -20,6 +20,7 @@ export const ERROR_CODES = [
   'turn_running',
   'user_erased',
   ...QUOTA_CODES,
+  'workflow_quota',
   'too_large',
   'rate_limited',
   'read_quota',

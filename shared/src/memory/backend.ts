@@ -1,6 +1,7 @@
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
+import { SURFACE_RECORDS } from '../ports/owner-records.ts';
 import { createMemoryClaims } from './claims.ts';
 import { createMemoryConnectStore } from './connect-store.ts';
 import { createMemoryElicitations } from './elicitations/elicitations.ts';
@@ -39,7 +40,8 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     runs,
     conversations,
     erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, subscriptions, fence }),
-    ownerRecords: createMemoryOwnerRecords(fence),
+    ownerRecords: createMemoryOwnerRecords(fence, SURFACE_RECORDS),
+    workflowRecords: createMemoryOwnerRecords(fence, { max: settings.workflowEntriesMax, beyond: 'refuse' }),
     outbox,
     subscriptions,
     deadLetters: createMemoryDeadLetters({ keepMs: settings.deadLetterMs }),

@@ -1,5 +1,5 @@
 import type { Owner } from '../domain/ids.ts';
-import { OWNER_RECORDS_MAX, type OwnerRecords } from '../ports/owner-records.ts';
+import { type OwnerRecords, type RecordBound, workflowQuota } from '../ports/owner-records.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import type { MemoryFence } from './fence.ts';
 import { ownerKey } from './owner-key.ts';
@@ -12,15 +12,19 @@ interface OwnedValue {
 }
 
 /** Records of owners in one process. */
-export function createMemoryOwnerRecords(fence: Pick<MemoryFence, 'check'>): OwnerRecords {
+export function createMemoryOwnerRecords(
+  fence: Pick<MemoryFence, 'check'>,
+  { max, beyond }: RecordBound,
+): OwnerRecords {
   const held = createExpiringMap<OwnedValue>();
   const keyOf = (owner: Owner, name: string) => JSON.stringify([ownerKey(owner), name]);
 
   /** Makes room for one more record. */
-  function dropOldest(of: string): void {
+  function makeRoom(of: string): void {
     const owned = held.values().filter(({ owner }) => owner === of);
-    const over = owned.length + 1 - OWNER_RECORDS_MAX;
+    const over = owned.length + 1 - max;
     if (over <= 0) return;
+    if (beyond === 'refuse') throw workflowQuota();
     owned.sort((one, other) => one.until - other.until);
     for (const { key } of owned.slice(0, over)) held.delete(key);
   }
@@ -32,7 +36,7 @@ export function createMemoryOwnerRecords(fence: Pick<MemoryFence, 'check'>): Own
       const found = held.get(key);
       if (found !== undefined) return found.value;
       const until = Date.now() + ttlMs;
-      dropOldest(ownerKey(owner));
+      makeRoom(ownerKey(owner));
       held.set(key, { key, owner: ownerKey(owner), value, until }, until);
       return value;
     },

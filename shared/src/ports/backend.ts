@@ -59,6 +59,8 @@ export interface BackendSettings {
   /** How long a conversation is kept after its last turn, in ms. */
   readonly conversationTtlMs: number;
   readonly chatQuotas: ChatQuotas;
+  /** Number of entries of all workflows of one user. */
+  readonly workflowEntriesMax: number;
 }
 
 /** All ports of one backend: memory or Redis. */
@@ -87,6 +89,8 @@ export interface Backend {
   readonly erasure: Erasure;
   /** Records of surfaces, by owner. */
   readonly ownerRecords: OwnerRecords;
+  /** Entries of workflows, by owner. They have a bound of their own. */
+  readonly workflowRecords: OwnerRecords;
   /** Sealed credentials. */
   readonly vault: VaultStore;
   health(): Promise<BackendHealth>;

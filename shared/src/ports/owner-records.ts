@@ -1,7 +1,29 @@
+import { ParleyError } from '../domain/errors.ts';
 import type { Owner } from '../domain/ids.ts';
 
-/** How many records an owner has at once. */
+/** How many records of surfaces an owner has at once. */
 export const OWNER_RECORDS_MAX = 1_000;
+
+/** How many records an owner may have, and what happens to one more. */
+export interface RecordBound {
+  readonly max: number;
+  /** `drop`: it takes the place of the record that expires first. `refuse`: it is refused with `workflow_quota`. */
+  readonly beyond: 'drop' | 'refuse';
+}
+
+/** The bound of the records of surfaces. */
+export const SURFACE_RECORDS: RecordBound = { max: OWNER_RECORDS_MAX, beyond: 'drop' };
+
+/** The error for an entry of a workflow that is one too many. */
+export function workflowQuota(): ParleyError {
+  return new ParleyError(
+    'workflow_quota',
+    'The workflows of this user have as many entries as they may have.',
+    {
+      retry: false,
+    },
+  );
+}
 
 /**
  * Small records of one owner that a surface needs on every pod, such as the sessions of a protocol. Each has a name of
@@ -10,7 +32,8 @@ export const OWNER_RECORDS_MAX = 1_000;
 export interface OwnerRecords {
   /**
    * Stores `value` under `name` for `ttlMs` unless there is a record, and returns the stored value. An existing record
-   * keeps its value and its time. A record beyond `OWNER_RECORDS_MAX` takes the place of the one that expires first. Refused with `user_erased` after an erasure of the owner.
+   * keeps its value and its time. Its bound says what happens to a record too many. Refused with `user_erased` after an
+   * erasure of the owner.
    */
   putIfAbsent(owner: Owner, name: string, value: string, ttlMs: number): Promise<string>;
   /** The value; undefined without a record. With `renewMs`, the record is kept for at least that long from now. */

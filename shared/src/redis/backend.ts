@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { APPROVALS } from '../domain/approvals/family.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
+import { SURFACE_RECORDS } from '../ports/owner-records.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { type Commands, connectCommands, connectProducer, connectSubscriber } from './client/connect.ts';
 import { canaryKey, probeChannel } from './client/keys.ts';
@@ -102,7 +103,12 @@ export function createRedisBackend({
     vault: createRedisVaultStore(vaultRedis, onError),
     connect: createRedisConnectStore(redis, onError),
     erasure: createRedisErasure(redis, onError),
-    ownerRecords: createRedisOwnerRecords(redis, onError),
+    ownerRecords: createRedisOwnerRecords(redis, { index: 'records', bound: SURFACE_RECORDS, onError }),
+    workflowRecords: createRedisOwnerRecords(redis, {
+      index: 'workflow-records',
+      bound: { max: settings.workflowEntriesMax, beyond: 'refuse' },
+      onError,
+    }),
     async health() {
       const [commands, timerCanaryAgeMs] = await Promise.all([answers(redis), canaryAge(redis)]);
       return {

@@ -232,6 +232,7 @@ export function backendSettings(env: Env): BackendSettings {
       conversationsMax: env.PARLEY_LIMIT_USER_CONVERSATIONS,
       storedBytesMax: env.PARLEY_LIMIT_USER_STORED_BYTES,
     },
+    workflowEntriesMax: env.PARLEY_LIMIT_USER_WORKFLOW_ENTRIES,
   };
 }
 

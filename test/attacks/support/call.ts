@@ -79,6 +79,7 @@ const STATUSES: Readonly<Record<ErrorCode, readonly number[]>> = {
   token_quota: [429],
   conversation_quota: [429],
   storage_quota: [429],
+  workflow_quota: [429],
   expired: [410],
   too_large: [413, 431],
   rate_limited: [429],

@@ -75,6 +75,7 @@ async function fill(backend: Backend, owner: Owner) {
   const session = { family: 'session', id: `session-${name}` } as const;
   await connect.put(session, JSON.stringify(owner), HOUR_MS, owner);
   await backend.ownerRecords.putIfAbsent(owner, `record-${name}`, 'kept', HOUR_MS);
+  await backend.workflowRecords.putIfAbsent(owner, `workflow-${name}`, 'kept', HOUR_MS);
   const account = { ...owner, ...ACCOUNT };
   await vault.write(account, `sealed-${name}`);
   await vault.lease(account, 'a pod', HOUR_MS);
@@ -117,6 +118,7 @@ async function shownOf(backend: Backend, filled: Filled) {
     places: await backend.limits.places('streams', owner),
     session: await backend.connect.read(session),
     record: await backend.ownerRecords.read(owner, `record-${filled.name}`),
+    entry: await backend.workflowRecords.read(owner, `workflow-${filled.name}`),
     accounts: await backend.vault.listOf(owner),
     credential: await backend.vault.read(account),
   };
@@ -199,6 +201,7 @@ export function erasingContract(contract: Contract): void {
         places: [],
         session: undefined,
         record: undefined,
+        entry: undefined,
         accounts: { credentials: [], staged: [] },
         credential: undefined,
       });
@@ -289,6 +292,7 @@ export function erasingContract(contract: Contract): void {
         () => backend.runs.begin(turnOf(gone)),
         () => backend.connect.put(session, 'again', HOUR_MS, gone),
         () => backend.ownerRecords.putIfAbsent(gone, 'again', 'again', HOUR_MS),
+        () => backend.workflowRecords.putIfAbsent(gone, 'again', 'again', HOUR_MS),
       ];
       for (const one of asks)
         expect(await expectRefusal(one())).toMatchObject({

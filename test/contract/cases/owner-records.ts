@@ -3,6 +3,7 @@ import { OWNER_RECORDS_MAX } from '@parley/shared/ports/owner-records';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../support/contract.ts';
 import { RUN } from '../support/questions.ts';
+import { ROOMY } from '../support/settings.ts';
 
 const HOUR_MS = 3_600_000;
 const SHORT_MS = 120;
@@ -51,6 +52,27 @@ export function ownerRecordContract(contract: Contract): void {
         ['first', 'sooner', 'one more'].map((name) => ownerRecords.read(owner, name)),
       );
       expect(read).toEqual(['kept', undefined, 'kept']);
+    });
+
+    it('refuses entries of workflows beyond their own bound, and drops none', async () => {
+      const { backend, second } = contract.pods;
+      const { ownerRecords, workflowRecords } = backend;
+      const [owner, other] = [newOwner(), newOwner()];
+      await ownerRecords.putIfAbsent(owner, 'a session', 'kept', HOUR_MS);
+      const names = Array.from({ length: ROOMY.workflowEntriesMax }, (_, index) => `entry ${index}`);
+      for (const name of names) await workflowRecords.putIfAbsent(owner, name, 'kept', 2 * HOUR_MS);
+      const more = second.workflowRecords.putIfAbsent(owner, 'one more', 'refused', HOUR_MS);
+      await expect(more).rejects.toMatchObject({ code: 'workflow_quota' });
+      expect(await second.workflowRecords.read(owner, 'one more')).toBeUndefined();
+      expect(await second.workflowRecords.putIfAbsent(owner, 'entry 0', 'again', HOUR_MS)).toBe('kept');
+      expect(await second.workflowRecords.putIfAbsent(other, 'entry 0', 'of another', HOUR_MS)).toBe(
+        'of another',
+      );
+      await workflowRecords.remove(owner, 'entry 0');
+      expect(await workflowRecords.putIfAbsent(owner, 'one more', 'stored', HOUR_MS)).toBe('stored');
+      await workflowRecords.removeAll(owner);
+      expect(await workflowRecords.read(owner, 'entry 1')).toBeUndefined();
+      expect(await ownerRecords.read(owner, 'a session')).toBe('kept');
     });
 
     it('removes all records of one owner and of no other', async () => {

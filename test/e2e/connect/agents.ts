@@ -109,7 +109,8 @@ export const BEFORE = 'One moment. ';
 export const TAIL = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');
 
 /**
- * "file X" creates an issue, "note X" one at the other service, "echo X" calls the project's tool, "ask" asks in a form.
+ * "file X" creates an issue, "note X" one at the other service, "echo X" calls the project's tool, "ask" asks in a form,
+ * "confide" for an answer that is kept from it.
  * The reply ends with the tools' results (without the person's answer) and a numbered tail that reveals missing or
  * repeated words.
  */
@@ -126,6 +127,7 @@ export function line({ userText, results }: Turn): ScriptedReply {
   if (verb === 'note') return call('notes__create_issue', { title: rest });
   if (verb === 'echo') return call('echo__echo', { text: rest });
   if (verb === 'ask') return call('elicit', { kind: 'text', message: 'Which colour?' });
+  if (verb === 'confide') return call('elicit', { kind: 'text', message: 'Which code?', sensitive: true });
   if (verb === 'choose')
     return call('elicit', {
       kind: 'choice',

@@ -6,6 +6,7 @@ import { converse } from './conversations.ts';
 import { endings } from './endings.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
 import { renewals } from './renewals.ts';
+import { terminalCanaries } from './terminal-canary.ts';
 import { startWorld, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 240_000 * SIZE.patience });
@@ -51,6 +52,7 @@ describe('people who connect an account in the middle of a conversation', () => 
 endings(() => world);
 renewals(() => world);
 clients(() => world);
+terminalCanaries(() => world);
 // Runs last: it inspects everything before it, and ends the pods.
 canaries(
   () => world,

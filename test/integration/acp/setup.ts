@@ -135,7 +135,12 @@ export async function openAcpSite(options: Pick<TestPod, 'hasAnswerPage' | 'hold
   const limits = callLimitsOn(backend.limits);
   const webhooks = createWebhooks({ ...backend, ...ROOMY });
   const eraseUser = (() => undefined) as never;
-  const workflows = { records: backend.ownerRecords, keptMs: 60_000 };
+  const workflows = {
+    records: backend.workflowRecords,
+    keptMs: 60_000,
+    positionsMax: 500,
+    entryCharactersMax: 65_536,
+  };
   const router = createRouter({
     surfaces: [
       restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),

@@ -261,6 +261,11 @@ function workflowSuite(url: () => string): void {
         headers: { authorization: `Bearer ${await tokenOf(userId)}` },
       });
       expect(byUser.status).toBe(403);
+      // Also to a reader: a step whose entry is not found is run.
+      const tooHigh = await fetch(`${url()}/v1/workflows/any/entries/500?userId=${userId}`, {
+        headers: { authorization: `Bearer ${SERVICE_KEY}` },
+      });
+      expect(await tooHigh.json()).toMatchObject({ status: 413, code: 'too_large' });
     });
   });
 

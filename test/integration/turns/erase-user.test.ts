@@ -74,7 +74,12 @@ async function startPod() {
     unlink: undefined,
   });
   const webhooks = createWebhooks({ ...backend, ...ROOMY });
-  const workflows = { records: backend.ownerRecords, keptMs: 60_000 };
+  const workflows = {
+    records: backend.workflowRecords,
+    keptMs: 60_000,
+    positionsMax: 500,
+    entryCharactersMax: 65_536,
+  };
   const surfaces = [
     restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
   ];

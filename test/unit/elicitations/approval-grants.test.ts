@@ -1,6 +1,7 @@
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { createGrants } from '@parley/shared/elicitations/approvals/grants';
 import { createMemoryOwnerRecords } from '@parley/shared/memory/owner-records';
+import { SURFACE_RECORDS } from '@parley/shared/ports/owner-records';
 import { expect, it } from 'vitest';
 
 const DAY_MS = 86_400_000;
@@ -24,7 +25,7 @@ const row = {
 
 it('a remembered approval lasts from its decision on, also when a repeat of the decision stores it', async () => {
   const stored: number[] = [];
-  const records = createMemoryOwnerRecords({ check: () => undefined });
+  const records = createMemoryOwnerRecords({ check: () => undefined }, SURFACE_RECORDS);
   const counted: typeof records = {
     ...records,
     async putIfAbsent(owner, name, value, ttlMs) {

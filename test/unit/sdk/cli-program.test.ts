@@ -179,6 +179,18 @@ it('a terminal gets no control characters of events and failures', async () => {
   expect(err).not.toMatch(CONTROLS);
 });
 
+it('doctor prints no control characters of a server', async () => {
+  const server = createServer((_req, res) => {
+    res.setHeader('content-type', 'application/json').end(JSON.stringify({ info: { version: HOSTILE } }));
+  });
+  const port = await listenOnFreePort(server);
+  onTestFinished(() => void server.close());
+  const env = { PARLEY_URL: `http://127.0.0.1:${port}`, PARLEY_TOKEN: 't', NO_COLOR: '1' };
+  const { out } = await run(['doctor'], env);
+  expect(out).toContain('[U+001B]');
+  expect(out).not.toMatch(CONTROLS);
+});
+
 it('an answer is printed as it is into a pipe, and without control characters on a terminal', async () => {
   const env = await hostileServer();
   const ask = ['ask', 'Really?', '--user', 'ada'];
@@ -205,10 +217,21 @@ it('a service that is stopped before it is ready ends', async () => {
   await expect(starting).rejects.toMatchObject({ code: 'not_started' });
 });
 
-it('dev ends with an error when its api dies', async () => {
+it('dev says why its api cannot start', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const args = ['dev', '--memory', '--no-question', '--port', String(await freePort())];
+  const env = { ...(process.env as object), PARLEY_HOME: folder, PARLEY_SWEEP_MS: 'often' };
+  const { code, err } = await run(['dev', '--memory', '--port', String(await freePort())], env);
+  expect(code).toBe(EXIT.failed);
+  expect(err).toContain('PARLEY_SWEEP_MS');
+});
+
+it('dev ends with an error when its api dies, and prints no control characters of its log', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const args = ['dev', '--memory', '--no-question', '--verbose', '--port', String(await freePort())];
+  // What the api says before it has a log.
+  const NODE_OPTIONS = '--import=data:text/javascript,console.error(String.fromCharCode(97,27,155))';
   let kills = 0;
   const onOut = (text: string) => {
     if (!text.includes('Parley runs at')) return;
@@ -217,9 +240,12 @@ it('dev ends with an error when its api dies', async () => {
       process.kill(pid, 'SIGKILL');
     }
   };
-  const { code, err } = await run(args, { ...(process.env as object), PARLEY_HOME: folder }, { onOut });
+  const env = { ...(process.env as object), PARLEY_HOME: folder, NODE_OPTIONS };
+  const { code, err } = await run(args, env, { onOut });
   expect(kills).toBeGreaterThan(0);
   expect(err).toContain('The api ended');
+  expect(err).toContain('[U+001B]');
+  expect(err).not.toMatch(CONTROLS);
   expect(code).toBe(EXIT.failed);
 });
 

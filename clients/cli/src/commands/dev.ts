@@ -1,7 +1,7 @@
 import { createClient, type ParleyClient } from '@parley/sdk';
 import { readableLine } from '@parley/shared/domain/readable';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CliContext, print } from '../context.ts';
+import { type CliContext, print, shownText } from '../context.ts';
 import { type ServiceOptions, type ServiceProcess, startService } from '../dev/api-process.ts';
 import { probeRedis } from '../dev/find-redis.ts';
 import { DEV_TENANT, DEV_USER, type DevServer, writeDevServer } from '../dev/settings.ts';
@@ -44,7 +44,7 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const url = `http://localhost:${flags.port}`;
   const redis = await redisFor(flags, env.redisUrl);
   const server = writeDevServer(homeFolder(env), url);
-  const onLog = (line: string) => flags.verbose === true && context.stderr.write(`${line}\n`);
+  const onLog = (line: string) => flags.verbose === true && context.stderr.write(`${shownText(line)}\n`);
   const stopping = new AbortController();
   const signal = AbortSignal.any([context.signal, stopping.signal]);
   const settings = settingsOf(context, server, flags.port, redis);

@@ -1,3 +1,4 @@
+import { readableLine } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, styled } from '../context.ts';
@@ -36,7 +37,7 @@ export function registerDoctor(program: Command, context: CliContext): void {
 
 function lineOf({ check, verdict, text }: Finding, context: CliContext): string {
   const colour = { ok: 'green', wrong: 'red', unknown: 'yellow' } as const;
-  return `${styled(context, colour[verdict], verdict.padEnd(7))} ${check}: ${text}`;
+  return `${styled(context, colour[verdict], verdict.padEnd(7))} ${check}: ${readableLine(text)}`;
 }
 
 function finding(check: string, verdict: Verdict, text: string): Finding {

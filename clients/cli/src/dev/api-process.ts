@@ -80,7 +80,7 @@ async function untilReady(
     throw new CliError(
       EXIT.failed,
       'not_started',
-      `The service ended with the code ${code} before it was ready.`,
+      [`The service ended with the code ${code} before it was ready.`, ...faults].join('\n'),
     );
   });
   return Promise.race([ready, early]);

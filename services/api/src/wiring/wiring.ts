@@ -225,7 +225,12 @@ function createSurfaces(parts: AppParts): Surface[] {
   const pages = agents?.connect;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
   const eraseUser = wireEraseUser({ ...parts, disconnectAll: pages?.disconnectAll, unlink: slack?.unlink });
-  const workflows = { records: backend.ownerRecords, keptMs: env.PARLEY_RETENTION_SECONDS * 1000 };
+  const workflows = {
+    records: backend.workflowRecords,
+    keptMs: env.PARLEY_RETENTION_SECONDS * 1000,
+    positionsMax: env.PARLEY_LIMIT_WORKFLOW_POSITIONS,
+    entryCharactersMax: env.PARLEY_LIMIT_WORKFLOW_ENTRY_CHARACTERS,
+  };
   const hasConnectPage = pages?.hasConnectPage ?? (() => false);
   return [
     healthRoutes({ health: () => backend.health(), draining }),

@@ -1,44 +1,58 @@
 import type { Owner } from '../../domain/ids.ts';
 import { userErased } from '../../ports/erasure.ts';
-import { OWNER_RECORDS_MAX, type OwnerRecords } from '../../ports/owner-records.ts';
+import { type OwnerRecords, type RecordBound, workflowQuota } from '../../ports/owner-records.ts';
 import type { Commands } from '../client/connect.ts';
 import { fenceKey, ownedBy } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
 const PAGE = 100;
+/** The reply of `put` when the owner has as many records as they may have. */
+const FULL = 0;
 
 /** String: one record of an owner. */
 export function recordKey(owner: Owner, name: string): string {
   return ownedBy(owner, 'record', `/${encodeURIComponent(name)}`);
 }
 
+/** What lists an owner's records: those of surfaces, or the entries of workflows. */
+type RecordIndex = 'records' | 'workflow-records';
+
 /** Sorted set: the names of an owner's records, by the time (ms) at which each expires. */
-export function recordsKey(owner: Owner): string {
-  return ownedBy(owner, 'records');
+export function recordsKey(owner: Owner, index: RecordIndex = 'records'): string {
+  return ownedBy(owner, index);
+}
+
+export interface OwnerRecordsOptions {
+  readonly index: RecordIndex;
+  readonly bound: RecordBound;
+  readonly onError?: ((error: unknown) => void) | undefined;
 }
 
 /** Records of owners as strings that expire, in the slots of their owners. */
-export function createRedisOwnerRecords(redis: Commands, onError?: (error: unknown) => void): OwnerRecords {
+export function createRedisOwnerRecords(
+  redis: Commands,
+  { index, bound, onError }: OwnerRecordsOptions,
+): OwnerRecords {
   const put = loadScript(redis, 'records/put', onError);
   const renew = loadScript(redis, 'records/renew', onError);
   const remove = loadScript(redis, 'records/remove', onError);
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
-  const keysOf = (owner: Owner, name: string) => [recordKey(owner, name), recordsKey(owner)];
+  const keysOf = (owner: Owner, name: string) => [recordKey(owner, name), recordsKey(owner, index)];
 
   /** Removes records before their names: what an interruption leaves behind is still listed. */
   async function drop(owner: Owner, names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await guarded(() => redis.unlink(...names.map((name) => recordKey(owner, name))));
-    await guarded(() => redis.zrem(recordsKey(owner), ...names));
+    await guarded(() => redis.zrem(recordsKey(owner, index), ...names));
   }
 
   return {
     async putIfAbsent(owner, name, value, ttlMs) {
       const keys = [...keysOf(owner, name), fenceKey(owner)];
-      const reply = await put(keys, [name, value, ttlMs, OWNER_RECORDS_MAX]);
+      const reply = await put(keys, [name, value, ttlMs, bound.max, bound.beyond]);
       const [stored, more] = reply as readonly [null, number] | readonly [string, readonly string[]];
-      if (stored === null) throw userErased(more);
+      if (stored === null) throw more === FULL ? workflowQuota() : userErased(more);
       await drop(owner, more);
       return stored;
     },
@@ -50,7 +64,7 @@ export function createRedisOwnerRecords(redis: Commands, onError?: (error: unkno
       return typeof value === 'string' ? value : undefined;
     },
     async list(owner, prefix) {
-      const names = await guarded(() => redis.zrange(recordsKey(owner), '0', '-1'));
+      const names = await guarded(() => redis.zrange(recordsKey(owner, index), '0', '-1'));
       const values = await Promise.all(
         names
           .filter((name) => name.startsWith(prefix))
@@ -64,7 +78,7 @@ export function createRedisOwnerRecords(redis: Commands, onError?: (error: unkno
     },
     async removeAll(owner) {
       for (;;) {
-        const names = await guarded(() => redis.zrange(recordsKey(owner), '0', `${PAGE - 1}`));
+        const names = await guarded(() => redis.zrange(recordsKey(owner, index), '0', `${PAGE - 1}`));
         if (names.length === 0) return;
         await drop(owner, names);
       }

@@ -114,6 +114,14 @@ export const LIMIT_VARIABLES = {
     1e9,
     'Bytes of messages that a conversation remembers. The messages of its latest turn are kept, however large.',
   ),
+  PARLEY_LIMIT_USER_WORKFLOW_ENTRIES: integer(2_000, 1, 1e6, 'Entries of all workflows of one user.'),
+  PARLEY_LIMIT_WORKFLOW_POSITIONS: integer(500, 1, 100_000, 'Questions and steps of one workflow.'),
+  PARLEY_LIMIT_WORKFLOW_ENTRY_CHARACTERS: integer(
+    65_536,
+    256,
+    1e7,
+    'Length of an entry of a workflow, which holds the result of a step as JSON.',
+  ),
   PARLEY_LIMIT_METRIC_TENANTS: integer(
     100,
     0,

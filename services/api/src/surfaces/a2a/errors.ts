@@ -14,6 +14,7 @@ const BY_STATUS: ReadonlySet<string> = new Set([
   'token_quota',
   'conversation_quota',
   'storage_quota',
+  'workflow_quota',
   'unavailable',
   'pod_busy',
   'user_erased',

@@ -7,10 +7,6 @@ import { z } from 'zod';
 import { ownerOf } from '../../http/reply.ts';
 import { bearer, json, jsonBody, type PathParams, type Route, route } from '../../http/route.ts';
 
-export const WORKFLOW_ENTRY_CHARACTERS_MAX = 65_536;
-/** Below the number of records of an owner, so that one workflow does not displace its own entries. */
-export const WORKFLOW_POSITION_MAX = 499;
-
 /** What a workflow did at one position. */
 const WorkflowEntry = z
   .strictObject({
@@ -19,7 +15,7 @@ const WorkflowEntry = z
     result: z
       .unknown()
       .optional()
-      .describe(`The result of a step as JSON, at most ${WORKFLOW_ENTRY_CHARACTERS_MAX} characters.`),
+      .describe('The result of a step as JSON, at most PARLEY_LIMIT_WORKFLOW_ENTRY_CHARACTERS characters.'),
   })
   .meta({ id: 'WorkflowEntry', description: 'What a workflow did at one position.' });
 type WorkflowEntry = z.infer<typeof WorkflowEntry>;
@@ -32,6 +28,9 @@ export interface WorkflowRoutesDeps {
   readonly records: OwnerRecords;
   /** How long an entry is kept after it was last written or read. */
   readonly keptMs: number;
+  /** How many questions and steps a workflow has at most. */
+  readonly positionsMax: number;
+  readonly entryCharactersMax: number;
 }
 
 /** The record of durable workflows: one entry for each position, written once. */
@@ -52,13 +51,13 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
           reply: EXAMPLE_ENTRY,
         },
         replies: { 200: { description: 'What is recorded', schema: WorkflowEntry } },
-        errors: ['user_erased', 'too_large'],
+        errors: ['user_erased', 'too_large', 'workflow_quota'],
       },
       async handle({ caller, params, body, admitted }) {
         const { userId, ...entry } = body;
-        const name = recordNameOf(params);
+        const name = recordNameOf(params, deps);
         const text = JSON.stringify(entry);
-        if (text.length > WORKFLOW_ENTRY_CHARACTERS_MAX)
+        if (text.length > deps.entryCharactersMax)
           throw new ParleyError('too_large', 'The entry is too large; record a reference instead.');
         await admitted;
         const owner = ownerOf(caller, userId);
@@ -78,10 +77,10 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
         summary: 'Read what a workflow did at a position',
         example: { query: '?userId=alice', reply: EXAMPLE_ENTRY },
         replies: { 200: { description: 'The entry', schema: WorkflowEntry } },
-        errors: ['not_found'],
+        errors: ['not_found', 'too_large'],
       },
       async handle({ caller, params, query: { userId }, admitted }) {
-        const name = recordNameOf(params);
+        const name = recordNameOf(params, deps);
         await admitted;
         const stored = await deps.records.read(ownerOf(caller, userId), name, deps.keptMs);
         if (stored === undefined) throw notFound();
@@ -91,9 +90,14 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
   ];
 }
 
-function recordNameOf({ workflowId = '', position = '' }: PathParams): string {
-  const isPosition = /^(?:0|[1-9]\d{0,2})$/.test(position) && Number(position) <= WORKFLOW_POSITION_MAX;
-  if (!isReferenceId(workflowId) || !isPosition) throw notFound();
+/** Refuses a position that is too high also to readers: a step is run when its entry is not found. */
+function recordNameOf(
+  { workflowId = '', position = '' }: PathParams,
+  { positionsMax }: Pick<WorkflowRoutesDeps, 'positionsMax'>,
+): string {
+  if (!isReferenceId(workflowId) || !/^(?:0|[1-9]\d{0,8})$/.test(position)) throw notFound();
+  if (Number(position) >= positionsMax)
+    throw new ParleyError('too_large', `A workflow has at most ${positionsMax} questions and steps.`);
   return `workflow/${workflowId}/${position}`;
 }
 
