@@ -3,13 +3,14 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { openChromium } from '../demo/chromium.ts';
 import { drawDemo } from './demo-images.ts';
+import { drawSlack } from './slack-images.ts';
 import { smallPng } from './small-png.ts';
 import { drawWidget } from './widget-images.ts';
 
 /*
  * npm run docs:images
  *
- * Draws the pictures of the widget and of the demo anew, into docs/images. Installs a Chromium if there is none.
+ * Draws the pictures of the widget, of the demo and of Slack anew, into docs/images. Installs a Chromium if there is none.
  */
 const folder = new URL('../../docs/images/', import.meta.url);
 const BYTES_MAX = 150_000;
@@ -30,6 +31,7 @@ async function save(name: string, page: Page): Promise<void> {
 try {
   await drawWidget(browser, save);
   await drawDemo(browser, save);
+  await drawSlack(browser, save);
 } finally {
   await browser.close();
 }

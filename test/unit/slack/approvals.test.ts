@@ -171,7 +171,9 @@ describe('an edit in Slack', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true }), (given) => {
         const row = typed({ ...GIVEN, ...(given as Arguments) });
-        expect(editOf(row.definition, stateOf(row))).toEqual({ arguments: row.definition.arguments });
+        // As JSON, which is how they are sent: it has one zero.
+        const sent = JSON.stringify({ arguments: row.definition.arguments });
+        expect(JSON.stringify(editOf(row.definition, stateOf(row)))).toBe(sent);
       }),
       { numRuns: 100 },
     );

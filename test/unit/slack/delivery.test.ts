@@ -53,21 +53,22 @@ async function turnInSlack() {
 it('shows an approval in the thread of its turn, and edits it once it was decided elsewhere', async () => {
   const { backend, engine, stream, kind, slack } = await turnInSlack();
   const { id } = (await requestApproval(engine, stream)).row;
-  const taken = async () => (await backend.outbox.take(bucketOf(stream), { slack: 10 }, 60_000))[0]?.task;
+  const taken = async () => (await backend.outbox.take(bucketOf(stream), { slack: 10 }, 60_000))[0];
   const requested = await taken();
-  expect(requested?.subject).toBe(id);
-  expect(requested && (await kind.handle(requested, 1))).toBe('done');
+  expect(requested?.task.subject).toBe(id);
+  expect(requested && (await kind.handle(requested.task, 1))).toBe('done');
+  if (requested !== undefined) await backend.outbox.done(requested);
   const shown = () => slack.messages.map(readable).join();
   expect(slack.messages.map(({ thread_ts }) => thread_ts)).toEqual(['1.1']);
   expect(shown()).toContain('B-1');
   await decideAs(engine, stream, id, { decision: 'approve', remember: true });
   const decided = await taken();
-  expect(decided && (await kind.handle(decided, 1))).toBe('done');
+  expect(decided && (await kind.handle(decided.task, 1))).toBe('done');
   expect(shown()).toContain('Approved for this conversation by <@U1> in the chat');
   expect(shown()).not.toContain('"button"');
   expect(slack.messages).toHaveLength(1);
   // The reply continues.
-  expect(await taken()).toEqual(turnTask(stream));
+  expect((await taken())?.task).toEqual(turnTask(stream));
 });
 
 it('shows nothing in a later slice before it has read what an earlier slice showed', async () => {

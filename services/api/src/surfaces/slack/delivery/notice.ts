@@ -3,7 +3,7 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { endOfQuietHours, type NotifyRules, nextNotice } from '@parley/shared/domain/notify';
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
-import { clipped, escaped } from '../mapping/text.ts';
+import { escalationMessage, reminderMessage } from '../mapping/notice.ts';
 import type { Posted, SlackThread } from '../store/threads.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
 import { faultOf } from './faults.ts';
@@ -58,7 +58,7 @@ export async function sendReminders(
           row.definition,
           { channel: posted.channel, thread: posted.ts },
           `${row.id}/reminder/${sent}`,
-          textMessage(`<@${place.userId}>, this question is still open.`),
+          reminderMessage({ user: place.userId }),
         )
       : await escalate(deps, row, place, next.to);
   return 'deferInMs' in result ? result : { deferInMs: 0 };
@@ -72,8 +72,7 @@ async function escalate(
   to: string,
 ): Promise<PostResult> {
   const delivery = `${row.id}/escalation`;
-  // Only the person asked may read the question itself.
-  const message = textMessage(`<@${place.userId}> has not answered a question yet: ${titleOf(row)}`);
+  const message = escalationMessage(row, { user: place.userId });
   try {
     return await postOnce(deps, row.definition, { channel: to }, delivery, message);
   } catch (error) {
@@ -83,12 +82,4 @@ async function escalate(
     const none = await deps.places.putPosted(row.definition, delivery, { channel: to, ts: '' });
     return { posted: none, isNew: false };
   }
-}
-
-function titleOf({ definition }: Row): string {
-  return `“${escaped(clipped(definition.title ?? 'Question of an agent', 150))}”`;
-}
-
-function textMessage(text: string) {
-  return { text, blocks: [{ type: 'section' as const, text: { type: 'mrkdwn' as const, text } }] };
 }

@@ -9,6 +9,7 @@ import { approvalMessage, approvalOverText, denyModal, editModal } from '../mapp
 import { editableArguments, editOf } from '../mapping/edit.ts';
 import { overModal } from '../mapping/modal.ts';
 import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId } from '../mapping/names.ts';
+import { escaped } from '../mapping/text.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
 
@@ -107,6 +108,7 @@ async function findOwn({ engine }: ListenerDeps, owner: Owner, id: string): Prom
   }
 }
 
+/** Why a decision was refused, as mrkdwn. */
 async function refusalText(
   deps: ListenerDeps,
   owner: Owner,
@@ -115,7 +117,9 @@ async function refusalText(
   message: string,
 ): Promise<string> {
   const row = await findOwn(deps, owner, id);
-  return row !== undefined && isApprovalEnded(row.status) ? approvalOverText(row, { user }) : message;
+  return row !== undefined && isApprovalEnded(row.status)
+    ? approvalOverText(row, { user })
+    : escaped(message);
 }
 
 /** Faults name arguments as `arguments.<name>`. */

@@ -1,12 +1,12 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { keyedStreamRequestId } from '@parley/shared/domain/ids';
 import type { App } from '@slack/bolt';
-import type { KnownBlock } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { startTurn } from '../../../turns/start.ts';
 import { turnTask } from '../delivery/question.ts';
-import { plain } from '../mapping/fields.ts';
-import { ACTION } from '../mapping/names.ts';
+import { section } from '../mapping/blocks.ts';
+import { connectMessage } from '../mapping/notice.ts';
+import type { SlackMessage } from '../mapping/question.ts';
 import type { SlackThread } from '../store/threads.ts';
 import { actorOf } from './actor.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
@@ -67,13 +67,12 @@ async function take(
   };
   const owner = await deps.links.find(user);
   if (owner === undefined) {
-    await tell(client, place, 'Connect your account to talk to me.', [
-      linkBlock(await deps.linkAddress(user)),
-    ]);
+    await tell(client, place, connectMessage(await deps.linkAddress(user)));
     return;
   }
   if (text.length > TEXT_MAX) {
-    await tell(client, place, `This message has more than ${TEXT_MAX} characters. Send a shorter one.`);
+    const text = `This message has more than ${TEXT_MAX} characters. Send a shorter one.`;
+    await tell(client, place, { text, blocks: [section(text)] });
     return;
   }
   const conversationId = `slack.${user.teamId}.${message.channel}.${place.thread}`;
@@ -97,7 +96,8 @@ async function take(
   } catch (error) {
     // Slack sends the event again.
     if (!isParleyError(error) || error.code === 'unavailable') throw error;
-    await tell(client, place, refusalText(error.code, error.message));
+    const refusal = refusalText(error.code, error.message);
+    await tell(client, place, { text: refusal, blocks: [section(refusal)] });
     return;
   }
   await deps.outbox.add(turnTask(stream));
@@ -121,25 +121,11 @@ function refusalText(code: string, message: string): string {
 }
 
 /** Tells the person alone. A message that is lost is not repeated: the person writes again. */
-async function tell(
-  client: WebClient,
-  place: SlackThread,
-  text: string,
-  more: KnownBlock[] = [],
-): Promise<void> {
-  const blocks: KnownBlock[] = [{ type: 'section', text: { type: 'mrkdwn', text, verbatim: true } }, ...more];
+async function tell(client: WebClient, place: SlackThread, message: SlackMessage): Promise<void> {
   const { channel, thread, userId } = place;
   const at = { channel, ...(thread !== undefined && { thread_ts: thread }) };
   const sent = place.isPrivate
-    ? client.chat.postMessage({ ...at, text, blocks, unfurl_links: false })
-    : client.chat.postEphemeral({ ...at, user: userId, text, blocks });
+    ? client.chat.postMessage({ ...at, ...message, unfurl_links: false })
+    : client.chat.postEphemeral({ ...at, ...message, user: userId });
   await sent.catch(() => undefined);
-}
-
-function linkBlock(url: string): KnownBlock {
-  const text = plain(`Connect at ${new URL(url).host}`.slice(0, 75));
-  return {
-    type: 'actions',
-    elements: [{ type: 'button', action_id: ACTION.link, text, url, style: 'primary' }],
-  };
 }

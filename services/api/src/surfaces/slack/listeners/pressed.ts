@@ -2,11 +2,10 @@ import type { Owner } from '@parley/shared/domain/ids';
 import type { BlockAction, ButtonAction, RespondFn } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
-import { button } from '../mapping/blocks.ts';
+import { openAgainMessage } from '../mapping/notice.ts';
 import type { SlackUser } from '../store/workspace.ts';
 import { actorOf } from './actor.ts';
 
-const TOO_LATE_TO_OPEN = 'Slack did not open the form in time.';
 const EXPIRED_TRIGGERS = new Set(['expired_trigger_id', 'trigger_expired', 'exchanged_trigger_id']);
 
 /** A button that a linked person has used. */
@@ -37,19 +36,12 @@ export async function openModal({ body, action, client, respond }: Pressed, view
   } catch (error) {
     const { code, data } = error as { readonly code?: string; readonly data?: { readonly error?: string } };
     if (code === undefined || (data?.error !== undefined && !EXPIRED_TRIGGERS.has(data.error))) throw error;
-    await respond({
-      response_type: 'ephemeral',
-      replace_original: false,
-      text: TOO_LATE_TO_OPEN,
-      blocks: [
-        { type: 'section', text: { type: 'mrkdwn', text: TOO_LATE_TO_OPEN } },
-        { type: 'actions', elements: [button(action.action_id, 'Open it again', action.value ?? '')] },
-      ],
-    });
+    const again = openAgainMessage(action.action_id, action.value ?? '');
+    await respond({ response_type: 'ephemeral', replace_original: false, ...again });
   }
 }
 
-/** Shows a text to the person alone. */
+/** Shows a text to the person alone. It is mrkdwn. */
 export async function privately(respond: RespondFn, text: string): Promise<void> {
   await respond({ response_type: 'ephemeral', replace_original: false, text });
 }

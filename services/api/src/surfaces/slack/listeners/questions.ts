@@ -8,6 +8,7 @@ import { chosenContent, contentOf, errorsOf, type FormState } from '../mapping/a
 import { formModal, overModal } from '../mapping/modal.ts';
 import { ACTION, FORM_VIEW } from '../mapping/names.ts';
 import { addressMessage, addressOf, overText } from '../mapping/question.ts';
+import { escaped } from '../mapping/text.ts';
 import { pressApproval } from './approvals.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
@@ -135,6 +136,7 @@ async function findOwn({ engine }: ListenerDeps, owner: Owner, id: string): Prom
   }
 }
 
+/** Why an answer was refused, as mrkdwn. */
 async function refusalText(
   deps: ListenerDeps,
   owner: Owner,
@@ -143,5 +145,5 @@ async function refusalText(
   message: string,
 ): Promise<string> {
   const row = await findOwn(deps, owner, id);
-  return row !== undefined && isTerminal(row.status) ? overText(row, { user }) : message;
+  return row !== undefined && isTerminal(row.status) ? overText(row, { user }) : escaped(message);
 }

@@ -131,7 +131,7 @@ function decisionBlocks(row: ApprovalRow, place: ShownTo): KnownBlock[] {
   const { id, definition } = row;
   if (!isShownInFull(definition.arguments))
     return [
-      section('Approve it in the chat or the inbox, where you can read all of them.'),
+      section('Approve it in the chat or the inbox, which show all of them.'),
       { type: 'actions', elements: [button(ACTION.deny, 'Deny', id)] },
     ];
   return [{ type: 'actions', elements: buttonsOf(id, definition, place) }];
@@ -161,7 +161,7 @@ function stateBlocks(row: ApprovalRow, place: ShownTo): KnownBlock[] {
   if (!isApprovalEnded(status)) {
     const until = `For <@${place.user}>. Open until ${dateText(expiresAt)}.`;
     const covers =
-      place.isPrivate && definition.remember !== undefined
+      place.isPrivate && definition.remember !== undefined && isShownInFull(definition.arguments)
         ? ` Approved ${rememberText(definition.remember)}, further calls of this tool under the same rule are made without asking.`
         : '';
     return [context(until + covers)];

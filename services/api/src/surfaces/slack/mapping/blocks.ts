@@ -10,8 +10,15 @@ export function header(text: string): HeaderBlock {
   return { type: 'header', text: plain(clipped(text, HEADER_MAX)) };
 }
 
-export function button(action: string, text: string, value: string, style?: 'primary' | 'danger'): Button {
-  return { type: 'button', action_id: action, text: plain(text), value, ...(style && { style }) };
+/** A button. One without a value is of no question. */
+export function button(action: string, text: string, value?: string, style?: 'primary' | 'danger'): Button {
+  return {
+    type: 'button',
+    action_id: action,
+    text: plain(text),
+    ...(value !== undefined && { value }),
+    ...(style && { style }),
+  };
 }
 
 /** Text of others: nothing in it is formatting, a mention or a link. */

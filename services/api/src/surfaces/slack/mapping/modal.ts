@@ -1,6 +1,6 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { ModalView } from '@slack/types';
-import { section } from './blocks.ts';
+import { mrkdwn, section } from './blocks.ts';
 import { inputOf, plain } from './fields.ts';
 import { FORM_VIEW } from './names.ts';
 import { textsOf } from './question.ts';
@@ -32,7 +32,7 @@ export function formModal({ id, definition }: Row): ModalView {
   };
 }
 
-/** What a modal becomes when it can no longer be sent. */
+/** What a modal becomes when it can no longer be sent. `text` is mrkdwn. */
 export function overModal(title: 'Question' | 'Approval', text: string): ModalView {
-  return { type: 'modal', title: plain(title), close: plain('Close'), blocks: [section(text)] };
+  return { type: 'modal', title: plain(title), close: plain('Close'), blocks: [mrkdwn(text)] };
 }
