@@ -141,6 +141,22 @@ describe('a turn', () => {
     expect(all.rows.map((row) => row.status)).toEqual([status]);
   });
 
+  it('remembers an approval where the configuration allows it: the next call of the conversation is made unasked', async () => {
+    const { editor, sessionId } = await sitDown(undefined, BOTH, randomUUID(), site, 'remember');
+    await editor.say(sessionId, 'tip');
+    await editor.say(sessionId, 'tip');
+    expect(editor.permissions).toHaveLength(1);
+    expect(editor.permissions[0]?.options.map(({ kind }) => kind)).toEqual([
+      'allow_once',
+      'allow_always',
+      'reject_once',
+    ]);
+    expect(editor.permissions[0]?.options[1]?.name).toBe(
+      'Approve, and do not ask again in this conversation',
+    );
+    expect(editor.text(sessionId).match(/Heard: paid/g)).toHaveLength(2);
+  });
+
   it('goes on after the answer when its pod has detached it meanwhile', async () => {
     const hasty = await openAcpSite({ holdMs: 20 });
     onTestFinished(() => hasty.stop());
@@ -376,7 +392,10 @@ describe('session/load', () => {
     expect(again.editor.text(sessionId)).toContain('Hello: hi');
     expect(kindsOf(again.editor).filter((kind) => kind === 'user_message_chunk')).toHaveLength(2);
     await until('the question again', () => second.answers.length === 1);
+    // The very same question: its id, its deadline and its form.
+    expect(again.editor.asked).toEqual([editor.asked[0]]);
     expect(again.editor.asked[0]).toMatchObject({ sessionId, message: 'Which colour?' });
+    expect(await openQuestions(site.engine, userId)).toHaveLength(1);
     second.answers[0]?.({ action: 'accept', content: { answer: 'green' } });
     await until('the reply', () => again.editor.text(sessionId).includes('green'));
     expect(await again.editor.say(sessionId, 'bye')).toMatchObject({ stopReason: 'end_turn' });

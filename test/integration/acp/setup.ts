@@ -87,6 +87,7 @@ const CALLS: Readonly<Record<string, { readonly name: string; readonly arguments
   link: { name: 'link', arguments: {} },
   broken: { name: 'broken', arguments: {} },
   pay: { name: 'pay', arguments: { amount: 7 } },
+  tip: { name: 'tip', arguments: { amount: 1 } },
 };
 
 /** The agent makes the calls that the words of the message name, in one step, and then repeats their results. */
@@ -109,17 +110,19 @@ const page = { mode: 'url', message: 'Connect it.', url: PAGE_URL, timeoutSecond
 const PAY = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
 const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
 /** A tool whose calls are made only after a person has approved them. */
-const pay = withApproval(
-  { ...PAY, call: async () => ({ type: 'returned', output: 'paid' }) },
-  {
-    policy: { rule: 'always', remember: undefined, demands: () => true },
-    server: 'bank',
-    source: { ...PAY, modelName: 'pay', hints: HINTS },
-    timeoutSeconds: 600,
-  },
-);
+const approved = (name: string, remember?: 'conversation') =>
+  withApproval(
+    { ...PAY, name, call: async () => ({ type: 'returned', output: 'paid' }) },
+    {
+      policy: { rule: 'always', remember, demands: () => true },
+      server: 'bank',
+      source: { ...PAY, name, modelName: name, hints: HINTS },
+      timeoutSeconds: 600,
+    },
+  );
 const TOOLS: readonly Tool[] = [
-  pay,
+  approved('pay'),
+  approved('tip', 'conversation'),
   elicit,
   asking('page', { ...page, completion: 'server' }),
   asking('link', { ...page, completion: 'client' }),

@@ -12,6 +12,7 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
+import { isFullSize } from '../../harness/proof-size.ts';
 import { hasTmux, openTerminal, type TerminalOptions } from '../../harness/tmux.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { newUser, QUICK, SERVICE_KEY, serviceAt, tokenOf, userAt, type World } from '../sdk/setup.ts';
@@ -21,7 +22,7 @@ import { pressAll, typeAnswer } from './typing.ts';
 
 const CLI = 'clients/cli/src/main.ts';
 const CANARY = 'c4nary-Zq8rT1';
-const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
+const KILLED_AT_ONCE = 6;
 
 async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-cli-'));
@@ -150,8 +151,8 @@ function lastQuestion(message: string): RegExp {
 class Crash extends Error {}
 
 function workflowSuite(url: () => string): void {
-  /** A person who answers everything as the cases say, until the test has ended. */
-  function answerAll(userId: string): void {
+  /** A person who answers everything as the cases say, until the test has ended or the returned function is called. */
+  function answerAll(userId: string): () => void {
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
     const person = userAt(url(), userId);
@@ -171,7 +172,8 @@ function workflowSuite(url: () => string): void {
             .catch(() => undefined);
         }
       }
-    })();
+    })().catch(() => undefined);
+    return () => stop.abort();
   }
 
   /** One process of the workflow; it dies at its n-th request, before or after the server got it. */
@@ -207,29 +209,35 @@ function workflowSuite(url: () => string): void {
   }
 
   describe('a workflow of twenty questions', () => {
-    it('that is killed at a step continues with its answers and effects, each once', async () => {
+    it('that is killed at a step continues with its answers and effects, each once', {
+      timeout: isFullSize ? 1_800_000 : 120_000,
+    }, async () => {
       const userId = newUser();
       answerAll(userId);
       const whole = await runOnce({ userId, workflowId: `w-${randomUUID()}`, effects: new Set() });
       expect(whole.result).toEqual(expectedOfTwenty());
-      const points = isFull
-        ? Array.from({ length: whole.sent }, (_, at) => at + 1)
-        : [2, Math.floor(whole.sent / 2)];
-      for (const at of points) {
-        for (const after of isFull ? [false, true] : [at % 2 === 0]) {
-          const one = { userId: newUser(), workflowId: `w-${randomUUID()}`, effects: new Set<string>() };
-          answerAll(one.userId);
-          // A run may need fewer requests than another: then it ends.
-          await runOnce({ ...one, dies: { at, after } }).catch((error) =>
-            expect(error).toBeInstanceOf(Crash),
-          );
-          expect((await runOnce(one)).result).toEqual(expectedOfTwenty());
-          expect(one.effects.size).toBe(4);
-          const asked = [];
-          for await (const elicitation of userAt(url(), one.userId).list()) asked.push(elicitation.message);
-          expect(asked).toHaveLength(20);
-        }
-      }
+      const points = isFullSize
+        ? Array.from({ length: whole.sent }, (_, at) => at + 1).flatMap((at) => [
+            { at, after: false },
+            { at, after: true },
+          ])
+        : [
+            { at: 2, after: true },
+            { at: Math.floor(whole.sent / 2), after: false },
+          ];
+      const killed = async (dies: { readonly at: number; readonly after: boolean }) => {
+        const one = { userId: newUser(), workflowId: `w-${randomUUID()}`, effects: new Set<string>() };
+        const stopAnswering = answerAll(one.userId);
+        // A run may need fewer requests than another: then it ends.
+        await runOnce({ ...one, dies }).catch((error) => expect(error).toBeInstanceOf(Crash));
+        expect((await runOnce(one)).result).toEqual(expectedOfTwenty());
+        stopAnswering();
+        expect(one.effects.size).toBe(4);
+        const asked = [];
+        for await (const elicitation of userAt(url(), one.userId).list()) asked.push(elicitation.message);
+        expect(asked).toHaveLength(20);
+      };
+      while (points.length > 0) await Promise.all(points.splice(0, KILLED_AT_ONCE).map(killed));
     });
 
     it('whose program has changed says so, at the position that differs', async () => {

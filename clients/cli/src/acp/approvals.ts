@@ -4,7 +4,7 @@ import {
   type RequestPermissionRequest,
   type RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
-import { type Approval, isParleyClientError, type ParleyClient } from '@parley/sdk';
+import { type Approval, type ApprovalChoice, isParleyClientError, type ParleyClient } from '@parley/sdk';
 import { describeApproval } from './describe.ts';
 
 export interface ApprovalsDeps {
@@ -24,10 +24,31 @@ export interface Approvals {
   close(): void;
 }
 
-const OPTIONS: RequestPermissionRequest['options'] = [
-  { optionId: 'approve', name: 'Approve once', kind: 'allow_once' },
-  { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
-];
+type PermissionOption = RequestPermissionRequest['options'][number];
+
+const CHOICES: Readonly<Record<string, ApprovalChoice>> = {
+  approve: { decision: 'approve' },
+  remember: { decision: 'approve', remember: true },
+  deny: { decision: 'deny' },
+};
+
+/** What a person may choose. ACP has no option to edit a call. */
+function optionsOf({ remember }: Pick<Approval, 'remember'>): PermissionOption[] {
+  return [
+    { optionId: 'approve', name: 'Approve once', kind: 'allow_once' },
+    ...(remember === undefined
+      ? []
+      : [{ optionId: 'remember', name: rememberName(remember), kind: 'allow_always' } as const]),
+    { optionId: 'deny', name: 'Deny', kind: 'reject_once' },
+  ];
+}
+
+function rememberName(remember: NonNullable<Approval['remember']>): string {
+  if (remember === 'conversation') return 'Approve, and do not ask again in this conversation';
+  const { days } = remember;
+  return `Approve, and do not ask again for ${days === 1 ? 'one day' : `${days} days`}`;
+}
+
 /** Errors of a decision that came after another place had decided. */
 const SETTLED = ['already_settled', 'expired', 'not_found'] as const;
 
@@ -62,7 +83,7 @@ async function ask(
 ): Promise<void> {
   const { approvalId, toolCallId, tool } = approval;
   const toolCall = { toolCallId, title: tool.title ?? tool.name, rawInput: approval.arguments };
-  const request = { sessionId, toolCall, options: OPTIONS };
+  const request = { sessionId, toolCall, options: optionsOf(approval) };
   const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
   const chosen = await client
     .request<RequestPermissionResponse, RequestPermissionRequest>(
@@ -75,9 +96,10 @@ async function ask(
     )
     .catch(() => undefined);
   if (signal.aborted) return;
-  if (chosen !== 'approve' && chosen !== 'deny') return say(describeApproval(approval));
+  const choice = chosen === undefined ? undefined : CHOICES[chosen];
+  if (choice === undefined) return say(describeApproval(approval));
   try {
-    await parley.decide(approvalId, { decision: chosen }, { signal });
+    await parley.decide(approvalId, choice, { signal });
   } catch (error) {
     if (!signal.aborted && !SETTLED.some((code) => isParleyClientError(error, code))) throw error;
   }
