@@ -202,6 +202,36 @@ describe('the chain', () => {
     expect(outcome).toEqual({ status: 'expired' });
   });
 
+  it('shows nothing after it was aborted, and leaves no rejection of a handler unhandled', async () => {
+    const reason = new Error('taken away');
+    const late = new AbortController();
+    const unshown = scripted('a', [], {
+      async canHandle() {
+        late.abort(reason);
+        return true;
+      },
+    });
+    const asking = createElicitor({ handlers: [unshown] }).ask(ask, { signal: late.signal });
+    await expect(asking).rejects.toBe(reason);
+    expect(unshown.prompts).toEqual([]);
+
+    const unhandled: unknown[] = [];
+    const note = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', note);
+    const gone = new AbortController();
+    const failing = scripted('b', [], {
+      handle: () => {
+        gone.abort(reason);
+        return Promise.reject(new Error('the connection broke'));
+      },
+    });
+    const broken = createElicitor({ handlers: [failing] }).ask(ask, { signal: gone.signal });
+    await expect(broken).rejects.toBe(reason);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('unhandledRejection', note);
+    expect(unhandled).toEqual([]);
+  });
+
   it('shows one prompt at a time where there is one screen, a later page of an ask first', async () => {
     let open = 0;
     const order: string[] = [];

@@ -215,6 +215,7 @@ async function show(
       attempts.push({ handler: name, reason: 'cannot' });
       continue;
     }
+    deadline.signal.throwIfAborted();
     const isLater = prompt.page > 0 || round > 0;
     const release = await queues.get(handler)?.acquire(deadline.signal, { first: isLater });
     try {
@@ -244,8 +245,9 @@ async function can(handler: ElicitationHandler, prompt: Prompt): Promise<boolean
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = () => reject(signal.reason);
+    // In every case, so that no rejection of the handler is left unhandled.
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
     if (signal.aborted) return abort();
     signal.addEventListener('abort', abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
   });
 }
