@@ -38,6 +38,7 @@ const LIMITS = [
   'user-read-bytes',
   'user-write-bytes',
   'service-write-bytes',
+  'service-read-bytes',
   'tenant-reads',
   'answers',
   'streams',

@@ -52,6 +52,7 @@ const POD_ENV = {
   // Floods send more large bodies than one caller may; test/integration/http/body-budget.test.ts judges that budget.
   PARLEY_LIMIT_USER_WRITE_BYTES: '1000000000',
   PARLEY_LIMIT_SERVICE_WRITE_BYTES: '1000000000',
+  PARLEY_LIMIT_SERVICE_READ_BYTES: '1000000000',
   PARLEY_LOG_LEVEL: 'debug',
   PARLEY_LIMIT_ELICITATION_ANSWERS: String(LIMITS.elicitationAnswers),
   PARLEY_LIMIT_USER_OPEN: String(LIMITS.userOpen),

@@ -21,7 +21,7 @@ import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
-import type { CallLimitSettings } from '../../../services/api/src/http/limits.ts';
+import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { unauthenticated } from '../../../services/api/src/http/token.ts';

@@ -3,7 +3,7 @@ import {
   type CallLimitDeps,
   type CallLimitSettings,
   createCallLimits,
-} from '../../../services/api/src/http/limits.ts';
+} from '../../../services/api/src/http/limits/call-limits.ts';
 
 const ROOMY_CALLS: CallLimitSettings = {
   userWrites: 1e6,
@@ -14,6 +14,7 @@ const ROOMY_CALLS: CallLimitSettings = {
   userReadBytes: 1e9,
   userWriteBytes: 1e9,
   serviceWriteBytes: 1e9,
+  serviceReadBytes: 1e9,
   tenantReads: 1e6,
 };
 

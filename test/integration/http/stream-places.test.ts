@@ -1,7 +1,11 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
 import { describe, expect, it } from 'vitest';
-import { inStreamPlace, type StreamPlace, type StreamReader } from '../../../services/api/src/http/limits.ts';
+import {
+  inStreamPlace,
+  type StreamPlace,
+  type StreamReader,
+} from '../../../services/api/src/http/limits/stream-places.ts';
 import { newOwner } from '../../contract/support/questions.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { callLimitsOn } from './call-limits.ts';

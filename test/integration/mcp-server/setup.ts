@@ -9,7 +9,7 @@ import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
-import type { CallLimitSettings } from '../../../services/api/src/http/limits.ts';
+import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { unauthenticated } from '../../../services/api/src/http/token.ts';

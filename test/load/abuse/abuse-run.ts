@@ -34,8 +34,9 @@ export const ABUSE_ENV = {
   PARLEY_LIMIT_USER_STREAMS: '',
   PARLEY_LIMIT_USER_READS: '',
   PARLEY_LIMIT_USER_TURNS: '',
-  // The default suits machines of many cores.
+  // The defaults suit machines of many cores.
   PARLEY_LIMIT_SERVICE_CALLS: '1200',
+  PARLEY_LIMIT_SERVICE_READ_BYTES: '16777216',
   // The abuser can store again and again.
   PARLEY_RETENTION_SECONDS: '120',
   PARLEY_CONVERSATION_SECONDS: '120',

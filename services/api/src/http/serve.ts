@@ -5,7 +5,9 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Authenticate } from './auth.ts';
 import { readBody } from './body.ts';
 import { check } from './check.ts';
-import type { CallLimits } from './limits.ts';
+import type { CallLimits } from './limits/call-limits.ts';
+import type { RefusalDelays } from './limits/refusal-delays.ts';
+import { STATUS_OF } from './problem.ts';
 import type { BearerCaller, PathParams, Reply, RequestHead, Route, RouteCall } from './route.ts';
 import { sendEmpty, sendJson, sendPieces, sendProblem, sendText } from './send.ts';
 import { type SseOptions, sendEvents } from './sse.ts';
@@ -15,6 +17,8 @@ import { unauthenticated } from './token.ts';
 export interface ServeDeps {
   readonly authenticate: Authenticate;
   readonly limits: Pick<CallLimits, 'call' | 'sent' | 'body'>;
+  /** Makes a caller who is refused again and again wait for the reply; by default, every refusal is sent at once. */
+  readonly refusalDelays?: RefusalDelays;
   /** Limit of a JSON body whose route sets none. */
   readonly bodyBytesMax: number;
   readonly sse: SseOptions;
@@ -76,7 +80,7 @@ export function createServe(deps: ServeDeps): Serve {
       await admitted;
       await send(deps, req, res, await handled, at);
     } catch (error) {
-      await fail(deps, route, req, res, at, error);
+      await fail(deps, route, req, res, at, error, life);
     } finally {
       life.end();
       const durationMs = performance.now() - startedAt;
@@ -231,8 +235,17 @@ async function send(
 
 /** Counts the bytes of a reply against the budget of a caller who has one. */
 function counterOf({ limits }: ServeDeps, caller: unknown): StreamOptions['sent'] {
-  const isUser = typeof caller === 'object' && caller !== null && 'kind' in caller && caller.kind === 'user';
-  return isUser ? (bytes) => limits.sent(caller as Caller, bytes) : undefined;
+  return isCaller(caller) ? (bytes) => limits.sent(caller, bytes) : undefined;
+}
+
+/** True for a caller with a bearer token; other proofs have callers of other kinds. */
+function isCaller(caller: unknown): caller is Caller {
+  return (
+    typeof caller === 'object' &&
+    caller !== null &&
+    'kind' in caller &&
+    (caller.kind === 'user' || caller.kind === 'service')
+  );
 }
 
 async function fail(
@@ -242,11 +255,16 @@ async function fail(
   res: ServerResponse,
   at: Proven,
   error: unknown,
+  life: Pick<RouteCall, 'signal'>,
 ): Promise<void> {
   if (res.closed) return;
   const place = { route: route.path, requestId: at.head.requestId };
   if (!isParleyError(error)) deps.onFault(error, place);
   if (res.headersSent) return void res.destroy();
+  if (isParleyError(error) && STATUS_OF[error.code] === 429 && isCaller(at.caller)) {
+    await deps.refusalDelays?.wait(at.caller, life.signal);
+    if (res.closed) return;
+  }
   try {
     const reply = route.refuse?.(error, at);
     if (reply !== undefined) return await send(deps, req, res, reply, at);

@@ -2,7 +2,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import type { Deliveries } from '@parley/shared/ports/delivery/kind';
 import type { VaultStore } from '@parley/shared/ports/vault';
 import { eraseUser } from '@parley/shared/runs/erase-user';
-import { answerLimitOf, USER_LIMITS } from '../http/limits.ts';
+import { answerLimitOf, USER_LIMITS } from '../http/limits/call-limits.ts';
 import type { EraseUser } from '../surfaces/rest/users.ts';
 import type { PodParts } from './pod-parts.ts';
 

@@ -4,7 +4,7 @@ import type { Env } from '@parley/shared/runtime/env';
 import type { Log } from '@parley/shared/runtime/log';
 import type { Metrics } from '@parley/shared/runtime/metrics';
 import type { Authenticate } from '../http/auth.ts';
-import type { CallLimits } from '../http/limits.ts';
+import type { CallLimits } from '../http/limits/call-limits.ts';
 
 /** The dependencies from which the parts of a pod are wired. */
 export interface PodParts {

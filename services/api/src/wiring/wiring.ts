@@ -24,7 +24,8 @@ import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { healthRoutes } from '../http/health.ts';
-import { type CallLimits, createCallLimits } from '../http/limits.ts';
+import { type CallLimits, createCallLimits } from '../http/limits/call-limits.ts';
+import { createRefusalDelays } from '../http/limits/refusal-delays.ts';
 import type { Surface } from '../http/route.ts';
 import type { Router } from '../http/router.ts';
 import { createServe } from '../http/serve.ts';
@@ -184,6 +185,7 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
       userReadBytes: env.PARLEY_LIMIT_USER_READ_BYTES,
       userWriteBytes: env.PARLEY_LIMIT_USER_WRITE_BYTES,
       serviceWriteBytes: env.PARLEY_LIMIT_SERVICE_WRITE_BYTES,
+      serviceReadBytes: env.PARLEY_LIMIT_SERVICE_READ_BYTES,
       tenantReads: env.PARLEY_LIMIT_TENANT_READS,
     },
     holder: { owner, hasLapsed: lease.hasLapsed },
@@ -203,6 +205,7 @@ function createPodApp(parts: AppParts): Router {
   const serve = createServe({
     authenticate,
     limits,
+    refusalDelays: createRefusalDelays({ delayMs: env.PARLEY_REFUSAL_DELAY_MS }),
     bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,
     sse: { heartbeatMs: env.PARLEY_HEARTBEAT_MS, slowReaderMs: SLOW_READER_MS, draining },
     onDone({ route, method, status, durationMs }) {

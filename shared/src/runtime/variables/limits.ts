@@ -18,6 +18,12 @@ export const LIMIT_VARIABLES = {
     'Bytes of large request bodies (above 16 kB) of one user in 10 s. The next one is refused before it is read.',
   ),
   PARLEY_LIMIT_SERVICE_WRITE_BYTES: integer(67_108_864, 10_000, 1e12, 'The same for one service key.'),
+  PARLEY_LIMIT_SERVICE_READ_BYTES: integer(
+    67_108_864,
+    10_000,
+    1e12,
+    'Bytes that one service key is sent in 10 s. The next read is refused, and open event streams pause until the 10 s are over.',
+  ),
   PARLEY_LIMIT_TENANT_READS: integer(100_000, 1, 1e9, 'Reads of all users of one tenant in 10 s.'),
   PARLEY_LIMIT_POD_TURNS: integer(
     1_000,
@@ -96,6 +102,12 @@ export const LIMIT_VARIABLES = {
     'Failed sign-ins, links of other people and refused keys from one address on the connect pages in 10 min.',
   ),
   PARLEY_LIMIT_SERVICE_CALLS: integer(50_000, 1, 1e9, 'Calls with one service key in 10 s.'),
+  PARLEY_REFUSAL_DELAY_MS: integer(
+    1_000,
+    0,
+    10_000,
+    'How long a reply with status 429 waits, once its caller has had 20 of them from this pod in 10 s. 0: no reply waits.',
+  ),
   PARLEY_LIMIT_BODY_BYTES: integer(262_144, 1_024, 67_108_864, 'Size of a request body.'),
   PARLEY_LIMIT_MESSAGE_CHARACTERS: integer(10_000, 1, 1e6, 'Length of a message.'),
   PARLEY_LIMIT_SCHEMA_BYTES: integer(32_768, 256, 1e7, 'Size of a form schema.'),

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import type { Authenticate } from '../../http/auth.ts';
-import type { CallLimits } from '../../http/limits.ts';
+import type { CallLimits } from '../../http/limits/call-limits.ts';
 import type { Turns } from '../../turns/turns.ts';
 import type { PushConfigs } from './push.ts';
 

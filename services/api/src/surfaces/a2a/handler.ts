@@ -5,7 +5,7 @@ import type { WireUpdate } from '@parley/shared/domain/a2a/wire';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
-import { inStreamPlace } from '../../http/limits.ts';
+import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import type { RouteCall } from '../../http/route.ts';
 import { podDraining } from '../../turns/start.ts';
 import { a2aCallerOf } from './caller.ts';

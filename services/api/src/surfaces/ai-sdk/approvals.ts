@@ -5,7 +5,7 @@ import { isApprovalId } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { SAMPLE_APPROVAL } from '../../http/docs/sample-approval.ts';
-import { admitAnswer, type CallLimits } from '../../http/limits.ts';
+import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';
 import { userOf } from '../../http/reply.ts';
 import { bearer, json, jsonBody, type Route, route } from '../../http/route.ts';
 import type { ChatMessage } from '../../turns/messages.ts';

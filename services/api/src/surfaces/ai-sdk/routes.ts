@@ -7,7 +7,8 @@ import { parseReaderPosition } from '@parley/shared/domain/events';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
-import { admitAnswer, type CallLimits, inStreamPlace } from '../../http/limits.ts';
+import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';
+import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import { userOf } from '../../http/reply.ts';
 import {
   bearer,

@@ -1,7 +1,7 @@
 import type { Server } from '@modelcontextprotocol/server';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
-import type { CallLimits } from '../../http/limits.ts';
+import type { CallLimits } from '../../http/limits/call-limits.ts';
 import type { Turns } from '../../turns/turns.ts';
 
 /** The hosted page of each form, below `baseUrl`, by the elicitation's id. */

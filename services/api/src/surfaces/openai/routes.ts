@@ -3,7 +3,8 @@ import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
 import { QUOTA_CODES } from '@parley/shared/domain/errors';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
-import { type CallLimits, inStreamPlace } from '../../http/limits.ts';
+import type { CallLimits } from '../../http/limits/call-limits.ts';
+import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import {
   bearer,
   json,

@@ -8,7 +8,7 @@ import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { SAMPLE_APPROVAL } from '../../http/docs/sample-approval.ts';
-import { admitAnswer, type CallLimits } from '../../http/limits.ts';
+import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';
 import { ownerOf, userOf } from '../../http/reply.ts';
 import { bearer, json, jsonBody, type Route, route } from '../../http/route.ts';
 

@@ -1,5 +1,5 @@
 import type { Webhooks } from '@parley/shared/delivery/webhooks';
-import type { CallLimits } from '../../http/limits.ts';
+import type { CallLimits } from '../../http/limits/call-limits.ts';
 import type { Surface } from '../../http/route.ts';
 import { approvalRoutes } from './approvals.ts';
 import { elicitAnswerRoute } from './elicit-answers.ts';

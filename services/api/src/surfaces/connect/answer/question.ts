@@ -2,7 +2,7 @@ import type { Row } from '@parley/shared/domain/elicitations/row';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import type { CallLimits } from '../../../http/limits.ts';
+import type { CallLimits } from '../../../http/limits/call-limits.ts';
 import { readForm } from '../handlers/form.ts';
 import type { PageParts } from '../handlers/parts.ts';
 import { counted } from '../handlers/sign-in.ts';

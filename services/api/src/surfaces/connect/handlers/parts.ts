@@ -5,7 +5,7 @@ import type { Elicitations } from '@parley/shared/ports/elicitations/elicitation
 import type { Limits } from '@parley/shared/ports/limits';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import type { Vault } from '@parley/shared/vault/vault';
-import type { CallLimits } from '../../../http/limits.ts';
+import type { CallLimits } from '../../../http/limits/call-limits.ts';
 import type { ConnectEvent } from '../events.ts';
 import { type Attempts, createAttempts } from '../flows/attempts.ts';
 import { type BrowserCookie, type CookieKind, createBrowserCookie } from '../flows/browser.ts';

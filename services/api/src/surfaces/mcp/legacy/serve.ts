@@ -5,7 +5,8 @@ import {
 } from '@modelcontextprotocol/server';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
-import { admitAnswer, inStreamPlace } from '../../../http/limits.ts';
+import { admitAnswer } from '../../../http/limits/call-limits.ts';
+import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { showsOf } from '../capabilities.ts';

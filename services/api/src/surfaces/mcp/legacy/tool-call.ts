@@ -1,5 +1,5 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { inStreamPlace, type StreamPlace } from '../../../http/limits.ts';
+import { inStreamPlace, type StreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { followTurn } from '../../../turns/follow.ts';

@@ -6,7 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isRecord } from '@parley/shared/domain/plain-record';
-import { admitAnswer } from '../../../http/limits.ts';
+import { admitAnswer } from '../../../http/limits/call-limits.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { RouteCall } from '../../../http/route.ts';
 import { podDraining } from '../../../turns/start.ts';

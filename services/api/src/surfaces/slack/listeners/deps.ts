@@ -1,7 +1,7 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
-import type { CallLimits } from '../../../http/limits.ts';
+import type { CallLimits } from '../../../http/limits/call-limits.ts';
 import type { Turns } from '../../../turns/turns.ts';
 import type { SlackDeliveryDeps } from '../delivery/deps.ts';
 import type { SlackSettings } from '../settings.ts';

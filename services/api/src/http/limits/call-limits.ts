@@ -1,11 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
-import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
-import type { Limits, Rate } from '@parley/shared/ports/limits';
+import type { Rate } from '@parley/shared/ports/limits';
 import type { LimitName } from '@parley/shared/runtime/metrics';
-import type { RouteCall } from './route.ts';
+import type { RouteCall } from '../route.ts';
+import { createStreamPlaces, type StreamPlaceDeps, type TakeStreamPlace } from './stream-places.ts';
 
 /** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
 export interface CallLimits {
@@ -26,27 +25,8 @@ export interface CallLimits {
   body(caller: Caller, bytes: number): Promise<void>;
   /** One answer of one caller to one elicitation. */
   answer(owner: Owner, elicitationId: string): Promise<void>;
-  /**
-   * Takes and keeps a place for one event stream of a user; the returned function releases it. `onLost` is called when
-   * another reader took the place.
-   */
-  stream(caller: Caller, reader: StreamReader, onLost: () => void): Promise<() => void>;
-}
-
-/** A reader that asks for an event stream. */
-export interface StreamReader {
-  /** What it reads, such as `chat/<conversation id>`. */
-  readonly stream: string;
-  /** True when it has read this stream before. It may then take the place of an earlier connection to the same stream. */
-  readonly returns: boolean;
-}
-
-/** This pod as a holder of stream places. */
-export interface PlaceHolder {
-  /** Name of this pod's lease; another one after each start. */
-  readonly owner: string;
-  /** True when the lease of another pod has lapsed. */
-  hasLapsed(owner: string): Promise<boolean>;
+  /** A place for one event stream. */
+  readonly stream: TakeStreamPlace;
 }
 
 export interface CallLimitSettings {
@@ -58,12 +38,11 @@ export interface CallLimitSettings {
   readonly userReadBytes: number;
   readonly userWriteBytes: number;
   readonly serviceWriteBytes: number;
+  readonly serviceReadBytes: number;
   readonly tenantReads: number;
 }
 
 const WINDOW_SECONDS = 10;
-const PLACE_MS = 45_000;
-const RENEW_MS = 15_000;
 /** The limits of which a user has a budget or places. */
 export const USER_LIMITS = [
   'user-writes',
@@ -91,24 +70,22 @@ const BYTE_POINTS_AHEAD = 4;
 // A read should not cost a second round trip: pods take this share of a budget ahead.
 const READ_BATCHES = 50;
 
-export interface CallLimitDeps {
-  readonly limits: Limits;
+export interface CallLimitDeps extends Pick<StreamPlaceDeps, 'limits' | 'holder' | 'renewMs'> {
   readonly settings: CallLimitSettings;
-  readonly holder: PlaceHolder;
-  /** How often the places of open streams are renewed, in ms. */
-  readonly renewMs?: number;
   /** Called with the limit that a caller has reached. */
   readonly onRefused: (limit: LimitName) => void;
 }
 
 /** Makes the budgets. */
 export function createCallLimits(deps: CallLimitDeps): CallLimits {
-  const { limits, settings, holder, renewMs = RENEW_MS, onRefused } = deps;
-  const byteRate = {
-    points: Math.ceil(settings.userReadBytes / POINT_BYTES),
-    windowSeconds: WINDOW_SECONDS,
-    batch: BYTE_POINTS_AHEAD,
-  };
+  const { limits, settings, onRefused } = deps;
+  /** The budget of the bytes that a caller is sent. */
+  function readBytesOf(caller: Caller): readonly [LimitName, Owner, Rate] {
+    return caller.kind === 'service'
+      ? ['service-read-bytes', serviceOf(caller), byteRate(settings.serviceReadBytes)]
+      : ['user-read-bytes', userOf(caller), byteRate(settings.userReadBytes)];
+  }
+
   async function spend(
     limit: LimitName,
     subject: Owner,
@@ -135,14 +112,16 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     await take('answers', owner, settings.elicitationAnswers, `:${elicitationId}`);
   }
 
-  async function takeRead({ tenant, userId }: Owner): Promise<void> {
-    const ofTenant = { tenant, userId: TENANT_USER };
-    const [byUser, byTenant, byBytes] = await Promise.all([
-      spend('user-reads', { tenant, userId }, readRate(settings.userReads)),
-      spend('tenant-reads', ofTenant, readRate(settings.tenantReads)),
-      spend('user-read-bytes', { tenant, userId }, byteRate),
-    ]);
-    const retryAfterSeconds = byUser ?? byTenant ?? byBytes;
+  async function takeRead(caller: Caller): Promise<void> {
+    const spent = [spend(...readBytesOf(caller))];
+    if (caller.kind === 'user') {
+      const ofTenant = { tenant: caller.tenant, userId: TENANT_USER };
+      spent.unshift(
+        spend('user-reads', userOf(caller), readRate(settings.userReads)),
+        spend('tenant-reads', ofTenant, readRate(settings.tenantReads)),
+      );
+    }
+    const retryAfterSeconds = (await Promise.all(spent)).find((seconds) => seconds !== undefined);
     if (retryAfterSeconds === undefined) return;
     throw new ParleyError('read_quota', 'Too many reads; wait and try again.', { retryAfterSeconds });
   }
@@ -150,7 +129,8 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   return {
     async call(caller, writes, answers) {
       if (caller.kind === 'service') {
-        await take('service-calls', serviceOf(caller), settings.serviceCalls);
+        const call = take('service-calls', serviceOf(caller), settings.serviceCalls);
+        await (writes ? call : Promise.all([call, takeRead(caller)]));
       } else if (writes) {
         const call = take('user-writes', caller, settings.userWrites);
         // A call that is refused anyway takes nothing from the budget of the answers.
@@ -162,9 +142,8 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     },
     async sent(caller, bytes) {
       const points = Math.floor(bytes / POINT_BYTES);
-      if (caller.kind === 'service' || points === 0) return 0;
-      const { tenant, userId } = caller;
-      const verdict = await limits.take('user-read-bytes', { tenant, userId }, byteRate, points);
+      if (points === 0) return 0;
+      const verdict = await limits.take(...readBytesOf(caller), points);
       return verdict.allowed ? 0 : verdict.retryAfterSeconds;
     },
     async body(caller, bytes) {
@@ -183,24 +162,11 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
         );
     },
     answer: takeAnswer,
-    async stream(caller, reader, onLost) {
-      if (caller.kind === 'service') return () => undefined;
-      const place = formatPlace({ owner: holder.owner, stream: reader.stream });
-      const hold = () => limits.hold('streams', caller, place, settings.userStreams, PLACE_MS);
-      const isHeld = (await hold()) || ((await freePlace(deps, caller, reader)) && (await hold()));
-      if (!isHeld) {
-        onRefused('streams');
-        throw new ParleyError('rate_limited', 'This user has too many open event streams; close one.', {
-          retryAfterSeconds: WINDOW_SECONDS,
-        });
-      }
-      const renew = () => hold().then((held) => held || onLost());
-      const renewal = setInterval(() => renew().catch(() => undefined), renewMs).unref();
-      return () => {
-        clearInterval(renewal);
-        limits.release('streams', caller, place).catch(() => undefined);
-      };
-    },
+    stream: createStreamPlaces({
+      ...deps,
+      streamsMax: settings.userStreams,
+      onRefused: () => onRefused('streams'),
+    }),
   };
 }
 
@@ -209,42 +175,16 @@ function serviceOf({ tenant, keyId }: Caller & { readonly kind: 'service' }): Ow
   return { tenant, userId: `${SERVICE_USER}:${keyId ?? ''}` };
 }
 
+function userOf({ tenant, userId }: Caller & { readonly kind: 'user' }): Owner {
+  return { tenant, userId };
+}
+
+function byteRate(bytes: number): Rate {
+  return { points: Math.ceil(bytes / POINT_BYTES), windowSeconds: WINDOW_SECONDS, batch: BYTE_POINTS_AHEAD };
+}
+
 function readRate(points: number): Rate {
   return { points, windowSeconds: WINDOW_SECONDS, batch: Math.floor(points / READ_BATCHES) };
-}
-
-/**
- * Frees the places of pods whose lease has lapsed; else, for a reader that returns, the oldest place of its own stream,
- * whose connection is probably broken. False when there is none of either.
- */
-async function freePlace(
-  { limits, holder }: CallLimitDeps,
-  user: Owner,
-  { stream, returns }: StreamReader,
-): Promise<boolean> {
-  const places = (await limits.places('streams', user)).map((name) => ({ name, ...parsePlace(name) }));
-  const owners = [...new Set(places.map(({ owner }) => owner))].filter((owner) => owner !== holder.owner);
-  const haveLapsed = await Promise.all(owners.map((owner) => holder.hasLapsed(owner)));
-  const lapsed = new Set(owners.filter((_owner, at) => haveLapsed[at]));
-  const abandoned = places.filter(({ owner }) => lapsed.has(owner));
-  const own = returns ? places.filter((place) => place.stream === stream).slice(0, 1) : [];
-  const free = abandoned.length > 0 ? abandoned : own;
-  await Promise.all(free.map(({ name }) => limits.release('streams', user, name)));
-  return free.length > 0;
-}
-
-interface PlaceName {
-  readonly owner: string;
-  readonly stream: string;
-}
-
-function formatPlace({ owner, stream }: PlaceName): string {
-  return [owner, stream, randomUUID()].map(encodeURIComponent).join('/');
-}
-
-function parsePlace(name: string): PlaceName {
-  const [owner = '', stream = ''] = name.split('/').map(decodeURIComponent);
-  return { owner, stream };
 }
 
 /**
@@ -257,32 +197,4 @@ export async function admitAnswer(
   elicitationId: string,
 ): Promise<void> {
   await Promise.all([admitted, caller.kind === 'user' && limits.answer(caller, elicitationId)]);
-}
-
-/** A place that an event stream occupies. */
-export interface StreamPlace {
-  readonly release: () => void;
-  /** Aborted when the caller disconnects, the pod drains, or another reader took the place. */
-  readonly signal: AbortSignal;
-}
-
-/**
- * Takes a place for an event stream, and opens it. Releases the place when `open` fails, when the stream calls
- * `release`, and when the caller disconnects, also before the first event.
- */
-export async function inStreamPlace<Opened>(
-  limits: Pick<CallLimits, 'stream'>,
-  { caller, signal: calling }: Pick<RouteCall, 'caller' | 'signal'>,
-  reader: StreamReader,
-  open: (place: StreamPlace) => Promise<Opened>,
-): Promise<Opened> {
-  const lost = new AbortController();
-  const signal = AbortSignal.any([calling, lost.signal]);
-  const release = releaseOnAbort(signal, await limits.stream(caller, reader, () => lost.abort()));
-  try {
-    return await open({ release, signal });
-  } catch (error) {
-    release();
-    throw error;
-  }
 }

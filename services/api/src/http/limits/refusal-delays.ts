@@ -1,0 +1,80 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Caller, keyIdOf } from '@parley/shared/elicitations/caller';
+
+/**
+ * Holds back the refusals of a caller who is refused again and again. A program that repeats refused calls without a pause
+ * then costs a pod a few calls a second for each of its connections, not as many as it can send.
+ */
+export interface RefusalDelays {
+  /**
+   * Resolves when the refusal may be sent: at once for the first `FREE_REFUSALS` of a caller in a window, later after the
+   * delay. Resolves early when `signal` is aborted. Never rejects.
+   */
+  wait(caller: Caller, signal: AbortSignal): Promise<void>;
+}
+
+export interface RefusalDelaySettings {
+  /** How long a refusal waits, in ms; 0: no refusal waits. */
+  readonly delayMs: number;
+}
+
+const WINDOW_MS = 10_000;
+const FREE_REFUSALS = 20;
+// Each waiting refusal holds a connection, and callers choose how many they open.
+const WAITING_OF_CALLER_MAX = 64;
+const WAITING_MAX = 2_000;
+
+/** What one caller was refused in a window. */
+interface Refused {
+  endsAtMs: number;
+  count: number;
+  waiting: number;
+}
+
+/** Makes the delays of one pod. */
+export function createRefusalDelays({ delayMs }: RefusalDelaySettings): RefusalDelays {
+  const refusedOf = new Map<string, Refused>();
+  let waiting = 0;
+
+  function refusedNow(caller: Caller): Refused {
+    const key = keyOf(caller);
+    const now = performance.now();
+    forgetEnded(now);
+    const refused = refusedOf.get(key) ?? { endsAtMs: now + WINDOW_MS, count: 0, waiting: 0 };
+    refusedOf.set(key, refused);
+    return refused;
+  }
+
+  /** Entries are in the order of their ends, because every window has one length. */
+  function forgetEnded(now: number): void {
+    for (const [key, refused] of refusedOf) {
+      if (refused.endsAtMs > now) return;
+      refusedOf.delete(key);
+      // Its refusals still wait, and still count.
+      if (refused.waiting > 0) {
+        refusedOf.set(key, Object.assign(refused, { endsAtMs: now + WINDOW_MS, count: FREE_REFUSALS }));
+      }
+    }
+  }
+
+  return {
+    async wait(caller, signal) {
+      if (delayMs === 0) return;
+      const refused = refusedNow(caller);
+      refused.count += 1;
+      if (refused.count <= FREE_REFUSALS) return;
+      if (refused.waiting >= WAITING_OF_CALLER_MAX || waiting >= WAITING_MAX) return;
+      refused.waiting += 1;
+      waiting += 1;
+      await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      refused.waiting -= 1;
+      waiting -= 1;
+    },
+  };
+}
+
+function keyOf(caller: Caller): string {
+  return caller.kind === 'user'
+    ? JSON.stringify([caller.tenant, caller.userId])
+    : JSON.stringify([caller.tenant, null, keyIdOf(caller)]);
+}

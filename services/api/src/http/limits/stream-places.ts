@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
+import type { Limits } from '@parley/shared/ports/limits';
+import type { RouteCall } from '../route.ts';
+
+/** A reader that asks for an event stream. */
+export interface StreamReader {
+  /** What it reads, such as `chat/<conversation id>`. */
+  readonly stream: string;
+  /** True when it has read this stream before. It may then take the place of an earlier connection to the same stream. */
+  readonly returns: boolean;
+}
+
+/** This pod as a holder of stream places. */
+export interface PlaceHolder {
+  /** Name of this pod's lease; another one after each start. */
+  readonly owner: string;
+  /** True when the lease of another pod has lapsed. */
+  hasLapsed(owner: string): Promise<boolean>;
+}
+
+export interface StreamPlaceDeps {
+  readonly limits: Limits;
+  readonly holder: PlaceHolder;
+  /** How many event streams a user may have open. */
+  readonly streamsMax: number;
+  /** How often the places of open streams are renewed, in ms. */
+  readonly renewMs?: number;
+  /** Called when a user has no place left. */
+  readonly onRefused: () => void;
+}
+
+/**
+ * Takes and keeps a place for one event stream of a user; the returned function releases it. `onLost` is called when
+ * another reader took the place. Throws `rate_limited` with a time to try again. A service needs no place.
+ */
+export type TakeStreamPlace = (
+  caller: Caller,
+  reader: StreamReader,
+  onLost: () => void,
+) => Promise<() => void>;
+
+const PLACE_MS = 45_000;
+const RENEW_MS = 15_000;
+const RETRY_AFTER_SECONDS = 10;
+
+/** Makes what takes places, which are kept over all pods. */
+export function createStreamPlaces(deps: StreamPlaceDeps): TakeStreamPlace {
+  const { limits, holder, streamsMax, renewMs = RENEW_MS, onRefused } = deps;
+  return async (caller, reader, onLost) => {
+    if (caller.kind === 'service') return () => undefined;
+    const place = formatPlace({ owner: holder.owner, stream: reader.stream });
+    const hold = () => limits.hold('streams', caller, place, streamsMax, PLACE_MS);
+    const isHeld = (await hold()) || ((await freePlace(deps, caller, reader)) && (await hold()));
+    if (!isHeld) {
+      onRefused();
+      throw new ParleyError('rate_limited', 'This user has too many open event streams; close one.', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    const renew = () => hold().then((held) => held || onLost());
+    const renewal = setInterval(() => renew().catch(() => undefined), renewMs).unref();
+    return () => {
+      clearInterval(renewal);
+      limits.release('streams', caller, place).catch(() => undefined);
+    };
+  };
+}
+
+/**
+ * Frees the places of pods whose lease has lapsed; else, for a reader that returns, the oldest place of its own stream,
+ * whose connection is probably broken. False when there is none of either.
+ */
+async function freePlace(
+  { limits, holder }: Pick<StreamPlaceDeps, 'limits' | 'holder'>,
+  user: Owner,
+  { stream, returns }: StreamReader,
+): Promise<boolean> {
+  const places = (await limits.places('streams', user)).map((name) => ({ name, ...parsePlace(name) }));
+  const owners = [...new Set(places.map(({ owner }) => owner))].filter((owner) => owner !== holder.owner);
+  const haveLapsed = await Promise.all(owners.map((owner) => holder.hasLapsed(owner)));
+  const lapsed = new Set(owners.filter((_owner, at) => haveLapsed[at]));
+  const abandoned = places.filter(({ owner }) => lapsed.has(owner));
+  const own = returns ? places.filter((place) => place.stream === stream).slice(0, 1) : [];
+  const free = abandoned.length > 0 ? abandoned : own;
+  await Promise.all(free.map(({ name }) => limits.release('streams', user, name)));
+  return free.length > 0;
+}
+
+interface PlaceName {
+  readonly owner: string;
+  readonly stream: string;
+}
+
+function formatPlace({ owner, stream }: PlaceName): string {
+  return [owner, stream, randomUUID()].map(encodeURIComponent).join('/');
+}
+
+function parsePlace(name: string): PlaceName {
+  const [owner = '', stream = ''] = name.split('/').map(decodeURIComponent);
+  return { owner, stream };
+}
+
+/** A place that an event stream occupies. */
+export interface StreamPlace {
+  readonly release: () => void;
+  /** Aborted when the caller disconnects, the pod drains, or another reader took the place. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Takes a place for an event stream, and opens it. Releases the place when `open` fails, when the stream calls
+ * `release`, and when the caller disconnects, also before the first event.
+ */
+export async function inStreamPlace<Opened>(
+  limits: { readonly stream: TakeStreamPlace },
+  { caller, signal: calling }: Pick<RouteCall, 'caller' | 'signal'>,
+  reader: StreamReader,
+  open: (place: StreamPlace) => Promise<Opened>,
+): Promise<Opened> {
+  const lost = new AbortController();
+  const signal = AbortSignal.any([calling, lost.signal]);
+  const release = releaseOnAbort(signal, await limits.stream(caller, reader, () => lost.abort()));
+  try {
+    return await open({ release, signal });
+  } catch (error) {
+    release();
+    throw error;
+  }
+}
