@@ -21,6 +21,5 @@ export const A2A: Standard = {
     'A2A-30': 'The extension defines what an answer means ([a2a](a2a.md)).',
     'A2A-31': 'By design: an answer settles one question, once; a later call asks again.',
   },
-  // Those of a client of remote agents, which Parley is not yet.
-  open: ['A2A-24', 'A2A-25', 'A2A-26', 'A2A-35', 'A2A-38'],
+  open: ['A2A-25', 'A2A-35'],
 };

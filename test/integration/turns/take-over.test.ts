@@ -1,8 +1,6 @@
 import { type CallRecord, type Run, type StepRecord, UNOWNED } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
-import type { Backend } from '@parley/shared/ports/backend';
-import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
-import type { RunNote, Runs } from '@parley/shared/ports/runs/runs';
+import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   type ScriptedModel,
@@ -12,6 +10,7 @@ import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { answerQuestion } from '../../contract/support/questions.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { createDyingBackend, DEATHS, type Death } from './dying-backend.ts';
 import { elicit, listOpen, lostRun, podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
@@ -36,37 +35,6 @@ const closing: (() => Promise<void>)[] = [];
 afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
-
-const DEATHS = ['before it is made', 'before its reply'] as const;
-
-/** Which write of a pod is its last. */
-interface Death {
-  readonly at: number;
-  readonly when: (typeof DEATHS)[number];
-}
-
-/** The backend as a pod sees it whose death cuts it off permanently. */
-function createDyingBackend(backend: Backend, { at, when }: Death) {
-  const state = { dead: false, writes: 0 };
-  const never = new Promise<never>(() => undefined);
-  const heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'> = {
-    beat: async (pod, ttlMs) => (state.dead ? never : backend.heartbeats.beat(pod, ttlMs)),
-    alive: (pod) => backend.heartbeats.alive(pod),
-    connected: async () => true,
-  };
-  const runs: Runs = {
-    ...backend.runs,
-    async write(run, write) {
-      if (state.dead) return never;
-      state.writes += 1;
-      state.dead = state.writes === at;
-      if (state.dead && when === 'before it is made') return never;
-      const result = await backend.runs.write(run, write);
-      return state.dead ? never : result;
-    },
-  };
-  return { state, heartbeats, runs };
-}
 
 /** A turn with two rounds of calls, one of which asks and one of which has an effect, on a pod that dies at a write. */
 async function turnThatLoses(death: Death) {

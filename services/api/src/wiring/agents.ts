@@ -3,6 +3,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
 import { type Env, leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { createRemoteAgents } from '../agents/a2a/remote-agents.ts';
 import { createAcpProcesses } from '../agents/acp/programs.ts';
 import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
@@ -70,6 +71,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   const acp = createAcpProcesses({
     onStderr: (agent, line) => log.info({ agent, ...shown(line) }, 'ACP agent wrote to stderr'),
   });
+  const a2a = createRemoteAgents();
   const mcp = createMcpTools({
     clientInfo: { name: 'parley', version },
     onStderr: (server, line) => log.info({ server, ...shown(line) }, 'MCP server wrote to stderr'),
@@ -89,6 +91,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   const toolsOf = createToolbox({
     ...toolDeps,
     acp,
+    a2a,
     ...(connect !== undefined && { secrets: connect.secrets }),
   });
   const named = createNamedTools(toolDeps);
@@ -132,6 +135,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     }),
     async close() {
       await turns.close();
+      a2a.close();
       await Promise.all([mcp.close(), acp.close()]);
       await connect?.close();
     },

@@ -25,19 +25,22 @@ export function createConnectTargets(
   loaded: LoadedAgentsConfig,
   settings: ConnectorSettings,
 ): ConnectTargets {
-  const { mcpServers } = loaded.config;
+  const { mcpServers, a2aAgents } = loaded.config;
   const connectors = createConnectors(loaded, settings);
   const secret = { kind: 'secret', toolId: SECRET_TOOL_ID, connector: createSecretConnector() } as const;
   const findCredential = (toolId: string): CredentialTarget | undefined => {
     const server = mcpServers[toolId];
-    if (server === undefined || server.transport !== 'http' || server.connector === undefined)
-      return undefined;
-    const connector = connectors.get(server.connector);
-    return connector && { kind: 'credential', toolId, service: server.title, connector };
+    const service = server?.transport === 'http' ? server : a2aAgents[toolId];
+    if (service?.connector === undefined) return undefined;
+    const connector = connectors.get(service.connector);
+    return connector && { kind: 'credential', toolId, service: service.title, connector };
   };
   return {
     connector: (id) => (id === SECRET_CONNECTOR_ID ? secret.connector : connectors.get(id)),
-    credentials: () => Object.keys(mcpServers).flatMap((toolId) => findCredential(toolId) ?? []),
+    credentials: () =>
+      [...Object.keys(mcpServers), ...Object.keys(a2aAgents)].flatMap(
+        (toolId) => findCredential(toolId) ?? [],
+      ),
     find: (toolId) => (toolId === SECRET_TOOL_ID ? secret : findCredential(toolId)),
   };
 }

@@ -123,8 +123,10 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   };
 }
 
-function hasPersonalTools({ mcpServers }: AgentsConfig): boolean {
-  return Object.values(mcpServers).some(({ credentialScope }) => credentialScope === 'user');
+function hasPersonalTools({ mcpServers, a2aAgents }: AgentsConfig): boolean {
+  return [...Object.values(mcpServers), ...Object.values(a2aAgents)].some(
+    ({ credentialScope }) => credentialScope === 'user',
+  );
 }
 
 function isSetUp({ PARLEY_PUBLIC_URL: url, PARLEY_CONNECT_IDENTITY: identity }: Env): boolean {

@@ -63,7 +63,7 @@ export function questionDataOf(question: Elicitation): QuestionData {
 }
 
 /** The questions among the parts of a message. */
-export function questionsIn(parts: readonly WirePart[]): QuestionData[] {
+export function questionsIn(parts: readonly Pick<WirePart, 'data'>[]): QuestionData[] {
   return parts.flatMap(({ data }) => {
     const read = QuestionData.safeParse(data);
     return read.success ? [read.data] : [];

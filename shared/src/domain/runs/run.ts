@@ -69,8 +69,8 @@ export const CallRecord = z.looseObject({
   /** For a call that delegates: the stream request of the delegate's run. */
   run: z.string().optional(),
   /**
-   * For a call of an MCP server that has asked the person (2026-07-28): its questions and its state, sealed. The call has
-   * had no effect so far, and is continued with the answers.
+   * How another pod continues the call. For an MCP server that has asked the person (2026-07-28): its questions and its
+   * state, sealed; the call has had no effect so far. For a remote A2A agent: the ids of its task, and what is settled.
    */
   round: z.string().optional(),
 });

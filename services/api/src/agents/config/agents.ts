@@ -14,7 +14,7 @@ const ToolSource = z.strictObject({
 });
 
 const Delegate = z.strictObject({
-  agent: Id.describe('Another entry of `agents`, or an entry of `acpAgents`.'),
+  agent: Id.describe('Another entry of `agents`, or an entry of `acpAgents` or `a2aAgents`.'),
   description: prose(2_000, 'Purpose of the other agent, for the delegating model.'),
 });
 

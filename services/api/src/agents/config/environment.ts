@@ -65,6 +65,11 @@ function findUses(file: AgentsFile): Use[] {
     ...Object.entries(file.acpAgents).flatMap(([id, { env }]) =>
       env.flatMap((name, index) => use(['acpAgents', id, 'env', index], name, false)),
     ),
+    ...Object.entries(file.a2aAgents).flatMap(([id, { headersFromEnv }]) =>
+      Object.entries(headersFromEnv).flatMap(([header, name]) =>
+        use(['a2aAgents', id, 'headersFromEnv', header], name, true),
+      ),
+    ),
     ...Object.entries(file.mcpServers).flatMap(([id, server]) => {
       if (server.transport === 'stdio') {
         return server.env.flatMap((name, index) => use(['mcpServers', id, 'env', index], name, false));
@@ -91,13 +96,17 @@ interface Address {
   readonly url: string;
 }
 
-/** URLs of models and MCP servers, which Parley calls. */
+/** URLs of models, MCP servers and A2A agents, which Parley calls. */
 function findCalledUrls(file: AgentsFile): Address[] {
   return [
     ...Object.entries(file.models).flatMap(([id, model]) => addresses(['models', id], model, ['baseUrl'])),
     ...Object.entries(file.mcpServers).flatMap(([id, server]) =>
       addresses(['mcpServers', id], server, ['url']),
     ),
+    ...Object.entries(file.a2aAgents).flatMap(([id, agent]) => [
+      ...addresses(['a2aAgents', id], agent, ['cardUrl']),
+      ...agent.origins.map((url, index) => ({ path: ['a2aAgents', id, 'origins', index], url })),
+    ]),
   ];
 }
 

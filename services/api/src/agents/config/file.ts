@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { A2aAgent as A2aAgentEntry } from './a2a-agents.ts';
 import type { AgentAccess } from './access.ts';
 import { AcpAgent as AcpAgentEntry } from './acp-agents.ts';
 import { Agent as AgentEntry } from './agents.ts';
@@ -22,6 +23,10 @@ export const AgentsFile = z.strictObject({
     .describe(
       'Programs that speak the Agent Client Protocol (ACP), by id. Agents may delegate tasks to them.',
     ),
+  a2aAgents: z
+    .record(Id, A2aAgentEntry)
+    .default({})
+    .describe('Agents elsewhere that speak A2A, by id. Agents may delegate tasks to them.'),
   mcpServers: z.record(Id, McpServerEntry).default({}).describe('MCP servers, by id.'),
   connectors: z
     .record(Id, ConnectorEntry)
@@ -38,6 +43,7 @@ interface Named {
 export type Model = z.infer<typeof ModelEntry> & Named;
 export type Agent = z.infer<typeof AgentEntry> & Named & { readonly access: AgentAccess };
 export type AcpAgent = z.infer<typeof AcpAgentEntry> & Named;
+export type A2aAgent = z.infer<typeof A2aAgentEntry> & Named;
 export type McpServer = z.infer<typeof McpServerEntry> & Named;
 export type HttpMcpServer = Extract<McpServer, { transport: 'http' }>;
 export type StdioMcpServer = Extract<McpServer, { transport: 'stdio' }>;
@@ -58,6 +64,7 @@ export interface AgentsConfig {
   readonly models: ById<Model>;
   readonly agents: ById<Agent>;
   readonly acpAgents: ById<AcpAgent>;
+  readonly a2aAgents: ById<A2aAgent>;
   readonly mcpServers: ById<McpServer>;
   readonly connectors: ById<NamedConnector>;
   readonly a2aOffer?: A2aOfferEntry;

@@ -87,6 +87,7 @@ function buildConfig(file: AgentsFile): AgentsConfig {
     models: withIds(file.models),
     agents: withIds(Object.fromEntries(agents)),
     acpAgents: withIds(file.acpAgents),
+    a2aAgents: withIds(file.a2aAgents),
     mcpServers: withIds(file.mcpServers),
     connectors: withIds(file.connectors),
     ...(file.a2aOffer !== undefined && { a2aOffer: file.a2aOffer }),

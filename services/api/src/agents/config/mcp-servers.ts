@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import { ApprovalEntry } from './approval.ts';
+import { HTTP_CREDENTIAL, refuseCredential, Scope } from './http-credential.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
-import { envName, HeaderName, Id, prose, title, token, url } from './words.ts';
-
-const Scope = z
-  .enum(['none', 'project', 'user'])
-  .describe(
-    'Credential of the calls. `none`: none. `project`: one for all people, from the environment. `user`: the person’s own, obtained by the `connector`.',
-  );
+import { prose, title, token, url } from './words.ts';
 
 const AnnouncedTool = z.strictObject({
   name: token(128, 'The server’s name for the tool.'),
@@ -35,19 +30,10 @@ const HttpServer = z
     title: title('Name of the service for people.'),
     transport: z.literal('http'),
     url: url('The endpoint (Streamable HTTP).'),
-    headersFromEnv: z
-      .record(HeaderName, envName('Variable that holds the value of the header.'))
-      .default({})
-      .describe(
-        'Headers of every call: the name of the header, and the name of the variable that holds its complete value.',
-      ),
-    credentialScope: Scope,
+    ...HTTP_CREDENTIAL,
     elicitation: Elicitation,
     approval: ApprovalEntry.optional(),
     toolApprovals: ToolApprovals,
-    connector: Id.optional().describe(
-      'An entry of `connectors`. Required with `credentialScope: user`, and not allowed otherwise.',
-    ),
     announcedTools: z
       .array(AnnouncedTool)
       .max(128)
@@ -57,19 +43,10 @@ const HttpServer = z
       ),
   })
   .superRefine((server, context) => {
-    const { credentialScope: scope, connector } = server;
-    const headers = Object.keys(server.headersFromEnv);
     const refuse = (key: string, message: string) =>
       context.addIssue({ code: 'custom', path: [key], message });
-    if (scope === 'user' && connector === undefined)
-      refuse('connector', 'is required with `credentialScope: user`: it says how a person gets a credential');
-    if (scope !== 'user' && connector !== undefined)
-      refuse('connector', 'is only for `credentialScope: user`; other servers ask nobody to connect');
-    if (scope === 'project' && headers.length === 0)
-      refuse('headersFromEnv', 'is required with `credentialScope: project`: it holds the credential');
-    if (scope === 'none' && headers.length > 0)
-      refuse('headersFromEnv', "is a credential of the project's; write `credentialScope: project`");
-    if (scope !== 'user' && server.announcedTools.length > 0)
+    refuseCredential(server, context);
+    if (server.credentialScope !== 'user' && server.announcedTools.length > 0)
       refuse(
         'announcedTools',
         'is only for `credentialScope: user`; other servers are asked for their tools',
@@ -81,14 +58,6 @@ const HttpServer = z
           code: 'custom',
           path: ['announcedTools', index, 'name'],
           message: 'occurs twice',
-        });
-    const lower = headers.map((name) => name.toLowerCase());
-    for (const [index, name] of headers.entries())
-      if (lower.indexOf(name.toLowerCase()) < index)
-        context.addIssue({
-          code: 'custom',
-          path: ['headersFromEnv', name],
-          message: 'occurs twice; names of headers are not case-sensitive',
         });
   })
   .describe('A server that is called over HTTP.');

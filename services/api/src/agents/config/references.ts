@@ -3,7 +3,7 @@ import type { AgentsFile } from './file.ts';
 import { hint } from './sentences.ts';
 import { Id } from './words.ts';
 
-const SECTIONS = ['models', 'agents', 'acpAgents', 'mcpServers', 'connectors'] as const;
+const SECTIONS = ['models', 'agents', 'acpAgents', 'a2aAgents', 'mcpServers', 'connectors'] as const;
 type Section = (typeof SECTIONS)[number];
 /** The ids in each section of the file, including those of invalid entries: a reference to one is not a fault. */
 export type Ids = Readonly<Record<Section, readonly string[]>>;
@@ -20,6 +20,7 @@ export function idsOf(value: unknown): Ids {
     models: of('models'),
     agents: of('agents'),
     acpAgents: of('acpAgents'),
+    a2aAgents: of('a2aAgents'),
     mcpServers: of('mcpServers'),
     connectors: of('connectors'),
   };
@@ -75,15 +76,14 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
     const names = sections.map((section) => `\`${section}\``).join(' or ');
     if (!known.includes(id)) findings.push({ path, message: `names no entry of ${names}${hint(id, known)}` });
   };
-  for (const id of ids.acpAgents.filter((id) => ids.agents.includes(id)))
-    findings.push({ path: ['acpAgents', id], message: 'has the id of an entry of `agents`', at: 'key' });
+  findings.push(...faultsOfIds(ids));
   for (const [id, agent] of Object.entries(file.agents)) {
     refer(['agents', id, 'model'], agent.model, 'models');
     for (const [index, { server }] of agent.tools.entries()) {
       refer(['agents', id, 'tools', index, 'server'], server, 'mcpServers');
     }
     for (const [index, delegate] of agent.delegates.entries()) {
-      refer(['agents', id, 'delegates', index, 'agent'], delegate.agent, 'agents', 'acpAgents');
+      refer(['agents', id, 'delegates', index, 'agent'], delegate.agent, 'agents', 'acpAgents', 'a2aAgents');
     }
     findings.push(
       ...duplicates(
@@ -96,28 +96,56 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
       ),
     );
   }
-  for (const [id, server] of Object.entries(file.mcpServers)) {
-    if (server.transport === 'http' && server.connector !== undefined)
-      refer(['mcpServers', id, 'connector'], server.connector, 'connectors');
+  for (const { path, connector } of servicesOf(file)) {
+    if (connector !== undefined) refer([...path, 'connector'], connector, 'connectors');
   }
   if (file.defaultAgent !== undefined) refer(['defaultAgent'], file.defaultAgent, 'agents');
   findings.push(...referFromOffer(file, refer), ...referFromA2a(file, refer));
   return findings;
 }
 
+/** Agents are named by their ids, and accounts by those of the services. */
+function faultsOfIds({ agents, acpAgents, a2aAgents, mcpServers }: Ids): Finding[] {
+  const same = (section: Section, others: Section, ids: readonly string[], taken: readonly string[]) =>
+    ids
+      .filter((id) => taken.includes(id))
+      .map(
+        (id): Finding => ({
+          path: [section, id],
+          message: `has the id of an entry of \`${others}\``,
+          at: 'key',
+        }),
+      );
+  return [
+    ...same('acpAgents', 'agents', acpAgents, agents),
+    ...same('a2aAgents', 'agents', a2aAgents, agents),
+    ...same('a2aAgents', 'acpAgents', a2aAgents, acpAgents),
+    ...same('a2aAgents', 'mcpServers', a2aAgents, mcpServers),
+  ];
+}
+
+/** The services that are called over HTTP, and may have a connector. */
+function servicesOf({ mcpServers, a2aAgents }: AgentsFile) {
+  const servers = Object.entries(mcpServers).flatMap(([id, server]) =>
+    server.transport === 'http' ? [{ ...server, path: ['mcpServers', id] }] : [],
+  );
+  return [
+    ...servers,
+    ...Object.entries(a2aAgents).map(([id, agent]) => ({ ...agent, path: ['a2aAgents', id] })),
+  ];
+}
+
 /** Headers that the project and the person's credential would both set. */
 export function faultsOfHeaders(file: AgentsFile): Finding[] {
-  return Object.entries(file.mcpServers).flatMap(([id, server]) => {
-    if (server.transport === 'stdio' || server.connector === undefined) return [];
-    const connector = Object.hasOwn(file.connectors, server.connector)
-      ? file.connectors[server.connector]
-      : undefined;
+  return servicesOf(file).flatMap(({ path, connector: id, headersFromEnv }) => {
+    const connector =
+      id !== undefined && Object.hasOwn(file.connectors, id) ? file.connectors[id] : undefined;
     if (connector === undefined) return [];
     const carrier = headerOf(connector).toLowerCase();
-    return Object.keys(server.headersFromEnv)
+    return Object.keys(headersFromEnv)
       .filter((name) => name.toLowerCase() === carrier)
       .map((name) => ({
-        path: ['mcpServers', id, 'headersFromEnv', name],
+        path: [...path, 'headersFromEnv', name],
         message: "is the header that carries each person's own credential, which the connector sends",
       }));
   });
@@ -149,17 +177,15 @@ export function faultsOfDefault(file: AgentsFile, ids: Ids): Finding[] {
 /** Entries that nothing refers to: probably a mistake, but not a fault. */
 export function findUnused(file: AgentsFile): Finding[] {
   const agents = Object.values(file.agents);
+  const delegates = new Set(agents.flatMap((agent) => agent.delegates.map(({ agent: id }) => id)));
   const used: Readonly<Record<Exclude<Section, 'agents'>, ReadonlySet<string | undefined>>> = {
     models: new Set(agents.map(({ model }) => model)),
-    acpAgents: new Set(agents.flatMap(({ delegates }) => delegates.map(({ agent }) => agent))),
+    acpAgents: delegates,
+    a2aAgents: delegates,
     mcpServers: new Set([...agents, file.mcpOffer].flatMap(({ tools }) => tools.map(({ server }) => server))),
-    connectors: new Set(
-      Object.values(file.mcpServers).map((server) =>
-        server.transport === 'http' ? server.connector : undefined,
-      ),
-    ),
+    connectors: new Set(servicesOf(file).map(({ connector }) => connector)),
   };
-  return (['models', 'acpAgents', 'mcpServers', 'connectors'] as const).flatMap((section) =>
+  return (['models', 'acpAgents', 'a2aAgents', 'mcpServers', 'connectors'] as const).flatMap((section) =>
     Object.keys(file[section])
       .filter((id) => !used[section].has(id))
       .map((id): Finding => ({ path: [section, id], message: 'is not used', at: 'key' })),

@@ -21,20 +21,24 @@ export interface DelegateToolOptions {
   /** Purpose of the other agent, for the delegating model. */
   readonly description: string;
   /** Does the task. @default a run of the agent */
-  readonly work?: (call: ToolCall, task: string) => Promise<ToolOutcome>;
+  readonly work?: (call: NamedCall, task: string) => Promise<ToolOutcome>;
 }
+
+/** A call, and the name of its tool for models. */
+export type NamedCall = ToolCall & { readonly toolName: string };
 
 /** The tool by which an agent delegates a task to another agent and gets its answer. */
 export function createDelegateTool(options: DelegateToolOptions): Tool {
   const { agent, title, description, work = (call, task) => call.delegate(agent, task) } = options;
+  const name = toolNameOf(agent);
   return {
-    name: toolNameOf(agent),
+    name,
     title: `Ask ${title}`,
     description: `Hands a task to the agent ${title}, which knows nothing of this conversation, and returns its answer. ${description}`,
     inputSchema: INPUT_SCHEMA,
     async call(call) {
       const input = DelegateInput.safeParse(call.input);
-      if (input.success) return work(call, input.data.task);
+      if (input.success) return work({ ...call, toolName: name }, input.data.task);
       const faults = input.error.issues.map(
         ({ path, message }) => `${path.join('.') || 'input'}: ${message}`,
       );

@@ -83,8 +83,15 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     if (personal === undefined) return undefined;
     const { connectorId, credentialType } = personal;
     const ref = { tenant, userId, toolId: id, connectorId };
-    const options = { mcp, config, ref, credentialType, credentials, agent: CALLER };
-    return createPersonalService({ ...options, asked, questionTimeoutSeconds });
+    return createPersonalService({
+      title: config.title,
+      open: (credential) => mcp.open(config, credential, asked),
+      ref,
+      credentialType,
+      credentials,
+      agent: CALLER,
+      questionTimeoutSeconds,
+    });
   }
 
   async function readFrom<Result extends McpToolList | McpReadResult>(

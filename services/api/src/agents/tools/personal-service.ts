@@ -3,17 +3,17 @@ import type { CredentialRef, Presentation } from '@parley/shared/domain/credenti
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
-import type { McpCallResult, McpReadResult, McpToolList } from '../mcp/calls/results.ts';
-import type { McpServerConfig } from '../mcp/server-config.ts';
-import type { AskedPerson } from '../mcp/target.ts';
+import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
+import type { McpCredential } from '../mcp/server-config.ts';
 import type { Credentials } from './credentials.ts';
 import type { AgentQuestion } from './question.ts';
 import type { ToolCall } from './tool.ts';
 
-export interface PersonalServiceOptions {
-  readonly mcp: Pick<McpTools, 'open'>;
-  readonly config: McpServerConfig;
+export interface PersonalServiceOptions<Service> {
+  /** Name of the service for people. */
+  readonly title: string;
+  /** The service, to be called with this credential. */
+  readonly open: (credential: McpCredential) => Service;
   /** The account's owner, its server and its connector. */
   readonly ref: CredentialRef;
   /** Kind of the credential, for the card of the question. */
@@ -21,8 +21,6 @@ export interface PersonalServiceOptions {
   readonly credentials: Credentials;
   /** Title of the agent that asks. */
   readonly agent: string;
-  /** The person, where the server may ask them. */
-  readonly asked?: AskedPerson | undefined;
   /** How long the person has to connect. */
   readonly questionTimeoutSeconds: number;
 }
@@ -33,15 +31,26 @@ export interface ServiceRefusal {
   readonly message: string;
 }
 
-/** A person's account at a service: an MCP server that is called with that person's credential only. */
-export interface PersonalService {
+/** What a call resulted in. Of the types, only `unauthorized` has a meaning here. */
+interface CallResult {
+  readonly type: string;
+}
+
+/** The service refused the credential. */
+interface Unauthorized {
+  readonly type: 'unauthorized';
+  readonly status: 401 | 403;
+}
+
+/** A person's account at a service, such as an MCP server, that is called with that person's credential only. */
+export interface PersonalService<Service = McpServerRef> {
   readonly title: string;
   /**
    * Reads with the person's credential, which is refreshed once where the server refuses it. Undefined when they have not
    * connected. Never asks the person.
    */
-  read<Result extends McpToolList | McpReadResult>(
-    read: (server: McpServerRef) => Promise<Result>,
+  read<Result extends CallResult>(
+    read: (service: Service) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result | undefined>;
   /** Asks the person to connect, unless they have. */
@@ -51,43 +60,47 @@ export interface PersonalService {
    * refuses is refreshed once; if it is refused again, the person is asked once to connect again. So a call is sent three
    * times at most.
    */
-  call(call: ServiceCall, send: Send): Promise<McpCallResult | ServiceRefusal>;
+  call<Result extends CallResult>(
+    call: ServiceCall,
+    send: Send<Service, Result>,
+  ): Promise<Result | Unauthorized | ServiceRefusal>;
 }
 
 /** A call of one of its tools. `toolName` is the name that the model uses. */
 export type ServiceCall = ToolCall & { readonly toolName: string };
 /** Sends the call. Records it as dispatched before each request. */
-type Send = (server: McpServerRef) => Promise<McpCallResult>;
+type Send<Service, Result> = (service: Service) => Promise<Result>;
 
-/** The server with a credential to call it with, and the version of that credential. */
-interface Access {
+/** The service with a credential to call it with, and the version of that credential. */
+interface Access<Service> {
   readonly type: 'granted';
-  readonly server: McpServerRef;
+  readonly service: Service;
   readonly version: number;
   /** True when the person has just connected for this call. */
   readonly isNew?: true;
 }
 
 /** Makes the service for one person and one turn. */
-export function createPersonalService(options: PersonalServiceOptions): PersonalService {
-  const { config, ref, credentials } = options;
-  const { title } = config;
+export function createPersonalService<Service>(
+  options: PersonalServiceOptions<Service>,
+): PersonalService<Service> {
+  const { title, ref, credentials } = options;
   const key = createHash('sha256')
     .update(JSON.stringify([ref.tenant, ref.userId, ref.toolId, ref.connectorId]))
     .digest('base64url');
 
-  async function present(signal: AbortSignal, rejected?: number): Promise<Presentation | Access> {
+  async function present(signal: AbortSignal, rejected?: number): Promise<Presentation | Access<Service>> {
     const shown = await retryWhileUnavailable(() => credentials.present(ref, rejected), signal);
     if (shown.type !== 'presented') return shown;
-    const server = options.mcp.open(config, { key, headers: shown.headers }, options.asked);
-    return { type: 'granted', server, version: shown.version };
+    const service = options.open({ key, headers: shown.headers });
+    return { type: 'granted', service, version: shown.version };
   }
 
   /**
    * Gets access with the stored credential, or asks the person to connect. A turn asks for an account once, and a
    * second time when the credential has been refused since.
    */
-  async function obtainAccess(call: ServiceCall): Promise<Access | ServiceRefusal> {
+  async function obtainAccess(call: ServiceCall): Promise<Access<Service> | ServiceRefusal> {
     const first = await present(call.signal);
     if (first.type === 'granted') return first;
     if (first.type === 'unavailable') return outage(title);
@@ -103,20 +116,20 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
         );
   }
 
-  const markRefused = ({ version }: Access, signal: AbortSignal) =>
+  const markRefused = ({ version }: Access<Service>, signal: AbortSignal) =>
     retryWhileUnavailable(() => credentials.refused(ref, version), signal);
 
   /** Repeats a refused call with a refreshed credential, then with one from a new connection. */
-  async function retry(
+  async function retry<Result extends CallResult>(
     call: ServiceCall,
-    first: Access,
-    send: Send,
-  ): Promise<McpCallResult | ServiceRefusal> {
+    first: Access<Service>,
+    send: Send<Service, Result>,
+  ): Promise<Result | Unauthorized | ServiceRefusal> {
     let refusedAccess = first;
     const refreshed = await present(call.signal, first.version);
     if (refreshed.type === 'unavailable') return outage(title);
     if (refreshed.type === 'granted' && refreshed.version !== first.version) {
-      const second = await send(refreshed.server);
+      const second = await send(refreshed.service);
       if (!isUnauthenticated(second)) return second;
       refusedAccess = refreshed;
     }
@@ -126,7 +139,7 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     // A person who has just connected is not asked again.
     const reconnected = first.isNew ? undefined : await obtainAccess(call);
     if (reconnected?.type !== 'granted') return reconnected ?? UNAUTHENTICATED;
-    const last = await send(reconnected.server);
+    const last = await send(reconnected.service);
     if (isUnauthenticated(last)) await markRefused(reconnected, call.signal);
     return last;
   }
@@ -136,11 +149,11 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     async read(read, signal) {
       const first = await present(signal);
       if (first.type !== 'granted') return undefined;
-      const result = await read(first.server);
+      const result = await read(first.service);
       if (result.type !== 'unauthorized') return result;
       const second = await present(signal, first.version);
       if (second.type === 'granted' && second.version !== first.version) {
-        const again = await read(second.server);
+        const again = await read(second.service);
         if (again.type !== 'unauthorized') return again;
         await markRefused(second, signal);
       } else if (second.type !== 'unavailable') await markRefused(first, signal);
@@ -153,29 +166,22 @@ export function createPersonalService(options: PersonalServiceOptions): Personal
     async call(call, send) {
       const access = await obtainAccess(call);
       if (access.type !== 'granted') return access;
-      const result = await send(access.server);
+      const result = await send(access.service);
       return isUnauthenticated(result) ? retry(call, access, send) : result;
     },
   };
 }
 
-const UNAUTHENTICATED: McpCallResult = { type: 'unauthorized', status: 401 };
+const UNAUTHENTICATED: Unauthorized = { type: 'unauthorized', status: 401 };
 
 /** HTTP 401: another credential may be accepted. A 403 means that the account lacks a scope. */
-function isUnauthenticated(result: McpCallResult): boolean {
-  return result.type === 'unauthorized' && result.status === 401;
+function isUnauthenticated(result: CallResult): boolean {
+  return result.type === 'unauthorized' && (result as Unauthorized).status === 401;
 }
 
 /** Asks the person to connect. All calls of a turn share this question. */
-async function ask(
-  {
-    config: { title },
-    ref,
-    agent,
-    credentialType,
-    credentials,
-    questionTimeoutSeconds,
-  }: PersonalServiceOptions,
+async function ask<Service>(
+  { title, ref, agent, credentialType, credentials, questionTimeoutSeconds }: PersonalServiceOptions<Service>,
   call: ServiceCall,
   ordinal: number,
 ): Promise<{ readonly elicitationId: string } | ServiceRefusal> {

@@ -54,10 +54,13 @@ export interface ToolCall {
    * Records that a dispatched call was refused without any effect. The call may then be repeated, also by another pod.
    */
   notExecuted(): Promise<void>;
-  /** The sealed round of questions that was last saved, by this pod or by the run's previous owner. */
+  /** What was last saved by `saveRound`, by this pod or by the run's previous owner. */
   round(): string | undefined;
-  /** Records the call as not executed, with the round that must be answered before it is sent again. */
-  saveRound(sealed: string): Promise<void>;
+  /**
+   * Records how any pod continues the call, such as a sealed round of questions that must be answered before it is sent
+   * again. The call is then made again by the run's next owner, also when it has had effects.
+   */
+  saveRound(round: string): Promise<void>;
   /** Hands a task to another agent, as a run of its own. That run's answer is the outcome. */
   delegate(agent: string, task: string): Promise<ToolOutcome>;
   /** Appends an event beside the call's own, such as `tool-auth-required`, to the turn's feed. */

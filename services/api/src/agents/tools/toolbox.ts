@@ -1,9 +1,12 @@
+import { callRemoteAgent } from '../a2a/call-agent.ts';
+import { remoteAgentOf } from '../a2a/remote-agent.ts';
+import type { RemoteAgents } from '../a2a/remote-agents.ts';
 import { acpAgentOf } from '../acp/acp-agent.ts';
 import type { AcpProcesses } from '../acp/programs.ts';
 import { runAcpTask } from '../acp/run-task.ts';
 import type { Agent } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
-import { createDelegateTool } from '../delegation/delegate-tool.ts';
+import { createDelegateTool, type NamedCall } from '../delegation/delegate-tool.ts';
 import type { McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure } from '../mcp/calls/results.ts';
 import { withApproval } from './approvals/gate.ts';
@@ -36,6 +39,8 @@ export interface ToolboxDeps {
   readonly mcp: McpTools;
   /** The processes of ACP agents. Absent where the configuration has none. */
   readonly acp?: AcpProcesses;
+  /** The remote A2A agents. Absent where the configuration has none. */
+  readonly a2a?: RemoteAgents;
   /** The accounts of people, for servers with `credentialScope: user`. */
   readonly credentials: Credentials;
   /** Secrets that people entered for one use. Absent where there is no page to enter them. */
@@ -59,17 +64,27 @@ interface Offer {
 export function createToolbox(deps: ToolboxDeps): ToolsOf {
   const { loaded, mcp, credentials, secrets, rounds, onServerFailure } = deps;
   const { config } = loaded;
-  const { acp } = deps;
+  const { acp, a2a } = deps;
   const servers = new Map(
     Object.entries(config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
 
-  function delegateTool({ limits }: Agent, { agent: id, description }: Agent['delegates'][number]): Tool {
+  function delegateTool(
+    { title: asker, limits }: Agent,
+    { agent: id, description }: Agent['delegates'][number],
+    person: TurnPerson,
+  ): Tool {
+    const { questionsPerCall: questionsMax, questionTimeoutSeconds } = limits;
+    const rules = { questionsMax, questionTimeoutSeconds };
+    const remote = remoteAgentOf(loaded, id);
+    if (remote !== undefined && a2a !== undefined) {
+      const deps = { agents: a2a, credentials, asker, person, rules };
+      const work = (call: NamedCall, task: string) => callRemoteAgent(deps, remote, call, task);
+      return createDelegateTool({ agent: id, title: remote.title, description, work });
+    }
     const target = acpAgentOf(loaded, id);
     if (target === undefined || acp === undefined)
       return createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description });
-    const { questionsPerCall: questionsMax, questionTimeoutSeconds } = limits;
-    const rules = { questionsMax, questionTimeoutSeconds };
     return createDelegateTool({
       agent: id,
       title: target.title,
@@ -101,13 +116,12 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     }
     const { connectorId, credentialType, announced } = personal;
     const service = createPersonalService({
-      mcp,
-      config: target,
+      title: target.title,
+      open: (credential) => mcp.open(target, credential, asked),
       ref: { tenant, userId, toolId: id, connectorId },
       credentialType,
       credentials,
       agent: agent.title,
-      asked,
       questionTimeoutSeconds: agent.limits.questionTimeoutSeconds,
     });
     const given = { id, service, announced, ...rules, ...(called !== undefined && { called }) };
@@ -141,7 +155,7 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     const takers = secrets === undefined ? [] : offers.flatMap(takersOf);
     const timeoutSeconds = agent.limits.questionTimeoutSeconds;
     const own = agent.elicit ? [createElicitTool({ agent: agent.title, takers, timeoutSeconds })] : [];
-    const delegates = agent.delegates.map((delegate) => delegateTool(agent, delegate));
+    const delegates = agent.delegates.map((delegate) => delegateTool(agent, delegate, person));
     return [...own, ...delegates, ...offered];
   };
 }

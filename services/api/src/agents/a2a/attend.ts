@@ -1,0 +1,152 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isTerminalState } from '@parley/shared/domain/a2a/wire';
+import { failed } from '../tools/tool.ts';
+import { messageIdOf } from './checkpoint.ts';
+import { RemoteFault } from './faults.ts';
+import { createFollower, type Follower } from './follower.ts';
+import type { EventStream } from './link.ts';
+import { taskOutcome } from './outcome.ts';
+import { type AuthorizationPause, createPause } from './pause.ts';
+import { createRemoteQuestions, type RemoteQuestions, type SettledQuestion } from './questions.ts';
+import { readQuestions } from './read-questions.ts';
+import type { RemoteTask } from './remote-task.ts';
+import type { RemoteTaskResult, TaskRun } from './task-run.ts';
+import { createWake, type Wake } from './wake.ts';
+
+/** After a task of this length, the credential of a person is read anew. */
+const FRESH_MS = 60_000;
+const CANCEL_MS = 3_000;
+
+/** What attends to a task while this pod has it. */
+interface Attendance {
+  readonly run: TaskRun;
+  readonly wake: Wake;
+  readonly follower: Follower;
+  readonly questions: RemoteQuestions;
+  readonly pause: AuthorizationPause;
+  readonly openedAt: number;
+}
+
+/** Attends to a task until it ends: puts its questions to the person, and sends their answers. */
+export async function attendTask(run: TaskRun, events: EventStream | undefined): Promise<RemoteTaskResult> {
+  const { link, call, rules, clock, over } = run;
+  const taskId = run.state.taskId ?? '';
+  const wake = createWake();
+  const ending = new AbortController();
+  const follower = createFollower(link, taskId, wake, AbortSignal.any([over, ending.signal]));
+  const questions = createRemoteQuestions(call, {
+    agent: link.agent,
+    ...rules,
+    waiting: clock.waiting,
+    onSettled: wake.wake,
+  });
+  const pause = createPause(run, ending.signal);
+  const attendance = { run, wake, follower, questions, pause, openedAt: performance.now() };
+  let seen = '';
+  try {
+    follower.adopt(events);
+    for (;;) {
+      const task = await readTask(run, taskId);
+      const mark = task === undefined ? seen : JSON.stringify(task.status);
+      if (mark !== seen) follower.changed();
+      seen = mark;
+      if (task !== undefined && isTerminalState(task.status.state))
+        return taskOutcome(link.agent.title, task, link.agent);
+      const result = await attendOnce(attendance, task);
+      if (result !== undefined) return result;
+    }
+  } finally {
+    questions.close();
+    follower.close();
+    ending.abort();
+  }
+}
+
+/** Asks and answers what the task needs now, and then waits for a change. Undefined while the task goes on. */
+async function attendOnce(
+  attendance: Attendance,
+  task: RemoteTask | undefined,
+): Promise<RemoteTaskResult | undefined> {
+  const { run, wake, follower, questions, pause, openedAt } = attendance;
+  const { link, call, over } = run;
+  const asked = task === undefined ? [] : readQuestions(task, link.speaksElicitation);
+  if (task !== undefined) questions.update(asked, run.state);
+  if (questions.isExceeded) return giveUp(run, 'asked the user too many questions');
+  const settled = questions.take();
+  if (settled.length > 0) {
+    await sendAnswers(run, follower, settled, task);
+    const isOld = performance.now() - openedAt > FRESH_MS;
+    return isOld && link.agent.personal !== undefined ? { type: 'again' } : undefined;
+  }
+  const isAuth = task?.status.state === 'TASK_STATE_AUTH_REQUIRED';
+  if (task !== undefined) pause.set(isAuth && !questions.isAsking);
+  const isHopeless = !call.isAttended && asked.some(({ type }) => type === 'notice');
+  if (pause.isOver || isHopeless) return giveUp(run, 'waited in vain for an authorization by the user');
+  const readMs = follower.nextReadMs(questions.isAsking || isAuth);
+  await wake.sleep(Math.min(readMs, pause.leftMs), over);
+  return undefined;
+}
+
+/** The task as it is now. Undefined while the agent cannot be reached. */
+async function readTask({ link, over }: TaskRun, taskId: string): Promise<RemoteTask | undefined> {
+  try {
+    return await link.get(taskId, over);
+  } catch (error) {
+    if (!(error instanceof RemoteFault) || over.aborted) throw error;
+    if (error.kind === 'unreachable' || error.kind === 'unknown' || error.kind === 'busy') return undefined;
+    throw error;
+  }
+}
+
+async function giveUp({ link, state }: TaskRun, reason: string): Promise<RemoteTaskResult> {
+  const { title } = link.agent;
+  await link.cancel(state.taskId ?? '', AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
+  return failed(`${title} ${reason}. Its task was cancelled; it may have been done in part.`);
+}
+
+/** Sends answers one by one. Those that cannot be delivered now are settled again after a pause. */
+async function sendAnswers(
+  run: TaskRun,
+  follower: Follower,
+  settled: readonly SettledQuestion[],
+  task: RemoteTask | undefined,
+): Promise<void> {
+  let isDelivered = true;
+  for (const one of settled) isDelivered = (await sendAnswer(run, follower, one, task)) && isDelivered;
+  if (isDelivered) return follower.changed();
+  await sleep(follower.nextReadMs(false), undefined, { signal: run.over }).catch(() => undefined);
+  run.over.throwIfAborted();
+}
+
+/**
+ * Sends an answer, unless the task's history has it already. The record is written before: a pod that has lost the run
+ * sends nothing. False when it is not delivered.
+ */
+async function sendAnswer(
+  run: TaskRun,
+  follower: Follower,
+  { key, part, isAnswer }: SettledQuestion,
+  task: RemoteTask | undefined,
+): Promise<boolean> {
+  const { link, call, over, state } = run;
+  const { taskId, contextId, done, refusals } = state;
+  const attempt = refusals[key] ?? 0;
+  const messageId = messageIdOf(call.callKey, key, attempt);
+  await run.save({});
+  try {
+    if (task?.history.some((one) => one.messageId === messageId) !== true) {
+      const reply = await link.send({ messageId, taskId, contextId, part }, over);
+      if (reply.type === 'task') follower.adopt(reply.events);
+    }
+    await run.save({ done: [...done, key] });
+    return true;
+  } catch (error) {
+    if (!(error instanceof RemoteFault) || over.aborted) throw error;
+    if (error.kind === 'unauthorized' || error.kind === 'too_large') throw error;
+    if (error.kind !== 'refused') return false;
+    // A refused answer is asked again if the question is still open. What ended by itself is not said again.
+    const isAgain = isAnswer && error.errorName === 'RequestMalformedError';
+    await run.save(isAgain ? { refusals: { ...refusals, [key]: attempt + 1 } } : { done: [...done, key] });
+    return true;
+  }
+}

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { failed, type ToolOutcome } from '../tools/tool.ts';
+import { messageIdOf } from './checkpoint.ts';
+import { describeFault, RemoteFault } from './faults.ts';
+import type { EventStream, OutgoingMessage, RemoteReply } from './link.ts';
+import { messageOutcome } from './outcome.ts';
+import type { TaskRun } from './task-run.ts';
+
+interface Begun {
+  readonly type: 'begun';
+  readonly events?: EventStream | undefined;
+}
+
+const RETRY_MIN_MS = 250;
+const RETRY_MAX_MS = 10_000;
+/** How often a task is looked for whose begin was not confirmed: agents list a task a moment after it began. */
+const FINDS_MAX = 5;
+
+/**
+ * Sends the first message of a task. A message whose fate is unknown is sent again only to agents that declare that it
+ * then leads to the same task; with others, the task is looked for by its context.
+ */
+export async function beginTask(run: TaskRun, task: string): Promise<Begun | ToolOutcome> {
+  let mayHaveBegun = run.state.isSending;
+  for (let attempt = 0; ; attempt += 1) {
+    const message: OutgoingMessage = {
+      messageId: messageIdOf(run.call.callKey, 'task'),
+      contextId: run.state.contextId,
+      part: { text: task },
+    };
+    if (mayHaveBegun && !run.link.isRepeatable) return findBegun(run, message);
+    await pauseBefore(attempt, run.over);
+    await run.save({ isSending: true });
+    try {
+      return await acceptReply(run, await run.link.send(message, run.over));
+    } catch (error) {
+      if (!(error instanceof RemoteFault) || run.over.aborted) throw error;
+      const next = await afterFault(run, error, mayHaveBegun);
+      if (typeof next !== 'boolean') return next;
+      mayHaveBegun = next;
+    }
+  }
+}
+
+/** How the task ends, or else whether it may have begun by now. */
+async function afterFault(
+  run: TaskRun,
+  fault: RemoteFault,
+  mayHaveBegun: boolean,
+): Promise<ToolOutcome | boolean> {
+  if (fault.kind === 'unknown' || fault.kind === 'too_large') return true;
+  if (!mayHaveBegun) return (await notBegun(run, fault)) ?? false;
+  if (fault.kind === 'refused' || fault.kind === 'unauthorized') throw fault;
+  return true;
+}
+
+/**
+ * Records that the agent has begun nothing. Undefined when the message should be sent once more: some agents refuse
+ * contexts that are not their own.
+ */
+async function notBegun(run: TaskRun, fault: RemoteFault): Promise<ToolOutcome | undefined> {
+  const isContextRefused = fault.errorName === 'RequestMalformedError' && run.state.contextId !== undefined;
+  await run.save({ isSending: false, ...(isContextRefused && { contextId: undefined }) });
+  if (fault.kind === 'unauthorized') throw fault;
+  return isContextRefused ? undefined : failed(describeFault(run.link.agent.title, fault));
+}
+
+async function acceptReply(run: TaskRun, reply: RemoteReply): Promise<Begun | ToolOutcome> {
+  const { agent } = run.link;
+  if (reply.type === 'message') return messageOutcome(agent.title, reply.parts, agent);
+  await run.save({ ...reply.ids, isSending: false });
+  return { type: 'begun', events: reply.events };
+}
+
+/** Finds the task that may have begun. Where the agent cannot list its tasks, or has none, its fate is unknown. */
+async function findBegun(
+  run: TaskRun,
+  { contextId, messageId }: OutgoingMessage,
+): Promise<Begun | ToolOutcome> {
+  const { link, over } = run;
+  const lost = failed(describeFault(link.agent.title, new RemoteFault('unknown')));
+  for (let attempt = 0; attempt < FINDS_MAX; attempt += 1) {
+    await pauseBefore(attempt, over);
+    try {
+      const task = await link.find({ contextId, messageId }, over);
+      if (task === undefined) continue;
+      await run.save({ taskId: task.id, contextId: task.contextId, isSending: false });
+      return { type: 'begun' };
+    } catch (error) {
+      if (!(error instanceof RemoteFault) || over.aborted || error.kind === 'unauthorized') throw error;
+      if (error.kind === 'refused') return lost;
+    }
+  }
+  return lost;
+}
+
+/** Waits before every attempt but the first. */
+async function pauseBefore(attempt: number, signal: AbortSignal): Promise<void> {
+  const delayMs = Math.min(RETRY_MIN_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
+  if (attempt > 0) await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+  signal.throwIfAborted();
+}

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NamedCall } from '../delegation/delegate-tool.ts';
+import type { Credentials } from '../tools/credentials.ts';
+import type { TurnPerson } from '../tools/passthrough/person.ts';
+import { createPersonalService, type ServiceRefusal } from '../tools/personal-service.ts';
+import { failed, type ToolOutcome } from '../tools/tool.ts';
+import { describeFault, RemoteFault } from './faults.ts';
+import type { RemoteLink } from './link.ts';
+import type { RemoteAgentTarget } from './remote-agent.ts';
+import type { RemoteAgents } from './remote-agents.ts';
+import { runRemoteTask } from './run-task.ts';
+import type { RemoteTaskResult, RemoteTaskRules } from './task-run.ts';
+
+export interface RemoteCallDeps {
+  readonly agents: RemoteAgents;
+  /** The accounts of people, for agents with `credentialScope: user`. */
+  readonly credentials: Credentials;
+  /** Title of the agent that delegates. */
+  readonly asker: string;
+  readonly person: TurnPerson;
+  readonly rules: RemoteTaskRules;
+}
+
+/** How long an agent is tried to be reached that has begun the task already. */
+const OPEN_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000, 16_000];
+
+/**
+ * Has a remote agent do a task with the project's credential, or with the person's own: they are asked to connect when
+ * there is none. Rejects only with the reason of the call's signal.
+ */
+export async function callRemoteAgent(
+  deps: RemoteCallDeps,
+  agent: RemoteAgentTarget,
+  call: NamedCall,
+  task: string,
+): Promise<ToolOutcome> {
+  for (;;) {
+    const result = await attempt(deps, agent, call, task);
+    if (result.type === 'returned' || result.type === 'failed') return result;
+    if (result.type === 'not_connected') return failed(result.message);
+    if (result.type === 'unauthorized')
+      return failed(describeFault(agent.title, new RemoteFault('unauthorized')));
+  }
+}
+
+async function attempt(
+  { agents, credentials, asker, person, rules }: RemoteCallDeps,
+  agent: RemoteAgentTarget,
+  call: NamedCall,
+  task: string,
+): Promise<RemoteTaskResult | ServiceRefusal> {
+  const { tenant, userId } = person;
+  const work = async (credential: Readonly<Record<string, string>>): Promise<RemoteTaskResult> => {
+    const opened = await open(agents, agent, call, { userId, credential });
+    return 'type' in opened ? opened : runRemoteTask(opened, rules, call, task);
+  };
+  if (agent.personal === undefined) return work({});
+  const { connectorId, credentialType } = agent.personal;
+  const service = createPersonalService({
+    title: agent.title,
+    open: ({ headers }) => headers,
+    ref: { tenant, userId, toolId: agent.id, connectorId },
+    credentialType,
+    credentials,
+    agent: asker,
+    questionTimeoutSeconds: rules.questionTimeoutSeconds,
+  });
+  return service.call<RemoteTaskResult>(call, work);
+}
+
+/** The agent, or why it cannot be called. Tries longer for a task that may have begun. */
+async function open(
+  agents: RemoteAgents,
+  agent: RemoteAgentTarget,
+  call: NamedCall,
+  person: Parameters<RemoteAgents['open']>[1],
+): Promise<RemoteLink | RemoteTaskResult> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      return await agents.open(agent, person, call.signal);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (!(error instanceof RemoteFault)) throw error;
+      if (error.kind === 'unauthorized') return { type: 'unauthorized', status: error.status };
+      const delayMs = call.round() === undefined ? undefined : OPEN_DELAYS_MS[attempt];
+      if (error.kind === 'refused' || delayMs === undefined) return failed(describeOpening(agent, error));
+      await sleep(delayMs, undefined, { signal: call.signal }).catch(() => undefined);
+      call.signal.throwIfAborted();
+    }
+  }
+}
+
+function describeOpening({ title }: RemoteAgentTarget, error: RemoteFault): string {
+  const reason = error.kind === 'refused' ? error : new RemoteFault('unreachable');
+  return describeFault(title, reason);
+}

@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+/** How far a call of a remote agent has come. Kept in the record of the call, so that any pod can continue it. */
+const TaskCheckpoint = z.looseObject({
+  /** Absent while no task is known. */
+  taskId: z.string().optional(),
+  /** The context of the task; before, the one that Parley asked for. Absent where the agent did not take it. */
+  contextId: z.string().optional(),
+  /** True from before the first message is sent until its reply is known. */
+  isSending: z.boolean().default(false),
+  /** Keys of the questions that are settled. */
+  done: z.array(z.string()).default([]),
+  /** How often the agent has refused the answer to a question, by its key. */
+  refusals: z.record(z.string(), z.int()).default({}),
+  /** Time of work so far, in ms, without waits for people. */
+  workedMs: z.number().default(0),
+});
+export type TaskCheckpoint = z.infer<typeof TaskCheckpoint>;
+
+/** The checkpoint in a record. Undefined when it cannot be read. */
+export function parseTaskCheckpoint(text: string): TaskCheckpoint | undefined {
+  try {
+    return TaskCheckpoint.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+/** The checkpoint of a call that has sent nothing. Its context is its own, so that its task can be found by it. */
+export function newCheckpoint(callKey: string): TaskCheckpoint {
+  const contextId = `parley-${digestOf([callKey, 'context']).slice(0, 32)}`;
+  return { contextId, isSending: false, done: [], refusals: {}, workedMs: 0 };
+}
+
+/** The id of a message of a call. A message that is sent again has the same id, from any pod. */
+export function messageIdOf(callKey: string, ...place: readonly (string | number)[]): string {
+  return `parley-${digestOf([callKey, ...place]).slice(0, 40)}`;
+}
+
+export function digestOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+}

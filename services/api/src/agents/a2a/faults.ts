@@ -1,0 +1,88 @@
+import { CredentialRefused, MessageTooLarge } from '../mcp/errors.ts';
+import { withReason } from './outcome.ts';
+
+/**
+ * Why a request to a remote agent failed. `unreachable`: it was not sent. `refused`: the agent has not executed it.
+ * `unknown`: it may have been executed.
+ */
+export type RemoteFaultKind = 'unreachable' | 'unauthorized' | 'refused' | 'busy' | 'too_large' | 'unknown';
+
+/** A request failed. The message is the agent's own text, shortened; it is empty where the agent said nothing. */
+export class RemoteFault extends Error {
+  override readonly name = 'RemoteFault';
+  readonly kind: RemoteFaultKind;
+  /** The protocol's name of a refusal, such as `TaskNotFoundError`. */
+  readonly errorName: string;
+  readonly status: 401 | 403;
+
+  constructor(kind: RemoteFaultKind, message = '', errorName = '', status: 401 | 403 = 401) {
+    super(message);
+    this.kind = kind;
+    this.errorName = errorName;
+    this.status = status;
+  }
+}
+
+/** The refusals of A2A. An agent that answers with one has done nothing. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'TaskNotFoundError',
+  'TaskNotCancelableError',
+  'PushNotificationNotSupportedError',
+  'UnsupportedOperationError',
+  'ContentTypeNotSupportedError',
+  'ExtendedAgentCardNotConfiguredError',
+  'ExtensionSupportRequiredError',
+  'VersionNotSupportedError',
+  'RequestMalformedError',
+]);
+const METHOD_NOT_FOUND = -32601;
+const SHOWN_LENGTH_MAX = 500;
+
+export interface FailedRequest {
+  /** True when part of the request may have reached the agent. */
+  readonly dispatched: boolean;
+  /** Status of the last response, if there was one. */
+  readonly status: number | undefined;
+}
+
+/** The fault of a request that failed with this error. */
+export function faultOf(error: unknown, { dispatched, status }: FailedRequest): RemoteFault {
+  if (error instanceof RemoteFault) return error;
+  if (error instanceof CredentialRefused)
+    return new RemoteFault('unauthorized', '', '', error.refusal.status);
+  if (!dispatched) return new RemoteFault('unreachable');
+  if (error instanceof MessageTooLarge) return new RemoteFault('too_large');
+  const { name, message, envelopeCode } = error as {
+    readonly name?: string;
+    readonly message?: string;
+    readonly envelopeCode?: number;
+  };
+  const text = (message ?? '').slice(0, SHOWN_LENGTH_MAX).toWellFormed();
+  if (REFUSALS.has(name ?? '')) return new RemoteFault('refused', text, name);
+  if (envelopeCode === METHOD_NOT_FOUND) return new RemoteFault('refused', text, 'UnsupportedOperationError');
+  if (status === 429) return new RemoteFault('busy');
+  const isRefused = status !== undefined && status >= 400 && status < 500 && status !== 408;
+  return isRefused ? new RemoteFault('refused', `HTTP ${status}`, 'HttpError') : new RemoteFault('unknown');
+}
+
+/** For a delegating model. */
+export const FATE_UNKNOWN =
+  'Whether it was begun is not known. Do not repeat it unasked; find out, or tell the user.';
+
+/** The failure as the delegating model reads it. */
+export function describeFault(title: string, { kind, message }: RemoteFault): string {
+  switch (kind) {
+    case 'unreachable':
+      return `${title} could not be reached. Nothing was done.`;
+    case 'busy':
+      return `${title} is busy with other tasks. Nothing was done.`;
+    case 'unauthorized':
+      return `${title} refused the credential. Nothing was done; tell the user.`;
+    case 'too_large':
+      return `${title} sent more than can be read. The task may have been done.`;
+    case 'refused':
+      return withReason(`${title} refused the task`, message);
+    case 'unknown':
+      return `${title} broke off. ${FATE_UNKNOWN}`;
+  }
+}

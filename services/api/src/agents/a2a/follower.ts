@@ -1,0 +1,86 @@
+import type { EventStream, RemoteLink } from './link.ts';
+import type { Wake } from './wake.ts';
+
+/**
+ * Keeps a stream of a task's events open and wakes its reader at each event. Events are hints: the reader gets the task
+ * itself. Without streams, or between them, the reader polls.
+ */
+export interface Follower {
+  /** How long to wait for an event before the task is read all the same, in ms. */
+  nextReadMs(isPersonAsked: boolean): number;
+  /** Follows the events that the reply to a message brought. */
+  adopt(events: EventStream | undefined): void;
+  /** The task has changed: it is read more often for a while. */
+  changed(): void;
+  close(): void;
+}
+
+const FIRST_POLL_MS = 200;
+const POLL_MAX_MS = 5_000;
+const POLL_ASKED_MAX_MS = 15_000;
+/** A stream may be silent because it is dead. */
+const STREAM_SILENT_MS = 20_000;
+const RESUBSCRIBE_MAX_MS = 30_000;
+
+export function createFollower(
+  link: Pick<RemoteLink, 'isStreaming' | 'subscribe'>,
+  taskId: string,
+  wake: Wake,
+  signal: AbortSignal,
+): Follower {
+  let current: EventStream | undefined;
+  let isOver = false;
+  let pollMs = FIRST_POLL_MS;
+  let resubscribeMs = FIRST_POLL_MS;
+  let timer: NodeJS.Timeout | undefined;
+
+  function follow(events: EventStream): void {
+    current = events;
+    void events
+      .read(() => {
+        resubscribeMs = FIRST_POLL_MS;
+        wake.wake();
+      })
+      .then(() => {
+        if (isOver || current !== events) return;
+        current = undefined;
+        wake.wake();
+        later();
+      });
+  }
+
+  /** Agents end the stream of a task that waits, so the next one comes ever later. */
+  function later(): void {
+    clearTimeout(timer);
+    timer = setTimeout(subscribe, resubscribeMs);
+    resubscribeMs = Math.min(resubscribeMs * 2, RESUBSCRIBE_MAX_MS);
+  }
+
+  function subscribe(): void {
+    if (!isOver && current === undefined) follow(link.subscribe(taskId, signal));
+  }
+
+  if (link.isStreaming) timer = setTimeout(subscribe, 0);
+  return {
+    nextReadMs(isPersonAsked) {
+      if (current !== undefined) return STREAM_SILENT_MS;
+      const now = pollMs;
+      pollMs = Math.min(pollMs * 2, isPersonAsked ? POLL_ASKED_MAX_MS : POLL_MAX_MS);
+      return now;
+    },
+    adopt(events) {
+      if (events === undefined) return;
+      clearTimeout(timer);
+      current?.close();
+      follow(events);
+    },
+    changed() {
+      pollMs = FIRST_POLL_MS;
+    },
+    close() {
+      isOver = true;
+      clearTimeout(timer);
+      current?.close();
+    },
+  };
+}

@@ -1,0 +1,80 @@
+import { failed, type ToolOutcome } from '../tools/tool.ts';
+import type { RemotePart, RemoteTask } from './remote-task.ts';
+
+export interface ResultLimits {
+  readonly artifactsMax: number;
+  readonly resultLengthMax: number;
+}
+
+const REASON_LENGTH_MAX = 2_000;
+
+/** The outcome of the delegating call for a task that has ended. */
+export function taskOutcome(
+  title: string,
+  { status, artifacts }: Pick<RemoteTask, 'status' | 'artifacts'>,
+  limits: ResultLimits,
+): ToolOutcome {
+  const said = textOf(status.message?.parts ?? []).slice(0, REASON_LENGTH_MAX);
+  switch (status.state) {
+    case 'TASK_STATE_COMPLETED': {
+      const { text, isWhole } = resultOf(artifacts, limits);
+      const result = text === '' ? said : text;
+      if (result === '') return failed(`${title} ended without an answer.`);
+      return { type: 'returned', output: isWhole ? result : `${result}\n\n(The rest was cut off.)` };
+    }
+    case 'TASK_STATE_REJECTED':
+      return failed(withReason(`${title} refused the task`, said));
+    case 'TASK_STATE_CANCELED':
+      return failed(withReason(`${title} canceled the task; it may have been done in part`, said));
+    default:
+      return failed(withReason(`${title} could not finish the task`, said));
+  }
+}
+
+/** The outcome for a reply that is a message and no task. */
+export function messageOutcome(
+  title: string,
+  parts: readonly RemotePart[],
+  limits: ResultLimits,
+): ToolOutcome {
+  return taskOutcome(
+    title,
+    { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [...parts] }] },
+    limits,
+  );
+}
+
+/** A sentence, and what the remote agent said about it. */
+export function withReason(sentence: string, said: string): string {
+  return said === '' ? `${sentence}.` : `${sentence}: ${said}`;
+}
+
+/** The parts of a message as text. Files are described, not included. */
+export function textOf(parts: readonly RemotePart[]): string {
+  return parts
+    .flatMap((part) => textOfPart(part))
+    .join('\n')
+    .toWellFormed()
+    .trim();
+}
+
+function textOfPart({ text, url, raw, data, filename, mediaType }: RemotePart): string[] {
+  if (text !== undefined) return [text];
+  const name = [filename, mediaType].filter((one) => one !== undefined && one !== '').join(', ');
+  if (url !== undefined) return [`(file${name === '' ? '' : ` ${name}`}: ${url})`];
+  if (raw !== undefined) return [`(file${name === '' ? '' : ` ${name}`}, not included)`];
+  return data === undefined ? [] : [JSON.stringify(data)];
+}
+
+function resultOf(
+  artifacts: RemoteTask['artifacts'],
+  { artifactsMax, resultLengthMax }: ResultLimits,
+): { readonly text: string; readonly isWhole: boolean } {
+  const all = artifacts
+    .slice(0, artifactsMax)
+    .map(({ parts }) => textOf(parts))
+    .filter((text) => text !== '')
+    .join('\n\n');
+  const text = all.slice(0, resultLengthMax).toWellFormed();
+  return { text, isWhole: text.length === all.length && artifacts.length <= artifactsMax };
+}

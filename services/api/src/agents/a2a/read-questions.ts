@@ -1,0 +1,92 @@
+import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
+import { QuestionRefused, readQuestion, type ServerQuestion } from '../mcp/questions/question.ts';
+import { digestOf } from './checkpoint.ts';
+import { textOf } from './outcome.ts';
+import type { RemotePart, RemoteTask } from './remote-task.ts';
+
+/** What a waiting task asks, by the extension or in words. Pure. */
+export type RemoteQuestion = { readonly key: string } & (
+  | {
+      readonly type: 'extension';
+      readonly elicitationId: string;
+      readonly question: ServerQuestion;
+      readonly sensitive: boolean;
+      readonly description?: string | undefined;
+      readonly expiresAt: string;
+    }
+  /** By the extension, and not to be shown to the person. */
+  | { readonly type: 'unusable'; readonly elicitationId: string }
+  | { readonly type: 'text'; readonly message: string }
+  /** A page where the person authorizes something. */
+  | { readonly type: 'page'; readonly message: string; readonly url: string }
+  /** The person must authorize something elsewhere. */
+  | { readonly type: 'notice'; readonly message: string }
+);
+
+const MESSAGE_LENGTH_MAX = 4_000;
+const KEY_LENGTH = 32;
+const BOTH = { form: true, url: true };
+
+/** The open questions of a task. Each keeps its key from one reading to the next. */
+export function readQuestions(
+  { status }: Pick<RemoteTask, 'status'>,
+  speaksElicitation: boolean,
+): RemoteQuestion[] {
+  const { state, message, timestamp } = status;
+  const isInput = state === 'TASK_STATE_INPUT_REQUIRED';
+  if (!isInput && state !== 'TASK_STATE_AUTH_REQUIRED') return [];
+  const parts = message?.parts ?? [];
+  const asked = speaksElicitation ? questionsIn(parts) : [];
+  if (asked.length > 0)
+    return asked.filter((one) => one.status === 'pending').map((one) => extensionQuestion(one));
+  const text = shownText(textOf(parts));
+  const key = keyOf([state, timestamp, message?.messageId, text]);
+  if (isInput) return [{ type: 'text', key, message: text }];
+  const url = findPage(parts, text);
+  return [
+    url === undefined ? { type: 'notice', key, message: text } : { type: 'page', key, message: text, url },
+  ];
+}
+
+function extensionQuestion(data: QuestionData): RemoteQuestion {
+  const { elicitationId, mode, message, requestedSchema, url, sensitive, description, expiresAt } = data;
+  const key = keyOf([elicitationId]);
+  try {
+    const question = readQuestion({ mode, message, requestedSchema, url }, BOTH);
+    return {
+      type: 'extension',
+      key,
+      elicitationId,
+      question,
+      sensitive: sensitive === true,
+      description: description?.slice(0, MESSAGE_LENGTH_MAX),
+      expiresAt,
+    };
+  } catch (error) {
+    if (error instanceof QuestionRefused) return { type: 'unusable', key, elicitationId };
+    throw error;
+  }
+}
+
+function keyOf(parts: readonly unknown[]): string {
+  return digestOf(parts).slice(0, KEY_LENGTH);
+}
+
+/** Text of the agent for a person: without control characters, and shortened. */
+function shownText(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed.
+  const plain = text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
+  return plain.length <= MESSAGE_LENGTH_MAX
+    ? plain
+    : `${plain.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()} …`;
+}
+
+/** The address of a page in a text, or under `url` in the data. */
+function findPage(parts: readonly RemotePart[], text: string): string | undefined {
+  const named = parts.flatMap(({ data, url }) => {
+    const inData = (data as { readonly url?: unknown } | null | undefined)?.url;
+    return [url, typeof inData === 'string' ? inData : undefined];
+  });
+  const written = /https?:\/\/[^\s<>"'()[\]]+/.exec(text)?.[0].replace(/[.,;:!?]+$/, '');
+  return [...named, written].find((one) => one !== undefined && URL.canParse(one));
+}

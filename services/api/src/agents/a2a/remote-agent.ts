@@ -1,0 +1,74 @@
+import type { LoadedAgentsConfig } from '../config/load.ts';
+
+/** A remote agent of the configuration with its secrets. Never log one. */
+export interface RemoteAgentTarget {
+  readonly id: string;
+  readonly title: string;
+  /** Address of the card. */
+  readonly cardUrl: string;
+  /** The only origins that are called. */
+  readonly origins: readonly string[];
+  /** Public keys of which one must have signed the card; none: any card is taken. */
+  readonly cardKeys: readonly CardKey[];
+  /** Headers of every call. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Header that names the person. */
+  readonly userHeader?: string;
+  /** Present when calls carry the person's own credential. */
+  readonly personal?: { readonly connectorId: string; readonly credentialType: string };
+  /** False: its questions are put to nobody. */
+  readonly mayAsk: boolean;
+  readonly taskMs: number;
+  readonly messageBytesMax: number;
+  readonly resultLengthMax: number;
+  readonly artifactsMax: number;
+}
+
+/** A public key as JWK (RFC 7517). */
+export type CardKey = Readonly<Record<string, unknown>> & { readonly kty: string; readonly kid?: string };
+
+const WELL_KNOWN = '/.well-known/agent-card.json';
+
+/** The remote agent of the configuration with this id; undefined where there is none. */
+export function remoteAgentOf(
+  { config, secretOf }: Pick<LoadedAgentsConfig, 'config' | 'secretOf'>,
+  id: string,
+): RemoteAgentTarget | undefined {
+  const entry = config.a2aAgents[id];
+  if (entry === undefined) return undefined;
+  const cardUrl = cardUrlOf(entry.cardUrl);
+  const connector = entry.connector === undefined ? undefined : config.connectors[entry.connector];
+  const headers = Object.entries(entry.headersFromEnv).map(([name, variable]) => [name, secretOf(variable)]);
+  return {
+    id,
+    title: entry.title,
+    cardUrl,
+    origins: [cardUrl, ...entry.origins].map((url) => new URL(url).origin),
+    cardKeys: entry.cardKeys as readonly CardKey[],
+    headers: Object.fromEntries(headers),
+    ...(entry.userHeader !== undefined && { userHeader: entry.userHeader }),
+    ...(connector !== undefined && {
+      personal: { connectorId: connector.id, credentialType: connector.type },
+    }),
+    mayAsk: entry.elicitation,
+    taskMs: entry.taskTimeoutSeconds * 1_000,
+    messageBytesMax: entry.messageBytes,
+    resultLengthMax: entry.resultCharacters,
+    artifactsMax: entry.artifacts,
+  };
+}
+
+function cardUrlOf(given: string): string {
+  const url = new URL(given);
+  if (!url.pathname.endsWith('.json')) url.pathname = `${url.pathname.replace(/\/+$/, '')}${WELL_KNOWN}`;
+  return url.href;
+}
+
+/** The headers that name the person of a task, who may have any id. */
+export function personHeaders(
+  { userHeader }: Pick<RemoteAgentTarget, 'userHeader'>,
+  userId: string,
+): Readonly<Record<string, string>> {
+  if (userHeader === undefined) return {};
+  return { [userHeader]: /^[\u0021-\u007e]+$/.test(userId) ? userId : encodeURIComponent(userId) };
+}

@@ -1,0 +1,128 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { createScrubFor } from '../mcp/calls/scrub.ts';
+import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
+import { createHttpFetch, type HttpFetch } from '../mcp/transports/http-fetch.ts';
+import { type ReadCard, readCard } from './cards.ts';
+import { digestOf } from './checkpoint.ts';
+import { faultOf } from './faults.ts';
+import { createLink, type RemoteLink } from './link.ts';
+import { personHeaders, type RemoteAgentTarget } from './remote-agent.ts';
+import { type ClientSdk, createClientSdkLoader } from './sdk.ts';
+
+/** The remote agents of a pod. */
+export interface RemoteAgents {
+  /**
+   * The agent, to be called for a person, with the headers of their credential besides its own. Its card is fetched, or
+   * taken from the cache. Throws RemoteFault, and the reason of the signal.
+   */
+  open(
+    agent: RemoteAgentTarget,
+    person: { readonly userId: string; readonly credential: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<RemoteLink>;
+  close(): void;
+}
+
+const CARD_TTL_MS = 5 * 60_000;
+const CARDS_MAX = 1_000;
+const CARD_MS = 30_000;
+
+interface CachedCard {
+  readonly card: Promise<ReadCard>;
+  readonly expiresAt: number;
+}
+
+export function createRemoteAgents(): RemoteAgents {
+  const loadSdk = createClientSdkLoader();
+  const exchanges = new AsyncLocalStorage<Exchange>();
+  const statuses = new WeakMap<Exchange, number>();
+  const sockets = new Map<string, HttpFetch>();
+  const cards = new Map<string, CachedCard>();
+
+  /** Sockets of one origin. Other origins than those of the agent are never called, and redirects are not followed. */
+  function socketsOf({ id, origins, messageBytesMax }: RemoteAgentTarget, origin: string): HttpFetch {
+    const key = `${id} ${origin}`;
+    const known = sockets.get(key);
+    if (known !== undefined) return known;
+    if (!origins.includes(origin)) throw new Error('The address is not one of the agent.');
+    const made = createHttpFetch({ origin, messageBytesMax, exchanges });
+    sockets.set(key, made);
+    return made;
+  }
+
+  function fetchOf(agent: RemoteAgentTarget, headers: Readonly<Record<string, string>>): typeof fetch {
+    return async (input, init) => {
+      const url = new URL(String(input));
+      const all = new Headers(init?.headers);
+      for (const [name, value] of Object.entries(headers)) all.set(name, value);
+      const response = await socketsOf(agent, url.origin).fetch(url, {
+        ...(init as object),
+        headers: Object.fromEntries(all),
+      });
+      const exchange = exchanges.getStore();
+      if (exchange !== undefined) statuses.set(exchange, response.status);
+      return response;
+    };
+  }
+
+  async function fetchCard(sdk: ClientSdk, agent: RemoteAgentTarget, fetchImpl: typeof fetch) {
+    const exchange = startExchange({ timeoutMs: CARD_MS });
+    try {
+      const resolver = new sdk.client.DefaultAgentCardResolver({
+        fetchImpl,
+        legacyCompat: { enabled: true },
+      });
+      const fetching = exchanges.run(exchange, () => resolver.resolve(agent.cardUrl, ''));
+      return await readCard(sdk, agent, await raceAbort(exchange, fetching));
+    } catch (error) {
+      throw faultOf(error, { dispatched: exchange.dispatched, status: statuses.get(exchange) });
+    } finally {
+      exchange.end();
+    }
+  }
+
+  /** Callers with the same headers share a card. The oldest leaves the cache first. */
+  function cardOf(sdk: ClientSdk, agent: RemoteAgentTarget, headers: object, fetchImpl: typeof fetch) {
+    const key = digestOf([agent.id, agent.cardUrl, headers]);
+    const known = cards.get(key);
+    if (known !== undefined && known.expiresAt > performance.now()) return known.card;
+    const card = fetchCard(sdk, agent, fetchImpl);
+    cards.delete(key);
+    cards.set(key, { card, expiresAt: performance.now() + CARD_TTL_MS });
+    card.catch(() => cards.delete(key));
+    const [oldest] = cards.size > CARDS_MAX ? cards.keys() : [];
+    if (oldest !== undefined) cards.delete(oldest);
+    return card;
+  }
+
+  return {
+    async open(agent, { userId, credential }, signal) {
+      const sdk = await loadSdk();
+      const secrets = { ...agent.headers, ...credential };
+      const all = { ...secrets, ...personHeaders(agent, userId) };
+      const fetchImpl = fetchOf(agent, all);
+      const read = await raceAbort({ signal }, cardOf(sdk, agent, all, fetchImpl));
+      const options = { fetchImpl, legacyCompat: { enabled: true } };
+      const { JsonRpcTransportFactory, RestTransportFactory, ClientFactory } = sdk.client;
+      const factory = new ClientFactory({
+        transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
+        cardResolver: { resolve: async () => read.card },
+      });
+      const client = await factory.createFromAgentCard(read.card);
+      const { value } = createScrubFor(Object.values(secrets));
+      return createLink({
+        sdk,
+        client,
+        read,
+        agent,
+        exchanges,
+        statusOf: (exchange) => statuses.get(exchange),
+        scrub: <T>(given: T) => value(given) as T,
+      });
+    },
+    close() {
+      for (const { close } of sockets.values()) close();
+      exchanges.disable();
+    },
+  };
+}

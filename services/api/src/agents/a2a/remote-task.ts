@@ -1,0 +1,50 @@
+import { z } from 'zod';
+
+/** A task of a remote agent, in the JSON of A2A 1.0. Nothing in it is trusted. */
+
+const PARTS_MAX = 200;
+const HISTORY_MAX = 200;
+
+const RemotePart = z.looseObject({
+  text: z.string().optional(),
+  url: z.string().optional(),
+  raw: z.string().optional(),
+  data: z.unknown().optional(),
+  filename: z.string().optional(),
+  mediaType: z.string().optional(),
+});
+export type RemotePart = z.infer<typeof RemotePart>;
+
+const Parts = z
+  .array(RemotePart)
+  .default([])
+  .transform((parts) => parts.slice(0, PARTS_MAX));
+export const RemoteMessage = z.looseObject({ messageId: z.string().default(''), parts: Parts });
+export type RemoteMessage = z.infer<typeof RemoteMessage>;
+
+/** Ids are sent back, so longer ones are refused. */
+const RemoteId = z.string().min(1).max(1_000);
+
+export const RemoteTask = z.looseObject({
+  id: RemoteId,
+  contextId: z.string().max(1_000).default(''),
+  status: z
+    .looseObject({
+      state: z.string().default(''),
+      message: RemoteMessage.optional(),
+      timestamp: z.string().max(100).optional(),
+    })
+    .default({ state: '' }),
+  artifacts: z.array(z.looseObject({ name: z.string().optional(), parts: Parts })).default([]),
+  history: z
+    .array(z.looseObject({ messageId: z.string().default('') }))
+    .default([])
+    .transform((messages) => messages.slice(-HISTORY_MAX)),
+});
+export type RemoteTask = z.infer<typeof RemoteTask>;
+
+/** The ids of a task, as every event of its stream names them. */
+export interface TaskIds {
+  readonly taskId: string;
+  readonly contextId: string;
+}

@@ -1,0 +1,84 @@
+import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
+import { startWorkClock } from '../loop/work-clock.ts';
+import { failed, type ToolCall } from '../tools/tool.ts';
+import { attendTask } from './attend.ts';
+import { beginTask } from './begin.ts';
+import { newCheckpoint, parseTaskCheckpoint } from './checkpoint.ts';
+import { describeFault, FATE_UNKNOWN, RemoteFault } from './faults.ts';
+import type { EventStream, RemoteLink } from './link.ts';
+import type { RemoteTaskResult, RemoteTaskRules, TaskRun } from './task-run.ts';
+
+/** How long the agent may take to accept that its task is cancelled, in ms. */
+const CANCEL_MS = 3_000;
+
+/**
+ * Has a remote agent do a task, or continues a task that this pod or another one began. What was sent is recorded before
+ * and after, so a task is begun once. Rejects only with the reason of the call's signal.
+ */
+export async function runRemoteTask(
+  link: RemoteLink,
+  rules: RemoteTaskRules,
+  call: ToolCall,
+  task: string,
+): Promise<RemoteTaskResult> {
+  const { title, taskMs } = link.agent;
+  const recorded = call.round();
+  const before = recorded === undefined ? newCheckpoint(call.callKey) : parseTaskCheckpoint(recorded);
+  if (before === undefined) return failed(`The task of ${title} can no longer be found. ${FATE_UNKNOWN}`);
+  const clock = startWorkClock(taskMs, before.workedMs);
+  const over = AbortSignal.any([call.signal, clock.over]);
+  let state = before;
+  let events: EventStream | undefined;
+  const run: TaskRun = {
+    link,
+    call,
+    rules,
+    clock,
+    over,
+    get state() {
+      return state;
+    },
+    async save(change) {
+      state = { ...state, ...change, workedMs: Math.round(clock.workedMs) };
+      await call.saveRound(JSON.stringify(state));
+    },
+  };
+  try {
+    over.throwIfAborted();
+    if (state.taskId === undefined) {
+      const begun = await beginTask(run, task);
+      if (begun.type !== 'begun') return begun;
+      events = begun.events;
+    }
+    return await attendTask(run, events);
+  } catch (error) {
+    events?.close();
+    if (call.signal.aborted) {
+      // Another pod continues the same task.
+      if (!belongsToAnotherPod(call.signal)) await cancelTask(run);
+      throw call.signal.reason;
+    }
+    if (error instanceof RemoteFault && error.kind === 'unauthorized')
+      return { type: 'unauthorized', status: error.status };
+    await cancelTask(run);
+    if (clock.over.aborted)
+      return failed(`${title} did not finish in time. The task may have been done in part.`);
+    if (error instanceof RemoteFault) return failed(describeFault(title, error));
+    throw error;
+  } finally {
+    clock.stop();
+  }
+}
+
+/** Passes the end of the call on to the agent, as far as it can be reached. */
+async function cancelTask({ link, state }: TaskRun): Promise<void> {
+  const signal = AbortSignal.timeout(CANCEL_MS);
+  try {
+    let { taskId } = state;
+    if (taskId === undefined && state.isSending && state.contextId !== undefined)
+      taskId = (await link.find({ contextId: state.contextId, messageId: '' }, signal))?.id;
+    if (taskId !== undefined) await link.cancel(taskId, signal);
+  } catch {
+    // The task may have ended, or it cannot be cancelled.
+  }
+}

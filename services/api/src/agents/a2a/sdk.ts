@@ -1,0 +1,15 @@
+/** The client of the A2A SDK, loaded by the first task: pods without remote agents never load it. */
+async function load() {
+  const [core, client] = await Promise.all([import('@a2a-js/sdk'), import('@a2a-js/sdk/client')]);
+  return { core, client };
+}
+
+export type ClientSdk = Awaited<ReturnType<typeof load>>;
+
+export function createClientSdkLoader(): () => Promise<ClientSdk> {
+  let loading: Promise<ClientSdk> | undefined;
+  return () => {
+    loading ??= load();
+    return loading;
+  };
+}

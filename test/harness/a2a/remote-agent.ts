@@ -1,0 +1,91 @@
+/** A remote agent: the stock server of `@a2a-js/sdk`, whose executor does what the words of a task say. */
+import { createServer, type Server } from 'node:http';
+import { AgentCard } from '@a2a-js/sdk';
+import { DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sdk/server';
+import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
+import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
+import express from 'express';
+import { listenOnFreePort } from '../free-port.ts';
+import { createScriptedExecutor, type ScriptedExecutor } from './scripted-executor.ts';
+
+export type RemoteBinding = 'JSONRPC' | 'HTTP+JSON' | 'JSONRPC 0.3';
+
+export interface RemoteAgentOptions {
+  readonly binding?: RemoteBinding;
+  readonly streaming?: boolean;
+  /** The card declares Parley's extension. */
+  readonly speaksElicitation?: boolean;
+  /** Every call, that of the card included, needs this value of `Authorization`. */
+  readonly authorization?: string;
+  /** Changes the card before it is served. */
+  readonly card?: (card: AgentCard) => Promise<AgentCard> | AgentCard;
+}
+
+export interface RemoteAgent extends Pick<ScriptedExecutor, 'messages' | 'begun' | 'cancelled' | 'release'> {
+  readonly url: string;
+  /** Methods and paths of the requests, in order. */
+  readonly requests: readonly string[];
+  /** While true, requests are not answered and their connections end. */
+  cut(isCut: boolean): void;
+  stop(): Promise<void>;
+}
+
+export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promise<RemoteAgent> {
+  const { authorization } = options;
+  const requests: string[] = [];
+  let isCut = false;
+  const app = express();
+  const server: Server = createServer(app);
+  const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  const made = cardOf(url, options);
+  const card = (await options.card?.(made)) ?? made;
+  const executor = createScriptedExecutor();
+  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor);
+  const isLegacy = card.supportedInterfaces.some(({ protocolVersion }) => protocolVersion === '0.3');
+  const legacyCompat = { enabled: isLegacy };
+  const handlers = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat };
+  app.use((request, response, next) => {
+    requests.push(`${request.method} ${request.path}`);
+    if (isCut) request.socket.destroy();
+    else if (authorization !== undefined && request.headers.authorization !== authorization)
+      response.status(401).end();
+    else next();
+  });
+  app.use(
+    '/.well-known/agent-card.json',
+    agentCardHandler({ agentCardProvider: requestHandler, legacyCompat }),
+  );
+  app.use('/rpc', jsonRpcHandler(handlers));
+  app.use('/rest', restHandler(handlers));
+  return {
+    ...executor,
+    url,
+    requests,
+    cut(now) {
+      isCut = now;
+      if (now) server.closeAllConnections();
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function cardOf(url: string, options: RemoteAgentOptions): AgentCard {
+  const { binding = 'JSONRPC', streaming = true, speaksElicitation = false } = options;
+  const [protocolBinding = '', protocolVersion = '1.0'] = binding.split(' ');
+  const path = protocolBinding === 'JSONRPC' ? '/rpc' : '/rest';
+  const extension = { uri: ELICITATION_EXTENSION, description: '', required: false };
+  return AgentCard.fromJSON({
+    name: 'Stock',
+    description: 'A stock agent.',
+    version: '1',
+    supportedInterfaces: [{ url: `${url}${path}`, protocolBinding, protocolVersion }],
+    capabilities: { streaming, extensions: speaksElicitation ? [extension] : [] },
+    securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [],
+  });
+}

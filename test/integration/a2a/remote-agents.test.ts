@@ -1,0 +1,282 @@
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import {
+  type RemoteAgentOptions,
+  type RemoteBinding,
+  startRemoteAgent,
+} from '../../harness/a2a/remote-agent.ts';
+import { PAGE } from '../../harness/a2a/scripted-executor.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { readEvents } from '../turns/setup.ts';
+import {
+  answer,
+  openRemotePod,
+  outcomeOf,
+  questions,
+  type RemotePodOptions,
+  startHandingModel,
+} from './remote-site.ts';
+
+const WAYS: readonly { readonly binding: RemoteBinding; readonly streaming: boolean }[] = [
+  { binding: 'JSONRPC', streaming: true },
+  { binding: 'HTTP+JSON', streaming: true },
+  { binding: 'JSONRPC', streaming: false },
+  { binding: 'JSONRPC 0.3', streaming: true },
+];
+
+let model: ScriptedModel;
+beforeAll(async () => {
+  model = await startHandingModel();
+});
+afterAll(() => model.stop());
+
+async function open(
+  remote: RemoteAgentOptions = {},
+  more: Partial<RemotePodOptions> & { readonly support?: { form: boolean; url: boolean } } = {},
+) {
+  const agent = await startRemoteAgent(remote);
+  const backend = createMemoryBackend(ROOMY);
+  const pod = openRemotePod({ model, backend, cardUrl: agent.url, ...more });
+  onTestFinished(async () => {
+    await pod.close();
+    await agent.stop();
+    await backend.close();
+  });
+  return { agent, pod };
+}
+
+for (const way of WAYS)
+  describe(`a remote agent over ${way.binding}, ${way.streaming ? 'streaming' : 'polling'}`, () => {
+    it('does a task, and its artifacts are the outcome', async () => {
+      const { agent, pod } = await open(way);
+      const begun = await pod.handOver('Zermatt');
+      expect(await outcomeOf(pod, begun)).toBe('Hello: Zermatt');
+      expect(agent.begun).toHaveLength(1);
+    });
+
+    it('asks in words, and the answer continues the task [A2A-04 A2A-06]', async () => {
+      const { agent, pod } = await open(way);
+      const begun = await pod.handOver('ask');
+      const [asked] = await questions(pod, begun);
+      expect(asked?.definition).toMatchObject({
+        mode: 'form',
+        message: 'Which colour?',
+        title: 'Travel Desk asks',
+        context: { trigger: 'a2a_input_required', toolId: 'desk', toolName: 'Travel Desk', agent: 'Helper' },
+      });
+      await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+      expect(await outcomeOf(pod, begun)).toBe('Heard: red');
+      expect(agent.begun).toHaveLength(1);
+      expect(agent.messages.map(({ taskId }) => taskId)).toEqual([agent.begun[0], agent.begun[0]]);
+    });
+  });
+
+describe('the questions of a remote agent', () => {
+  it('are all open at once by the extension, each with its form', async () => {
+    const { pod } = await open({ speaksElicitation: true });
+    const begun = await pod.handOver('form');
+    const asked = await questions(pod, begun, 2);
+    const byMessage = new Map(asked.map((row) => [row.definition.message, row.id]));
+    await answer(pod, begun, byMessage.get('Which seat?') ?? '', {
+      action: 'accept',
+      content: { seat: 'aisle' },
+    });
+    await answer(pod, begun, byMessage.get('Which meal?') ?? '', { action: 'decline' });
+    expect(await outcomeOf(pod, begun)).toBe('Heard: {"el_seat":{"seat":"aisle"},"el_meal":"decline"}');
+  });
+
+  it('that are declined are told to an agent without the extension in words', async () => {
+    const { pod } = await open();
+    const begun = await pod.handOver('ask');
+    const [asked] = await questions(pod, begun);
+    await answer(pod, begun, asked?.id ?? '', { action: 'decline' });
+    expect(await outcomeOf(pod, begun)).toBe('Heard: The user declined to answer.');
+  });
+
+  it('are put to nobody where nobody can be asked', async () => {
+    const { pod } = await open();
+    const begun = await pod.handOver('ask', { support: { form: false, url: false } });
+    expect(await outcomeOf(pod, begun)).toBe('Heard: The user cannot be asked here.');
+  });
+});
+
+describe('a remote agent that needs an authorization', () => {
+  it.each(['JSONRPC', 'JSONRPC 0.3'] as const)(
+    'has the person open its page, named by its host, and then continue (%s) [A2A-24 A2A-38]',
+    async (binding) => {
+      const { agent, pod } = await open({ binding });
+      const begun = await pod.handOver('page');
+      const [asked] = await questions(pod, begun);
+      expect(asked?.definition).toMatchObject({
+        mode: 'url',
+        url: PAGE,
+        description: 'The page is at bank.example.',
+        title: 'Travel Desk asks',
+      });
+      await answer(pod, begun, asked?.id ?? '', { action: 'accept' });
+      const [finish] = await questions(pod, begun);
+      expect(finish?.definition.message).toBe('Please continue when you have finished at bank.example.');
+      await answer(pod, begun, finish?.id ?? '', { action: 'accept', content: {} });
+      expect(await outcomeOf(pod, begun)).toBe('Heard: The user has finished at bank.example.');
+      expect(agent.begun).toHaveLength(1);
+    },
+  );
+
+  it('continues by itself when it is authorized elsewhere, and its question is taken back [A2A-26]', async () => {
+    const { agent, pod } = await open();
+    const begun = await pod.handOver('page');
+    await questions(pod, begun);
+    agent.release(agent.begun[0] ?? '');
+    expect(await outcomeOf(pod, begun)).toBe('Authorized.');
+    expect(await questions(pod, begun, 0)).toEqual([]);
+  });
+
+  it('without a page shows a notice, and its task is awaited', async () => {
+    const { agent, pod } = await open({ streaming: false });
+    const begun = await pod.handOver('auth');
+    const notice = await waitUntil(
+      async () =>
+        (await readEvents(pod.backend, begun.run)).find(({ type }) => type === 'tool-auth-required'),
+      { what: 'a notice' },
+    );
+    expect(notice).toMatchObject({
+      service: 'Travel Desk',
+      message: 'Travel Desk waits for an authorization. It says: Ask your bank.',
+    });
+    agent.release(agent.begun[0] ?? '');
+    expect(await outcomeOf(pod, begun)).toBe('Authorized.');
+  });
+});
+
+describe('the end of a remote task', () => {
+  it('is told with what the agent says about it', async () => {
+    const { pod } = await open();
+    expect(await outcomeOf(pod, await pod.handOver('fail'))).toBe(
+      'Travel Desk could not finish the task: No paper.',
+    );
+    expect(await outcomeOf(pod, await pod.handOver('reject'))).toBe(
+      'Travel Desk refused the task: Not my job.',
+    );
+    expect(await outcomeOf(pod, await pod.handOver('message'))).toBe('Just so.');
+  });
+
+  it('is brought about by a stop of the turn, with its questions', async () => {
+    const { agent, pod } = await open();
+    for (const words of ['slow', 'ask']) {
+      const { conversation } = await pod.handOver(words);
+      const { length } = agent.cancelled;
+      await waitUntil(() => agent.begun.length > length, { what: 'the task' });
+      if (words === 'ask') await questions(pod, { conversation });
+      await pod.turns.stop(conversation);
+      await waitUntil(() => agent.cancelled.length > length, { what: 'its cancellation' });
+      expect(await questions(pod, { conversation }, 0)).toEqual([]);
+    }
+    expect(agent.cancelled).toEqual(agent.begun);
+  });
+
+  it('is brought about when its time is over', async () => {
+    const { agent, pod } = await open({}, { entry: ', credentialScope: none, taskTimeoutSeconds: 1' });
+    expect(await outcomeOf(pod, await pod.handOver('slow'))).toContain('Travel Desk did not finish in time.');
+    expect(agent.cancelled).toEqual(agent.begun);
+  });
+
+  it('is brought about when it asks too much', async () => {
+    const { agent, pod } = await open({ speaksElicitation: true }, { limits: ', questionsPerCall: 1' });
+    expect(await outcomeOf(pod, await pod.handOver('form'))).toContain('asked the user too many questions');
+    await waitUntil(() => agent.cancelled.length === 1, { what: 'its cancellation' });
+  });
+
+  it('leaves out what is over the limits', async () => {
+    const { pod } = await open({}, { entry: ', credentialScope: none, resultCharacters: 1000' });
+    const text = await outcomeOf(pod, await pod.handOver('big'));
+    expect(text).toBe(`${'x'.repeat(1000)}\n\n(The rest was cut off.)`);
+    const small = await open({}, { entry: ', credentialScope: none, messageBytes: 8192' });
+    expect(await outcomeOf(small.pod, await small.pod.handOver('big'))).toContain(
+      'sent more than can be read',
+    );
+  });
+});
+
+describe('a remote agent that cannot be called', () => {
+  it('is named as unreachable, and nothing was done', async () => {
+    const { agent, pod } = await open();
+    await agent.stop();
+    expect(await outcomeOf(pod, await pod.handOver('x'))).toBe(
+      'Travel Desk could not be reached. Nothing was done.',
+    );
+  });
+
+  it('at another origin than its card is not called', async () => {
+    const { agent, pod } = await open({
+      card: (card) => ({
+        ...card,
+        supportedInterfaces: card.supportedInterfaces.map((one) => ({
+          ...one,
+          url: 'http://169.254.169.254/rpc',
+        })),
+      }),
+    });
+    expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('names no address that may be called');
+    expect(agent.requests).toEqual(['GET /.well-known/agent-card.json']);
+  });
+});
+
+const TOKEN = 'Bearer the-secret-of-the-desk';
+
+describe('the credential of a remote agent', () => {
+  it('of the project is sent with every call, and removed from what the agent says', async () => {
+    const { pod } = await open(
+      { authorization: TOKEN },
+      {
+        entry: ', credentialScope: project, headersFromEnv: { Authorization: DESK_TOKEN }',
+        env: { DESK_TOKEN: TOKEN },
+      },
+    );
+    const text = await outcomeOf(pod, await pod.handOver('the-secret-of-the-desk'));
+    expect(text).toBe('Hello: [redacted]');
+  });
+
+  it('that is refused ends the call, and the user is told', async () => {
+    const { agent, pod } = await open({ authorization: TOKEN });
+    expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('refused the credential');
+    expect(agent.begun).toEqual([]);
+  });
+
+  it('of the person is asked for with a page, and nothing is called before', async () => {
+    let isConnected = false;
+    const { agent, pod } = await open(
+      { authorization: TOKEN },
+      {
+        entry: ', credentialScope: user, connector: desk',
+        file: 'connectors:\n  desk: { type: api_key, title: Desk, instructions: Ask the desk. }\n',
+        credentials: {
+          present: async () =>
+            isConnected
+              ? { type: 'presented', headers: { Authorization: TOKEN }, version: 1 }
+              : { type: 'absent' },
+          refused: async () => undefined,
+          promote: async () => {
+            isConnected = true;
+          },
+          completeOpen: async () => undefined,
+        },
+      },
+    );
+    const begun = await pod.handOver('Zermatt');
+    const [asked] = await questions(pod, begun);
+    expect(asked?.definition).toMatchObject({
+      mode: 'url',
+      title: 'Connect Travel Desk',
+      context: { trigger: 'credential_required', toolId: 'desk', connectorId: 'desk' },
+    });
+    expect(agent.requests).toEqual([]);
+    await pod.engine.complete({
+      caller: { kind: 'service', tenant: begun.conversation.tenant },
+      id: asked?.id ?? '',
+      surface: 'test',
+    });
+    expect(await outcomeOf(pod, begun)).toBe('Hello: Zermatt');
+  });
+});

@@ -1,0 +1,111 @@
+import { DETACHED } from '@parley/shared/domain/runs/run';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { ROOMY } from '../../contract/support/settings.ts';
+import { type RemoteAgent, startRemoteAgent } from '../../harness/a2a/remote-agent.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { createDyingBackend, DEATHS, type Death } from '../turns/dying-backend.ts';
+import { listOpen } from '../turns/setup.ts';
+import { answer, openRemotePod, outcomeOf, questions, startHandingModel } from './remote-site.ts';
+
+let model: ScriptedModel;
+let agent: RemoteAgent;
+beforeAll(async () => {
+  // The stock server reports there that a pod which died in a test subscribes to an ended task.
+  vi.spyOn(console, 'error').mockReturnValue();
+  model = await startHandingModel();
+  agent = await startRemoteAgent();
+});
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await model.stop();
+  await agent.stop();
+});
+
+/** A turn whose pod dies at a write while it has a remote agent do a task that asks once. */
+async function turnThatLoses(death: Death) {
+  const backend = createMemoryBackend(ROOMY);
+  const { state, ...dying } = createDyingBackend(backend, death);
+  const leaseTiming = { renewMs: 20, leaseMs: Number.isFinite(death.at) ? 200 : 20_000 };
+  const given = { model, backend, cardUrl: agent.url };
+  const first = openRemotePod({ ...given, pod: 'first', turns: { ...dying, leaseTiming } });
+  const second = openRemotePod({ ...given, pod: 'second', turns: { leaseTiming } });
+  onTestFinished(async () => {
+    await second.close();
+    await backend.close();
+  });
+  const begunBefore = agent.begun.length;
+  const sentBefore = agent.messages.length;
+  const begun = await first.handOver('ask');
+  const leave = second.turns.attend(begun.run);
+  const answered = new Set<string>();
+  await waitUntil(
+    async () => {
+      const [open] = await listOpen(second.engine, begun.conversation);
+      if (open !== undefined) {
+        answered.add(open.id);
+        await answer(second, begun, open.id, { action: 'accept', content: { answer: 'red' } });
+      }
+      return (await backend.runs.standing(begun.run))?.status !== 'running';
+    },
+    { what: `the end of a turn whose pod died at write ${death.at}`, everyMs: 10 },
+  );
+  leave();
+  return {
+    text: await outcomeOf(second, begun),
+    tasks: agent.begun.length - begunBefore,
+    messages: agent.messages.length - sentBefore,
+    answered: answered.size,
+    writes: state.writes,
+    died: state.dead,
+  };
+}
+
+describe('a turn that waits for a remote task', () => {
+  it.each(DEATHS)('continues the same task on another pod when its pod dies at a write, %s', async (when) => {
+    const { writes, text } = await turnThatLoses({ at: Number.POSITIVE_INFINITY, when });
+    expect(text).toBe('Heard: red');
+    let finished = 0;
+    for (let at = 1; at <= writes; at += 1) {
+      const turn = await turnThatLoses({ at, when });
+      if (!turn.died) continue;
+      if (turn.tasks === 0) {
+        expect(turn.text, `write ${at}`).toContain('Whether it was begun is not known.');
+        continue;
+      }
+      finished += 1;
+      expect({ ...turn, writes: 0 }, `write ${at}`).toEqual({
+        text: 'Heard: red',
+        tasks: 1,
+        messages: 2,
+        answered: 1,
+        writes: 0,
+        died: true,
+      });
+    }
+    expect(finished).toBeGreaterThan(5);
+  });
+
+  it('leaves its pod while the person thinks, and another pod sends their answer', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const given = { model, backend, cardUrl: agent.url };
+    const first = openRemotePod({ ...given, pod: 'first' });
+    const begun = await first.handOver('ask', { delivery: 'detach' });
+    const [asked] = await questions(first, begun);
+    await waitUntil(async () => (await backend.runs.standing(begun.run))?.owner === DETACHED, {
+      what: 'the turn to be detached',
+    });
+    await first.close();
+    const second = openRemotePod({ ...given, pod: 'second' });
+    onTestFinished(async () => {
+      await second.close();
+      await backend.close();
+    });
+    const { length } = agent.begun;
+    await answer(second, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'blue' } });
+    await second.turns.resumable(begun.conversation, undefined);
+    expect(await outcomeOf(second, begun)).toBe('Heard: blue');
+    expect(agent.begun).toHaveLength(length);
+  });
+});
