@@ -11,7 +11,7 @@ import { createRemoteQuestions, type RemoteQuestions, type SettledQuestion } fro
 import { readQuestions } from './read-questions.ts';
 import type { RemoteTask } from './remote-task.ts';
 import type { RemoteTaskResult, TaskRun } from './task-run.ts';
-import { createWake, type Wake } from './wake.ts';
+import { createTaskWake, type TaskWake } from './wake.ts';
 
 /** After a task of this length, the credential of a person is read anew. */
 const FRESH_MS = 60_000;
@@ -20,7 +20,7 @@ const CANCEL_MS = 3_000;
 /** What attends to a task while this pod has it. */
 interface Attendance {
   readonly run: TaskRun;
-  readonly wake: Wake;
+  readonly wake: TaskWake;
   readonly follower: Follower;
   readonly questions: RemoteQuestions;
   readonly pause: AuthorizationPause;
@@ -31,7 +31,7 @@ interface Attendance {
 export async function attendTask(run: TaskRun, events: EventStream | undefined): Promise<RemoteTaskResult> {
   const { link, call, rules, clock, over } = run;
   const taskId = run.state.taskId ?? '';
-  const wake = createWake();
+  const wake = createTaskWake();
   const ending = new AbortController();
   const follower = createFollower(link, taskId, wake, AbortSignal.any([over, ending.signal]));
   const questions = createRemoteQuestions(call, {

@@ -1,5 +1,5 @@
 import type { EventStream, RemoteLink } from './link.ts';
-import type { Wake } from './wake.ts';
+import type { TaskWake } from './wake.ts';
 
 /**
  * Keeps a stream of a task's events open and wakes its reader at each event. Events are hints: the reader gets the task
@@ -25,7 +25,7 @@ const RESUBSCRIBE_MAX_MS = 30_000;
 export function createFollower(
   link: Pick<RemoteLink, 'isStreaming' | 'subscribe'>,
   taskId: string,
-  wake: Wake,
+  wake: TaskWake,
   signal: AbortSignal,
 ): Follower {
   let current: EventStream | undefined;

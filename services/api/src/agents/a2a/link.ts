@@ -49,7 +49,7 @@ export interface RemoteLink extends Pick<ReadCard, 'isStreaming' | 'speaksElicit
   scrub<T>(value: T): T;
 }
 
-export interface LinkDeps {
+export interface RemoteLinkDeps {
   readonly sdk: ClientSdk;
   readonly client: Client;
   readonly read: ReadCard;
@@ -67,9 +67,9 @@ const HISTORY_LENGTH = 100;
 const PAGE_SIZE = 50;
 
 type Sent = Awaited<ReturnType<Client['sendMessage']>>;
-type StreamEvent = Awaited<ReturnType<ReturnType<Client['sendMessageStream']>['next']>>['value'];
+type SentEvent = Awaited<ReturnType<ReturnType<Client['sendMessageStream']>['next']>>['value'];
 
-export function createLink(deps: LinkDeps): RemoteLink {
+export function createLink(deps: RemoteLinkDeps): RemoteLink {
   const { sdk, client, read, agent, exchanges, statusOf, scrub } = deps;
   const { isStreaming, speaksElicitation, isRepeatable } = read;
   const { Task, Message } = sdk.core;
@@ -107,7 +107,7 @@ export function createLink(deps: LinkDeps): RemoteLink {
     throw new RemoteFault('refused', 'its task is not well formed', 'InvalidAgentResponseError');
   }
 
-  function replyOf(event: StreamEvent | undefined): RemoteReply {
+  function replyOf(event: SentEvent | undefined): RemoteReply {
     const payload = event?.payload;
     if (payload?.$case === 'message') return messageReply(payload.value);
     if (payload?.$case === 'task') return taskReply(payload.value.id, payload.value.contextId);
@@ -129,7 +129,7 @@ export function createLink(deps: LinkDeps): RemoteLink {
     call: (signal: AbortSignal) => AsyncGenerator<unknown>,
     signal: AbortSignal,
   ): EventStream & {
-    first(): Promise<StreamEvent | undefined>;
+    first(): Promise<SentEvent | undefined>;
   } {
     const exchange = startExchange({ timeoutMs: SEND_MS, signal });
     const closing = new AbortController();
@@ -143,7 +143,7 @@ export function createLink(deps: LinkDeps): RemoteLink {
       async first() {
         try {
           const { value } = await next();
-          return value as StreamEvent | undefined;
+          return value as SentEvent | undefined;
         } catch (error) {
           close();
           signal.throwIfAborted();

@@ -38,20 +38,20 @@ export interface RemoteQuestionsOptions {
   readonly onSettled: () => void;
 }
 
-interface OpenQuestion {
+interface AskedQuestion {
   readonly ending: AbortController;
   isSettled: boolean;
 }
 
 export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOptions): RemoteQuestions {
   const { questionsMax, onSettled } = options;
-  const open = new Map<string, OpenQuestion>();
+  const open = new Map<string, AskedQuestion>();
   const settled: SettledQuestion[] = [];
   let failure: { readonly error: unknown } | undefined;
   let isExceeded = false;
 
   function start(question: RemoteQuestion, attempt: number): void {
-    const one: OpenQuestion = { ending: new AbortController(), isSettled: false };
+    const one: AskedQuestion = { ending: new AbortController(), isSettled: false };
     open.set(question.key, one);
     askRemote(call, options, question, attempt, one.ending.signal)
       .then((result) => {

@@ -1,11 +1,11 @@
 /** Wakes one sleeper. A wake that comes while nobody sleeps ends the next sleep at once. */
-export interface Wake {
+export interface TaskWake {
   wake(): void;
   /** Resolves when woken or after `ms`. Rejects with the signal's reason. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-export function createWake(): Wake {
+export function createTaskWake(): TaskWake {
   let isWoken = false;
   let rouse: () => void = () => undefined;
   return {

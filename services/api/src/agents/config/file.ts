@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { A2aAgent as A2aAgentEntry } from './a2a-agents.ts';
 import type { AgentAccess } from './access.ts';
-import { AcpAgent as AcpAgentEntry } from './acp-agents.ts';
 import { Agent as AgentEntry } from './agents.ts';
 import { Connector as ConnectorEntry } from './connectors.ts';
-import { McpServer as McpServerEntry } from './mcp-servers.ts';
 import { Model as ModelEntry } from './models.ts';
 import { A2aOfferEntry } from './offers/a2a-offer.ts';
 import { McpOfferEntry } from './offers/mcp-offer.ts';
+import { A2aAgent as A2aAgentEntry } from './services/a2a-agents.ts';
+import { AcpAgent as AcpAgentEntry } from './services/acp-agents.ts';
+import { McpServer as McpServerEntry } from './services/mcp-servers.ts';
 import { Id } from './words.ts';
 
 /** The schema of the file that PARLEY_CONFIG names. The reference in docs/agents.md is generated from it. */

@@ -32,7 +32,7 @@ export interface ServiceRefusal {
 }
 
 /** What a call resulted in. Of the types, only `unauthorized` has a meaning here. */
-interface CallResult {
+interface ServiceResult {
   readonly type: string;
 }
 
@@ -49,7 +49,7 @@ export interface PersonalService<Service = McpServerRef> {
    * Reads with the person's credential, which is refreshed once where the server refuses it. Undefined when they have not
    * connected. Never asks the person.
    */
-  read<Result extends CallResult>(
+  read<Result extends ServiceResult>(
     read: (service: Service) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result | undefined>;
@@ -60,7 +60,7 @@ export interface PersonalService<Service = McpServerRef> {
    * refuses is refreshed once; if it is refused again, the person is asked once to connect again. So a call is sent three
    * times at most.
    */
-  call<Result extends CallResult>(
+  call<Result extends ServiceResult>(
     call: ServiceCall,
     send: Send<Service, Result>,
   ): Promise<Result | Unauthorized | ServiceRefusal>;
@@ -120,7 +120,7 @@ export function createPersonalService<Service>(
     retryWhileUnavailable(() => credentials.refused(ref, version), signal);
 
   /** Repeats a refused call with a refreshed credential, then with one from a new connection. */
-  async function retry<Result extends CallResult>(
+  async function retry<Result extends ServiceResult>(
     call: ServiceCall,
     first: Access<Service>,
     send: Send<Service, Result>,
@@ -175,7 +175,7 @@ export function createPersonalService<Service>(
 const UNAUTHENTICATED: Unauthorized = { type: 'unauthorized', status: 401 };
 
 /** HTTP 401: another credential may be accepted. A 403 means that the account lacks a scope. */
-function isUnauthenticated(result: CallResult): boolean {
+function isUnauthenticated(result: ServiceResult): boolean {
   return result.type === 'unauthorized' && (result as Unauthorized).status === 401;
 }
 

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { count, title } from '../words.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
-import { count, title } from './words.ts';
 
 /** A program that speaks ACP. Each task gets a process of its own. */
 export const AcpAgent = z

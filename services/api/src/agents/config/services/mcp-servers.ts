@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { ApprovalEntry } from './approval.ts';
+import { ApprovalEntry } from '../approval.ts';
+import { prose, title, token, url } from '../words.ts';
 import { HTTP_CREDENTIAL, refuseCredential, Scope } from './http-credential.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
-import { prose, title, token, url } from './words.ts';
 
 const AnnouncedTool = z.strictObject({
   name: token(128, 'The server’s name for the tool.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { count, HeaderName, title, url } from '../words.ts';
 import { HTTP_CREDENTIAL, refuseCredential } from './http-credential.ts';
-import { count, HeaderName, title, url } from './words.ts';
 
 const CardKey = z
   .looseObject({ kty: z.enum(['EC', 'RSA', 'OKP'], 'must be EC, RSA or OKP'), kid: z.string().optional() })
