@@ -1,48 +1,108 @@
 /**
  * The client under test of the conformance kit: lists a server's tools with Parley's own MCP client and calls each once, the
- * way a turn does. The kit gives the URL as the last argument. The person answers every form with its prefilled values.
+ * way a turn does. The kit gives the URL as the last argument. The person answers every form with its prefilled values, and
+ * consents to what an authorization server asks.
  */
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
 import { createMcpTools } from '../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import type { McpToolList } from '../../services/api/src/agents/mcp/calls/results.ts';
+import type { McpServerConfig } from '../../services/api/src/agents/mcp/server-config.ts';
 import { sendCall } from '../../services/api/src/agents/tools/passthrough/send-call.ts';
+import { createPersonalService } from '../../services/api/src/agents/tools/personal-service.ts';
 import type { AgentQuestion, AskOutcome } from '../../services/api/src/agents/tools/question.ts';
 import type { ToolCall } from '../../services/api/src/agents/tools/tool.ts';
+import { createAccount, REF } from './account.ts';
 
 const Context = z.object({
+  issuer: z.string().optional(),
+  client_id: z.string().optional(),
+  client_secret: z.string().optional(),
   toolCalls: z.array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })).optional(),
 });
 
 const url = process.argv.at(-1) ?? '';
 const context = Context.parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}'));
 const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0.1.0' } });
-const server = mcp.open({ id: 'kit', title: 'Kit', transport: { type: 'http', url } }, undefined, {
-  person: 'ada',
-  modes: { form: true, url: true },
-});
+const config: McpServerConfig = { id: 'kit', title: 'Kit', transport: { type: 'http', url } };
+const asked = { person: 'ada', modes: { form: true, url: true } };
+const rules = { timeoutMs: 20_000, questionsMax: 20, questionTimeoutSeconds: 60 };
+const needsAccount = process.env.MCP_CONFORMANCE_SCENARIO?.startsWith('auth/') === true;
+(needsAccount ? callWithAccount() : callPlainly())
+  .finally(() => mcp.close())
+  .then(
+    (results) => process.stdout.write(`${JSON.stringify(results.map(({ type }) => type))}\n`),
+    (error: unknown) => {
+      process.stderr.write(`${String(error)}\n`);
+      process.exitCode = 1;
+    },
+  );
 
-const list = await server.listTools();
-if (list.type !== 'tools') throw new Error(`no tools: ${JSON.stringify(list)}`);
-const calls =
-  context.toolCalls ??
-  list.tools.map(({ name, inputSchema }) => ({ name, arguments: valuesOf(inputSchema, exampleOf) }));
-const offered = new Set(list.tools.map(({ name }) => name));
-const results = await Promise.all(
-  calls
-    .filter(({ name }) => offered.has(name))
-    .map(({ name, arguments: input }) =>
-      sendCall(callWith(name, input), server, name, {
-        timeoutMs: 20_000,
-        questionsMax: 20,
-        questionTimeoutSeconds: 60,
-      }),
-    ),
-);
-process.stdout.write(`${JSON.stringify(results.map(({ type }) => type))}\n`);
-await mcp.close();
+/** As the calls of an agent to a server without a credential of the person. */
+async function callPlainly() {
+  const server = mcp.open(config, undefined, asked);
+  const calls = callsOf(await server.listTools());
+  return Promise.all(
+    calls.map(({ name, arguments: input }) => sendCall(callWith(name, input), server, name, rules)),
+  );
+}
+
+/** As the calls to a server with `credentialScope: user` and a connector of type `mcp_oauth`. */
+async function callWithAccount() {
+  const { issuer, client_id: clientId, client_secret: clientSecret } = context;
+  const client = clientId === undefined ? undefined : { clientId, ...(clientSecret && { clientSecret }) };
+  const account = createAccount(url, issuer && client ? { issuer, client } : undefined);
+  const service = createPersonalService({
+    title: config.title,
+    open: (credential) => mcp.open(config, credential, asked),
+    ref: REF,
+    credentialType: 'mcp_oauth',
+    credentials: account.credentials,
+    agent: 'Kit',
+    questionTimeoutSeconds: 60,
+  });
+  let questions = 0;
+  const ask = async (question: AgentQuestion): Promise<AskOutcome> => {
+    if (question.mode !== 'url' || question.context?.trigger !== 'credential_required')
+      return accepted(question);
+    questions += 1;
+    const elicitationId = `el_kit_${questions}`;
+    await account.consent(elicitationId, question);
+    return { elicitationId, status: 'accepted', text: 'accepted' };
+  };
+  const connect = { ...callWith('connect', {}, ask), toolName: 'connect' };
+  const connected = await service.connect(connect);
+  if (connected !== 'connected') throw new Error(connected.message);
+  const list = await service.read((server) => server.listTools(), connect.signal);
+  if (list === undefined) {
+    // The server wants more scopes for its list of tools.
+    const extended = await service.connect(connect);
+    return [{ type: extended === 'connected' ? extended : extended.type }];
+  }
+  return Promise.all(
+    callsOf(list).map(({ name, arguments: input }) => {
+      const call = { ...callWith(name, input, ask), toolName: name };
+      return service.call(call, (server) => sendCall(call, server, name, rules));
+    }),
+  );
+}
+
+/** The calls that the kit orders, or one of each tool. */
+function callsOf(list: McpToolList) {
+  if (list.type !== 'tools') throw new Error(`no tools: ${JSON.stringify(list)}`);
+  const calls =
+    context.toolCalls ??
+    list.tools.map(({ name, inputSchema }) => ({ name, arguments: valuesOf(inputSchema, exampleOf) }));
+  const offered = new Set(list.tools.map(({ name }) => name));
+  return calls.filter(({ name }) => offered.has(name));
+}
 
 /** One call of a run whose person accepts what they are asked. */
-function callWith(name: string, input: unknown): ToolCall {
+function callWith(
+  name: string,
+  input: unknown,
+  ask: (question: AgentQuestion) => Promise<AskOutcome> = async (question) => accepted(question),
+): ToolCall {
   return {
     toolCallId: name,
     callKey: `run ${name}`,
@@ -51,7 +111,7 @@ function callWith(name: string, input: unknown): ToolCall {
     waiting: (wait) => wait(),
     isAttended: true,
     signal: new AbortController().signal,
-    ask: async (_ordinal, question) => accepted(question),
+    ask: (_ordinal, question) => ask(question),
     delegate: async () => ({ type: 'failed', message: 'There are no other agents.' }),
     beforeDispatch: async () => input,
     notExecuted: async () => undefined,

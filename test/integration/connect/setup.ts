@@ -291,13 +291,15 @@ export interface QuestionOptions {
   readonly timeoutSeconds?: number;
   /** Null for a question that names no agent. */
   readonly agent?: string | null;
+  /** Scopes that the question asks for. */
+  readonly requiredScope?: string;
 }
 
 async function askToConnect(
   engine: Engine,
-  { toolId = 'issues', owner = ADA, timeoutSeconds = 600, agent = 'Helper' }: QuestionOptions,
+  { toolId = 'issues', owner = ADA, timeoutSeconds = 600, agent = 'Helper', requiredScope }: QuestionOptions,
 ) {
-  const asker = agent === null ? {} : { agent };
+  const asker = { ...(agent !== null && { agent }), ...(requiredScope !== undefined && { requiredScope }) };
   const context = { trigger: 'credential_required', toolId, toolName: `Service ${toolId}`, ...asker };
   const { row } = await engine.ask({
     tenant: owner.tenant,

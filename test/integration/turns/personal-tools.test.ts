@@ -25,6 +25,7 @@ import { createNamedTools } from '../../../services/api/src/agents/tools/named-t
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import { createMcpOAuthConnector } from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
 import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
@@ -70,12 +71,15 @@ async function open(options: {
   readonly announced?: boolean;
   readonly verify: Verify;
   readonly connector?: Connector;
+  /** Scopes that every request to the tracker needs. */
+  readonly scopes?: readonly string[];
   readonly timeoutSeconds?: number;
   /** Runs before each question is asked. */
   readonly beforeAsk?: () => Promise<unknown>;
 }) {
   const faults: unknown[] = [];
-  const tracker = await startIssueTracker({ verify: options.verify });
+  const { verify, scopes = [] } = options;
+  const tracker = await startIssueTracker({ verify, scopes });
   const loaded = readAgentsConfig(
     `models:
   scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
@@ -355,5 +359,87 @@ describe('a tool that acts with the user’s own account', () => {
     await pod.give(id, second);
     expect(await pod.words(later)).toContain('login page');
     expect(pod.tracker.counts().withoutToken).toBe(0);
+  });
+});
+
+describe('a server that wants more scopes than the account has', () => {
+  const BOTH = 'issues:read issues:write';
+
+  /** A token of a discovered server. The name of the token decides what the tracker lets it do. */
+  const token = (accessToken: 'narrow' | 'narrow-2' | 'wide', scope: string): Credential => ({
+    kind: 'oauth2',
+    accessToken,
+    tokenType: 'Bearer',
+    scope,
+    grantor: {
+      issuer: 'https://issuer.example',
+      authorizationEndpoint: 'https://issuer.example/authorize',
+      tokenEndpoint: 'https://issuer.example/token',
+      sendsIssuer: true,
+      clientId: 'parley',
+      resource: 'https://tracker.example/mcp',
+    },
+  });
+  const verify: Verify = async (shown) => ({
+    subject: 'ada',
+    scopes: (shown === 'wide' ? BOTH : 'issues:read').split(' '),
+  });
+
+  async function openWith(scope: string, more: Partial<Parameters<typeof open>[0]> = {}) {
+    const connector = createMcpOAuthConnector(
+      { id: 'account', redirectUri: 'https://parley.example/auth/callback/account', clientName: 'Parley' },
+      { guardedFetch: createGuardedFetch() },
+    );
+    const pod = await open({ verify, connector, scopes: BOTH.split(' '), ...more });
+    await pod.vault.save(pod.ref, token('narrow', scope));
+    return pod;
+  }
+
+  it('has the person asked for them, keeps the account meanwhile, and is called once with the wider one', async () => {
+    const pod = await openWith('issues:read');
+    const run = await pod.begin('list');
+    const { id, definition } = await pod.asked();
+    expect(definition.context).toMatchObject({ trigger: 'credential_required', requiredScope: BOTH });
+    expect((await pod.vault.read(pod.ref))?.state).toBe('usable');
+    await pod.give(id, token('wide', BOTH));
+    expect(await pod.words(run)).toContain('login page');
+    expect((await pod.questions()).map(({ status }) => status)).toEqual(['accepted']);
+    expect(pod.tracker.counts().tools).toEqual({ list_issues: 1 });
+  });
+
+  it('learns nothing where the person declines, and the account stays as it is', async () => {
+    const pod = await openWith('issues:read');
+    const run = await pod.begin('list');
+    const { id } = await pod.asked();
+    const response = { action: 'decline' } as const;
+    await pod.engine.answer({ caller: caller(pod.owner), id, response, surface: 'test' });
+    expect(await pod.words(run)).toContain('was not extended');
+    expect((await pod.vault.read(pod.ref))?.state).toBe('usable');
+    expect(pod.tracker.counts().tools).toEqual({});
+  });
+
+  it('asks once: wider scopes that do not satisfy it end the call', async () => {
+    const pod = await openWith('issues:read');
+    const run = await pod.begin('list');
+    const { id } = await pod.asked();
+    await pod.give(id, token('narrow-2', BOTH));
+    expect(await pod.words(run)).toContain('lacks a permission');
+    expect(await pod.questions()).toHaveLength(1);
+  });
+
+  it('has nobody asked for scopes that the account has', async () => {
+    const pod = await openWith(BOTH);
+    expect(await pod.words(await pod.begin('list'))).toContain('lacks a permission');
+    expect(await pod.questions()).toEqual([]);
+    expect((await pod.vault.read(pod.ref))?.state).toBe('usable');
+  });
+
+  it('has the person asked before its tools are known', async () => {
+    const pod = await openWith('issues:read', { announced: false });
+    const run = await pod.begin('list');
+    const { id, definition } = await pod.asked();
+    expect(definition.context).toMatchObject({ requiredScope: BOTH });
+    await pod.give(id, token('wide', BOTH));
+    expect(await pod.words(run)).toContain('login page');
   });
 });

@@ -29,6 +29,8 @@ export interface AuthorizationServerOptions {
   readonly scopes?: readonly string[];
   /** APIs that a client may name as `resource` (RFC 8707). */
   readonly resources?: readonly string[];
+  /** True: clients may register by themselves (RFC 7591). */
+  readonly registration?: boolean;
   /** Default 600. */
   readonly accessTokenSeconds?: number;
 }
@@ -159,6 +161,7 @@ async function configurationOf(
     features: {
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
+      registration: { enabled: options.registration === true },
       introspection: {
         enabled: true,
         allowedPolicy: async (_ctx, client) => client.clientAuthMethod !== 'none',

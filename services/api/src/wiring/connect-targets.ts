@@ -2,6 +2,7 @@ import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import type {
   ApiKeyConnector,
+  McpOAuthConnector,
   NamedConnector,
   NangoConnector,
   OAuth2Connector,
@@ -9,9 +10,11 @@ import type {
 import type { LoadedAgentsConfig } from '../agents/config/load.ts';
 import { createApiKeyConnector } from '../surfaces/connect/connectors/api-key.ts';
 import type { Connector } from '../surfaces/connect/connectors/connector.ts';
+import { createMcpOAuthConnector } from '../surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
 import { createNangoConnector } from '../surfaces/connect/connectors/nango.ts';
 import { createOAuth2Connector } from '../surfaces/connect/connectors/oauth2.ts';
 import { createSecretConnector, SECRET_CONNECTOR_ID } from '../surfaces/connect/connectors/secret.ts';
+import { clientMetadataPath } from '../surfaces/connect/own-pages.ts';
 import type { ConnectTargets, CredentialTarget } from '../surfaces/connect/targets.ts';
 
 export interface ConnectorSettings {
@@ -50,10 +53,18 @@ function createConnectors(
   settings: ConnectorSettings,
 ): ReadonlyMap<string, Connector> {
   const guardedFetch = createGuardedFetch({ allowLoopback: settings.allowLoopbackHttp });
+  const metadataFetch = createGuardedFetch({ allowLoopback: settings.allowLoopbackHttp, ...METADATA_BOUNDS });
+  const mcpOAuthOf = (entry: McpOAuthConnector) =>
+    createMcpOAuthConnector(
+      { ...mcpOAuthOptions(entry, secretOf, settings), ...serverUrlOf(config, entry.id) },
+      { guardedFetch: metadataFetch },
+    );
   const createConnector = (entry: NamedConnector): Connector => {
     switch (entry.type) {
       case 'oauth2':
         return oauth2Of(entry, secretOf, settings);
+      case 'mcp_oauth':
+        return mcpOAuthOf(entry);
       case 'api_key':
         return createApiKeyConnector(createApiKey(entry), { guardedFetch });
       case 'nango':
@@ -80,6 +91,38 @@ function oauth2Of(entry: OAuth2Connector, secretOf: SecretOf, settings: Connecto
     ...(clientAuthentication !== undefined && { clientAuthentication }),
     ...(resource !== undefined && { resource }),
   });
+}
+
+/** Metadata of authorization servers may be long. */
+const METADATA_BOUNDS = { timeoutMs: 10_000, responseBytesMax: 256 * 1024 };
+
+function mcpOAuthOptions(entry: McpOAuthConnector, secretOf: SecretOf, settings: ConnectorSettings) {
+  const { id, clientName, issuer, clientId, clientSecretEnv, clientAuthentication, scopes } = entry;
+  const { publicUrl, allowLoopbackHttp } = settings;
+  const secret = clientSecretEnv !== undefined && { clientSecret: secretOf(clientSecretEnv) };
+  const method = clientAuthentication !== undefined && { clientAuthentication };
+  return {
+    id,
+    clientName,
+    redirectUri: `${publicUrl}/auth/callback/${id}`,
+    allowLoopbackHttp,
+    // Authorization servers accept such a client id over https only.
+    ...(publicUrl.startsWith('https:') && { metadataUrl: `${publicUrl}${clientMetadataPath(id)}` }),
+    ...(issuer !== undefined && { issuer }),
+    ...(clientId !== undefined && { client: { clientId, ...secret, ...method } }),
+    ...(scopes !== undefined && { scopes }),
+  };
+}
+
+/** The server that uses the connector. The check of the file ensures that there is at most one. */
+function serverUrlOf(
+  { mcpServers }: LoadedAgentsConfig['config'],
+  connectorId: string,
+): { readonly serverUrl?: string } {
+  const server = Object.values(mcpServers).find(
+    (one) => one.transport === 'http' && one.connector === connectorId,
+  );
+  return server?.transport === 'http' ? { serverUrl: server.url } : {};
 }
 
 function serverOf({ issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint }: OAuth2Connector) {

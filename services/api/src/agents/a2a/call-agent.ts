@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NamedCall } from '../delegation/delegate-tool.ts';
+import type { ServiceRefusal } from '../tools/account-question.ts';
 import type { Credentials } from '../tools/credentials.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
-import { createPersonalService, type ServiceRefusal } from '../tools/personal-service.ts';
+import { createPersonalService } from '../tools/personal-service.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { describeFault, RemoteFault } from './faults.ts';
 import type { RemoteLink } from './link.ts';

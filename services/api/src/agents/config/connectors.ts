@@ -81,6 +81,44 @@ const OAuth2Connector = z
   })
   .describe('OAuth 2.1. The person consents at the provider. Parley stores and refreshes the tokens.');
 
+const McpOAuthConnector = z
+  .strictObject({
+    type: z.literal('mcp_oauth'),
+    title: title('Name of the service for people.'),
+    clientName: title('Name of Parley at authorization servers, which show it to people.').default('Parley'),
+    issuer: url(
+      'The only authorization server to accept. Absent: the first that the MCP server names. Required with `clientId`.',
+    ).optional(),
+    clientId: token(
+      500,
+      'Client id of Parley, registered at `issuer` by hand. Absent: Parley registers by itself.',
+    ).optional(),
+    clientSecretEnv: envName('Variable that holds the client secret. Absent for a public client.').optional(),
+    clientAuthentication: z
+      .enum(['basic', 'post'])
+      .optional()
+      .describe('How the client secret is sent: in the Authorization header (default) or in the body.'),
+    scopes: z
+      .array(token(200, 'A scope.'))
+      .optional()
+      .describe(
+        'Scopes to request where the server’s challenge names none. Absent: all that the server’s metadata lists.',
+      ),
+  })
+  .superRefine(({ issuer, clientId, clientSecretEnv, clientAuthentication }, context) => {
+    const refuse = (key: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [key], message });
+    if (clientId !== undefined && issuer === undefined)
+      refuse('issuer', 'is required with `clientId`: a client is registered at one authorization server');
+    if (clientId === undefined && clientSecretEnv !== undefined)
+      refuse('clientSecretEnv', 'is only for a `clientId` that was registered by hand');
+    if (clientSecretEnv === undefined && clientAuthentication !== undefined)
+      refuse('clientAuthentication', 'is only for a client with a secret (`clientSecretEnv`)');
+  })
+  .describe(
+    'OAuth as the MCP server announces it: Parley discovers the authorization server, and registers there by itself. For one MCP server.',
+  );
+
 const ApiKeyConnector = z
   .strictObject({
     type: z.literal('api_key'),
@@ -109,4 +147,9 @@ const NangoConnector = z
   .describe('Nango stores the tokens. Parley fetches them when a call needs them.');
 
 /** A way to get a person's credential. */
-export const Connector = z.discriminatedUnion('type', [OAuth2Connector, ApiKeyConnector, NangoConnector]);
+export const Connector = z.discriminatedUnion('type', [
+  OAuth2Connector,
+  McpOAuthConnector,
+  ApiKeyConnector,
+  NangoConnector,
+]);

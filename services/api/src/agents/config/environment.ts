@@ -80,7 +80,7 @@ function findUses(file: AgentsFile): Use[] {
     }),
     ...Object.entries(file.connectors).flatMap(([id, connector]) => {
       if (connector.type === 'api_key') return [];
-      if (connector.type === 'oauth2') {
+      if (connector.type === 'oauth2' || connector.type === 'mcp_oauth') {
         return use(['connectors', id, 'clientSecretEnv'], connector.clientSecretEnv, true);
       }
       return [

@@ -49,6 +49,7 @@ export type HttpMcpServer = Extract<McpServer, { transport: 'http' }>;
 export type StdioMcpServer = Extract<McpServer, { transport: 'stdio' }>;
 export type NamedConnector = z.infer<typeof ConnectorEntry> & Named;
 export type OAuth2Connector = Extract<NamedConnector, { type: 'oauth2' }>;
+export type McpOAuthConnector = Extract<NamedConnector, { type: 'mcp_oauth' }>;
 export type ApiKeyConnector = Extract<NamedConnector, { type: 'api_key' }>;
 export type NangoConnector = Extract<NamedConnector, { type: 'nango' }>;
 

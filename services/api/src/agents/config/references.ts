@@ -99,6 +99,7 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
   for (const { path, connector } of servicesOf(file)) {
     if (connector !== undefined) refer([...path, 'connector'], connector, 'connectors');
   }
+  findings.push(...faultsOfSharedConnectors(file));
   if (file.defaultAgent !== undefined) refer(['defaultAgent'], file.defaultAgent, 'agents');
   findings.push(...referFromOffer(file, refer), ...referFromA2a(file, refer));
   return findings;
@@ -133,6 +134,29 @@ function servicesOf({ mcpServers, a2aAgents }: AgentsFile) {
     ...servers,
     ...Object.entries(a2aAgents).map(([id, agent]) => ({ ...agent, path: ['a2aAgents', id] })),
   ];
+}
+
+/** A connector that discovers the authorization server of its MCP server has one. Two would share its redirect URI. */
+function faultsOfSharedConnectors(file: AgentsFile): Finding[] {
+  const users = servicesOf(file).flatMap(({ path, connector }) =>
+    connector !== undefined &&
+    Object.hasOwn(file.connectors, connector) &&
+    file.connectors[connector]?.type === 'mcp_oauth'
+      ? [{ path, connector }]
+      : [],
+  );
+  return users.flatMap(({ path, connector }, index) => {
+    const isFirst = users.findIndex((one) => one.connector === connector) === index;
+    if (isFirst && path[0] === 'mcpServers') return [];
+    return [
+      {
+        path: [...path, 'connector'],
+        message: isFirst
+          ? 'has `type: mcp_oauth`, which is for MCP servers'
+          : 'is used by another server, and a connector with `type: mcp_oauth` serves one',
+      },
+    ];
+  });
 }
 
 /** Headers that the project and the person's credential would both set. */

@@ -1,34 +1,25 @@
 import { createHash } from 'node:crypto';
-import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isAsked } from '@parley/shared/domain/reach';
+import type { Presentation } from '@parley/shared/domain/credential';
+import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth-scopes';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
+import type { McpUnauthorized } from '../mcp/calls/results.ts';
 import type { McpCredential } from '../mcp/server-config.ts';
+import {
+  type Asker,
+  askAboutAccount,
+  connectQuestion,
+  refused,
+  type ServiceCall,
+  type ServiceRefusal,
+  scopeQuestion,
+} from './account-question.ts';
 import type { Credentials } from './credentials.ts';
-import type { AgentQuestion } from './question.ts';
-import type { ToolCall } from './tool.ts';
 
-export interface PersonalServiceOptions<Service> {
-  /** Name of the service for people. */
-  readonly title: string;
+export interface PersonalServiceOptions<Service> extends Asker {
   /** The service, to be called with this credential. */
   readonly open: (credential: McpCredential) => Service;
-  /** The account's owner, its server and its connector. */
-  readonly ref: CredentialRef;
-  /** Kind of the credential, for the card of the question. */
-  readonly credentialType: string;
   readonly credentials: Credentials;
-  /** Title of the agent that asks. */
-  readonly agent: string;
-  /** How long the person has to connect. */
-  readonly questionTimeoutSeconds: number;
-}
-
-/** The call was not sent, or was sent and not executed. The message is a sentence for model and people. */
-export interface ServiceRefusal {
-  readonly type: 'not_connected';
-  readonly message: string;
 }
 
 /** What a call resulted in. Of the types, only `unauthorized` has a meaning here. */
@@ -36,11 +27,8 @@ interface ServiceResult {
   readonly type: string;
 }
 
-/** The service refused the credential. */
-interface Unauthorized {
-  readonly type: 'unauthorized';
-  readonly status: 401 | 403;
-}
+/** The service refused the credential. `scope` is what it wants. */
+type Unauthorized = Pick<McpUnauthorized, 'type' | 'status' | 'scope'>;
 
 /** A person's account at a service, such as an MCP server, that is called with that person's credential only. */
 export interface PersonalService<Service = McpServerRef> {
@@ -57,8 +45,8 @@ export interface PersonalService<Service = McpServerRef> {
   connect(call: ServiceCall): Promise<'connected' | ServiceRefusal>;
   /**
    * Makes a call with the credential, and asks the person to connect when there is none. A credential that the server
-   * refuses is refreshed once; if it is refused again, the person is asked once to connect again. So a call is sent three
-   * times at most.
+   * refuses is refreshed once; if it is refused again, the person is asked once to connect again. Where the server then
+   * wants more scopes, the person is asked once to grant them. So a call is sent four times at most.
    */
   call<Result extends ServiceResult>(
     call: ServiceCall,
@@ -66,8 +54,6 @@ export interface PersonalService<Service = McpServerRef> {
   ): Promise<Result | Unauthorized | ServiceRefusal>;
 }
 
-/** A call of one of its tools. `toolName` is the name that the model uses. */
-export type ServiceCall = ToolCall & { readonly toolName: string };
 /** Sends the call. Records it as dispatched before each request. */
 type Send<Service, Result> = (service: Service) => Promise<Result>;
 
@@ -76,6 +62,8 @@ interface Access<Service> {
   readonly type: 'granted';
   readonly service: Service;
   readonly version: number;
+  /** The scopes of the credential; present where the person can be asked for more. */
+  readonly scope?: string | undefined;
   /** True when the person has just connected for this call. */
   readonly isNew?: true;
 }
@@ -93,7 +81,7 @@ export function createPersonalService<Service>(
     const shown = await retryWhileUnavailable(() => credentials.present(ref, rejected), signal);
     if (shown.type !== 'presented') return shown;
     const service = options.open({ key, headers: shown.headers });
-    return { type: 'granted', service, version: shown.version };
+    return { type: 'granted', service, version: shown.version, scope: shown.scope };
   }
 
   /**
@@ -104,7 +92,11 @@ export function createPersonalService<Service>(
     const first = await present(call.signal);
     if (first.type === 'granted') return first;
     if (first.type === 'unavailable') return outage(title);
-    const asked = await ask(options, call, first.type === 'absent' ? 0 : 1);
+    const asked = await askAboutAccount(
+      options,
+      call,
+      connectQuestion(options, first.type === 'absent' ? 0 : 1),
+    );
     if ('type' in asked) return asked;
     await retryWhileUnavailable(() => credentials.promote(ref, asked.elicitationId), call.signal);
     const second = await present(call.signal);
@@ -116,6 +108,9 @@ export function createPersonalService<Service>(
         );
   }
 
+  /** The last reply to a read that wanted more scopes. */
+  let challenge: Unauthorized | undefined;
+
   const markRefused = ({ version }: Access<Service>, signal: AbortSignal) =>
     retryWhileUnavailable(() => credentials.refused(ref, version), signal);
 
@@ -124,13 +119,13 @@ export function createPersonalService<Service>(
     call: ServiceCall,
     first: Access<Service>,
     send: Send<Service, Result>,
-  ): Promise<Result | Unauthorized | ServiceRefusal> {
+  ): Promise<MadeCall<Service, Result> | ServiceRefusal> {
     let refusedAccess = first;
     const refreshed = await present(call.signal, first.version);
     if (refreshed.type === 'unavailable') return outage(title);
     if (refreshed.type === 'granted' && refreshed.version !== first.version) {
       const second = await send(refreshed.service);
-      if (!isUnauthenticated(second)) return second;
+      if (!isUnauthenticated(second)) return { access: refreshed, result: second };
       refusedAccess = refreshed;
     }
     await markRefused(refusedAccess, call.signal);
@@ -138,10 +133,31 @@ export function createPersonalService<Service>(
     await call.notExecuted();
     // A person who has just connected is not asked again.
     const reconnected = first.isNew ? undefined : await obtainAccess(call);
-    if (reconnected?.type !== 'granted') return reconnected ?? UNAUTHENTICATED;
+    if (reconnected?.type !== 'granted') return reconnected ?? { access: first, result: UNAUTHENTICATED };
     const last = await send(reconnected.service);
     if (isUnauthenticated(last)) await markRefused(reconnected, call.signal);
-    return last;
+    return { access: reconnected, result: last };
+  }
+
+  /**
+   * Asks the person for the scopes that the server wants, besides those of the credential. The credential stays usable
+   * meanwhile. Undefined when the challenge names no scope that it lacks.
+   */
+  async function widen(
+    call: ServiceCall,
+    { scope: granted, version }: Access<Service>,
+    { scope: needed = '' }: Unauthorized,
+  ): Promise<Access<Service> | ServiceRefusal | undefined> {
+    const missing = granted === undefined ? [] : missingScopes(granted, needed);
+    if (missing.length === 0) return undefined;
+    const wanted = [...scopesOfList(granted ?? ''), ...missing].join(' ');
+    await call.notExecuted();
+    const asked = await askAboutAccount(options, call, scopeQuestion(options, wanted));
+    if ('type' in asked) return asked;
+    await retryWhileUnavailable(() => credentials.promote(ref, asked.elicitationId), call.signal);
+    const widened = await present(call.signal);
+    if (widened.type === 'unavailable') return outage(title);
+    return widened.type === 'granted' && widened.version !== version ? widened : undefined;
   }
 
   return {
@@ -151,6 +167,9 @@ export function createPersonalService<Service>(
       if (first.type !== 'granted') return undefined;
       const result = await read(first.service);
       if (result.type !== 'unauthorized') return result;
+      challenge = scopeChallenge(result);
+      // Another token of the same scopes would be refused as well.
+      if (challenge !== undefined && first.scope !== undefined) return undefined;
       const second = await present(signal, first.version);
       if (second.type === 'granted' && second.version !== first.version) {
         const again = await read(second.service);
@@ -161,74 +180,44 @@ export function createPersonalService<Service>(
     },
     async connect(call) {
       const access = await obtainAccess(call);
-      return access.type === 'granted' ? 'connected' : access;
+      if (access.type !== 'granted') return access;
+      const widened = challenge && (await widen(call, access, challenge));
+      return widened?.type === 'not_connected' ? widened : 'connected';
     },
     async call(call, send) {
       const access = await obtainAccess(call);
       if (access.type !== 'granted') return access;
-      const result = await send(access.service);
-      return isUnauthenticated(result) ? retry(call, access, send) : result;
+      const first = { access, result: await send(access.service) };
+      const sent = isUnauthenticated(first.result) ? await retry(call, access, send) : first;
+      if ('type' in sent) return sent;
+      const wanted = scopeChallenge(sent.result);
+      const widened = wanted && (await widen(call, sent.access, wanted));
+      if (widened?.type === 'not_connected') return widened;
+      return widened === undefined ? sent.result : send(widened.service);
     },
   };
 }
 
 const UNAUTHENTICATED: Unauthorized = { type: 'unauthorized', status: 401 };
 
-/** HTTP 401: another credential may be accepted. A 403 means that the account lacks a scope. */
+/** A call that was sent, and with what. */
+interface MadeCall<Service, Result> {
+  readonly access: Access<Service>;
+  readonly result: Result | Unauthorized;
+}
+
+/** HTTP 401: another credential may be accepted. */
 function isUnauthenticated(result: ServiceResult): boolean {
   return result.type === 'unauthorized' && (result as Unauthorized).status === 401;
 }
 
-/** Asks the person to connect. All calls of a turn share this question. */
-async function ask<Service>(
-  { title, ref, agent, credentialType, credentials, questionTimeoutSeconds }: PersonalServiceOptions<Service>,
-  call: ServiceCall,
-  ordinal: number,
-): Promise<{ readonly elicitationId: string } | ServiceRefusal> {
-  if (!isAsked(call.reach({ mode: 'url' }))) {
-    await call.appendEvent({
-      type: 'tool-auth-required',
-      toolCallId: call.toolCallId,
-      toolId: ref.toolId,
-      toolName: call.toolName,
-      service: title,
-      message: `${title} needs an account of your own, and this client cannot show how to connect it.`,
-    });
-    return refused(
-      `${call.toolName} needs the user's own account at ${title}, and the user's client cannot show how to connect one. Do not retry; tell the user.`,
-    );
-  }
-  const { toolId, connectorId } = ref;
-  const question: AgentQuestion = {
-    mode: 'url',
-    message: `${agent} needs your account at ${title} to continue.`,
-    title: `Connect ${title}`,
-    context: { trigger: 'credential_required', toolId, toolName: title, credentialType, connectorId, agent },
-    timeoutSeconds: questionTimeoutSeconds,
-  };
-  try {
-    const { status, text, elicitationId } = await call.ask(ordinal, question, {
-      shared: {
-        name: `connect.${toolId}`,
-        // The account may have been connected, by another question, after it was found absent and before this one was open.
-        onOpen: () => retryWhileUnavailable(() => credentials.completeOpen(ref), call.signal),
-      },
-    });
-    return status === 'accepted'
-      ? { elicitationId }
-      : refused(`The account at ${title} was not connected. ${text}`);
-  } catch (error) {
-    if (!isParleyError(error)) throw error;
-    return refused(`The user could not be asked to connect ${title}: ${error.message}`);
-  }
+/** HTTP 403 with `insufficient_scope`: the credential lacks a scope. */
+function scopeChallenge(result: ServiceResult): Unauthorized | undefined {
+  return result.type === 'unauthorized' && !isUnauthenticated(result) ? (result as Unauthorized) : undefined;
 }
 
 function outage(title: string): ServiceRefusal {
   return refused(
     `The account at ${title} is connected, but its provider cannot be reached right now. Nothing was done; try again later.`,
   );
-}
-
-function refused(message: string): ServiceRefusal {
-  return { type: 'not_connected', message };
 }

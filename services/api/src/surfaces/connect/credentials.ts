@@ -26,7 +26,10 @@ export function createCredentials({ vault, fresh, connectorOf, completeOpen, onF
       if (held.status !== 'usable') return { type: held.status };
       const { version } = held;
       const shown = await connector.headersFor(held.credential.reveal());
-      if (shown.type === 'presented') return { type: 'presented', headers: shown.headers, version };
+      if (shown.type === 'presented') {
+        const { headers, scope } = shown;
+        return { type: 'presented', headers, version, ...(scope !== undefined && { scope }) };
+      }
       if (shown.code === 'unavailable') return { type: 'unavailable' };
       await vault.markReconnect(ref, version);
       return { type: 'reconnect_required' };

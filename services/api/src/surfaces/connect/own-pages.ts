@@ -5,6 +5,11 @@ export function connectPath(elicitationId: string): string {
   return `/auth/connect/${elicitationId}`;
 }
 
+/** The path of the document that describes Parley as a client to authorization servers. */
+export function clientMetadataPath(connectorId: string): string {
+  return `/auth/client-metadata/${connectorId}`;
+}
+
 /** The path of the page on which people see their accounts. */
 export const ACCOUNTS_PATH = '/auth/accounts';
 
@@ -42,4 +47,10 @@ export function pathOf(page: OwnPage): string {
 export function isOnOurPage(publicUrl: string, { id, definition }: Row): boolean {
   const { mode, completion, url } = definition;
   return mode === 'url' && completion === 'server' && url === `${publicUrl}${connectPath(id)}`;
+}
+
+/** The scopes that a question asks for beyond what its connector would choose, separated by spaces. */
+export function scopeOf({ definition }: Pick<Row, 'definition'>): string | undefined {
+  const { requiredScope } = definition.context;
+  return typeof requiredScope === 'string' && requiredScope !== '' ? requiredScope : undefined;
 }

@@ -1,5 +1,6 @@
+import { ParleyError } from '@parley/shared/domain/errors';
 import { userOf } from '../../http/reply.ts';
-import { bearer, jsonBody, type Route, rawBody, route, type Surface } from '../../http/route.ts';
+import { bearer, json, jsonBody, type Route, rawBody, route, type Surface } from '../../http/route.ts';
 import {
   confirmDisconnect,
   disconnectAccount,
@@ -39,6 +40,7 @@ const PAGES: readonly PageRoute<Parts>[] = [
   { method: 'GET', path: '/auth/accounts/:id/disconnect', handle: confirmDisconnect },
   { method: 'POST', path: '/auth/accounts/:id/disconnect', handle: disconnectAccount },
 ];
+const CLIENT_METADATA = { method: 'GET', path: '/auth/client-metadata/:id' } as const;
 const WEBHOOKS = { method: 'POST', path: '/auth/webhooks/:id' } as const;
 const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;
 
@@ -46,9 +48,29 @@ const COMPLETE = { method: 'POST', path: '/auth/complete' } as const;
 export function connectRoutes(deps: ConnectDeps): Surface {
   const parts = createParts(deps);
   return {
-    routes: [...PAGES.map((one) => pageRoute(parts, one)), webhookRoute(parts), completeRoute(parts)],
+    routes: [
+      ...PAGES.map((one) => pageRoute(parts, one)),
+      clientMetadataRoute(parts),
+      webhookRoute(parts),
+      completeRoute(parts),
+    ],
     below: { path: '/auth', missing: missingPage(parts) },
   };
+}
+
+/** What authorization servers read about Parley where its client id is this address (Client ID Metadata Document). */
+function clientMetadataRoute({ targets }: Parts): Route {
+  return route({
+    ...CLIENT_METADATA,
+    proof: { by: 'none' },
+    readsOnly: true,
+    cors: 'never',
+    async handle({ params: { id = '' } }) {
+      const document = targets.connector(id)?.clientMetadata?.();
+      if (document === undefined) throw new ParleyError('not_found', 'There is no such client.');
+      return json(200, document, { 'cache-control': 'public, max-age=300' });
+    },
+  });
 }
 
 function webhookRoute(parts: Parts): Route {

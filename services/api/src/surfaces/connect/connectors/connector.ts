@@ -5,6 +5,8 @@ export interface ConnectContext {
   /** Opaque id of the attempt, at most 200 characters; a provider may hand it back (the elicitation's id serves). */
   readonly flowId: string;
   readonly tenant: string;
+  /** Scopes that the question asks for, separated by spaces; absent where the connector chooses. */
+  readonly scope?: string | undefined;
 }
 
 /**
@@ -97,6 +99,8 @@ export interface Presented {
   readonly headers: Readonly<Record<string, string>>;
   /** When the headers stop working, ms since 1970, if known. */
   readonly expiresAt?: number;
+  /** The scopes of the credential, separated by spaces; present where the connector can ask for more of them. */
+  readonly scope?: string;
 }
 
 export type WebhookVerdict =
@@ -123,7 +127,7 @@ export interface ConnectorDescription {
 export interface Connector {
   readonly id: string;
   readonly kind: Credential['kind'];
-  describe(): Promise<ConnectorDescription>;
+  describe(asked?: Pick<ConnectContext, 'scope'>): Promise<ConnectorDescription>;
   begin(context: ConnectContext): Promise<Redirect | SecretForm | ConnectorFailure>;
   /** Safe to call twice; a provider that takes a code once answers the second call with `provider_error`. */
   finish(input: FinishInput, keep: ConnectorKeep): Promise<Connected | ConnectorFailure>;
@@ -140,6 +144,8 @@ export interface Connector {
   poll?(keep: ConnectorKeep): Promise<Connected | { readonly type: 'pending' } | ConnectorFailure>;
   /** For providers that report by webhook: the body as it came, byte for byte. */
   webhook?(raw: Uint8Array, headers: IncomingHeaders): WebhookVerdict;
+  /** For connectors whose client id is a URL of Parley: the public document there. */
+  clientMetadata?(): Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A failure to connect. */

@@ -1,4 +1,5 @@
 import { faultOfUrl } from '@parley/shared/domain/url';
+import type { BoundedFetch } from './bounded-fetch.ts';
 
 /** The endpoints of an authorization server that publishes no metadata. */
 export interface StaticServer {
@@ -9,6 +10,8 @@ export interface StaticServer {
   readonly revocationEndpoint?: string;
   /** The server sends `iss` with every authorization response (RFC 9207): one without it is refused. */
   readonly sendsIssuer?: boolean;
+  /** Algorithms of its ID tokens; RS256 when absent. */
+  readonly idTokenAlgorithms?: readonly string[];
 }
 
 export interface OAuth2Options {
@@ -31,6 +34,8 @@ export interface OAuth2Options {
   readonly allowLoopbackHttp?: boolean;
   /** For each call to the server, ms; 10 s by default. */
   readonly timeoutMs?: number;
+  /** Calls the server; by default, a fetch for servers that the deployer configured. */
+  readonly fetch?: BoundedFetch;
   /** How long discovered metadata is used, ms; an hour by default. */
   readonly metadataTtlMs?: number;
 }

@@ -3,7 +3,6 @@ import {
   allowInsecureRequests,
   type ClientAuth,
   ClientError,
-  ClientSecretBasic,
   ClientSecretPost,
   Configuration,
   customFetch,
@@ -26,11 +25,9 @@ const METADATA_TTL_MS = 60 * 60_000;
 export function createServerSource(options: OAuth2Options): () => Promise<Configuration> {
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const boundedFetch = createBoundedFetch({
-    timeoutMs,
-    allowLoopbackHttp,
-    responseBytesMax: RESPONSE_BYTES_MAX,
-  });
+  const boundedFetch =
+    options.fetch ??
+    createBoundedFetch({ timeoutMs, allowLoopbackHttp, responseBytesMax: RESPONSE_BYTES_MAX });
   const fetchIt = (url: string, init: object) => boundedFetch(url, init as RequestInit);
   const clientAuth = clientAuthOf(options);
   const { server, clientId } = options;
@@ -74,6 +71,9 @@ function metadataOf(server: StaticServer): ServerMetadata {
     authorization_endpoint: server.authorizationEndpoint,
     token_endpoint: server.tokenEndpoint,
     ...(server.revocationEndpoint !== undefined && { revocation_endpoint: server.revocationEndpoint }),
+    ...(server.idTokenAlgorithms !== undefined && {
+      id_token_signing_alg_values_supported: [...server.idTokenAlgorithms],
+    }),
     authorization_response_iss_parameter_supported:
       server.sendsIssuer === true && server.issuer !== undefined,
   };
@@ -89,7 +89,7 @@ function checkEndpoints(metadata: Readonly<ServerMetadata>, allowLoopbackHttp: b
 
 function clientAuthOf({ clientSecret, clientAuthentication }: OAuth2Options): ClientAuth {
   if (clientSecret === undefined) return None();
-  const basic = ClientSecretBasic(clientSecret);
+  const basic = basicAuthentication(clientSecret);
   const post = ClientSecretPost(clientSecret);
   if (clientAuthentication !== undefined) return clientAuthentication === 'basic' ? basic : post;
   return (server, client, body, headers) => {
@@ -97,5 +97,17 @@ function clientAuthOf({ clientSecret, clientAuthentication }: OAuth2Options): Cl
     // RFC 8414: a server that names no method takes `client_secret_basic`.
     const chosen = methods?.includes('client_secret_post') === true ? post : basic;
     return chosen(server, client, body, headers);
+  };
+}
+
+/**
+ * HTTP Basic with form-encoded id and secret (RFC 6749, section 2.3.1). Encodes no more than the format requires, where
+ * openid-client encodes `-`, `_` and `.` too: servers that do not decode are common.
+ */
+function basicAuthentication(clientSecret: string): ClientAuth {
+  const encoded = (text: string) => new URLSearchParams([['', text]]).toString().slice(1);
+  return (_server, { client_id: clientId }, _body, headers) => {
+    const pair = `${encoded(clientId)}:${encoded(clientSecret)}`;
+    headers.set('authorization', `Basic ${Buffer.from(pair).toString('base64')}`);
   };
 }

@@ -1,10 +1,11 @@
 import type { CredentialRef } from '@parley/shared/domain/credential';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { isParleyError } from '@parley/shared/domain/errors';
+import { missingScopes } from '@parley/shared/domain/oauth-scopes';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { openPages } from '@parley/shared/elicitations/open-pages';
 import type { Vault } from '@parley/shared/vault/vault';
-import { isOnOurPage } from '../own-pages.ts';
+import { isOnOurPage, scopeOf } from '../own-pages.ts';
 import { readHeld } from './held.ts';
 
 export interface CompleteOpenDeps {
@@ -22,10 +23,16 @@ export const CONNECT_SURFACE = 'connect';
  * every conversation. Does nothing while the account is not usable. Throws `unavailable`; repeatable.
  */
 export async function completeOpen(deps: CompleteOpenDeps, ref: CredentialRef): Promise<void> {
-  if ((await readHeld(deps, ref))?.state !== 'usable') return;
+  const held = await readHeld(deps, ref);
+  if (held?.state !== 'usable') return;
+  const credential = held.credential.reveal();
+  const granted = credential.kind === 'oauth2' ? (credential.scope ?? '') : '';
   const { tenant, userId, toolId } = ref;
   const isForAccount = (row: Row) =>
-    row.definition.context.toolId === toolId && isOnOurPage(deps.publicUrl, row);
+    row.definition.context.toolId === toolId &&
+    isOnOurPage(deps.publicUrl, row) &&
+    // A question for more scopes stays open until the account has them.
+    missingScopes(granted, scopeOf(row) ?? '').length === 0;
   const pages = openPages((request) => deps.engine.openRecords(request), { owner: { tenant, userId } });
   for await (const { records } of pages) {
     const rows = records.flatMap((record) => (record.family === 'elicitation' ? [record.row] : []));

@@ -3,7 +3,7 @@ import { fingerprintOf } from '../flows/browser.ts';
 import { CONNECT_SURFACE } from '../flows/complete-open.ts';
 import { knownFlowId, unknownFlowId } from '../flows/flow-id.ts';
 import { type Flow, flowName, reportName } from '../flows/flows.ts';
-import { connectPath } from '../own-pages.ts';
+import { connectPath, scopeOf } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { type Admitted, admit, endedView, spend } from './access.ts';
@@ -24,7 +24,8 @@ export async function start(parts: Parts, visit: Visit): Promise<PageReply> {
   const unopened = await markOpened(parts, admitted);
   if (unopened !== undefined) return page(unopened);
   const flow = flowOf(parts, visit, admitted);
-  const begun = await admitted.target.connector.begin({ flowId: flow.flowId, tenant: flow.tenant });
+  const { flowId, tenant } = flow;
+  const begun = await admitted.target.connector.begin({ flowId, tenant, scope: scopeOf(admitted.row) });
   if (begun.type === 'failed') return failed(parts, visit, begun, flow);
   if (begun.type === 'form') return page(secretView(visit, admitted, begun));
   if (begun.state !== undefined) await parts.flows.begin(flowName(begun.state), flow, begun.keep);

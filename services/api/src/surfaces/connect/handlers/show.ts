@@ -1,6 +1,6 @@
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import type { SecretForm } from '../connectors/connector.ts';
-import { connectPath } from '../own-pages.ts';
+import { connectPath, scopeOf } from '../own-pages.ts';
 import type { Asking, ConnectView } from '../pages/view.ts';
 import { type Admitted, admit } from './access.ts';
 import type { Parts } from './parts.ts';
@@ -34,8 +34,8 @@ async function askingView(visit: Visit, admitted: Admitted): Promise<ConnectView
       ? { page: 'unavailable', requestId: visit.requestId }
       : secretView(visit, admitted, form);
   }
-  const { origin, scopes } = await connector.describe();
   const { row, person } = admitted;
+  const { origin, scopes } = await connector.describe({ scope: scopeOf(row) });
   return {
     page: 'consent',
     asking: askingOf(admitted),

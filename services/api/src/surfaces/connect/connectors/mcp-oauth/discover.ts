@@ -1,0 +1,135 @@
+import {
+  type AuthorizationServerMetadata,
+  checkResourceAllowed,
+  discoverAuthorizationServerMetadata,
+  discoverOAuthProtectedResourceMetadata,
+  IssuerMismatchError,
+  type OAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/client';
+import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
+import { faultOfUrl } from '@parley/shared/domain/url';
+import { type BoundedFetch, OutboundError } from '../bounded-fetch.ts';
+import { type ConnectorFailure, failure } from '../connector.ts';
+import { readChallenge } from './challenge.ts';
+import { asFetchLike } from './fetch.ts';
+
+export interface DiscoveryOptions {
+  readonly serverUrl: string;
+  /** The only authorization server to accept; by default, the first that the server names. */
+  readonly issuer: string | undefined;
+  readonly fetch: BoundedFetch;
+  readonly allowLoopbackHttp: boolean;
+  readonly timeoutMs: number;
+}
+
+/** The authorization server of an MCP server. */
+export interface Discovered {
+  readonly type: 'discovered';
+  /** The identifier of the MCP server at the authorization server, exactly as published (RFC 8707). */
+  readonly resource: string;
+  readonly metadata: AuthorizationServerMetadata;
+  /** Scopes of the server's challenge; absent where it names none. */
+  readonly challenged?: readonly string[];
+  /** Scopes that the server lists; absent where it lists none. */
+  readonly listed?: readonly string[];
+}
+
+/**
+ * Discovers the authorization server as the MCP specification has it: the challenge, the protected-resource metadata
+ * (RFC 9728), then the metadata of the authorization server (RFC 8414, or OpenID Connect). Checks who each of them is for.
+ */
+export async function discoverServer(options: DiscoveryOptions): Promise<Discovered | ConnectorFailure> {
+  const { serverUrl, timeoutMs } = options;
+  const fetchFn = asFetchLike(options.fetch);
+  const challenge = await readChallenge(serverUrl, timeoutMs);
+  try {
+    const resource = await discoverOAuthProtectedResourceMetadata(serverUrl, challenge, fetchFn);
+    if (!isFor(serverUrl, resource.resource))
+      return failure('provider_error', 'the protected-resource metadata is for another resource');
+    const issuer = issuerOf(resource, options.issuer);
+    if (issuer === undefined)
+      return failure('provider_error', 'the server names no authorization server that may be used');
+    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
+    if (metadata === undefined)
+      return failure('provider_error', 'the authorization server publishes no metadata');
+    const fault = faultOf(metadata, options);
+    if (fault !== undefined) return failure('provider_error', fault);
+    const challenged = scopesOfList(challenge.scope ?? '');
+    return {
+      type: 'discovered',
+      resource: resource.resource,
+      metadata,
+      ...(challenged.length > 0 && { challenged }),
+      ...(resource.scopes_supported !== undefined && {
+        listed: scopesOfList(resource.scopes_supported.join(' ')),
+      }),
+    };
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+function isFor(serverUrl: string, resource: string): boolean {
+  return (
+    URL.canParse(resource) &&
+    checkResourceAllowed({ requestedResource: serverUrl, configuredResource: resource })
+  );
+}
+
+function issuerOf(
+  { authorization_servers: named = [] }: OAuthProtectedResourceMetadata,
+  expected: string | undefined,
+): string | undefined {
+  return expected === undefined
+    ? named[0]
+    : named.find((one) => withoutSlash(one) === withoutSlash(expected));
+}
+
+function withoutSlash(issuer: string): string {
+  return issuer.endsWith('/') ? issuer.slice(0, -1) : issuer;
+}
+
+/** Why the authorization server cannot be used. */
+function faultOf(
+  metadata: AuthorizationServerMetadata,
+  { allowLoopbackHttp }: DiscoveryOptions,
+): string | undefined {
+  // A server that does not list PKCE may ignore it, so the specification forbids to go on.
+  if (metadata.code_challenge_methods_supported?.includes('S256') !== true)
+    return 'the authorization server does not support PKCE with S256';
+  const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
+  const endpoints = [
+    authorization_endpoint,
+    token_endpoint,
+    registration_endpoint,
+    textOf(metadata, 'revocation_endpoint'),
+  ];
+  for (const url of endpoints)
+    if (url !== undefined && faultOfUrl(url, { allowLoopbackHttp }) !== undefined)
+      return 'the authorization server names an endpoint that may not be called';
+  return undefined;
+}
+
+/** A text of the metadata that the SDK's types do not name for every kind of server. */
+export function textOf(metadata: AuthorizationServerMetadata, key: string): string | undefined {
+  const value = (metadata as Readonly<Record<string, unknown>>)[key];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function failureOf(error: unknown): ConnectorFailure {
+  if (error instanceof IssuerMismatchError)
+    return failure('bad_issuer', 'the metadata of the authorization server names another issuer');
+  if (isRefusedAddress(error))
+    return failure('provider_error', 'the server names an address that may not be called');
+  const { name = '', code, cause } = error as { name?: string; code?: unknown; cause?: unknown };
+  const isUnreachable = code !== undefined || cause !== undefined || name === 'TimeoutError';
+  return isUnreachable
+    ? failure('unavailable', 'the metadata cannot be had')
+    : failure('provider_error', 'the metadata is missing or malformed');
+}
+
+/** Recognizes the errors of both fetches by their codes. */
+function isRefusedAddress(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return error instanceof OutboundError || code === 'refused_url' || code === 'refused_address';
+}

@@ -1,0 +1,234 @@
+import { OAuthGrantor } from '@parley/shared/domain/credential';
+import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
+import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
+import { parsed } from '../../flows/parsed.ts';
+import { type BoundedFetch, createBoundedFetch } from '../bounded-fetch.ts';
+import { createCached } from '../cached.ts';
+import {
+  type Connector,
+  type ConnectorFailure,
+  credentialFailure,
+  failure,
+  foreignCredential,
+} from '../connector.ts';
+import { createOAuth2Connector } from '../oauth2.ts';
+import { type Discovered, discoverServer, textOf } from './discover.ts';
+import { createServerFetch } from './fetch.ts';
+import { clientMetadataDocument, createRegistration, type RegisteredClient } from './register.ts';
+
+export interface McpOAuthOptions {
+  readonly id: string;
+  /** The MCP server whose tokens this connector obtains, alone; absent where none uses it any more. */
+  readonly serverUrl?: string;
+  readonly redirectUri: string;
+  /** The name of Parley at authorization servers. */
+  readonly clientName: string;
+  /** Where `clientMetadata` is served; absent where authorization servers cannot read it. */
+  readonly metadataUrl?: string;
+  /** The only authorization server to accept; by default, the first that the MCP server names. */
+  readonly issuer?: string;
+  /** The client that the deployer registered at `issuer`. */
+  readonly client?: RegisteredClient;
+  /** Scopes to request where the server's challenge names none; by default, all that the server lists. */
+  readonly scopes?: readonly string[];
+  /** Allow http on loopback hosts, for development. */
+  readonly allowLoopbackHttp?: boolean;
+  /** For each call, ms; 10 s by default. */
+  readonly timeoutMs?: number;
+}
+
+export interface McpOAuthDeps {
+  /** Calls addresses that a server chose. */
+  readonly guardedFetch: GuardedFetch;
+}
+
+const TIMEOUT_MS = 10_000;
+const RESPONSE_BYTES_MAX = 256 * 1024;
+/** How long the consent page shows what was discovered, ms. An attempt discovers anew. */
+const DESCRIPTION_TTL_MS = 60_000;
+/** The registration is gone. Connecting again registers anew. */
+const CLIENT_GONE = new Set(['invalid_client', 'unauthorized_client']);
+
+/**
+ * OAuth as MCP servers announce it: the server names its authorization server, and Parley registers there by itself. What
+ * was discovered is sealed with the flow, then with the credential, so any pod finishes the flow and refreshes.
+ */
+export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch }: McpOAuthDeps): Connector {
+  const { id, serverUrl, issuer, client, metadataUrl } = options;
+  const allowLoopbackHttp = options.allowLoopbackHttp === true;
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const fetch = createServerFetch({
+    trusted: new Set([serverUrl ?? [], issuer ?? []].flat().map((url) => new URL(url).origin)),
+    // The MCP server may be a sidecar in production.
+    boundedFetch: createBoundedFetch({
+      timeoutMs,
+      responseBytesMax: RESPONSE_BYTES_MAX,
+      allowLoopbackHttp: true,
+    }),
+    guardedFetch,
+  });
+  const registration = createRegistration(options, fetch);
+
+  async function discover(): Promise<Discovered | ConnectorFailure> {
+    if (serverUrl === undefined) return failure('provider_error', 'no MCP server uses the connector');
+    return discoverServer({ serverUrl, issuer, fetch, allowLoopbackHttp, timeoutMs });
+  }
+  const described = createCached(
+    async () => {
+      const found = await discover();
+      if (found.type === 'failed') throw new Error(found.detail);
+      return found;
+    },
+    { ttlMs: DESCRIPTION_TTL_MS, now: () => performance.now() },
+  );
+  const connectorTo = (grantor: OAuthGrantor, scopes: readonly string[] = []) =>
+    connectorOf(grantor, scopes, { ...options, allowLoopbackHttp, timeoutMs, fetch });
+
+  async function grantorOf(found: Discovered): Promise<OAuthGrantor | ConnectorFailure> {
+    try {
+      return { ...serverOf(found), ...(client ?? (await registration.register(found.metadata))) };
+    } catch {
+      return failure('provider_error', 'the authorization server did not register Parley as a client');
+    }
+  }
+
+  return {
+    id,
+    kind: 'oauth2',
+
+    async describe(asked) {
+      const found = await described().catch(() => undefined);
+      if (found === undefined) return { scopes: scopesOfList(asked?.scope ?? '') };
+      const { origin } = new URL(found.metadata.authorization_endpoint);
+      return { origin, scopes: scopesFor(found, options, asked?.scope) };
+    },
+
+    async begin(context) {
+      const found = await discover();
+      if (found.type === 'failed') return found;
+      const grantor = await grantorOf(found);
+      if ('type' in grantor) return grantor;
+      const scopes = scopesFor(found, options, context.scope);
+      const begun = await connectorTo(grantor, scopes).begin(context);
+      if (begun.type !== 'redirect') return begun;
+      return {
+        ...begun,
+        keep: { ...begun.keep, grantor: JSON.stringify(grantor), scopes: scopes.join(' ') },
+      };
+    },
+
+    async finish(input, keep) {
+      const grantor = parsed(OAuthGrantor, keep.grantor ?? '');
+      if (grantor === undefined) return failure('bad_state', 'the flow belongs to another connector');
+      const result = await connectorTo(grantor, scopesOfList(keep.scopes ?? '')).finish(input, keep);
+      if (result.type === 'failed') {
+        if (CLIENT_GONE.has(result.providerError ?? '')) registration.forget();
+        return result;
+      }
+      const { credential } = result;
+      return credential.kind === 'oauth2' ? { ...result, credential: { ...credential, grantor } } : result;
+    },
+
+    async refresh(credential, signal) {
+      if (credential.kind !== 'oauth2' || credential.grantor === undefined) return foreignCredential();
+      const { grantor } = credential;
+      const result = await connectorTo(grantor).refresh(credential, signal);
+      if (result.type === 'failed') {
+        return CLIENT_GONE.has(result.providerError ?? '')
+          ? credentialFailure(
+              'invalid_grant',
+              'the authorization server no longer knows the client',
+              result.providerError,
+            )
+          : result;
+      }
+      return result.credential.kind === 'oauth2'
+        ? { type: 'refreshed', credential: { ...result.credential, grantor } }
+        : result;
+    },
+
+    async revoke(credential) {
+      if (credential.kind !== 'oauth2' || credential.grantor === undefined) return 'unsupported';
+      return connectorTo(credential.grantor).revoke(credential);
+    },
+
+    async headersFor(credential) {
+      if (credential.kind !== 'oauth2' || credential.grantor === undefined) return foreignCredential();
+      const shown = await connectorTo(credential.grantor).headersFor(credential);
+      return shown.type === 'presented' ? { ...shown, scope: credential.scope ?? '' } : shown;
+    },
+
+    clientMetadata: () =>
+      metadataUrl === undefined ? undefined : clientMetadataDocument({ ...options, metadataUrl }),
+  };
+}
+
+/** The connector to a server that was discovered. */
+function connectorOf(
+  grantor: OAuthGrantor,
+  scopes: readonly string[],
+  options: Pick<McpOAuthOptions, 'id' | 'redirectUri'> & {
+    readonly allowLoopbackHttp: boolean;
+    readonly timeoutMs: number;
+    readonly fetch: BoundedFetch;
+  },
+): Connector {
+  const { clientId, clientSecret, clientAuthentication, resource } = grantor;
+  const { issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = grantor;
+  const { sendsIssuer, idTokenAlgorithms } = grantor;
+  const { id, redirectUri, allowLoopbackHttp, timeoutMs, fetch } = options;
+  return createOAuth2Connector({
+    id,
+    redirectUri,
+    allowLoopbackHttp,
+    timeoutMs,
+    fetch,
+    clientId,
+    resource,
+    scopes,
+    server: {
+      issuer,
+      authorizationEndpoint,
+      tokenEndpoint,
+      sendsIssuer,
+      ...(revocationEndpoint !== undefined && { revocationEndpoint }),
+      ...(idTokenAlgorithms !== undefined && { idTokenAlgorithms }),
+    },
+    ...(clientSecret !== undefined && { clientSecret }),
+    ...(clientAuthentication !== undefined && { clientAuthentication }),
+    // OpenID Connect: a refresh token is granted with the person's consent only.
+    ...(scopes.includes(OFFLINE) && { authorizationParameters: { prompt: 'consent' } }),
+  });
+}
+
+const OFFLINE = 'offline_access';
+
+/** What is sealed about the server: the parts of its metadata that the flow and the refresh need. */
+function serverOf({ metadata, resource }: Discovered): Omit<OAuthGrantor, keyof RegisteredClient> {
+  const revocationEndpoint = textOf(metadata, 'revocation_endpoint');
+  const algorithms = (metadata as { id_token_signing_alg_values_supported?: unknown })
+    .id_token_signing_alg_values_supported;
+  return {
+    issuer: metadata.issuer,
+    authorizationEndpoint: metadata.authorization_endpoint,
+    tokenEndpoint: metadata.token_endpoint,
+    sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
+    resource,
+    ...(revocationEndpoint !== undefined && { revocationEndpoint }),
+    ...(Array.isArray(algorithms) && { idTokenAlgorithms: algorithms.map(String) }),
+  };
+}
+
+/**
+ * The scopes to request, as the MCP specification chooses them: those of the challenge, else those that the server lists.
+ * A question's own come first. `offline_access` is added where the authorization server grants refresh tokens for it.
+ */
+function scopesFor(
+  { challenged, listed = [], metadata }: Discovered,
+  { scopes }: Pick<McpOAuthOptions, 'scopes'>,
+  asked: string | undefined,
+): readonly string[] {
+  const chosen = asked === undefined ? (challenged ?? scopes ?? listed) : scopesOfList(asked);
+  const grantsRefresh = metadata.scopes_supported?.includes(OFFLINE) === true;
+  return grantsRefresh && !chosen.includes(OFFLINE) ? [...chosen, OFFLINE] : chosen;
+}

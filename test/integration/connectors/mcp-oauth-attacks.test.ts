@@ -1,0 +1,174 @@
+import { describe, expect, test } from 'vitest';
+import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
+import { begin, tampered, walk } from './setup.ts';
+import { CONTEXT } from './sightings.ts';
+
+const RESOURCE = '/.well-known/oauth-protected-resource/mcp';
+const SERVER = '/.well-known/oauth-authorization-server';
+
+const resourceOf = (origin: string) => ({ resource: `${origin}/mcp`, authorization_servers: [origin] });
+const metadataOf = (origin: string) => ({
+  issuer: origin,
+  authorization_endpoint: `${origin}/authorize`,
+  token_endpoint: `${origin}/token`,
+  registration_endpoint: `${origin}/register`,
+  response_types_supported: ['code'],
+  code_challenge_methods_supported: ['S256'],
+});
+const REGISTERED = { status: 201, body: { client_id: 'parley', redirect_uris: ['http://127.0.0.1:9/cb'] } };
+
+interface Lies {
+  readonly resource?: (origin: string) => object;
+  readonly metadata?: (origin: string) => object;
+  readonly challenge?: (origin: string) => string;
+}
+
+/** An MCP server that lies about its authorization. */
+function startLiar({ resource = () => ({}), metadata = () => ({}), challenge }: Lies) {
+  return startOddServer((origin) => ({
+    '/mcp': {
+      status: 401,
+      headers: challenge === undefined ? {} : { 'www-authenticate': challenge(origin) },
+    },
+    [RESOURCE]: { body: { ...resourceOf(origin), ...resource(origin) } },
+    [SERVER]: { body: { ...metadataOf(origin), ...metadata(origin) } },
+    '/register': REGISTERED,
+  }));
+}
+
+describe('an MCP server that lies about its authorization', () => {
+  test('is believed where it does not', async () => {
+    const { serverUrl } = await startLiar({});
+    expect(await discovering({ serverUrl }).begin(CONTEXT)).toMatchObject({ type: 'redirect' });
+  });
+
+  test.each<[string, Lies, string]>([
+    [
+      'names another resource',
+      { resource: () => ({ resource: 'https://bank.example/mcp' }) },
+      'provider_error',
+    ],
+    ['names no authorization server', { resource: () => ({ authorization_servers: [] }) }, 'provider_error'],
+    [
+      'leads to a server that names another issuer',
+      { metadata: () => ({ issuer: 'https://bank.example' }) },
+      'bad_issuer',
+    ],
+    [
+      'leads to a server without PKCE',
+      { metadata: () => ({ code_challenge_methods_supported: ['plain'] }) },
+      'provider_error',
+    ],
+    [
+      'leads to a server that does not say whether it has PKCE',
+      { metadata: () => ({ code_challenge_methods_supported: undefined }) },
+      'provider_error',
+    ],
+    [
+      'leads people to a script',
+      { metadata: () => ({ authorization_endpoint: 'javascript:alert(1)' }) },
+      'provider_error',
+    ],
+    [
+      'leads people to an address in the clear',
+      { metadata: () => ({ authorization_endpoint: 'http://bank.example/a' }) },
+      'provider_error',
+    ],
+    [
+      'leads people to an address with a name in it',
+      { metadata: () => ({ authorization_endpoint: 'https://bank.example@evil.example/' }) },
+      'provider_error',
+    ],
+    [
+      'has codes sent in the clear',
+      { metadata: () => ({ token_endpoint: 'http://evil.example/t' }) },
+      'provider_error',
+    ],
+    [
+      'has Parley register in the clear',
+      { metadata: () => ({ registration_endpoint: 'http://evil.example/r' }) },
+      'provider_error',
+    ],
+    [
+      'offers no way to register',
+      { metadata: () => ({ registration_endpoint: undefined }) },
+      'provider_error',
+    ],
+    ['sends more than it should', { resource: () => ({ padding: 'x'.repeat(300_000) }) }, 'provider_error'],
+  ])('that %s gets nobody', async (_what, lies, code) => {
+    const { serverUrl, requested } = await startLiar(lies);
+    expect(await discovering({ serverUrl }).begin(CONTEXT)).toMatchObject({ type: 'failed', code });
+    expect(requested).not.toContain('POST /token');
+  });
+
+  test.each([
+    ['https://169.254.169.254/latest/meta-data'],
+    ['https://10.0.0.1/'],
+    ['http://[::ffff:10.0.0.1]/'],
+    ['https://user:password@example.com/'],
+  ])('makes Parley call no private address: %s [SEC-13 SEC-14]', async (address) => {
+    const byChallenge = await startLiar({ challenge: () => `Bearer resource_metadata="${address}"` });
+    const byResource = await startLiar({ resource: () => ({ authorization_servers: [address] }) });
+    const byToken = await startLiar({ metadata: () => ({ token_endpoint: address }) });
+    for (const { serverUrl } of [byChallenge, byResource])
+      expect(await discovering({ serverUrl }).begin(CONTEXT)).toMatchObject({
+        type: 'failed',
+        code: expect.stringMatching(/provider_error|unavailable/),
+      });
+    const connector = discovering({ serverUrl: byToken.serverUrl });
+    const begun = await connector.begin(CONTEXT);
+    if (begun.type !== 'redirect') return;
+    const callback = `/cb?code=c&state=${begun.state}`;
+    expect(await connector.finish({ type: 'callback', url: callback }, begun.keep)).toMatchObject({
+      type: 'failed',
+    });
+  });
+
+  test('makes Parley call no neighbour on loopback in production', async () => {
+    const neighbour = await startOddServer((origin) => ({ [SERVER]: { body: metadataOf(origin) } }));
+    const liar = await startLiar({ resource: () => ({ authorization_servers: [neighbour.origin] }) });
+    expect(await discovering({ serverUrl: liar.serverUrl }, false).begin(CONTEXT)).toMatchObject({
+      code: 'provider_error',
+    });
+    expect(neighbour.requested).toEqual([]);
+  });
+
+  test('that redirects its metadata elsewhere is not followed', async () => {
+    const thief = await startOddServer((origin) => ({ [RESOURCE]: { body: resourceOf(origin) } }));
+    const odd = await startOddServer(() => ({
+      [RESOURCE]: { status: 302, headers: { location: `${thief.origin}${RESOURCE}` } },
+    }));
+    expect(await discovering({ serverUrl: odd.serverUrl }).begin(CONTEXT)).toMatchObject({ type: 'failed' });
+    expect(thief.requested).toEqual([]);
+  });
+
+  test('asks for no more scopes than a request can have', async () => {
+    const many = Array.from({ length: 500 }, (_, index) => `scope-${index}`);
+    const { serverUrl } = await startLiar({ resource: () => ({ scopes_supported: [...many, 'a\nb', '"'] }) });
+    const begun = await begin(discovering({ serverUrl }));
+    expect(new URL(begun.url).searchParams.get('scope')?.split(' ')).toHaveLength(50);
+  });
+});
+
+describe('a mix-up of authorization servers', () => {
+  test('ends before the code leaves, where the answer names another issuer', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker();
+    const connector = discovering({ serverUrl });
+    const { input, keep } = await walk(connector);
+    for (const issuer of ['https://honest.example', `${authorization.issuer}/`, undefined]) {
+      const url = tampered(input.url, 'iss', issuer);
+      expect(await connector.finish({ type: 'callback', url }, keep)).toMatchObject({ code: 'bad_issuer' });
+    }
+    expect(authorization.tokenCalls('authorization_code')).toBe(0);
+  });
+
+  test('ends where the flow was begun by another connector', async () => {
+    const { serverUrl } = await startGuardedTracker();
+    const { input, keep } = await walk(discovering({ serverUrl }));
+    expect(await discovering({ serverUrl, id: 'other' }).finish(input, keep)).toMatchObject({
+      code: 'bad_state',
+    });
+    const { grantor: _grantor, ...without } = keep;
+    expect(await discovering({ serverUrl }).finish(input, without)).toMatchObject({ code: 'bad_state' });
+  });
+});

@@ -1,0 +1,71 @@
+import { createServer } from 'node:http';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { onTestFinished } from 'vitest';
+import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
+import { startIssueTracker } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
+import {
+  createMcpOAuthConnector,
+  type McpOAuthOptions,
+} from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
+import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
+import { REDIRECT_URI, SCOPES, startServer } from './setup.ts';
+
+const API = { clientId: 'tracker-api', clientSecret: 'api-secret' };
+
+/** A connector with the guard that the product gives it. */
+export function discovering(options: Partial<McpOAuthOptions>, allowLoopback = true) {
+  return createMcpOAuthConnector(
+    {
+      id: 'tracker',
+      redirectUri: REDIRECT_URI,
+      clientName: 'Parley',
+      allowLoopbackHttp: allowLoopback,
+      timeoutMs: 2_000,
+      ...options,
+    },
+    { guardedFetch: createGuardedFetch({ allowLoopback, timeoutMs: 2_000, responseBytesMax: 256 * 1024 }) },
+  );
+}
+
+/** An MCP server of issues, and the authorization server that it names. */
+export async function startGuardedTracker({
+  scopes = SCOPES,
+  ...options
+}: Parameters<typeof startServer>[0] = {}) {
+  const port = await freePort();
+  const serverUrl = `http://127.0.0.1:${port}/mcp`;
+  const authorization = await startServer({ registration: true, resources: [serverUrl], scopes, ...options });
+  const tracker = await startIssueTracker({
+    port,
+    authorizationServer: authorization.issuer,
+    scopes: ['issues:read'],
+    verify: createTokenVerifier({ issuer: authorization.issuer, ...API, resource: serverUrl }),
+  });
+  onTestFinished(() => tracker.stop());
+  return { serverUrl, authorization, tracker };
+}
+
+type Routes = (origin: string) => Readonly<Record<string, OddReply>>;
+interface OddReply {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** A server that replies with these documents, and notes what is requested. */
+export async function startOddServer(routes: Routes) {
+  const requested: string[] = [];
+  const server = createServer((req, res) => {
+    const { pathname } = new URL(req.url ?? '/', 'http://odd');
+    requested.push(`${req.method} ${pathname}`);
+    const { status = 200, headers, body } = routes(origin)[pathname] ?? { status: 404 };
+    res.writeHead(status, { 'content-type': 'application/json', ...headers });
+    res.end(typeof body === 'string' ? body : JSON.stringify(body ?? {}));
+  });
+  const origin = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { origin, serverUrl: `${origin}/mcp`, requested };
+}

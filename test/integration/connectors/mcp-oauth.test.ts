@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
+import { canary } from '../../harness/canary.ts';
+import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
+import { begin, CLIENT, connect, expectConnected, REDIRECT_URI, tokensOf, walk } from './setup.ts';
+import { CONTEXT, sightings } from './sightings.ts';
+
+const CLIENT_URL = 'https://parley.example/auth/client-metadata/tracker';
+
+/** What an authorization request asks for. */
+const parametersOf = (url: string) => Object.fromEntries(new URL(url).searchParams);
+
+describe('a connector that discovers the authorization server of an MCP server', () => {
+  test('registers, and gets a token for that server alone, which any pod refreshes and revokes', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker();
+    const [one, other] = [discovering({ serverUrl }), discovering({ serverUrl })];
+    const { begun, input, keep } = await walk(one);
+    expect(parametersOf(begun.url)).toMatchObject({
+      resource: serverUrl,
+      code_challenge_method: 'S256',
+      scope: 'issues:read offline_access',
+      redirect_uri: REDIRECT_URI,
+    });
+    // Another pod finishes what the first one began.
+    const { credential } = expectConnected(await other.finish(input, keep));
+    expect(credential).toMatchObject({
+      kind: 'oauth2',
+      grantor: { issuer: authorization.issuer, resource: serverUrl },
+    });
+    const shown = await one.headersFor(credential);
+    if (shown.type !== 'presented') throw new Error('expected headers');
+    expect(shown.scope?.split(' ')).toContain('issues:read');
+    const reply = await fetch(serverUrl, { method: 'POST', headers: shown.headers, body: '{}' });
+    expect(reply.status).not.toBe(401);
+
+    const { accessToken } = tokensOf({ credential });
+    const refreshed = await one.refresh(credential);
+    if (refreshed.type !== 'refreshed') throw new Error('expected a fresh credential');
+    const fresh = tokensOf({ credential: refreshed.credential });
+    expect(fresh.accessToken).not.toBe(accessToken);
+    expect(fresh.grantor).toEqual(tokensOf({ credential }).grantor);
+    expect(await other.revoke(refreshed.credential)).toBe('revoked');
+    expect(await one.refresh(refreshed.credential)).toMatchObject({ code: 'invalid_grant' });
+  });
+
+  test('shows where it leads, and requests the scopes of the question', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker();
+    const connector = discovering({ serverUrl });
+    const scopes = ['issues:read', 'issues:write', 'offline_access'];
+    expect(await connector.describe({ scope: 'issues:read issues:write' })).toEqual({
+      origin: authorization.issuer,
+      scopes,
+    });
+    const begun = await connector.begin({ ...CONTEXT, scope: 'issues:read issues:write' });
+    expect(begun.type === 'redirect' && parametersOf(begun.url).scope).toBe(scopes.join(' '));
+  });
+
+  test('registers once for the attempts of an hour, and again when the server has forgotten it', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker();
+    const connector = discovering({ serverUrl });
+    const clientOf = async () => parametersOf((await begin(connector)).url).client_id;
+    const client = await clientOf();
+    expect(await clientOf()).toBe(client);
+    const recover = authorization.misbehave({ at: 'token', status: 401, error: 'invalid_client' });
+    const { input, keep } = await walk(connector);
+    expect(await connector.finish(input, keep)).toMatchObject({ providerError: 'invalid_client' });
+    recover();
+    expect(await clientOf()).not.toBe(client);
+  });
+
+  test('has the person connect again when the server no longer knows the client', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker();
+    const connector = discovering({ serverUrl });
+    const { credential } = await connect(connector);
+    authorization.misbehave({ at: 'token', status: 401, error: 'invalid_client' });
+    expect(await connector.refresh(credential)).toMatchObject({ code: 'invalid_grant' });
+  });
+
+  test('uses the client that was registered by hand, at its issuer only', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker({ registration: false });
+    const options = { serverUrl, client: { ...CLIENT } };
+    const connector = discovering({ ...options, issuer: authorization.issuer });
+    expect(parametersOf((await begin(connector)).url).client_id).toBe(CLIENT.clientId);
+    expect((await connect(connector)).credential.kind).toBe('oauth2');
+    const elsewhere = discovering({ ...options, issuer: 'https://issuer.example' });
+    expect(await elsewhere.begin(CONTEXT)).toMatchObject({ code: 'provider_error' });
+  });
+
+  test('is known by the address of its metadata where the server accepts that', async () => {
+    const odd = await startOddServer((origin) => ({
+      '/.well-known/oauth-protected-resource/mcp': {
+        body: { resource: `${origin}/mcp`, authorization_servers: [origin] },
+      },
+      '/.well-known/oauth-authorization-server': {
+        body: {
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          registration_endpoint: `${origin}/register`,
+          response_types_supported: ['code'],
+          code_challenge_methods_supported: ['S256'],
+          client_id_metadata_document_supported: true,
+        },
+      },
+    }));
+    const connector = discovering({ serverUrl: odd.serverUrl, metadataUrl: CLIENT_URL });
+    const parameters = parametersOf((await begin(connector)).url);
+    expect(parameters.client_id).toBe(CLIENT_URL);
+    expect(parameters.scope).toBeUndefined();
+    expect(odd.requested).not.toContain('POST /register');
+    expect(connector.clientMetadata?.()).toMatchObject({
+      client_id: CLIENT_URL,
+      redirect_uris: [REDIRECT_URI],
+      grant_types: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_method: 'none',
+    });
+    expect(discovering({ serverUrl: odd.serverUrl }).clientMetadata?.()).toBeUndefined();
+  });
+
+  test('shows no secret of its client in what it returns or in the address', async () => {
+    const { serverUrl } = await startGuardedTracker();
+    const connector = discovering({ serverUrl });
+    const { begun, callback, input, keep } = await walk(connector);
+    const { credential } = expectConnected(await connector.finish(input, keep));
+    const secret = tokensOf({ credential }).grantor?.clientSecret ?? '';
+    expect(secret.length).toBeGreaterThan(20);
+    expect(sightings(secret, begun.url, callback, await connector.describe())).toEqual([]);
+    const marker = canary('state');
+    const failed = await connector.finish(
+      { type: 'callback', url: `/cb?code=${marker}&state=${marker}` },
+      keep,
+    );
+    expect(sightings(marker, failed)).toEqual([]);
+    expect(sightings(secret, failed)).toEqual([]);
+  });
+
+  test('is no connector for credentials that a configured one obtained', async () => {
+    const connector = discovering({ serverUrl: 'http://127.0.0.1:9/mcp' });
+    const foreign = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer', refreshToken: 'r' } as const;
+    expect(await connector.headersFor(foreign)).toMatchObject({ code: 'invalid_grant' });
+    expect(await connector.refresh(foreign)).toMatchObject({ code: 'invalid_grant' });
+    expect(await connector.revoke(foreign)).toBe('unsupported');
+    expect(await connector.begin(CONTEXT)).toMatchObject({ type: 'failed' });
+  });
+
+  test('ends a consent that was refused with the provider’s own word', async () => {
+    const { serverUrl } = await startGuardedTracker();
+    const connector = discovering({ serverUrl });
+    const begun = await begin(connector);
+    const callback = await walkSignIn({ url: begun.url, user: 'ada', consent: 'refuse' });
+    expect(await connector.finish({ type: 'callback', url: callback }, begun.keep)).toMatchObject({
+      code: 'consent_refused',
+    });
+  });
+});
