@@ -9,9 +9,12 @@ const CallInput = z.object({
   round: z.int(),
 });
 
+const PayInput = CallInput.extend({ amount: z.int() });
+
 /** A tool call as its server receives it. */
 export interface BookingCall extends z.infer<typeof CallInput> {
-  readonly tool: 'book' | 'look';
+  readonly tool: 'book' | 'look' | 'pay';
+  readonly amount?: number;
   /** True for the tool whose calls must not be repeated. */
   readonly effect: boolean;
 }
@@ -23,7 +26,7 @@ export interface BookingToolsOptions {
   readonly onCall: (call: BookingCall) => Promise<void>;
 }
 
-/** Starts an MCP server with one tool that has an effect, `book`, and one that has none, `look`. */
+/** Starts an MCP server with two tools that have an effect, `book` and `pay`, and one that has none, `look`. */
 export async function startBookingTools({ workMs, onCall }: BookingToolsOptions): Promise<ServedMcp> {
   return serveMcp(() => {
     const server = new McpServer({ name: 'bookings', version: '1.0.0' });
@@ -39,6 +42,9 @@ export async function startBookingTools({ workMs, onCall }: BookingToolsOptions)
       'look',
       { description: 'Looks.', inputSchema: CallInput, annotations: { readOnlyHint: true } },
       (given) => answer({ ...given, tool: 'look', effect: false }, `seen ${given.name}`)(),
+    );
+    server.registerTool('pay', { description: 'Pays.', inputSchema: PayInput }, (given) =>
+      answer({ ...given, tool: 'pay', effect: true }, `paid ${given.amount} for ${given.name}`)(),
     );
     return server;
   });

@@ -103,6 +103,7 @@ function feedOf(entries: readonly [id: string, fields: string[]][]): FeedEvent[]
       ...(typeof data.step === 'number' && { step: data.step }),
       ...(typeof data.text === 'string' && { text: data.text }),
       ...(typeof data.elicitationId === 'string' && { elicitationId: data.elicitationId }),
+      ...(typeof data.approvalId === 'string' && { approvalId: data.approvalId }),
       ...(call !== undefined && { call }),
       ...(name === 'tool-returned' && { outcome: 'returned' as const, output: data.output }),
       ...(name === 'tool-failed' && { outcome: failureOf(data.message), output: data.message }),
@@ -145,8 +146,10 @@ interface Output {
 
 function resultOf(call: string, { type, value }: Output): StoredMessage {
   const outcome = type === 'error-text' ? failureOf(value) : 'returned';
-  const { answer } = (value ?? {}) as { readonly answer?: unknown };
-  return { type: 'result', call, outcome, output: value, ...(typeof answer === 'string' && { answer }) };
+  const { answer, note, result } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  // The model reads a note beside the result of a call whose arguments were edited.
+  const output = note === undefined ? value : result;
+  return { type: 'result', call, outcome, output, ...(typeof answer === 'string' && { answer }) };
 }
 
 function failureOf(message: unknown): CallOutcome {

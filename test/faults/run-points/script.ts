@@ -16,21 +16,33 @@ export interface Saying {
 }
 
 // Chosen by the number of tool results so far.
-const STEP_AT: Readonly<Record<number, number>> = { 0: 0, 3: 1, 4: 2 };
+const STEP_AT: Readonly<Record<number, number>> = { 0: 0, 2: 1, 3: 1, 4: 2 };
 
-/** Calls `book`, `look` and `elicit` at once, then `look` again, then repeats the results. */
+/** Conversations whose names begin so pay, which their person must approve. */
+export const PAYS = 'pay-';
+
+/**
+ * Calls `book`, `look` and `elicit` at once, then `look` again, then repeats the results. In a conversation that pays:
+ * calls `pay` and `look` at once, then repeats the results.
+ */
 export function line({ userText, results }: Turn): ScriptedReply {
-  const call = (tool: string, round: number) => ({
+  const call = (tool: string, round: number, more = {}) => ({
     name: `bookings__${tool}`,
-    arguments: { name: userText, round },
+    arguments: { name: userText, round, ...more },
   });
+  const last = { text: `Done: ${results.map(({ text }) => text).join(' / ')}` };
+  if (userText.startsWith(PAYS)) {
+    if (results.length > 0) return last;
+    const calls = [call('pay', 1, { amount: 100 }), call('look', 1)];
+    return { text: `Let me see what is to be paid for ${userText}. `, calls };
+  }
   const ask = { name: 'elicit', arguments: { kind: 'text', message: `Which seat, ${userText}?` } };
   if (results.length === 0) {
     const text = `Let me see what there is for ${userText}, and which seat it is to be. `;
     return { text, calls: [call('book', 1), call('look', 1), ask] };
   }
   if (results.length === 3) return { text: 'Looking again. ', calls: [call('look', 2)] };
-  return { text: `Done: ${results.map(({ text }) => text).join(' / ')}` };
+  return last;
 }
 
 /** Returns what the script makes the model reply to a request. */

@@ -191,7 +191,14 @@ async function startParties(record: (event: RunEvent) => void, hooks: RunHooks):
       workMs: 50,
       async onCall(call) {
         const name = callNameOf(call.tool, call);
-        record({ type: 'call', conversation: call.name, call: name, effect: call.effect });
+        const { amount } = call;
+        record({
+          type: 'call',
+          conversation: call.name,
+          call: name,
+          effect: call.effect,
+          ...(amount !== undefined && { amount }),
+        });
         await hooks.onCall?.(call);
       },
     }),
@@ -206,7 +213,12 @@ function configIn(folder: string, { model, tools }: Parties): string {
     `models:
   scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
 mcpServers:
-  bookings: { title: Bookings, transport: http, credentialScope: none, url: "${tools.url}" }
+  bookings:
+    title: Bookings
+    transport: http
+    credentialScope: none
+    url: "${tools.url}"
+    toolApprovals: { pay: { ask: always } }
 agents:
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }] }
 defaultAgent: helper

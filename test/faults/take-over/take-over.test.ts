@@ -3,13 +3,17 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 import { isFullSize } from '../../harness/proof-size.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { prove } from '../../load/size.ts';
+import { CHOICES } from '../run-points/decisions.ts';
 import { judge } from '../run-points/final.ts';
 import { converse, newTalk, type Talk } from '../run-points/person.ts';
+import { PAYS } from '../run-points/script.ts';
 import { openRunSite, type RunPod, type RunSite } from '../run-points/site.ts';
 
 vi.setConfig({ testTimeout: isFullSize ? 600_000 : 240_000, hookTimeout: 120_000 });
 
 const CONVERSATIONS = isFullSize ? 500 : 30;
+// Conversations beside these whose call must be approved: 500 and 50 over the three kinds of endings.
+const PAYMENTS = isFullSize ? 167 : 17;
 const PODS = 3;
 // Enough that whenever a pod ends, some conversation is at each point.
 const BETWEEN_MS = 300;
@@ -47,27 +51,34 @@ describe.each([
   ['are restarted one after the other', 'SIGTERM', 'hold'],
   ['are killed while most of them are detached', 'SIGKILL', 'detach'],
 ] as const)('conversations whose pods %s', (what, how, delivery) => {
-  it(`all ${CONVERSATIONS} finish: the reply is complete, the question is asked once, and the booking is made at most once`, async () => {
+  const think = () => sleep(Math.random() * THINKS_MS);
+
+  /** So many conversations, each begun some time after the one before, until all have ended. */
+  function talksOf(prefix: string, count: number): Promise<Talk>[] {
+    return Array.from({ length: count }, async (_, at) => {
+      await sleep((at * BETWEEN_MS * CONVERSATIONS) / count);
+      const choice = CHOICES[at % CHOICES.length] ?? 'approve';
+      const talk = await newTalk(site, `${prefix}${how}-${delivery}-${at}`, { delivery, choice });
+      await converse(site, talk, { onQuestion: think, onApproval: think });
+      return talk;
+    });
+  }
+
+  it(`all ${CONVERSATIONS} and ${PAYMENTS} with a call that must be approved finish: the reply is complete, each question and approval is asked once, the booking is made at most once, and the payment at most once and only as its person decided`, async () => {
     const ending = new AbortController();
     const endingPods = endPods(how, ending.signal);
-    const talks = await Promise.all(
-      Array.from({ length: CONVERSATIONS }, async (_, at) => {
-        await sleep(at * BETWEEN_MS);
-        const talk = await newTalk(site, `${how}-${delivery}-${at}`, delivery);
-        await converse(site, talk, { onQuestion: () => sleep(Math.random() * THINKS_MS) });
-        return talk;
-      }),
-    );
+    const talks = await Promise.all([...talksOf('', CONVERSATIONS), ...talksOf(PAYS, PAYMENTS)]);
     ending.abort();
     await endingPods;
     const { ok, text, counts } = await judge(site, talks);
     prove(`Conversations whose pods ${what}`, text);
     expect(ok, text).toBe(true);
-    expect(counts.conversations).toBeGreaterThan(0.9 * CONVERSATIONS);
+    expect(counts.conversations).toBeGreaterThan(0.9 * (CONVERSATIONS + PAYMENTS));
+    expect(counts.decidedCalls).toBeGreaterThan(0.9 * PAYMENTS);
     expect(counts.kills).toBeGreaterThan(1);
     expect(counts.takenOver).toBeGreaterThan(0);
     // Only few of them end with a result that tells the model the outcome is unknown.
-    expect(counts.unknownOutcomes).toBeLessThan(CONVERSATIONS / 2);
+    expect(counts.unknownOutcomes).toBeLessThan((CONVERSATIONS + PAYMENTS) / 2);
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Rule } from './rule.ts';
 import { sameKeySameElicitation, sameResponseSameResult } from './rules/repeats.ts';
 import { nothingLeaks, nothingRemainsInRedis } from './rules/resources.ts';
+import { approvalsOnce, callsAreApproved } from './rules/run-approvals.ts';
 import { answersAreUsed, effectsOnce, outcomesAreTrue, questionsOnce } from './rules/run-effects.ts';
 import { appendedWhole, finishesOnce, nothingRemains, readInOrder, storesTheFeed } from './rules/run-feed.ts';
 import {
@@ -73,6 +74,10 @@ export const RULES = {
   R11: { statement: 'readers see text in order, and all of it by a clean end', perRun: [readInOrder] },
   R12: { statement: 'the stored messages are those of the feed', perRun: [storesTheFeed] },
   R13: { statement: 'an ended run remains in no index, queue or inbox', perRun: [nothingRemains] },
+  R14: {
+    statement: 'a call that needs an approval is asked once, and made as its person decided or not at all',
+    perRun: [callsAreApproved, approvalsOnce],
+  },
 } as const satisfies Readonly<Record<string, Rule>>;
 
 export type RuleName = keyof typeof RULES;

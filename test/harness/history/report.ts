@@ -37,6 +37,8 @@ export type Counts = {
   /** Harmless calls that were made again. */
   readonly repeatedCalls: number;
   readonly restartedSteps: number;
+  /** Calls on which a person decided. */
+  readonly decidedCalls: number;
   readonly readings: number;
   readonly cutReadings: number;
 };
@@ -90,6 +92,7 @@ function countRuns(runs: readonly RunCase[]) {
       currentEvents(feed).filter(({ outcome }) => outcome === 'unknown'),
     ).length,
     repeatedCalls: repeats.reduce((sum, count) => sum + count, 0),
+    decidedCalls: feeds.flatMap((feed) => feed.filter(({ name }) => name === 'approval-resolved')).length,
     restartedSteps: feeds.flatMap((feed) => feed.filter(({ name }) => name === 'step-restarted')).length,
     readings: readings.length,
     cutReadings: readings.filter(({ clean }) => clean === false).length,

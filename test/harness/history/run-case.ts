@@ -4,6 +4,7 @@ import type {
   AttemptEvent,
   BegunEvent,
   CallEvent,
+  DecisionEvent,
   FeedEvent,
   RunFinalEvent,
   SaidEvent,
@@ -23,6 +24,8 @@ export type RunCase = {
   readonly attempts: readonly AttemptEvent[];
   readonly said: readonly SaidEvent[];
   readonly calls: readonly CallEvent[];
+  /** Decisions on calls, and calls, in the order in which the test saw them. */
+  readonly decided: readonly (DecisionEvent | CallEvent)[];
   readonly answers: readonly AnswerEvent[];
   readonly readings: ReadonlyMap<string, Reading>;
   readonly finals: readonly RunFinalEvent[];
@@ -44,6 +47,7 @@ export function createRunCase(conversation: string, events: readonly HistoryEven
     attempts: ofType(events, 'attempt'),
     said: ofType(events, 'said'),
     calls: ofType(events, 'call'),
+    decided: ofType(events, 'decision', 'call'),
     answers: ofType(events, 'answer'),
     readings,
     finals: ofType(events, 'run-final'),

@@ -37,6 +37,21 @@ export type CallEvent = InConversation & {
   readonly call: string;
   /** True where a second one would do harm. */
   readonly effect: boolean;
+  /** The argument that a person may edit, for calls that need an approval. */
+  readonly amount?: number | undefined;
+};
+
+/**
+ * The person: a decision on a call that needs an approval, first when it is about to be sent, then with each reply; status
+ * 0 when nothing came back. It stands before all that it leads to.
+ */
+export type DecisionEvent = InConversation & {
+  readonly type: 'decision';
+  readonly call: string;
+  readonly choice: 'approve' | 'edit' | 'deny';
+  /** The amount with which the call may be made. */
+  readonly amount: number;
+  readonly reply?: number | undefined;
 };
 
 /** The person: an answer, and what came back; status 0 when nothing did. */
@@ -83,6 +98,7 @@ export type FeedEvent = {
   readonly outcome?: CallOutcome | undefined;
   readonly output?: unknown;
   readonly elicitationId?: string | undefined;
+  readonly approvalId?: string | undefined;
 };
 
 /** One entry of a conversation's stored messages; `answer` is the person's, in the result of a question. */
@@ -115,6 +131,7 @@ export type RunEvent =
   | AttemptEvent
   | SaidEvent
   | CallEvent
+  | DecisionEvent
   | AnswerEvent
   | SeenEvent
   | ClosedEvent

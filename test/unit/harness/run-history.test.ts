@@ -12,10 +12,15 @@ import { expectLegal, itFindsEach, itFindsEachAnywhere, type Simulation } from '
 
 const defects = readDefects(RUN_DEFECTS);
 
-const smooth: SimulatedTurn = { deaths: [], late: false, lostReply: false };
-const hard: SimulatedTurn = { deaths: DEATHS, late: true, lostReply: true };
+const smooth: SimulatedTurn = { deaths: [], late: false, lostReply: false, choice: 'deny' };
+const hard: SimulatedTurn = { deaths: DEATHS, late: true, lostReply: true, choice: 'edit' };
 
-const turn = fc.record({ deaths: fc.subarray([...DEATHS]), late: fc.boolean(), lostReply: fc.boolean() });
+const turn = fc.record({
+  deaths: fc.subarray([...DEATHS]),
+  late: fc.boolean(),
+  lostReply: fc.boolean(),
+  choice: fc.constantFrom('approve' as const, 'edit' as const, 'deny' as const),
+});
 const simulation: Simulation<SimulatedTurn[]> = {
   plans: fc.array(turn, { minLength: 1, maxLength: 6 }),
   simulate: simulateRuns,
@@ -50,6 +55,7 @@ describe('a legal history of runs', () => {
       unknownOutcomes: 1,
       repeatedCalls: 1,
       restartedSteps: 2,
+      decidedCalls: 2,
       readings: 2 + DEATHS.length,
       cutReadings: DEATHS.length,
     });

@@ -152,6 +152,40 @@ const questions: Defects = {
   'R6: an answer is used that the person never gave': changeAnswer('13F'),
 };
 
+/** Moves the payment before the first decision. */
+const payFirst: Plant = (history, name) => {
+  const payment = own(history, name, 'call').find(({ call }) => call === 'pay#1');
+  const [sent] = own(history, name, 'decision');
+  const rest = replace(history, payment);
+  return rest && sent && payment && replace(rest, sent, payment, sent);
+};
+
+const changePayment = (change: Partial<EventOfType<'call'>>): Plant => {
+  return (history, name) => {
+    const payment = own(history, name, 'call').find(({ call }) => call === 'pay#1');
+    return payment && replace(history, payment, { ...payment, ...change });
+  };
+};
+
+const approvals: Defects = {
+  'R14: a call is made before anyone has decided': payFirst,
+  'R14: a call is made with other arguments than were approved': changePayment({ amount: 1_000 }),
+  'R14: a call is made that was denied': (history, name) =>
+    own(history, name, 'call').some(({ call }) => call === 'pay#1')
+      ? history.map((event) =>
+          event.type === 'decision' && event.conversation === name ? { ...event, choice: 'deny' } : event,
+        )
+      : undefined,
+  'R14: a decision is refused': changeLast('decision', (last) => [{ ...last, reply: 409 }]),
+  'R14: an approval is asked twice': changeFeed((event) =>
+    event.name.startsWith('approval-') ? [event, { ...event, approvalId: 'ap-again' }] : [event],
+  ),
+  'R14: an approval is shown as new twice': repeat(named('approval-request')),
+  'R14: an approval is never settled': drop(named('approval-resolved')),
+  'R4: a call that was made is appended as denied': (history, name) =>
+    changePayment({})(history, name) && changeOutcome('pay#1', 'failed')(history, name),
+};
+
 const owners: Defects = {
   'R7: a term comes back': changeLast('write', (write, history, name) => [
     ...own(history, name, 'term').slice(0, 1),
@@ -217,6 +251,7 @@ export const RUN_DEFECTS: Defects = {
   ...feeds,
   ...effects,
   ...questions,
+  ...approvals,
   ...owners,
   ...readers,
   ...stores,

@@ -8,8 +8,11 @@ export function* effectsOnce({ calls }: RunCase): Generator<string> {
 }
 
 /** R4: one outcome for each call that was announced, and one that agrees with what its server saw. */
-export function* outcomesAreTrue({ calls, finals }: RunCase): Generator<string> {
+export function* outcomesAreTrue({ calls, decided, finals }: RunCase): Generator<string> {
   const arrivals = arrivalsOf(calls);
+  const denied = new Set(
+    decided.flatMap((event) => (event.type === 'decision' && event.choice === 'deny' ? [event.call] : [])),
+  );
   for (const { feed } of finals) {
     const current = currentEvents(feed);
     const outcomes = current.filter(({ outcome }) => outcome !== undefined);
@@ -19,7 +22,7 @@ export function* outcomesAreTrue({ calls, finals }: RunCase): Generator<string> 
       if (announced.filter((one) => one === call).length !== 1) yield `${call} was not announced once`;
       if (appended.length !== 1) yield `the outcome of ${call} was appended ${appended.length} times`;
       const untruth = appended
-        .map((one) => untruthOf(one, arrivals.get(call)))
+        .map((one) => untruthOf(one, arrivals.get(call), denied.has(call)))
         .find((one) => one !== undefined);
       if (untruth !== undefined) yield `${call} ${untruth}`;
     }
@@ -31,8 +34,13 @@ interface Arrivals {
   readonly times: number;
 }
 
-function untruthOf({ outcome, call }: FeedEvent, arrivals: Arrivals | undefined): string | undefined {
+function untruthOf(
+  { outcome, call }: FeedEvent,
+  arrivals: Arrivals | undefined,
+  isDenied: boolean,
+): string | undefined {
   if (isQuestion(call)) return outcome === 'returned' ? undefined : `came to nothing: ${outcome}`;
+  if (outcome === 'failed' && isDenied && arrivals === undefined) return undefined;
   if (outcome === 'failed')
     return `is appended as failed, and reached its server ${arrivals?.times ?? 0} times`;
   if (outcome === 'returned' && arrivals === undefined)

@@ -1,16 +1,20 @@
 import { wholeText } from '../run-case.ts';
-import type { CallOutcome, FeedEvent, RunEvent, StoredMessage } from '../run-events.ts';
+import type { CallOutcome, DecisionEvent, FeedEvent, RunEvent, StoredMessage } from '../run-events.ts';
 
 /** Where a pod may die in a simulated turn. */
 export const DEATHS = ['in-stream', 'in-book', 'in-look', 'waiting', 'in-last'] as const;
 
 export type SimulatedDeath = (typeof DEATHS)[number];
 
-/** One turn: where its pods die, whether those try to write once more, and whether the answer's first reply is lost. */
+/**
+ * One turn: where its pods die, whether those try to write once more, whether the first reply to the person is lost, and what
+ * the person decides on the payment.
+ */
 export interface SimulatedTurn {
   readonly deaths: readonly SimulatedDeath[];
   readonly late: boolean;
   readonly lostReply: boolean;
+  readonly choice: DecisionEvent['choice'];
 }
 
 /** Simulates turns, each in a conversation `c<number>`; by construction a legal history. */
@@ -31,6 +35,7 @@ function simulateTurn(conversation: string, plan: SimulatedTurn): RunEvent[] {
   write(1, ['Looking again. ']);
   append({ name: 'tool-called', call: 'look#2' });
   call('look#2', { effect: false });
+  turn.pay();
   append({ name: 'step-finished', step: 1 });
   write(2, ['Done: ', 'all of it.'], 'in-last');
   append({ name: 'step-finished', step: 2 });
@@ -123,6 +128,20 @@ function createTurn(conversation: string, plan: SimulatedTurn) {
       out.push({ ...answer, httpStatus: 200 });
       append({ name: 'elicitation-resolved', elicitationId });
       finish('elicit#1', 'returned', { status: 'accepted', answer: '12A' }, { answer: '12A' });
+    },
+    pay() {
+      const [call, approvalId] = ['pay#1', `ap-${conversation}`];
+      const amount = plan.choice === 'edit' ? 50 : 100;
+      const decision = { type: 'decision', conversation, call, choice: plan.choice, amount } as const;
+      append({ name: 'tool-called', call });
+      append({ name: 'approval-request', approvalId });
+      out.push(decision);
+      if (plan.lostReply) out.push({ ...decision, reply: 0 });
+      out.push({ ...decision, reply: 200 });
+      append({ name: 'approval-resolved', approvalId });
+      if (plan.choice === 'deny') return finish(call, 'failed', 'The person denied this call.');
+      out.push({ type: 'call', conversation, call, effect: true, amount });
+      finish(call, 'returned', `${call} done`);
     },
     end(): RunEvent[] {
       append({ name: 'turn-finished' });
