@@ -26,7 +26,7 @@ export interface FailoverOptions {
   readonly heal: () => Promise<unknown>;
 }
 
-const AFTER = SIZE.full ? 200 : 60;
+const AFTER = SIZE.full ? 200 : 30;
 
 /**
  * How the loss of an acknowledged write appears to clients: replication is asynchronous, so a failover may lose some
