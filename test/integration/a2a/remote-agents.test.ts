@@ -1,5 +1,7 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { generateAgentCardSignature } from '@a2a-js/sdk';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import {
@@ -28,9 +30,14 @@ const WAYS: readonly { readonly binding: RemoteBinding; readonly streaming: bool
 
 let model: ScriptedModel;
 beforeAll(async () => {
+  // The SDK reports there what its peers do wrong.
+  vi.spyOn(console, 'error').mockReturnValue();
   model = await startHandingModel();
 });
-afterAll(() => model.stop());
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await model.stop();
+});
 
 async function open(
   remote: RemoteAgentOptions = {},
@@ -278,5 +285,58 @@ describe('the credential of a remote agent', () => {
       surface: 'test',
     });
     expect(await outcomeOf(pod, begun)).toBe('Hello: Zermatt');
+  });
+});
+
+describe('the card of a remote agent', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const sign = generateAgentCardSignature(privateKey, { alg: 'ES256', kid: 'one', typ: 'JOSE' });
+  const entryWith = (key: typeof publicKey, kid: string) =>
+    `, credentialScope: none, cardKeys: [${JSON.stringify({ ...key.export({ format: 'jwk' }), kid })}]`;
+
+  it('must be signed with a configured key', async () => {
+    const entry = entryWith(publicKey, 'one');
+    const signed = await open({ card: sign }, { entry });
+    expect(await outcomeOf(signed.pod, await signed.pod.handOver('x'))).toBe('Hello: x');
+    for (const [card, wrong] of [
+      [undefined, entry],
+      [sign, entryWith(other.publicKey, 'one')],
+      [sign, entryWith(publicKey, 'two')],
+    ] as const) {
+      const { agent, pod } = await open(card === undefined ? {} : { card }, { entry: wrong });
+      expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('not signed with a configured key');
+      expect(agent.begun).toEqual([]);
+    }
+  });
+
+  it('is fetched once for many tasks', async () => {
+    const { agent, pod } = await open();
+    for (const words of ['one', 'two']) await outcomeOf(pod, await pod.handOver(words));
+    expect(agent.requests.filter((line) => line.startsWith('GET /.well-known'))).toHaveLength(1);
+  });
+});
+
+describe('a remote agent that breaks off', () => {
+  it('while a person is asked continues the task, and gets the answer', async () => {
+    const { agent, pod } = await open();
+    const begun = await pod.handOver('ask');
+    const [asked] = await questions(pod, begun);
+    agent.cut(true);
+    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    const { length } = agent.requests;
+    await waitUntil(() => agent.requests.length > length + 2, { what: 'attempts to reach it' });
+    agent.cut(false);
+    expect(await outcomeOf(pod, begun)).toBe('Heard: red');
+    expect(agent.messages).toHaveLength(2);
+  });
+
+  it('before its reply is not asked again, and the model is told', async () => {
+    const { agent, pod } = await open();
+    await outcomeOf(pod, await pod.handOver('warm'));
+    agent.cut(true);
+    expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('Whether it was begun is not known.');
+    expect(agent.requests.filter((line) => line === 'POST /rpc').length).toBeGreaterThan(1);
+    expect(agent.begun).toHaveLength(1);
   });
 });

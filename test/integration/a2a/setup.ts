@@ -189,9 +189,9 @@ function pushOn(backend: Backend, onAttempt: DeliverPushDeps['onAttempt']): Deli
   return { ...backend, store, send: createPushSender({ allowLoopback: true }), onAttempt };
 }
 
-type RunningPod = ReturnType<typeof podOn> & { readonly backend: Backend };
+export type RunningPod = ReturnType<typeof podOn> & { readonly backend: Backend };
 
-async function serve(
+export async function serve(
   { backend, engine, turns }: Pick<RunningPod, 'backend' | 'engine' | 'turns'>,
   settings: Partial<A2aDeps>,
   budgets: Partial<CallLimitSettings>,

@@ -28,7 +28,7 @@ export type RemoteReply =
 
 /** Events of a task, without their content: what happened is read from the task. */
 export interface EventStream {
-  /** Calls `onEvent` for each event. Resolves when the stream has ended, for whatever reason. */
+  /** Calls `onEvent` for each event but parts of artifacts. Resolves when the stream has ended, for whatever reason. */
   read(onEvent: () => void): Promise<void>;
   close(): void;
 }
@@ -152,7 +152,11 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
       },
       async read(onEvent) {
         try {
-          while ((await next()).done !== true) onEvent();
+          for (let item = await next(); item.done !== true; item = await next()) {
+            // Parts of an artifact come often, and are read with the end of the task.
+            const { payload } = item.value as NonNullable<SentEvent>;
+            if (payload?.$case !== 'artifactUpdate') onEvent();
+          }
         } catch {
           // What a stream does not tell is read from the task.
         } finally {
