@@ -1,4 +1,5 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
+import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
@@ -67,7 +68,6 @@ const HISTORY_LENGTH = 100;
 const PAGE_SIZE = 50;
 
 type Sent = Awaited<ReturnType<Client['sendMessage']>>;
-type SentEvent = Awaited<ReturnType<ReturnType<Client['sendMessageStream']>['next']>>['value'];
 
 export function createLink(deps: RemoteLinkDeps): RemoteLink {
   const { sdk, client, read, agent, exchanges, statusOf, scrub } = deps;
@@ -107,7 +107,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
     throw new RemoteFault('refused', 'its task is not well formed', 'InvalidAgentResponseError');
   }
 
-  function replyOf(event: SentEvent | undefined): RemoteReply {
+  function replyOf(event: StreamResponse | undefined): RemoteReply {
     const payload = event?.payload;
     if (payload?.$case === 'message') return messageReply(payload.value);
     if (payload?.$case === 'task') return taskReply(payload.value.id, payload.value.contextId);
@@ -129,7 +129,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
     call: (signal: AbortSignal) => AsyncGenerator<unknown>,
     signal: AbortSignal,
   ): EventStream & {
-    first(): Promise<SentEvent | undefined>;
+    first(): Promise<StreamResponse | undefined>;
   } {
     const exchange = startExchange({ timeoutMs: SEND_MS, signal });
     const closing = new AbortController();
@@ -143,7 +143,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
       async first() {
         try {
           const { value } = await next();
-          return value as SentEvent | undefined;
+          return value as StreamResponse | undefined;
         } catch (error) {
           close();
           signal.throwIfAborted();
@@ -154,7 +154,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
         try {
           for (let item = await next(); item.done !== true; item = await next()) {
             // Parts of an artifact come often, and are read with the end of the task.
-            const { payload } = item.value as NonNullable<SentEvent>;
+            const { payload } = item.value as StreamResponse;
             if (payload?.$case !== 'artifactUpdate') onEvent();
           }
         } catch {
