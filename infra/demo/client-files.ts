@@ -7,6 +7,7 @@ const CLIENTS = new URL('../../clients/', import.meta.url);
 /** The widget's files that the pages load. */
 const WIDGET_FILES = [
   'elicitation-card',
+  'approval-card',
   'elicitation-server',
   'elicitation-inbox',
   'ai-sdk',

@@ -15,6 +15,20 @@ const SHOWN: Readonly<Record<number, readonly string[]>> = {
   360: ['Form', 'Account to connect', 'Page opened', 'Answered'],
 };
 
+/** The same for approvals. */
+const APPROVALS_SHOWN: typeof SHOWN = {
+  1280: [
+    ...[
+      'One call',
+      'Long and nested arguments, no hints',
+      'Refused at an argument',
+      'One of several decided',
+    ],
+    ...['Approved with changes', 'Denied'],
+  ],
+  360: ['One call', 'Denied'],
+};
+
 /** Draws cards of the gallery. `save` gets a name without its ending, and the page to picture. */
 export async function drawWidget(
   browser: Browser,
@@ -23,23 +37,30 @@ export async function drawWidget(
   const folder = await mkdtemp(join(tmpdir(), 'parley-gallery-'));
   try {
     await (await widgetBuild()).buildGallery(folder);
-    for (const width of Object.keys(SHOWN).map(Number)) {
-      for (const theme of ['light', 'dark']) await draw(width, theme);
+    for (const [name, shown] of Object.entries({ widget: SHOWN, approvals: APPROVALS_SHOWN })) {
+      for (const [width, labels] of Object.entries(shown)) {
+        for (const theme of ['light', 'dark']) await draw(name, Number(width), labels, theme);
+      }
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 
-  async function draw(width: number, theme: string): Promise<void> {
+  async function draw(name: string, width: number, labels: readonly string[], theme: string): Promise<void> {
     const page = await browser.newPage({ viewport: { width, height: 800 }, reducedMotion: 'reduce' });
     await openGallery(page, folder, `theme=${theme}`);
-    await page.evaluate(keepOnly(SHOWN[width] ?? []));
+    await page.evaluate(keepOnly(labels));
     // All of it in view: what sticks to a window's edge is where it belongs, and links are ready after their second.
     const height = await page.evaluate('document.documentElement.scrollHeight');
     await page.setViewportSize({ width, height: Number(height) });
-    const inactive = page.locator('elicitation-card a:not([href])');
-    await waitUntil(async () => (await inactive.count()) === 0, { what: 'the links', timeoutMs: 30_000 });
-    await save(`widget-${width}-${theme}`, page);
+    const inactive = page.locator(
+      'elicitation-card a:not([href]), approval-card .primary[aria-disabled=true]',
+    );
+    await waitUntil(async () => (await inactive.count()) === 0, { what: 'the buttons', timeoutMs: 30_000 });
+    if (labels.includes('Refused at an argument')) {
+      await page.locator('approval-card[data-state=refused]').waitFor();
+    }
+    await save(`${name}-${width}-${theme}`, page);
     await page.close();
   }
 }

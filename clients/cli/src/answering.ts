@@ -99,7 +99,7 @@ async function untilEnded(
   stopped: AbortSignal,
 ): Promise<Elicitation> {
   for await (const item of client.inbox({ signal: AbortSignal.any([signal, stopped]) })) {
-    if (item.type === 'other') continue;
+    if (item.type === 'other' || 'approval' in item) continue;
     const known =
       item.type === 'inbox-snapshot'
         ? item.elicitations.some((one) => one.elicitationId === elicitationId)

@@ -31,7 +31,7 @@ export interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-type CallTimeLimits = RequestOptions & { readonly signal?: AbortSignal | undefined };
+export type CallTimeLimits = RequestOptions & { readonly signal?: AbortSignal | undefined };
 
 export const ELICITATIONS_PATH = '/v1/elicitations';
 

@@ -1,3 +1,4 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ErrorCode } from '@parley/shared/domain/errors';
 
@@ -12,6 +13,8 @@ export interface Problem {
   readonly errors?: readonly { readonly path: string; readonly message: string }[];
   /** The current elicitation; sent with `already_settled` and `expired`. */
   readonly elicitation?: Elicitation;
+  /** The current approval; sent with the same codes. */
+  readonly approval?: Approval;
 }
 
 export interface ClientErrorExtras {

@@ -1,6 +1,8 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalEventName } from '@parley/shared/domain/approvals/events';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ElicitationEventName } from '@parley/shared/domain/events';
-import { isElicitation } from './replies.ts';
+import { isApproval, isElicitation } from './replies.ts';
 import type { SseEvent } from './sse-parser.ts';
 
 /** A change of an elicitation. The elicitation comes without `content`. */
@@ -9,6 +11,14 @@ export interface ElicitationChange {
   /** Only in streams: pass it as `lastEventId` to continue after this event. */
   readonly id?: string;
   readonly elicitation: Elicitation;
+}
+
+/** A change of an approval, without what the person wrote. */
+export interface ApprovalChange {
+  readonly type: ApprovalEventName;
+  /** Only in streams, as with elicitations. */
+  readonly id?: string;
+  readonly approval: Approval;
 }
 
 /** An event of a type that this client does not know. `data` is its JSON, or its text when that is not JSON. */
@@ -21,15 +31,26 @@ export interface OtherEvent {
 
 export type StreamItem =
   | ElicitationChange
+  | ApprovalChange
   /** The feed was lost: discard what you have; everything that remains is sent again. */
   | { readonly type: 'stream-reset' }
   | OtherEvent;
 
 export type InboxItem =
-  /** Every open elicitation of the person. It comes first, and after every reconnect: replace what you have. */
-  | { readonly type: 'inbox-snapshot'; readonly elicitations: readonly Elicitation[] }
+  /** Everything that waits for the person. It comes first, and after every reconnect: replace what you have. */
+  | {
+      readonly type: 'inbox-snapshot';
+      readonly elicitations: readonly Elicitation[];
+      readonly approvals: readonly Approval[];
+    }
   | ElicitationChange
+  | ApprovalChange
   | OtherEvent;
+
+const APPROVAL_CHANGES: Readonly<Record<ApprovalEventName, true>> = {
+  'approval-request': true,
+  'approval-resolved': true,
+};
 
 const CHANGES: Readonly<Record<ElicitationEventName, true>> = {
   'elicitation-request': true,
@@ -47,30 +68,47 @@ export function streamItemOf(event: SseEvent): StreamItem {
  */
 export function createInboxReader(): (event: SseEvent) => InboxItem | undefined {
   let parts: Elicitation[] = [];
+  let approvals: Approval[] = [];
   return (event) => {
     if (event.event !== 'inbox-snapshot') return itemOf(event);
-    const data = (parseData(event.data) ?? {}) as { elicitations?: unknown; part?: unknown; more?: unknown };
+    const data = (parseData(event.data) ?? {}) as {
+      elicitations?: unknown;
+      approvals?: unknown;
+      part?: unknown;
+      more?: unknown;
+    };
     if (!Array.isArray(data.elicitations)) return itemOf(event);
     // A connection may have ended within a snapshot.
-    if (data.part === undefined || data.part === 0) parts = [];
+    if (data.part === undefined || data.part === 0) [parts, approvals] = [[], []];
     parts.push(...data.elicitations);
-    return data.more === true ? undefined : { type: event.event, elicitations: parts };
+    // Pods of builds before approvals send none.
+    if (Array.isArray(data.approvals)) approvals.push(...data.approvals);
+    return data.more === true ? undefined : { type: event.event, elicitations: parts, approvals };
   };
 }
 
-function itemOf({ event, id, data }: SseEvent): ElicitationChange | OtherEvent {
+function itemOf({ event, id, data }: SseEvent): ElicitationChange | ApprovalChange | OtherEvent {
   return eventItemOf(event, parseData(data), id);
 }
 
 /** The item for an event by its name and its data. */
-export function eventItemOf(event: string, data: unknown, id?: string): ElicitationChange | OtherEvent {
+export function eventItemOf(
+  event: string,
+  data: unknown,
+  id?: string,
+): ElicitationChange | ApprovalChange | OtherEvent {
   const position = id === undefined ? {} : { id };
   if (isChange(event) && isElicitation(data)) return { type: event, ...position, elicitation: data };
+  if (isApprovalChange(event) && isApproval(data)) return { type: event, ...position, approval: data };
   return { type: 'other', event, ...position, data };
 }
 
 function isChange(event: string): event is ElicitationEventName {
   return Object.hasOwn(CHANGES, event);
+}
+
+function isApprovalChange(event: string): event is ApprovalEventName {
+  return Object.hasOwn(APPROVAL_CHANGES, event);
 }
 
 function parseData(text: string): unknown {

@@ -1,4 +1,13 @@
 export {
+  type ApprovalChoice,
+  type ApprovalQuery,
+  listApprovals,
+  listRememberedApprovals,
+  readApproval,
+  revokeRememberedApproval,
+  sendDecision,
+} from './approvals.ts';
+export {
   type Answer,
   type CallOptions,
   ELICITATIONS_PATH,
@@ -12,6 +21,7 @@ export {
 export { isParleyClientError, isTransient, ParleyClientError, type Problem } from './errors.ts';
 export { type OpenResponse, openResponse, readEventStream } from './event-stream.ts';
 export {
+  type ApprovalChange,
   type ElicitationChange,
   eventItemOf,
   type InboxItem,
@@ -21,10 +31,12 @@ export {
 export { createRandomId } from './random-id.ts';
 export {
   type AnswerLink,
+  type ApprovalPage,
   type ElicitationPage,
   parseAnswerLink,
   parseApproval,
   parseElicitation,
+  type RememberedApproval,
 } from './replies.ts';
 export {
   createBackoff,

@@ -19,17 +19,50 @@ export function parseElicitation(reply: unknown): Elicitation {
   throw unexpectedReply();
 }
 
+/** Whether a value looks like an approval. */
+export function isApproval(value: unknown): value is Approval {
+  return hasText(value, 'approvalId') && hasText(value, 'status');
+}
+
 /** The approval of a reply. Throws `internal` when it is not one. */
 export function parseApproval(reply: unknown): Approval {
-  if (hasText(reply, 'approvalId') && hasText(reply, 'status')) return reply as Approval;
+  if (isApproval(reply)) return reply;
   throw unexpectedReply();
+}
+
+/** One page of a list of approvals, newest first. `nextCursor` leads to the next page. */
+export interface ApprovalPage {
+  readonly approvals: readonly Approval[];
+  readonly nextCursor?: string;
+}
+
+/** An approval that holds for further calls: of this tool, by this agent, under the same rule. */
+export interface RememberedApproval {
+  readonly grantId: string;
+  /** Title of the agent. */
+  readonly agent: string;
+  readonly server: string;
+  readonly tool: string;
+  /** Present when it holds in this conversation only. */
+  readonly conversationId?: string;
+  /** ISO 8601. */
+  readonly grantedAt: string;
+  readonly expiresAt: string;
+}
+
+/** The page of approvals of a reply. Throws `internal` when it is not one. */
+export function parseApprovalPage(reply: unknown): ApprovalPage {
+  return withList<ApprovalPage>(reply, 'approvals');
+}
+
+/** The remembered approvals of a reply. Throws `internal` when it has none. */
+export function parseRememberedApprovals(reply: unknown): readonly RememberedApproval[] {
+  return withList<{ readonly grants: readonly RememberedApproval[] }>(reply, 'grants').grants;
 }
 
 /** The page of a reply. Throws `internal` when it is not one. */
 export function parsePage(reply: unknown): ElicitationPage {
-  const page = reply as Partial<ElicitationPage> | null;
-  if (page !== null && Array.isArray(page.elicitations)) return page as ElicitationPage;
-  throw unexpectedReply();
+  return withList<ElicitationPage>(reply, 'elicitations');
 }
 
 /** A link with which one browser may answer one question. */
@@ -43,6 +76,12 @@ export interface AnswerLink {
 /** The answer link of a reply. Throws `internal` when it is not one. */
 export function parseAnswerLink(reply: unknown): AnswerLink {
   if (hasText(reply, 'url') && hasText(reply, 'expiresAt')) return reply as AnswerLink;
+  throw unexpectedReply();
+}
+
+function withList<Reply>(reply: unknown, list: keyof Reply & string): Reply {
+  const lists = typeof reply === 'object' && reply !== null && Array.isArray(Reflect.get(reply, list));
+  if (lists) return reply as Reply;
   throw unexpectedReply();
 }
 

@@ -1,6 +1,7 @@
 import {
   type Answer,
   type AnswerLink,
+  type ApprovalChoice,
   type CallOptions,
   createRandomId,
   createTransport,
@@ -11,15 +12,14 @@ import {
   type InboxItem,
   ParleyClientError,
   parseAnswerLink,
-  parseApproval,
   parseElicitation,
-  pathSegment,
   RETRY_DEFAULTS,
   type RetryOptions,
   readElicitation,
   resolveBaseUrl,
   type StreamItem,
   sendAnswer,
+  sendDecision,
   type TokenSource,
 } from '@parley/core';
 import type { Approval } from '@parley/shared/domain/approvals/approval';
@@ -68,11 +68,6 @@ export interface StreamOptions extends InboxOptions {
   /** Start after this event instead of at the beginning. */
   readonly lastEventId?: string;
 }
-
-/** What a person decides about a tool call. `reason` is read by the model. */
-export type ApprovalChoice =
-  | { readonly decision: 'approve'; readonly remember?: boolean }
-  | { readonly decision: 'deny'; readonly reason?: string };
 
 /** A question that exists, and its outcome. */
 export interface AskedElicitation<Content> {
@@ -144,7 +139,8 @@ export interface ParleyClient {
    */
   answer(elicitationId: string, answer: Answer, options?: CallOptions): Promise<Elicitation>;
   /**
-   * Decides on a tool call as its person. The same decision may be sent again. Errors: `already_settled`, `expired`.
+   * Decides on a tool call as its person. The same decision may be sent again. Errors: `invalid_answer` (edited
+   * arguments that do not fit the tool's schema), `already_settled`, `expired`.
    *
    * @example
    * await client.decide(approvalId, { decision: 'deny', reason: 'Too expensive.' });
@@ -233,10 +229,7 @@ export function createClient(options: ClientOptions): ParleyClient {
     },
     get: (id, options) => readElicitation(transport, id, options),
     answer: (id, answer, options) => sendAnswer(transport, id, answer, options),
-    async decide(id, choice, { signal } = {}) {
-      const call = { path: `/v1/approvals/${pathSegment(id)}/response`, body: choice, signal };
-      return parseApproval(await transport.request({ method: 'POST', ...call }));
-    },
+    decide: (id, choice, options) => sendDecision(transport, id, choice, options),
     async complete(id, { signal } = {}) {
       const path = elicitationPath(id, '/complete');
       return parseElicitation(await transport.request({ method: 'POST', path, signal }));

@@ -1,6 +1,8 @@
 export {
   type Answer,
   type AnswerLink,
+  type ApprovalChange,
+  type ApprovalChoice,
   type CallOptions,
   type ElicitationChange,
   type ElicitationPage,
@@ -26,7 +28,6 @@ export type { ErrorCode } from '@parley/shared/domain/errors';
 export type { FormContent } from '@parley/shared/domain/forms/answer';
 export {
   type AnswerLinkOptions,
-  type ApprovalChoice,
   type AskedElicitation,
   type AskOptions,
   type ClientOptions,

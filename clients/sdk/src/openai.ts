@@ -1,7 +1,11 @@
-import { type ElicitationChange, eventItemOf, type OtherEvent } from '@parley/core';
+import { type ApprovalChange, type ElicitationChange, eventItemOf, type OtherEvent } from '@parley/core';
 
-/** What one chunk of a chat completion stream says: text of the assistant, a change of a question, or another event. */
-export type OpenAiPart = { readonly type: 'text'; readonly text: string } | ElicitationChange | OtherEvent;
+/** What one chunk of a chat completion stream says: text, a change of a question or of an approval, or another event. */
+export type OpenAiPart =
+  | { readonly type: 'text'; readonly text: string }
+  | ElicitationChange
+  | ApprovalChange
+  | OtherEvent;
 
 /**
  * Reads the chunks that a client of OpenAI gets from `POST /run/v1/chat/completions`. Give it every chunk of one stream in
@@ -20,7 +24,10 @@ export function createOpenAiReader(): (chunk: unknown) => readonly OpenAiPart[] 
   };
 }
 
-function eventIn(content: string, nonce: unknown): ElicitationChange | OtherEvent | undefined {
+function eventIn(
+  content: string,
+  nonce: unknown,
+): ElicitationChange | ApprovalChange | OtherEvent | undefined {
   const envelope = typeof nonce === 'string' && nonce !== '' ? parsed(content) : undefined;
   if (typeof envelope !== 'object' || envelope === null) return undefined;
   const { type, nonce: its, ...data } = envelope as Readonly<Record<string, unknown>>;

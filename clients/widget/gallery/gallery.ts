@@ -1,8 +1,10 @@
 import { isElicitation } from '../src/elicitation.ts';
 import type { ElicitationCard } from '../src/index.ts';
 import '../src/index.ts';
+import '../src/approvals.ts';
+import { APPROVALS, approvalCardOf } from './approvals.ts';
 import { simulateServer } from './simulated-server.ts';
-import { type GalleryCard, GROUPS, type Group } from './states.ts';
+import { type GalleryCard, GROUPS } from './states.ts';
 
 const query = new URLSearchParams(location.search);
 
@@ -21,10 +23,15 @@ function build(): void {
   place('switches').append(
     ...Object.entries(SWITCHES).flatMap(([name, values]) => values.map((value) => switchTo(name, value))),
   );
-  for (const group of GROUPS) addGroup(group);
+  for (const { name, cards } of GROUPS) addGroup(name, cards, cardOf);
+  for (const { name, cards } of APPROVALS) addGroup(name, cards, approvalCardOf);
 }
 
-function addGroup({ name, cards }: Group): void {
+function addGroup<Shown extends { readonly label: string }>(
+  name: string,
+  cards: readonly Shown[],
+  createCard: (shown: Shown, id: string) => HTMLElement,
+): void {
   const id = name.toLowerCase().replaceAll(/[^a-z]+/g, '-');
   const section = make('section', { id });
   const grid = make('div', { className: 'cards' });
@@ -33,7 +40,7 @@ function addGroup({ name, cards }: Group): void {
   place('contents').append(make('a', { href: `#${id}`, textContent: name }));
   for (const [at, shown] of cards.entries()) {
     const figure = make('figure', {});
-    figure.append(make('h3', { textContent: shown.label }), cardOf(shown, `el_${id}_${at}`));
+    figure.append(make('h3', { textContent: shown.label }), createCard(shown, `${id}_${at}`));
     grid.append(figure);
   }
 }

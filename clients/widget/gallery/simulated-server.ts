@@ -22,6 +22,8 @@ export type ServerBehaviour =
   | 'gone';
 
 const REPLY_MS = 900;
+/** The cards of questions have no approvals. */
+const none = () => Promise.reject(new Refusal({ status: 404, code: 'not_found' }));
 
 /** A server inside the page, for one card. Its clock is the page's own. */
 export function simulateServer(first: Elicitation, play: ServerBehaviour): ElicitationServer {
@@ -60,6 +62,12 @@ export function simulateServer(first: Elicitation, play: ServerBehaviour): Elici
       return () => void listeners.delete(listener);
     },
     followInbox: () => () => undefined,
+    readApproval: none,
+    decide: none,
+    followApproval: () => () => undefined,
+    followApprovals: () => () => undefined,
+    listRemembered: none,
+    revokeRemembered: none,
     close: () => undefined,
   };
 }

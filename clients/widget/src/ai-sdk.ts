@@ -1,9 +1,13 @@
+import { type Approval, type ApprovalCard, isApproval } from './approvals.ts';
 import { type Elicitation, isElicitation } from './elicitation.ts';
 import './index.ts';
 import type { ElicitationCard, ElicitationServer, Strings } from './index.ts';
 
 /** The type of the `UIMessage` parts that carry a question in Parley's chat streams. */
 export const ELICITATION_PART = 'data-elicitation-request';
+
+/** The type of the `UIMessage` parts that carry an approval. */
+export const APPROVAL_PART = 'data-approval-request';
 
 /** The fields of a message part that are read. */
 export interface MessagePart {
@@ -20,31 +24,54 @@ export interface CardOptions {
   readonly strings?: Partial<Strings>;
   /** Language of the cards; without it, that of their nearest ancestor that has one. */
   readonly lang?: string;
-  /** The page keeps and resumes its chat stream, so the cards need no stream of their own. @default false */
+  /**
+   * The page keeps and resumes its chat stream, so the cards of questions need no stream of their own. Cards of approvals
+   * follow theirs in any case. @default false
+   */
   readonly fed?: boolean;
 }
 
-/** The cards of one chat: one for each question, however often its part arrives. */
+/** The cards of one chat: one for each question and for the calls of each step, however often their parts arrive. */
 export interface ElicitationCards {
   /**
-   * The card of a message part, updated from the part; undefined for other parts. The same question always gives the same
-   * element, so that typed values survive. Call it on every change of the message.
+   * The card of a message part, updated from the part; undefined for other parts. The same question, and the approvals of
+   * one step, always give the same element, so that typed values survive. Call it on every change of the message.
    */
-  cardFor(part: MessagePart): ElicitationCard | undefined;
+  cardFor(part: MessagePart): ElicitationCard | ApprovalCard | undefined;
 }
 
 /** Creates cards from the AI SDK's message parts, with or without React (see docs/widget.md). */
 export function createElicitationCards(options: CardOptions): ElicitationCards {
   const cards = new Map<string, ElicitationCard>();
+  /** By step. */
+  const approvalCards = new Map<string, ApprovalCard>();
+
+  function prepared<Card extends ElicitationCard | ApprovalCard>(card: Card): Card {
+    card.server = options.server;
+    if (options.strings !== undefined) card.strings = options.strings;
+    if (options.lang !== undefined) card.lang = options.lang;
+    return card;
+  }
+
+  function approvalCardOf(approval: Approval): ApprovalCard {
+    const { approvalId, step = approvalId } = approval;
+    const card = approvalCards.get(step) ?? prepared(document.createElement('approval-card'));
+    approvalCards.set(step, card);
+    const known = card.approvals ?? [];
+    const before = known.find((one) => one.approvalId === approvalId);
+    // Every token of the message calls this again: only a changed part updates the card.
+    if (before === undefined) card.approvals = [...known, approval];
+    else if (before.status !== approval.status) {
+      card.approvals = known.map((one) => (one === before ? approval : one));
+    }
+    return card;
+  }
 
   function cardOf({ elicitationId }: Elicitation): ElicitationCard {
     const known = cards.get(elicitationId);
     if (known !== undefined) return known;
-    const card = document.createElement('elicitation-card');
-    card.server = options.server;
+    const card = prepared(document.createElement('elicitation-card'));
     if (options.agent !== undefined) card.agent = options.agent;
-    if (options.strings !== undefined) card.strings = options.strings;
-    if (options.lang !== undefined) card.lang = options.lang;
     card.toggleAttribute('fed', options.fed === true);
     cards.set(elicitationId, card);
     return card;
@@ -52,6 +79,7 @@ export function createElicitationCards(options: CardOptions): ElicitationCards {
 
   return {
     cardFor({ type, data }) {
+      if (type === APPROVAL_PART && isApproval(data)) return approvalCardOf(data);
       if (type !== ELICITATION_PART || !isElicitation(data)) return undefined;
       const card = cardOf(data);
       // Every token of the message calls this again: only a changed part updates the card.

@@ -1,10 +1,14 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
-import { agentOf } from './card/head.ts';
-import type { InboxLine } from './inbox/lines.ts';
+import type { Approval } from './approval.ts';
+import { type ApprovalSettled, ENGLISH_APPROVAL } from './approvals.ts';
+import type { Elicitation } from './elicitation.ts';
+import { approvalsOf, type InboxKind, questionsOf } from './inbox/kinds.ts';
+import type { InboxRecord } from './inbox/lines.ts';
 import { createInboxList, type InboxList, type ListUpdate } from './inbox/list.ts';
+import { type InboxRow, rowsOf } from './inbox/rows.ts';
 import { inboxStyles } from './inbox/styles.ts';
-import { endOf, type LineContext, lineView, nameOf } from './inbox/view.ts';
+import { type RowContext, rowView } from './inbox/view.ts';
 import { type ElicitationServer, type ElicitationSettled, ENGLISH } from './index.ts';
 import { ENGLISH_INBOX } from './strings/inbox.ts';
 import { LocalizedStrings } from './strings/localized.ts';
@@ -14,13 +18,13 @@ const NAME = 'elicitation-inbox';
 
 /** Detail of the event `elicitation-inbox-change`. */
 export interface InboxChange {
-  /** The number of this person's open questions. */
+  /** The number of this person's open questions and approvals. */
   readonly waiting: number;
 }
 
 /**
- * `<elicitation-inbox>`: one person's open questions of all conversations, newest first. Each line unfolds to the card of
- * its question. Only `server` is required. See docs/widget.md.
+ * `<elicitation-inbox>`: one person's open questions and approvals of all conversations, newest first. Each row unfolds to
+ * its card. Only `server` is required. See docs/widget.md.
  */
 export class ElicitationInbox extends LitElement {
   static override styles = inboxStyles;
@@ -40,13 +44,19 @@ export class ElicitationInbox extends LitElement {
   /** Only the chip is shown; it opens the list. */
   declare collapsed: boolean;
 
-  readonly #language = new LocalizedStrings<AllStrings>(this, { ...ENGLISH, ...ENGLISH_INBOX });
+  readonly #language = new LocalizedStrings<AllStrings>(this, {
+    ...ENGLISH,
+    ...ENGLISH_INBOX,
+    ...ENGLISH_APPROVAL,
+  });
   readonly #expanded = new Set<string>();
-  /** Ids of questions whose card has been shown: the card stays, with the typed values. */
+  /** Ids of rows whose card has been shown: the card stays, with the typed values. */
   readonly #carded = new Set<string>();
-  /** Ids of questions that a card of this inbox settled. */
+  /** Ids of records that a card of this inbox settled. */
   readonly #settledHere = new Set<string>();
-  #list: InboxList | undefined;
+  #questions: InboxList<Elicitation> | undefined;
+  #approvals: InboxList<Approval> | undefined;
+  #showsRemembered = false;
   #lastWaiting: number | undefined;
   /** Text of the live region. */
   #announced = '';
@@ -56,9 +66,10 @@ export class ElicitationInbox extends LitElement {
     this.collapsed = false;
   }
 
-  /** The number of open questions; undefined before the first list arrives. */
+  /** The number of open questions and approvals; undefined before both lists have arrived. */
   get waiting(): number | undefined {
-    return this.#list?.waiting;
+    const [questions, approvals] = [this.#questions?.waiting, this.#approvals?.waiting];
+    return questions === undefined || approvals === undefined ? undefined : questions + approvals;
   }
 
   /** Focuses the newest question; without one, the chip. */
@@ -79,12 +90,12 @@ export class ElicitationInbox extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#list?.start();
+    this.#start();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#list?.stop();
+    this.#stop();
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
@@ -95,7 +106,7 @@ export class ElicitationInbox extends LitElement {
   }
 
   protected override updated(): void {
-    const waiting = this.#list?.waiting;
+    const { waiting } = this;
     if (waiting === undefined || waiting === this.#lastWaiting) return;
     this.#lastWaiting = waiting;
     const detail: InboxChange = { waiting };
@@ -104,7 +115,8 @@ export class ElicitationInbox extends LitElement {
 
   protected override render(): TemplateResult {
     const words = this.#words();
-    const { connection = 'connecting', waiting } = this.#list ?? {};
+    const { waiting } = this;
+    const { connection = 'connecting' } = this.#questions ?? {};
     return html`
       <section class="inbox" part="inbox" aria-labelledby="heading">
         <div class="head" part="head">
@@ -125,7 +137,7 @@ export class ElicitationInbox extends LitElement {
         </div>
         <div id="all" ?hidden=${this.collapsed}>
           <p class="quiet" part="connection">${words.connection(connection)}</p>
-          ${this.#listView(words)}
+          ${this.#listView(words)} ${this.#rememberedView(words)}
         </div>
         <div class="spoken" role="status">${this.#announced}</div>
       </section>
@@ -134,27 +146,45 @@ export class ElicitationInbox extends LitElement {
 
   #listView(words: AllStrings): TemplateResult | typeof nothing {
     const { server } = this;
-    const lines = this.#list?.lines;
-    if (lines === undefined || server === undefined) return nothing;
-    if (lines.length === 0) return html`<p class="empty" part="empty">${words.inboxEmpty}</p>`;
+    const questions = this.#questions?.lines;
+    const approvals = this.#approvals?.lines;
+    if (questions === undefined || approvals === undefined || server === undefined) return nothing;
+    const rows = rowsOf(questions, approvals);
+    if (rows.length === 0) return html`<p class="empty" part="empty">${words.inboxEmpty}</p>`;
     return html`
       <ul role="list" part="list" aria-labelledby="heading">
         ${repeat(
-          lines,
-          ({ elicitation }) => elicitation.elicitationId,
-          (line) => this.#lineView(line, { words, server, overrides: this.strings }),
+          rows,
+          ({ id }) => id,
+          (row) => this.#rowView(row, { words, server, overrides: this.strings }),
         )}
       </ul>
     `;
   }
 
-  #lineView(line: InboxLine, shared: Pick<LineContext, 'words' | 'server' | 'overrides'>): TemplateResult {
-    const id = line.elicitation.elicitationId;
-    return lineView(line, {
+  /** The remembered approvals, which are read when they are first unfolded. */
+  #rememberedView(words: AllStrings): TemplateResult {
+    const list = html`<remembered-approvals .server=${this.server} .strings=${this.strings}></remembered-approvals>`;
+    return html`<details
+      class="remembered"
+      part="remembered"
+      @toggle=${(event: Event) => {
+        this.#showsRemembered = (event.target as HTMLDetailsElement).open;
+        this.requestUpdate();
+      }}
+    >
+      <summary>${words.rememberedTitle}</summary>
+      ${this.#showsRemembered ? list : nothing}
+    </details>`;
+  }
+
+  #rowView(row: InboxRow, shared: Pick<RowContext, 'words' | 'server' | 'overrides'>): TemplateResult {
+    const { id } = row;
+    return rowView(row, {
       ...shared,
       isExpanded: this.#expanded.has(id),
       hasCard: this.#carded.has(id),
-      isHere: this.#settledHere.has(id),
+      isHere: (recordId) => this.#settledHere.has(recordId),
       onToggle: (button) => this.#toggle(id, button),
       onSettled: ({ detail }) => this.#settled(detail),
     });
@@ -168,36 +198,57 @@ export class ElicitationInbox extends LitElement {
     this.requestUpdate();
   }
 
-  #settled({ elicitationId, status, here }: ElicitationSettled): void {
-    if (here) this.#settledHere.add(elicitationId);
-    this.#list?.recordEnd({ elicitationId, status });
+  #settled(settled: ElicitationSettled | ApprovalSettled): void {
+    const id = 'approvalId' in settled ? settled.approvalId : settled.elicitationId;
+    if (settled.here) this.#settledHere.add(id);
+    if ('approvalId' in settled) this.#approvals?.recordEnd({ id, end: { status: settled.status } });
+    else this.#questions?.recordEnd({ id, end: { status: settled.status } });
     this.requestUpdate();
   }
 
+  #start(): void {
+    this.#questions?.start();
+    this.#approvals?.start();
+  }
+
+  #stop(): void {
+    this.#questions?.stop();
+    this.#approvals?.stop();
+  }
+
   #switchTo(server: ElicitationServer | undefined): void {
-    this.#list?.stop();
+    this.#stop();
     for (const known of [this.#expanded, this.#carded, this.#settledHere]) known.clear();
     this.#announced = '';
     this.#lastWaiting = undefined;
-    this.#list =
-      server &&
-      createInboxList({
-        server,
-        isInUse: (id) => this.#isInUse(id),
-        onUpdate: (update) => this.#onUpdate(update),
-      });
-    if (this.isConnected) this.#list?.start();
+    this.#questions = server && this.#follow(questionsOf(server));
+    this.#approvals = server && this.#follow(approvalsOf(server));
+    if (this.isConnected) this.#start();
   }
 
-  #onUpdate({ arrived = [], ended, connection }: ListUpdate): void {
+  #follow<Item extends InboxRecord>(kind: InboxKind<Item>): InboxList<Item> {
+    const list: InboxList<Item> = createInboxList<Item>({
+      ...kind,
+      isInUse: (id) => {
+        const line = list.lines?.find((one) => one.id === id);
+        return line !== undefined && this.#isInUse(kind.rowIdOf(line.item));
+      },
+      onUpdate: (update) => this.#onUpdate(update, kind),
+    });
+    return list;
+  }
+
+  #onUpdate<Item extends InboxRecord>(
+    { arrived = [], ended, connection }: ListUpdate<Item>,
+    kind: InboxKind<Item>,
+  ): void {
     const words = this.#words();
     const [first] = arrived;
     if (arrived.length > 1) this.#announce(words.waitingLong(this.waiting ?? 0));
-    else if (first !== undefined) this.#announce(words.arrived(agentOf(first, undefined, words)));
-    // The card of an unfolded line announces it itself.
-    if (ended !== undefined && !this.#expanded.has(ended.elicitationId)) {
-      this.#announce(`${nameOf(ended)}: ${endOf(ended, words, false)}`);
-    }
+    else if (first !== undefined) this.#announce(kind.arrivalOf(first, words));
+    // The card of an unfolded row announces it itself.
+    if (ended !== undefined && !this.#expanded.has(kind.rowIdOf(ended)))
+      this.#announce(kind.endOf(ended, words));
     if (connection === 'offline') this.#announce(words.connection(connection));
     this.requestUpdate();
   }
@@ -207,7 +258,7 @@ export class ElicitationInbox extends LitElement {
     this.#announced = this.#announced === text ? `${text}\u00a0` : text;
   }
 
-  /** Whether the focus or the mouse is on the line, so that it must not disappear. */
+  /** Whether the focus or the mouse is on the row, so that it must not disappear. */
   #isInUse(id: string): boolean {
     const line = this.renderRoot.querySelector(`[data-id="${CSS.escape(id)}"]`);
     if (line === null) return false;

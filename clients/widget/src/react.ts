@@ -1,5 +1,11 @@
 import { createComponent, type EventName } from '@lit/react';
 import * as React from 'react';
+import {
+  ApprovalCard as ApprovalElement,
+  type ApprovalSettled,
+  type ApprovalStatusChange,
+  RememberedApprovals as RememberedElement,
+} from './approvals.ts';
 import { type InboxChange, ElicitationInbox as InboxElement } from './inbox.ts';
 import { ElicitationCard as CardElement, type ElicitationChange, type ElicitationSettled } from './index.ts';
 
@@ -15,6 +21,26 @@ export const ElicitationCard = createComponent({
   },
 });
 
+/** `<approval-card>` for React: its properties as props, its events as `onApproval…`. */
+export const ApprovalCard = createComponent({
+  react: React,
+  tagName: 'approval-card',
+  elementClass: ApprovalElement,
+  displayName: 'ApprovalCard',
+  events: {
+    onApprovalChange: 'approval-change' as EventName<CustomEvent<ApprovalStatusChange>>,
+    onApprovalSettled: 'approval-settled' as EventName<CustomEvent<ApprovalSettled>>,
+  },
+});
+
+/** `<remembered-approvals>` for React. */
+export const RememberedApprovals = createComponent({
+  react: React,
+  tagName: 'remembered-approvals',
+  elementClass: RememberedElement,
+  displayName: 'RememberedApprovals',
+});
+
 /** `<elicitation-inbox>` for React. */
 export const ElicitationInbox = createComponent({
   react: React,
@@ -27,4 +53,5 @@ export const ElicitationInbox = createComponent({
 });
 
 export type ElicitationCardProps = React.ComponentProps<typeof ElicitationCard>;
+export type ApprovalCardProps = React.ComponentProps<typeof ApprovalCard>;
 export type ElicitationInboxProps = React.ComponentProps<typeof ElicitationInbox>;

@@ -1,14 +1,24 @@
+import { type Approval, isPending, newerApproval } from './approval.ts';
 import { createServerClock } from './clock.ts';
-import { createCache } from './server/cache.ts';
+import { type Elicitation, isOpen, newer } from './elicitation.ts';
+import { createCache, type RecordKind } from './server/cache.ts';
 import { createCalls } from './server/calls.ts';
 import { createServerConnection } from './server/connection.ts';
 import { createPageLifecycle } from './server/page.ts';
+import type { Source } from './server/polling.ts';
 import { Refusal } from './server/refusal.ts';
-import type { ElicitationServer, ElicitationServerOptions } from './server/type.ts';
+import type { Connection, ElicitationServer, ElicitationServerOptions } from './server/type.ts';
 
+export { type Approval, isApproval } from './approval.ts';
 export { type Elicitation, isElicitation } from './elicitation.ts';
 export { Refusal } from './server/refusal.ts';
-export type { Answer, Connection, ElicitationServer, ElicitationServerOptions } from './server/type.ts';
+export type {
+  Answer,
+  ApprovalServer,
+  Connection,
+  ElicitationServer,
+  ElicitationServerOptions,
+} from './server/type.ts';
 
 /**
  * Creates a page's connection to Parley. It sends nothing until something is followed.
@@ -19,7 +29,6 @@ export type { Answer, Connection, ElicitationServer, ElicitationServerOptions } 
 export function createElicitationServer(options: ElicitationServerOptions): ElicitationServer {
   const { baseUrl = '', pollMs = 4_000, hiddenMs = 10_000, retryMs = [500, 15_000] } = options;
   const clock = createServerClock();
-  const cache = createCache();
   const calls = createCalls({
     baseUrl,
     getToken: () => options.getToken(),
@@ -27,53 +36,88 @@ export function createElicitationServer(options: ElicitationServerOptions): Elic
     retryMs,
     onTime: clock.note,
   });
+  const elicitations = createSource<Elicitation>(
+    { idOf: ({ elicitationId }) => elicitationId, isOpen, newer },
+    calls.read,
+    calls.listOpen,
+  );
+  const approvals = createSource<Approval>(
+    { idOf: ({ approvalId }) => approvalId, isOpen: isPending, newer: newerApproval },
+    calls.readApproval,
+    calls.listPending,
+  );
   const page = options.page ?? createPageLifecycle();
-  const connection = createServerConnection({
-    calls,
-    cache,
-    page,
-    pollMs,
-    hiddenMs,
-    retryMs,
-    onTime: clock.note,
-  });
+  const times = { pollMs, hiddenMs, retryMs, onTime: clock.note };
+  const connection = createServerConnection({ calls, elicitations, approvals, page, ...times });
 
   return {
     now: clock.now,
     noteTime: (serverTime) => clock.note(serverTime),
-    async read(elicitationId) {
-      const elicitation = await calls.read(elicitationId);
-      cache.update(elicitation);
-      return elicitation;
-    },
-    async answer(elicitationId, answer) {
-      try {
-        const elicitation = await calls.answer(elicitationId, answer);
-        cache.update(elicitation);
-        return elicitation;
-      } catch (error) {
-        if (error instanceof Refusal && error.elicitation !== undefined) cache.update(error.elicitation);
-        throw error;
-      }
-    },
-    follow(elicitationId, onChange, onConnection, onGone) {
-      onConnection?.(cache.connection());
-      const unfollow = cache.follow(elicitationId, { onChange, onConnection, onGone });
-      connection.followed(elicitationId);
-      return () => {
-        unfollow();
-        connection.unfollowed();
-      };
-    },
-    followInbox(onOpen, onConnection) {
-      onConnection?.(cache.connection());
-      const unfollow = cache.followInbox({ onOpen, onConnection });
-      connection.followed();
-      return () => {
-        unfollow();
-        connection.unfollowed();
-      };
-    },
+    read: (id) => reading(elicitations, calls.read(id)),
+    answer: (id, answer) => reading(elicitations, calls.answer(id, answer), (refusal) => refusal.elicitation),
+    follow: (...following) => follow(elicitations, ...following),
+    followInbox: (...following) => followOpen(elicitations, ...following),
+    readApproval: (id) => reading(approvals, calls.readApproval(id)),
+    decide: (id, choice) => reading(approvals, calls.decide(id, choice), (refusal) => refusal.approval),
+    followApproval: (...following) => follow(approvals, ...following),
+    followApprovals: (...following) => followOpen(approvals, ...following),
+    listRemembered: calls.listRemembered,
+    revokeRemembered: calls.revokeRemembered,
     close: connection.close,
   };
+
+  function follow<Item>(
+    source: Source<Item>,
+    id: string,
+    onChange: (item: Item) => void,
+    onConnection?: (state: Connection) => void,
+    onGone?: () => void,
+  ): () => void {
+    onConnection?.(source.cache.connection());
+    const unfollow = source.cache.follow(id, { onChange, onConnection, onGone });
+    connection.followed(source, id);
+    return () => {
+      unfollow();
+      connection.unfollowed();
+    };
+  }
+
+  function followOpen<Item>(
+    source: Source<Item>,
+    onOpen: (open: readonly Item[]) => void,
+    onConnection?: (state: Connection) => void,
+  ): () => void {
+    onConnection?.(source.cache.connection());
+    const unfollow = source.cache.followInbox({ onOpen, onConnection });
+    connection.followed(source);
+    return () => {
+      unfollow();
+      connection.unfollowed();
+    };
+  }
+}
+
+function createSource<Item extends { readonly status: string; readonly createdAt?: string }>(
+  kind: RecordKind<Item>,
+  read: Source<Item>['read'],
+  listOpen: Source<Item>['listOpen'],
+): Source<Item> {
+  return { cache: createCache(kind), idOf: kind.idOf, read, listOpen };
+}
+
+/** The result of a call, which the cache gets too; also the record that a refusal contains. */
+async function reading<Item>(
+  { cache }: Source<Item>,
+  call: Promise<Item>,
+  itemOf: (refusal: Refusal) => Item | undefined = () => undefined,
+): Promise<Item> {
+  try {
+    const item = await call;
+    cache.update(item);
+    return item;
+  } catch (error) {
+    const item = error instanceof Refusal ? itemOf(error) : undefined;
+    if (item !== undefined) cache.update(item);
+    throw error;
+  }
 }

@@ -13,6 +13,7 @@ import { newUser, POD_ENV, SERVICE_KEY, tokenOf } from '../../integration/sdk/se
 
 const FILES = [
   'elicitation-card',
+  'approval-card',
   'elicitation-server',
   'elicitation-inbox',
   'ai-sdk',

@@ -51,6 +51,7 @@ await describeInChromium('the gallery', (chromium) => {
           .locator('elicitation-card')
           .evaluateAll((cards) => cards.map((card) => card.getAttribute('data-state')));
         expect(new Set(states)).toEqual(new Set(STATES));
+        await untilApprovals(page);
         for (const width of [360, 1280]) {
           // All of it in view: buttons that stick to a window's edge would cover what happens to lie there.
           await page.setViewportSize({ width, height: 800 });
@@ -80,6 +81,21 @@ await describeInChromium('the gallery', (chromium) => {
     }));
 });
 
+/** Waits until the cards of approvals are as their labels say: their buttons work once they have been in view. */
+async function untilApprovals(page: Page): Promise<void> {
+  const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+  await page.setViewportSize({ width: 1280, height });
+  const statesOf = () =>
+    page
+      .locator('approval-card')
+      .evaluateAll((cards) => cards.map((card) => card.getAttribute('data-state')));
+  await expect.poll(async () => new Set(await statesOf())).toEqual(new Set(APPROVAL_STATES));
+}
+
+const APPROVAL_STATES = [
+  ...['pending', 'sending', 'refused', 'elsewhere', 'gone'],
+  ...['approved', 'edited', 'denied', 'expired', 'withdrawn'],
+];
 const STATES = [
   ...['loading', 'pending', 'opened', 'sending', 'refused', 'offline', 'accepted', 'declined', 'cancelled'],
   ...['expired', 'withdrawn', 'elsewhere', 'gone'],

@@ -11,6 +11,14 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DOCS = readFileSync(new URL('../../../docs/chat-transport.md', import.meta.url), 'utf8');
 const DOCS_URL = 'https://parley.example.com';
 
+/** The component of docs/approvals.md for a stock page. */
+export function approvalsPageInDocs(): string {
+  const page = readFileSync(new URL('../../../docs/approvals.md', import.meta.url), 'utf8');
+  const [, component] = /```tsx\n(.*?)```/s.exec(page) ?? [];
+  if (component === undefined) throw new Error('The page has no component.');
+  return component;
+}
+
 /** The component `Support` of docs/chat-transport.md with this transport, as a reader of the page would copy it. */
 export function componentInDocs(transport: 'createChatTransport' | 'DefaultChatTransport'): string {
   const blocks = [...DOCS.matchAll(/```tsx\n(.*?)```/gs)].map(([, code = '']) => code);
@@ -54,7 +62,7 @@ export async function openReactPages({ chromium, apiUrl }: ReactPagesOptions): P
   const forwarder = createForwarder({ candidates: () => [api], onAnswer: () => undefined });
   const server = createServer((req, res) => {
     const { url = '' } = req;
-    if (url.startsWith('/run/')) return forwarder.handle(req, res);
+    if (/^\/(?:run|v1)\//u.test(url)) return forwarder.handle(req, res);
     const script = scripts.get(url);
     res.writeHead(200, { 'content-type': script === undefined ? 'text/html' : 'text/javascript' });
     res.end(script ?? `<!doctype html><div id="root"></div><script type="module" src="${url}.js"></script>`);

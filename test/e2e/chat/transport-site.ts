@@ -6,6 +6,7 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { startBookingTools } from '../../faults/booking-tools.ts';
 import { openSite, type Site, type SitePod } from '../../faults/site.ts';
 import { createRoundRobin, type RoundRobin } from '../../harness/http/round-robin.ts';
 import { SECRET } from './client.ts';
@@ -16,6 +17,8 @@ const PODS = 3;
 export interface ChatSite {
   readonly site: Site;
   readonly model: ScriptedModel;
+  /** The calls of the bookings server, by the name in their arguments. */
+  readonly booked: readonly string[];
   /** Of its pods. */
   readonly env: Readonly<Record<string, string>>;
   readonly balancer: RoundRobin;
@@ -31,23 +34,42 @@ export interface ChatSiteOptions {
   /** Pause before each piece of the model's reply, ms. */
   readonly delayMs: number;
   readonly env?: Record<string, string>;
+  /** True for an agent `desk` with the tools of a bookings server. Each call needs an approval. */
+  readonly hasDesk?: boolean;
   /** The tree of the first pods, as in StartOptions. A worker of each build runs all the time. */
   readonly root?: string;
 }
 
+const serversOf = (url: string) => `mcpServers:
+  bookings:
+    title: Bookings
+    transport: http
+    url: "${url}"
+    credentialScope: none
+    approval: { ask: always, remember: conversation }
+`;
+const DESK = '  desk: { title: Desk, model: scripted, instructions: Help., tools: [{ server: bookings }] }\n';
+
 /** Opens a site whose agent replies by the script. */
 export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> {
-  const { script, delayMs, env: more, root } = options;
+  const { script, delayMs, env: more, root, hasDesk = false } = options;
+  const booked: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'parley-chats-'));
-  const [site, model] = await Promise.all([openSite(), startScriptedModel({ script, delayMs })]);
+  const [site, model, bookings] = await Promise.all([
+    openSite(),
+    startScriptedModel({ script, delayMs }),
+    hasDesk
+      ? startBookingTools({ workMs: 1, onCall: async ({ name }) => void booked.push(name) })
+      : undefined,
+  ]);
   const config = join(folder, 'agents.yaml');
   writeFileSync(
     config,
     `models:
   scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
-agents:
+${bookings === undefined ? '' : serversOf(bookings.url)}agents:
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true }
-defaultAgent: helper
+${bookings === undefined ? '' : DESK}defaultAgent: helper
 `,
   );
   const env = {
@@ -69,6 +91,7 @@ defaultAgent: helper
     site,
     model,
     env,
+    booked,
     balancer,
     pods,
     async replace(at, how, tree) {
@@ -81,6 +104,7 @@ defaultAgent: helper
       await balancer.close();
       await site.stop();
       await model.stop();
+      await bookings?.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

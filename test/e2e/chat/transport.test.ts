@@ -1,14 +1,15 @@
-import { createClient } from '@parley/sdk';
+import { type Approval, createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
 import { DefaultChatTransport, type UIMessage } from 'ai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
+import { sized } from '../../harness/proof-size.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { PlainChat } from '../../unit/sdk/plain-chat.ts';
 import { expiringToken, person, questionsIn } from './client.ts';
-import { componentInDocs, openReactPages, type ReactPages } from './react-pages.ts';
+import { approvalsPageInDocs, componentInDocs, openReactPages, type ReactPages } from './react-pages.ts';
 import { type ChatSite, openChatSite } from './transport-site.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -32,6 +33,7 @@ function line({ userText, results }: Turn): ScriptedReply {
     replies += 1;
     return { text: isEndless ? replyOf(replies, 20 * WORDS) : replyOf(replies) };
   }
+  if (userText.startsWith('Book')) return bookingOf(userText, results);
   if (userText.startsWith('seat')) {
     const ask = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
     return results.length > 0 ? { text: 'Seated.' } : { text: 'One moment. ', calls: [ask] };
@@ -41,12 +43,20 @@ function line({ userText, results }: Turn): ScriptedReply {
   return { text: wholeOf(attempt) };
 }
 
+/** Books under each name after the first word, all in one step, and repeats the results. */
+function bookingOf(userText: string, results: Turn['results']): ScriptedReply {
+  if (results.length > 0) return { text: `Done: ${results.map(({ text }) => text).join(' | ')}.` };
+  const names = userText.split(' ').slice(1);
+  const call = (name: string) => ({ name: 'bookings__book', arguments: { name, round: 0 } });
+  return { text: 'One moment. ', calls: names.map(call) };
+}
+
 function wholeOf(attempt: number): string {
   return `${`word-${attempt} `.repeat(WORDS)}end-${attempt}`;
 }
 
 beforeAll(async () => {
-  chats = await openChatSite({ script: [line], delayMs: 15 });
+  chats = await openChatSite({ script: [line], delayMs: 15, hasDesk: true });
 });
 afterAll(() => chats?.stop());
 
@@ -147,15 +157,6 @@ describe('a message of our client', () => {
     transport.attach(chat);
     talks += 1;
     return { chat, text: `talk ${talks}`, posts: () => posts };
-  }
-
-  async function untilOver(url: string, authorization: string): Promise<void> {
-    const isOver = async () => {
-      const { status, body } = await fetch(`${url}/run/api/chat/c1/stream`, { headers: { authorization } });
-      await body?.cancel();
-      return status === 204;
-    };
-    await waitUntil(isOver, { what: 'the end of the turn' });
   }
 
   it.each([
@@ -286,6 +287,91 @@ describe('a stream whose token expires while the turn waits', () => {
   });
 });
 
+/** Begins a turn of the desk, and waits until its calls wait for the person. */
+async function bookingFor(authorization: string, text: string): Promise<readonly Approval[]> {
+  const headers = { authorization, 'content-type': 'application/json' };
+  const messages = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }];
+  const body = JSON.stringify({ id: 'c1', agent: 'desk', messages });
+  const { url } = chats.balancer;
+  const reply = await fetch(`${url}/run/api/chat`, { method: 'POST', headers, body });
+  // The stream ends while the turn waits for approvals only.
+  await reply.text();
+  const { approvals } = (await (await fetch(`${url}/v1/approvals?status=pending`, { headers })).json()) as {
+    readonly approvals: readonly Approval[];
+  };
+  return approvals;
+}
+
+async function untilOver(url: string, authorization: string): Promise<void> {
+  const isOver = async () => {
+    const { body, status } = await fetch(`${url}/run/api/chat/c1/stream`, { headers: { authorization } });
+    await body?.cancel();
+    return status === 204;
+  };
+  await waitUntil(isOver, { what: 'the end of the turn' });
+}
+
+describe('an approval that is approved, edited and denied at once, on three pods', () => {
+  it.each(Array.from({ length: sized(40, 4) }, (_, round) => round))(
+    'is decided once, and the call is made with what won (%i)',
+    async (round) => {
+      const { userId, authorization } = await person();
+      const [original, edited] = [`${userId}-${round}`, `${userId}-${round}-edited`];
+      const [approval] = await bookingFor(authorization, `Book ${original}`);
+      const path = `/v1/approvals/${approval?.approvalId}`;
+      const headers = { authorization, 'content-type': 'application/json' };
+      const DECISIONS = [
+        { decision: 'approve' },
+        { decision: 'edit', arguments: { name: edited, round: 0 } },
+        { decision: 'deny', reason: 'Not now.' },
+      ];
+      // Each decision goes to two pods, in an order that differs by the round.
+      const sent = [0, 1, 2, 3, 4, 5].map((at) => ({
+        body: DECISIONS[(at + round) % 3],
+        url: chats.pods[(at * 2 + Math.trunc(at / 3)) % 3]?.url,
+      }));
+      const replies = await Promise.all(
+        sent.map(async ({ body, url }) => {
+          const reply = await fetch(`${url}${path}/response`, {
+            method: 'POST',
+            headers,
+            body: JSON.stringify(body),
+          });
+          return {
+            decision: body?.decision,
+            status: reply.status,
+            body: (await reply.json()) as Record<string, unknown>,
+          };
+        }),
+      );
+      const won = replies.filter(({ status }) => status === 200);
+      const winner = won[0]?.decision ?? '';
+      expect(won.map(({ decision }) => decision)).toEqual([winner, winner]);
+      for (const { body } of won) expect(body).toMatchObject({ decision: winner });
+      for (const { status, body } of replies.filter((reply) => !won.includes(reply))) {
+        expect([status, body.code, body.approval]).toMatchObject([
+          409,
+          'already_settled',
+          { decision: winner },
+        ]);
+      }
+      await untilOver(chats.balancer.url, authorization);
+      const made = chats.booked.filter((name) => name.startsWith(original));
+      expect(made).toEqual({ approve: [original], edit: [edited], deny: [] }[winner]);
+    },
+  );
+});
+
+/** A page with the inbox of the widget. */
+const INBOX_PAGE = `
+import { ElicitationInbox } from '@parley/widget/react';
+import { createElicitationServer } from '@parley/widget/server';
+const server = createElicitationServer({ getToken: () => userToken() });
+function Support() {
+  return <ElicitationInbox server={server} />;
+}
+`;
+
 await describeInChromium('a React page', (chromium) => {
   let pages: ReactPages;
   beforeAll(async () => {
@@ -297,6 +383,63 @@ await describeInChromium('a React page', (chromium) => {
     waitUntil(async () => (await page.textContent('#root'))?.includes(text), {
       what: `"${text}" on the page`,
     });
+
+  const callsOf = (page: Page) =>
+    page.locator('fieldset').evaluateAll((calls) => calls.map((call) => (call as HTMLElement).dataset.state));
+
+  it('made for the tool approvals of the AI SDK approves one call and denies another', async () => {
+    const { authorization } = await person();
+    const page = await pages.open(approvalsPageInDocs(), authorization.slice('Bearer '.length));
+    await page.getByText('Ask').click();
+    await page.getByRole('button', { name: 'Deny' }).nth(1).waitFor();
+    expect(await callsOf(page)).toEqual(['approval-requested', 'approval-requested']);
+    expect(chats.booked).not.toContain('both');
+    await page.getByRole('button', { name: 'Deny' }).nth(1).click();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await untilShown(page, 'Done: booked for both');
+    expect(await callsOf(page)).toEqual(['output-available', 'output-denied']);
+    expect(chats.booked.filter((name) => ['both', 'flights'].includes(name))).toEqual(['both']);
+    expect((await page.textContent('#root'))?.split('One moment.')).toHaveLength(2);
+    await page.context().close();
+  });
+
+  it('with the inbox approves, edits and denies calls of one step, remembers one and forgets it again', async () => {
+    const { userId, authorization } = await person();
+    const named = (name: string) => `${userId}-${name}`;
+    const made = () => chats.booked.filter((name) => name.startsWith(`${userId}-`)).sort();
+    const page = await pages.open(INBOX_PAGE, authorization.slice('Bearer '.length));
+    await bookingFor(authorization, `Book ${named('one')} ${named('two')} ${named('three')}`);
+    await page.getByRole('button', { name: 'Desk wants to make 3 calls' }).click();
+    const call = (name: string) => page.locator('approval-card .call').filter({ hasText: named(name) });
+    await call('one').getByRole('button', { name: 'Edit' }).click();
+    const round = page.getByRole('textbox', { name: 'round' });
+    await round.fill('1.5');
+    await page.getByRole('button', { name: 'Approve with these changes' }).click();
+    await page.getByText('Please enter a whole number.').waitFor();
+    await round.fill('7');
+    await page.getByRole('textbox', { name: 'name' }).fill(named('four'));
+    await page.getByRole('button', { name: 'Approve with these changes' }).click();
+    await page.getByText('You approved this with changes.').waitFor();
+    await call('two').getByRole('button', { name: 'Deny' }).click();
+    await page.getByRole('textbox', { name: 'Reason' }).fill('Too early.');
+    await call('two').getByRole('button', { name: 'Deny' }).click();
+    await page.getByText('Reason: Too early.').waitFor();
+    await call('three').getByRole('checkbox', { name: 'Do not ask again' }).check();
+    await call('three').getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('You approved this.', { exact: true }).first().waitFor();
+    await untilOver(chats.balancer.url, authorization);
+    expect(made()).toEqual([named('four'), named('three')]);
+    expect(await bookingFor(authorization, `Book ${named('five')}`)).toEqual([]);
+    expect(made()).toHaveLength(3);
+    await page.getByText('Remembered approvals').click();
+    await page.getByText('in one conversation').waitFor();
+    await page.getByRole('button', { name: 'Revoke' }).click();
+    await page.getByText('Nothing is remembered').waitFor();
+    const [again] = await bookingFor(authorization, `Book ${named('six')}`);
+    expect(again?.status).toBe('pending');
+    await page.getByRole('button', { name: 'Desk wants to use' }).waitFor();
+    await page.context().close();
+  });
 
   /** Waits until the page shows the beginning of a reply that is not the one of before. */
   async function untilReply(page: Page, after: number): Promise<number> {

@@ -1,3 +1,4 @@
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -5,8 +6,10 @@ import { createBufferedTurn, type Finished } from '../../../services/api/src/tur
 import { completionOf } from '../../../services/api/src/turns/completion.ts';
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
 import {
+  approval,
   asked,
   CANARY,
+  decided,
   feed,
   finished,
   question,
@@ -25,6 +28,51 @@ function collected(items: readonly WatchItem[]) {
   for (const item of items) if (read(item).some((event) => turn.take(event))) break;
   return turn;
 }
+
+it.each([
+  [
+    'approved',
+    { type: 'tool-returned', output: 'paid' },
+    { state: 'output-available', approval: { id: 'ap_1', approved: true } },
+  ],
+  [
+    'edited',
+    { type: 'tool-returned', output: 'paid' },
+    { state: 'output-available', approval: { id: 'ap_1', approved: true } },
+  ],
+  [
+    'denied',
+    { type: 'tool-failed', message: 'Denied.' },
+    { state: 'output-denied', approval: { id: 'ap_1', approved: false } },
+  ],
+  [
+    'expired',
+    { type: 'tool-failed', message: 'Nobody decided.' },
+    { state: 'output-error', errorText: 'Nobody decided.' },
+  ],
+] as const)('keeps an approval that was %s, also where its step started again', (status, end, kept) => {
+  const call = { type: 'tool-called', toolCallId: 't1', toolName: 'pay', input: { amount: 7 } } as const;
+  const pending = approval();
+  const over = approval(status);
+  const turn = collected(
+    feed([started, step(0), call, decided(pending), decided(over), restart(0), step(0), call]),
+  );
+  const waiting = collected(feed([started, step(0), call, decided(pending)]));
+  const ended = collected(
+    feed([
+      ...[started, step(0), call, decided(pending), decided(over), restart(0), step(0), call],
+      { ...end, toolCallId: 't1' } as TurnEvent,
+      finished,
+    ]),
+  );
+  const toolOf = ({ message }: typeof turn) => message().parts.find(({ type }) => type === 'dynamic-tool');
+  expect(toolOf(waiting)).toMatchObject({ state: 'approval-requested', approval: { id: 'ap_1' } });
+  expect(toolOf(ended)).toMatchObject(kept);
+  expect('approval' in (toolOf(ended) ?? {})).toBe('approval' in kept);
+  const cards = ended.message().parts.filter(({ type }) => type === 'data-approval-request');
+  expect(cards).toMatchObject([{ id: 'ap_1', data: { v: 1, status, arguments: { amount: 7 } } }]);
+  expect(turn.outcome).toBeUndefined();
+});
 
 it('collects a turn into a message', () => {
   const turn = collected(

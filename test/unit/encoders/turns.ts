@@ -1,4 +1,6 @@
 /** Turns for the encoders' tests: written by hand, and made at random with what a reader must make of them. */
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalEventName } from '@parley/shared/domain/approvals/events';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { UnknownEvent } from '@parley/shared/domain/events';
 import { FINISH_REASONS, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
@@ -32,12 +34,43 @@ export function question(
   };
 }
 
-type Appended = TurnEvent | UnknownEvent | { readonly name: string; readonly elicitation: Elicitation };
+/** An approval of the call `t1`. */
+export function approval(status: Approval['status'] = 'pending', more: Partial<Approval> = {}): Approval {
+  return {
+    approvalId: 'ap_1',
+    streamRequestId: 'sr_1',
+    conversationId: 'c1',
+    userId: 'ada',
+    toolCallId: 't1',
+    step: 'sr_1 0',
+    agent: 'Helper',
+    tool: { server: 'bank', name: 'pay' },
+    arguments: { amount: 7 },
+    masked: [],
+    status,
+    createdAt: '2026-01-01T00:00:00.000Z',
+    expiresAt: '2026-01-01T00:10:00.000Z',
+    serverTime: '2026-01-01T00:00:01.000Z',
+    ...more,
+  };
+}
+
+interface ApprovalAppended {
+  readonly name: ApprovalEventName;
+  readonly approval: Approval;
+}
+
+type Appended =
+  | ApprovalAppended
+  | TurnEvent
+  | UnknownEvent
+  | { readonly name: string; readonly elicitation: Elicitation };
 
 /** Numbers the events as a feed does. */
 export function feed(appended: readonly Appended[], epoch = EPOCH): WatchItem[] {
   return appended.map((event, index) => {
     const id = `${epoch}-${index + 1}`;
+    if ('approval' in event && !('type' in event)) return approvalItem(id, index, event as ApprovalAppended);
     return 'elicitation' in event && !('type' in event)
       ? {
           type: 'elicitation',
@@ -48,6 +81,10 @@ export function feed(appended: readonly Appended[], epoch = EPOCH): WatchItem[] 
         }
       : { type: 'other', id, at: index, event: event as UnknownEvent };
   });
+}
+
+function approvalItem(id: string, at: number, { name, approval }: ApprovalAppended): WatchItem {
+  return { type: 'approval', id, at, event: name, approval, isOver: false };
 }
 
 export const started: TurnEvent = {
@@ -63,6 +100,11 @@ export const restart = (number: number): TurnEvent => ({ type: 'step-restarted',
 export const say = (block: string, text: string): TurnEvent => ({ type: 'text-delta', block, text });
 export const said = (block: string): TurnEvent => ({ type: 'text-finished', block });
 export const asked = (elicitation: Elicitation, name = 'elicitation-request') => ({ name, elicitation });
+
+export const decided = (of: Approval) => {
+  const name = of.status === 'pending' ? ('approval-request' as const) : ('approval-resolved' as const);
+  return { name, approval: of };
+};
 
 /** Text that breaks careless framing, parsing or splitting. */
 export const HOSTILE_TEXTS = [

@@ -16,10 +16,12 @@ const sectionOf = (title: string) => docs.split(/^## /mu).find((section) => sect
 const textOf = (isMeant: (name: string) => boolean) =>
   sources.flatMap(({ name, text }) => (isMeant(name) ? [text] : [])).join('\n');
 const isOfInbox = (name: string) => name.startsWith('inbox');
+const isOfApproval = (name: string) => name.startsWith('approval-card/');
 
 describe('docs/widget.md names, and names no other', () => {
   it.each([
-    ['`<elicitation-card>`', (name: string) => !isOfInbox(name)],
+    ['`<elicitation-card>`', (name: string) => !isOfInbox(name) && !isOfApproval(name)],
+    ['`<approval-card>`', (name: string) => !isOfInbox(name)],
     ['`<elicitation-inbox>`', isOfInbox],
   ] as const)('the parts of %s', (title, isMeant) => {
     const text = textOf(isMeant);
@@ -59,10 +61,11 @@ describe('docs/widget.md names, and names no other', () => {
     expect(found(table.replace('`data-state`', ''), /`([a-z]+)`/gu)).toEqual([...states, ...statuses].sort());
   });
 
-  it('the properties and attributes of both elements', () => {
+  it('the properties and attributes of the elements', () => {
     for (const [title, file] of [
       ['`<elicitation-card>`', 'card/card.ts'],
       ['`<elicitation-inbox>`', 'inbox.ts'],
+      ['`<approval-card>`', 'approval-card/card.ts'],
     ] as const) {
       const text = textOf((name) => name === file);
       const [, block = ''] = /static override properties = \{([\s\S]*?)\n {2}\};/u.exec(text) ?? [];

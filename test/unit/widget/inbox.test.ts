@@ -1,3 +1,4 @@
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { agentOf } from '../../../clients/widget/src/card/head.ts';
@@ -27,13 +28,20 @@ function question(id: number, more: Partial<Elicitation> = {}): Elicitation {
   };
 }
 
-const idsOf = (lines: readonly InboxLine[]) => lines.map(({ elicitation }) => elicitation.elicitationId);
+const KIND = {
+  idOf: ({ elicitationId }: Elicitation) => elicitationId,
+  hasEnded: ({ status }: Pick<Elicitation, 'status'>) => isTerminal(status),
+};
+const mergeInto = (lines: readonly InboxLine<Elicitation>[], open: readonly Elicitation[], at: number) =>
+  merge(KIND, lines, open, at);
+
+const idsOf = (lines: readonly InboxLine<Elicitation>[]) => lines.map(({ id }) => id);
 
 describe('the lines of an inbox', () => {
   it('are sorted newest first, whatever the order of the server', () => {
     expect(
       idsOf(
-        merge(
+        mergeInto(
           [],
           [2, 3, 1].map((id) => question(id)),
           0,
@@ -43,32 +51,33 @@ describe('the lines of an inbox', () => {
   });
 
   it('keep closed questions with the time they closed, and report new and closed ones', () => {
-    const before = merge([], [question(1), question(2)], 0).lines;
-    const { lines, arrived, closed } = merge(before, [question(1), question(3)], 50);
-    expect(lines.map(({ elicitation, closedAt }) => [elicitation.elicitationId, closedAt])).toEqual([
+    const before = mergeInto([], [question(1), question(2)], 0).lines;
+    const { lines, arrived, closed } = mergeInto(before, [question(1), question(3)], 50);
+    expect(lines.map(({ id, closedAt }) => [id, closedAt])).toEqual([
       ['el_3', undefined],
       ['el_2', 50],
       ['el_1', undefined],
     ]);
     expect(arrived.map(({ elicitationId }) => elicitationId)).toEqual(['el_3']);
     expect(closed).toEqual(['el_2']);
-    expect(merge(lines, [question(1), question(3)], 99)).toMatchObject({ arrived: [], closed: [] });
+    expect(mergeInto(lines, [question(1), question(3)], 99)).toMatchObject({ arrived: [], closed: [] });
     expect(countWaiting(lines)).toBe(2);
   });
 
   it('never reopen a settled question, but reopen one that was only missing from a list', () => {
     const ended = endLine(
-      merge([], [question(1)], 0).lines,
-      { elicitationId: 'el_1', status: 'accepted' },
+      KIND,
+      mergeInto([], [question(1)], 0).lines,
+      { id: 'el_1', end: { status: 'accepted' } },
       7,
     );
-    expect(merge(ended, [question(1)], 9).lines).toEqual(ended);
-    const missing = merge(merge([], [question(1)], 0).lines, [], 7).lines;
-    expect(merge(missing, [question(1)], 9).lines).toEqual([{ elicitation: question(1) }]);
+    expect(mergeInto(ended, [question(1)], 9).lines).toEqual(ended);
+    const missing = mergeInto(mergeInto([], [question(1)], 0).lines, [], 7).lines;
+    expect(mergeInto(missing, [question(1)], 9).lines).toEqual([{ id: 'el_1', item: question(1) }]);
   });
 
   it('disappear when their time is up, unless they are in use', () => {
-    const lines = merge(merge([], [question(1), question(2)], 0).lines, [], 100).lines;
+    const lines = mergeInto(mergeInto([], [question(1), question(2)], 0).lines, [], 100).lines;
     expect(dropClosed(lines, 99, () => false)).toBe(lines);
     expect(idsOf(dropClosed(lines, 100, (id) => id === 'el_2'))).toEqual(['el_2']);
     expect(dropClosed(lines, 100, () => false)).toEqual([]);
@@ -82,22 +91,22 @@ describe('the lines of an inbox', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
-        let lines: readonly InboxLine[] = [];
+        let lines: readonly InboxLine<Elicitation>[] = [];
         let waiting = new Set<string>();
         const over = new Set<string>();
         steps.forEach((each, at) => {
           if ('open' in each) {
-            lines = merge(
+            lines = mergeInto(
               lines,
               each.open.map((id) => question(id)),
               at,
             ).lines;
             waiting = new Set(each.open.map((id) => `el_${id}`).filter((id) => !over.has(id)));
           } else {
-            const elicitationId = `el_${each.ended}`;
-            if (idsOf(lines).includes(elicitationId)) over.add(elicitationId);
-            lines = endLine(lines, { elicitationId, status: 'declined' }, at);
-            waiting.delete(elicitationId);
+            const id = `el_${each.ended}`;
+            if (idsOf(lines).includes(id)) over.add(id);
+            lines = endLine(KIND, lines, { id, end: { status: 'declined' } }, at);
+            waiting.delete(id);
           }
           expect(new Set(idsOf(lines.filter(({ closedAt }) => closedAt === undefined)))).toEqual(waiting);
           expect(idsOf(lines)).toEqual([...new Set(idsOf(lines))].sort().reverse());
@@ -174,9 +183,12 @@ describe('the list', () => {
         };
       },
     };
-    const updates: ListUpdate[] = [];
-    const list = createInboxList({
-      server,
+    const updates: ListUpdate<Elicitation>[] = [];
+    const list = createInboxList<Elicitation>({
+      ...KIND,
+      now: server.now,
+      read: server.read,
+      follow: server.followInbox,
       isInUse: () => inUse,
       onUpdate: (update) => updates.push(update),
     });
@@ -233,8 +245,8 @@ describe('the list', () => {
   it('accepts the end that a card reports first, and updates the count at once', () => {
     const { list, updates, sendOpen } = setUp();
     sendOpen(question(1), question(2));
-    list.recordEnd({ elicitationId: 'el_1', status: 'accepted' });
-    list.recordEnd({ elicitationId: 'el_1', status: 'accepted' });
+    list.recordEnd({ id: 'el_1', end: { status: 'accepted' } });
+    list.recordEnd({ id: 'el_1', end: { status: 'accepted' } });
     expect(list.waiting).toBe(1);
     expect(updates.filter(({ ended }) => ended !== undefined)).toHaveLength(1);
   });

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { FieldFault } from '../../../clients/widget/src/form/drafts.ts';
 import { fieldsOf } from '../../../clients/widget/src/form/fields.ts';
+import { ENGLISH_APPROVAL } from '../../../clients/widget/src/strings/approval.ts';
 import { GERMAN } from '../../../clients/widget/src/strings/de.ts';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
 import { ENGLISH_INBOX } from '../../../clients/widget/src/strings/inbox.ts';
 import { type AllStrings, loadStrings } from '../../../clients/widget/src/strings/strings.ts';
 
-const TABLES: Readonly<Record<string, AllStrings>> = { en: { ...ENGLISH, ...ENGLISH_INBOX }, de: GERMAN };
+const TABLES: Readonly<Record<string, AllStrings>> = {
+  en: { ...ENGLISH, ...ENGLISH_INBOX, ...ENGLISH_APPROVAL },
+  de: GERMAN,
+};
 
 function stringsFor(lang: string): AllStrings {
   const table = TABLES[lang];
@@ -33,6 +37,9 @@ const FIELDS = fieldsOf({
 });
 const ENDS = ['accepted', 'declined', 'cancelled', 'expired', 'withdrawn'] as const;
 
+const APPROVAL_ENDS = ['approved', 'edited', 'denied', 'expired', 'withdrawn'] as const;
+const HINTS = [undefined, { readOnly: true }, { destructive: true, openWorld: true }, { destructive: false }];
+
 /** Every sentence of a table, by what it is for. */
 function sentencesOf(strings: AllStrings): Record<string, unknown> {
   const plain = Object.entries(strings).filter(([, text]) => typeof text === 'string');
@@ -56,6 +63,18 @@ function sentencesOf(strings: AllStrings): Record<string, unknown> {
     ...(['connecting', 'live', 'polling', 'offline'] as const).map((c) => [
       `line ${c}`,
       strings.connection(c),
+    ]),
+    ...APPROVAL_ENDS.flatMap((status) =>
+      [true, false].map((here) => [`approval ${status} ${here}`, strings.approvalEnded({ status, here })]),
+    ),
+    ...[...codes, 'too_large', 'rate_limited'].map((code) => [
+      `approval refusal ${code}`,
+      strings.approvalRefusal(code),
+    ]),
+    ...HINTS.map((hints) => [`hints ${JSON.stringify(hints)}`, strings.toolHints(hints).join()]),
+    ...(['conversation', { days: 7 }] as const).map((time) => [
+      `remember ${JSON.stringify(time)}`,
+      strings.rememberFor(time),
     ]),
     ...[...codes, 'too_large', 'rate_limited', 'internal'].map((code) => [
       `refusal ${code}`,

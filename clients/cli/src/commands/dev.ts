@@ -142,7 +142,7 @@ interface Clients {
 async function announce(context: CliContext, { service, person }: Clients): Promise<void> {
   const known = new Set<string>();
   for await (const item of person.inbox({ signal: context.signal })) {
-    if (item.type === 'other') continue;
+    if (item.type === 'other' || 'approval' in item) continue;
     const elicitations = item.type === 'inbox-snapshot' ? item.elicitations : [item.elicitation];
     for (const { elicitationId, message, status } of elicitations) {
       if (status !== 'pending') {

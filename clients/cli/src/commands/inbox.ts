@@ -131,7 +131,7 @@ function createOpenList(): OpenList {
       [...open.values()].sort((a, b) => (a.elicitation.createdAt < b.elicitation.createdAt ? -1 : 1)),
     nextChange: () => new Promise((resolve) => waiting.push(resolve)),
     apply(item) {
-      if (item.type === 'other') return;
+      if (item.type === 'other' || 'approval' in item) return;
       if (item.type === 'inbox-snapshot') {
         open.clear();
         for (const elicitation of item.elicitations) add(elicitation);

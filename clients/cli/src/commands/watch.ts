@@ -36,6 +36,10 @@ export function registerWatch(program: Command, context: CliContext): void {
 function lineOf(item: StreamItem, context: CliContext): string {
   if (item.type === 'stream-reset') return styled(context, 'yellow', 'stream-reset');
   if (item.type === 'other') return readableLine(`${item.event} ${JSON.stringify(item.data)}`);
+  if ('approval' in item) {
+    const { approvalId, status, tool } = item.approval;
+    return readableLine(`${item.type} ${approvalId} ${status} ${JSON.stringify(tool.title ?? tool.name)}`);
+  }
   const { elicitationId, status, message } = item.elicitation;
   const name = styled(context, 'cyan', item.type);
   return `${name} ${readableLine(`${elicitationId} ${status} ${JSON.stringify(message)}`)}`;

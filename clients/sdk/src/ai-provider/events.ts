@@ -66,5 +66,5 @@ function elicitationIn(part: unknown): Elicitation | undefined {
     readonly data?: unknown;
   };
   const item = eventItemOf('elicitation-request', data);
-  return item.type === 'other' ? undefined : item.elicitation;
+  return 'elicitation' in item ? item.elicitation : undefined;
 }

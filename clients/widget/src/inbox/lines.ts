@@ -1,82 +1,105 @@
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import type { Elicitation } from '../elicitation.ts';
+/** A record in an inbox: a question or an approval. */
+export interface InboxRecord {
+  readonly status: string;
+  /** ISO 8601. */
+  readonly createdAt?: string;
+  readonly expiresAt?: string;
+}
 
-/** One line of the inbox. */
-export interface InboxLine {
-  readonly elicitation: Elicitation;
-  /** When the question stopped being open, in ms on the page's own clock; absent while it is open. */
+/** What an inbox has to know about a kind of record. */
+export interface LineKind<Item extends InboxRecord> {
+  idOf(item: Item): string;
+  hasEnded(item: Pick<Item, 'status'>): boolean;
+}
+
+/** One record of the inbox. */
+export interface InboxLine<Item extends InboxRecord> {
+  readonly id: string;
+  readonly item: Item;
+  /** When the record stopped being open, in ms on the page's own clock; absent while it is open. */
   readonly closedAt?: number;
-  /** The question is no longer open, and how it ended could not be read. */
+  /** The record is no longer open, and how it ended could not be read. */
   readonly isUnknown?: true;
 }
 
 /** The result of a merge. */
-export interface Merged {
-  readonly lines: readonly InboxLine[];
-  readonly arrived: readonly Elicitation[];
-  /** Ids of questions that are no longer open. How they ended is not known yet. */
+export interface Merged<Item extends InboxRecord> {
+  readonly lines: readonly InboxLine<Item>[];
+  readonly arrived: readonly Item[];
+  /** Ids of records that are no longer open. How they ended is not known yet. */
   readonly closed: readonly string[];
 }
 
-/** Merges the open questions into the list, newest first. A question that is no longer open stays as a closed line. */
-export function merge(lines: readonly InboxLine[], open: readonly Elicitation[], at: number): Merged {
-  const known = new Map(lines.map((line) => [line.elicitation.elicitationId, line]));
-  const waiting = new Set(open.map(({ elicitationId }) => elicitationId));
-  const merged = open.map((elicitation): InboxLine => {
-    const line = known.get(elicitation.elicitationId);
+/** How a record ended. */
+export interface EndedRecord<Item extends InboxRecord> {
+  readonly id: string;
+  readonly end: Pick<Item, 'status'> & Partial<Item>;
+}
+
+/** Merges the open records into the list, newest first. A record that is no longer open stays as a closed line. */
+export function merge<Item extends InboxRecord>(
+  { idOf, hasEnded }: LineKind<Item>,
+  lines: readonly InboxLine<Item>[],
+  open: readonly Item[],
+  at: number,
+): Merged<Item> {
+  const known = new Map(lines.map((line) => [line.id, line]));
+  const waiting = new Set(open.map(idOf));
+  const merged = open.map((item): InboxLine<Item> => {
+    const line = known.get(idOf(item));
     // The list may be older than the answer; a terminal status never changes.
-    return line !== undefined && isTerminal(line.elicitation.status) ? line : { elicitation };
+    return line !== undefined && hasEnded(line.item) ? line : { id: idOf(item), item };
   });
-  const gone = lines.filter(({ elicitation }) => !waiting.has(elicitation.elicitationId));
+  const gone = lines.filter(({ id }) => !waiting.has(id));
   return {
     lines: [...merged, ...gone.map((line) => ({ closedAt: at, ...line }))].sort(newestFirst),
-    arrived: open.filter(({ elicitationId }) => !known.has(elicitationId)),
-    closed: gone.filter((line) => line.closedAt === undefined).map((line) => line.elicitation.elicitationId),
+    arrived: open.filter((item) => !known.has(idOf(item))),
+    closed: gone.filter((line) => line.closedAt === undefined).map(({ id }) => id),
   };
 }
 
-/** Records how a question ended. One that is still open, or not in the list, changes nothing. */
-export function endLine(
-  lines: readonly InboxLine[],
-  ended: Pick<Elicitation, 'elicitationId' | 'status'>,
+/** Records how a record ended. One that is still open, or not in the list, changes nothing. */
+export function endLine<Item extends InboxRecord>(
+  { hasEnded }: LineKind<Item>,
+  lines: readonly InboxLine<Item>[],
+  { id, end }: EndedRecord<Item>,
   at: number,
-): readonly InboxLine[] {
-  if (!isTerminal(ended.status)) return lines;
+): readonly InboxLine<Item>[] {
+  if (!hasEnded(end)) return lines;
   return lines.map((line) =>
-    line.elicitation.elicitationId === ended.elicitationId && !isTerminal(line.elicitation.status)
-      ? { closedAt: line.closedAt ?? at, elicitation: { ...line.elicitation, ...ended } }
+    line.id === id && !hasEnded(line.item)
+      ? { id, closedAt: line.closedAt ?? at, item: { ...line.item, ...end } }
       : line,
   );
 }
 
-/** Records that the end of a question could not be read. */
-export function markUnknown(lines: readonly InboxLine[], elicitationId: string): readonly InboxLine[] {
+/** Records that the end of a record could not be read. */
+export function markUnknown<Item extends InboxRecord>(
+  lines: readonly InboxLine<Item>[],
+  id: string,
+): readonly InboxLine<Item>[] {
   return lines.map((line) =>
-    line.elicitation.elicitationId === elicitationId && line.closedAt !== undefined
-      ? { ...line, isUnknown: true }
-      : line,
+    line.id === id && line.closedAt !== undefined ? { ...line, isUnknown: true } : line,
   );
 }
 
 /** The list without the lines that closed before `since`, except for those in use. */
-export function dropClosed(
-  lines: readonly InboxLine[],
+export function dropClosed<Item extends InboxRecord>(
+  lines: readonly InboxLine<Item>[],
   since: number,
-  isInUse: (elicitationId: string) => boolean,
-): readonly InboxLine[] {
-  const kept = lines.filter(
-    ({ closedAt, elicitation }) =>
-      closedAt === undefined || closedAt > since || isInUse(elicitation.elicitationId),
-  );
+  isInUse: (id: string) => boolean,
+): readonly InboxLine<Item>[] {
+  const kept = lines.filter(({ closedAt, id }) => closedAt === undefined || closedAt > since || isInUse(id));
   return kept.length === lines.length ? lines : kept;
 }
 
-/** The number of open questions. */
-export function countWaiting(lines: readonly InboxLine[]): number {
+/** The number of open records. */
+export function countWaiting(lines: readonly InboxLine<InboxRecord>[]): number {
   return lines.filter(({ closedAt }) => closedAt === undefined).length;
 }
 
-function newestFirst({ elicitation: a }: InboxLine, { elicitation: b }: InboxLine): number {
-  const later = Date.parse(b.createdAt ?? '') - Date.parse(a.createdAt ?? '');
-  return later || (a.elicitationId < b.elicitationId ? -1 : 1);
+/** The order of an inbox. */
+export function newestFirst(a: InboxLine<InboxRecord>, b: InboxLine<InboxRecord>): number {
+  const later = Date.parse(b.item.createdAt ?? '') - Date.parse(a.item.createdAt ?? '');
+  return later || (a.id < b.id ? -1 : 1);
 }

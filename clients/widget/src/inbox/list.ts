@@ -1,7 +1,15 @@
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import type { Elicitation } from '../elicitation.ts';
-import type { Connection, ElicitationServer } from '../server/type.ts';
-import { countWaiting, dropClosed, endLine, type InboxLine, markUnknown, merge } from './lines.ts';
+import type { Connection } from '../server/type.ts';
+import {
+  countWaiting,
+  dropClosed,
+  type EndedRecord,
+  endLine,
+  type InboxLine,
+  type InboxRecord,
+  type LineKind,
+  markUnknown,
+  merge,
+} from './lines.ts';
 
 /** How long a closed line is shown, in ms. */
 const CLOSED_SHOWN_MS = 6_000;
@@ -14,46 +22,51 @@ const SECOND_MS = 1_000;
 const MINUTES_REFRESH_MS = 15_000;
 
 /** A change of the list. */
-export interface ListUpdate {
-  /** New questions; those of the first list do not count. */
-  readonly arrived?: readonly Elicitation[];
-  /** The question that ended, with its terminal status. */
-  readonly ended?: Elicitation;
+export interface ListUpdate<Item extends InboxRecord> {
+  /** New records; those of the first list do not count. */
+  readonly arrived?: readonly Item[];
+  /** The record that ended, with its terminal status. */
+  readonly ended?: Item;
   /** The new state of the connection. */
   readonly connection?: Connection;
 }
 
-export interface InboxListOptions {
-  readonly server: Pick<ElicitationServer, 'now' | 'read' | 'followInbox'>;
+export interface InboxListOptions<Item extends InboxRecord> extends LineKind<Item> {
+  /** The time on the server's clock, in ms since 1970. */
+  now(): number;
+  read(id: string): Promise<Item>;
+  /** Follows the open records, as the server object does. */
+  follow(onOpen: (open: readonly Item[]) => void, onConnection: (state: Connection) => void): () => void;
   /** Whether the person is using this line, so that it must stay. */
-  isInUse(elicitationId: string): boolean;
+  isInUse(id: string): boolean;
   /** Called on every change, and when a shown time has to be updated. */
-  onUpdate(update: ListUpdate): void;
+  onUpdate(update: ListUpdate<Item>): void;
 }
 
-/** The open questions of one person, and for a few seconds those that have ended. */
-export interface InboxList {
+/** The open records of one person, and for a few seconds those that have ended. */
+export interface InboxList<Item extends InboxRecord> {
   /** Undefined until the first list arrives. */
-  readonly lines: readonly InboxLine[] | undefined;
+  readonly lines: readonly InboxLine<Item>[] | undefined;
   readonly connection: Connection;
-  /** The number of open questions; undefined until the first list arrives. */
+  /** The number of open records; undefined until the first list arrives. */
   readonly waiting: number | undefined;
   /** Follows the server until `stop`. The lines stay when it is stopped and started again. */
   start(): void;
   stop(): void;
-  /** Records how a question ended, when its card knows before the list. */
-  recordEnd(ended: Pick<Elicitation, 'elicitationId' | 'status'>): void;
+  /** Records how a record ended, when its card knows before the list. */
+  recordEnd(ended: EndedRecord<Item>): void;
 }
 
-/** Follows a server's inbox. Nothing happens before `start`. */
-export function createInboxList({ server, isInUse, onUpdate }: InboxListOptions): InboxList {
-  let lines: readonly InboxLine[] | undefined;
+/** Follows a server's open records of one kind. Nothing happens before `start`. */
+export function createInboxList<Item extends InboxRecord>(options: InboxListOptions<Item>): InboxList<Item> {
+  const { isInUse, onUpdate } = options;
+  let lines: readonly InboxLine<Item>[] | undefined;
   let connection: Connection = 'connecting';
   let unfollow: (() => void) | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isStarted = false;
 
-  function notify(update: ListUpdate): void {
+  function notify(update: ListUpdate<Item>): void {
     onUpdate(update);
     if (timer === undefined && isStarted && lines?.length) {
       timer = setTimeout(refresh, refreshInMs(lines));
@@ -61,10 +74,10 @@ export function createInboxList({ server, isInUse, onUpdate }: InboxListOptions)
   }
 
   /** Closed lines are checked often, so that they disappear in time. */
-  function refreshInMs(shown: readonly InboxLine[]): number {
+  function refreshInMs(shown: readonly InboxLine<Item>[]): number {
     if (countWaiting(shown) < shown.length) return CLOSED_CHECK_MS;
-    const deadlines = shown.map(({ elicitation }) => Date.parse(elicitation.expiresAt ?? ''));
-    return nextChangeMs(server.now(), deadlines);
+    const deadlines = shown.map(({ item }) => Date.parse(item.expiresAt ?? ''));
+    return nextChangeMs(options.now(), deadlines);
   }
 
   function refresh(): void {
@@ -78,31 +91,31 @@ export function createInboxList({ server, isInUse, onUpdate }: InboxListOptions)
     timer = undefined;
   }
 
-  function onOpen(open: readonly Elicitation[]): void {
+  function onOpen(open: readonly Item[]): void {
     const isFirst = lines === undefined;
-    const merged = merge(lines ?? [], open, performance.now());
+    const merged = merge(options, lines ?? [], open, performance.now());
     lines = merged.lines;
     cancelRefresh();
     notify(isFirst ? {} : { arrived: merged.arrived });
-    for (const elicitationId of merged.closed) void readEnd(elicitationId);
+    for (const id of merged.closed) void readEnd(id);
   }
 
-  /** Reads how a question ended: the list only shows that it is no longer open. */
-  async function readEnd(elicitationId: string): Promise<void> {
+  /** Reads how a record ended: the list only shows that it is no longer open. */
+  async function readEnd(id: string): Promise<void> {
     try {
-      recordEnd(await server.read(elicitationId));
+      recordEnd({ id, end: await options.read(id) });
     } catch {
-      lines = markUnknown(lines ?? [], elicitationId);
+      lines = markUnknown(lines ?? [], id);
       notify({});
     }
   }
 
-  function recordEnd(ended: Pick<Elicitation, 'elicitationId' | 'status'>): void {
-    const known = lines?.find(({ elicitation }) => elicitation.elicitationId === ended.elicitationId);
-    if (known === undefined || isTerminal(known.elicitation.status) || !isTerminal(ended.status)) return;
-    lines = endLine(lines ?? [], ended, performance.now());
+  function recordEnd(ended: EndedRecord<Item>): void {
+    const known = lines?.find(({ id }) => id === ended.id);
+    if (known === undefined || options.hasEnded(known.item) || !options.hasEnded(ended.end)) return;
+    lines = endLine(options, lines ?? [], ended, performance.now());
     cancelRefresh();
-    notify({ ended: { ...known.elicitation, ...ended } });
+    notify({ ended: { ...known.item, ...ended.end } });
   }
 
   return {
@@ -117,7 +130,7 @@ export function createInboxList({ server, isInUse, onUpdate }: InboxListOptions)
     },
     start() {
       isStarted = true;
-      unfollow ??= server.followInbox(onOpen, (state) => {
+      unfollow ??= options.follow(onOpen, (state) => {
         connection = state;
         notify({ connection: state });
       });

@@ -166,6 +166,17 @@ export const inboxStyles = css`
   .panel {
     padding-block-start: calc(var(--space) / 2);
   }
+  .remembered {
+    margin-block-start: var(--space);
+  }
+  summary {
+    min-block-size: 1.5rem;
+    font-weight: 600;
+    cursor: pointer;
+  }
+  remembered-approvals {
+    padding-block: calc(var(--space) / 2);
+  }
   .spoken {
     position: absolute;
     inline-size: 1px;

@@ -2,36 +2,51 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { readableLine } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { guard } from 'lit/directives/guard.js';
+import type { Approval } from '../approval.ts';
+import { type ApprovalSettled, askerOf, isPending, titleOf } from '../approvals.ts';
 import { agentOf } from '../card/head.ts';
 import type { Elicitation } from '../elicitation.ts';
 import type { ElicitationServer, ElicitationSettled } from '../index.ts';
 import type { AllStrings } from '../strings/strings.ts';
 import type { InboxLine } from './lines.ts';
+import type { InboxRow } from './rows.ts';
 
 /** Without a title, this many characters of the message name the line. */
 const NAME_LENGTH = 140;
 
-/** What the view of a line needs besides the line. */
-export interface LineContext {
+/** What the view of a row needs besides the row. */
+export interface RowContext {
   readonly words: AllStrings;
   readonly overrides: Partial<AllStrings> | undefined;
   readonly server: ElicitationServer;
   readonly isExpanded: boolean;
   /** Its card has been shown once, and stays. */
   readonly hasCard: boolean;
-  /** A card of this inbox settled it. */
-  readonly isHere: boolean;
+  /** Whether a card of this inbox settled the record. */
+  isHere(id: string): boolean;
   onToggle(button: HTMLElement): void;
-  onSettled(event: CustomEvent<ElicitationSettled>): void;
+  onSettled(event: CustomEvent<ElicitationSettled | ApprovalSettled>): void;
 }
 
-/** One line, which unfolds to the card of its question. */
-export function lineView({ elicitation, isUnknown }: InboxLine, context: LineContext): TemplateResult {
-  const { isExpanded, hasCard } = context;
-  const isClosed = isUnknown === true || isTerminal(elicitation.status);
-  const id = elicitation.elicitationId;
+/** What a row shows of its record or records. */
+interface RowContent {
+  readonly name: string;
+  readonly agent: string;
+  readonly createdAt: string | undefined;
+  readonly expiresAt: string | undefined;
+  /** How it ended; undefined while it is open. */
+  readonly end: string | undefined;
+  readonly card: TemplateResult | typeof nothing;
+}
+
+/** One row, which unfolds to the card of its question or of its calls. */
+export function rowView(row: InboxRow, context: RowContext): TemplateResult {
+  const content =
+    'question' in row ? questionContent(row.question, context) : callsContent(row.calls, context);
+  const { isExpanded } = context;
+  const id = row.id.replaceAll(' ', '.');
   return html`
-    <li part="item" data-id=${id}>
+    <li part="item" data-id=${row.id}>
       <button
         class="disclosure"
         part="disclosure"
@@ -41,24 +56,24 @@ export function lineView({ elicitation, isUnknown }: InboxLine, context: LineCon
         aria-describedby=${`about-${id}`}
         @click=${(event: Event) => context.onToggle(event.currentTarget as HTMLElement)}
       >
-        <bdi class="name" part="title">${nameOf(elicitation)}</bdi>
+        <bdi class="name" part="title">${content.name}</bdi>
       </button>
       <div class="about quiet" part="about" id=${`about-${id}`}>
-        ${isClosed ? noteView(elicitation, context) : aboutView(elicitation, context)}
+        ${content.end === undefined ? aboutView(content, context) : html`<span class="note" part="note">${content.end}</span>`}
       </div>
-      <div class="panel" part="panel" id=${`card-${id}`} ?hidden=${!isExpanded}>
-        ${hasCard ? cardView(elicitation, context) : nothing}
-      </div>
+      <div class="panel" part="panel" id=${`card-${id}`} ?hidden=${!isExpanded}>${content.card}</div>
     </li>
   `;
 }
 
-function aboutView(elicitation: Elicitation, { words, server }: LineContext): TemplateResult {
-  const { createdAt, expiresAt } = elicitation;
+function aboutView(
+  { agent, createdAt, expiresAt }: RowContent,
+  { words, server }: RowContext,
+): TemplateResult {
   const now = server.now();
   const remainingMs = Date.parse(expiresAt ?? '') - now;
   return html`
-    <bdi part="agent">${words.asks(agentOf(elicitation, undefined, words))}</bdi>
+    <bdi part="agent">${words.asks(agent)}</bdi>
     ${
       createdAt === undefined
         ? nothing
@@ -74,22 +89,57 @@ function aboutView(elicitation: Elicitation, { words, server }: LineContext): Te
   `;
 }
 
-function noteView(elicitation: Elicitation, { words, isHere }: LineContext): TemplateResult {
-  return html`<span class="note" part="note">${endOf(elicitation, words, isHere)}</span>`;
+/** The card gets its question once; from then on it follows the question itself. */
+function questionContent({ id, item, isUnknown }: InboxLine<Elicitation>, context: RowContext): RowContent {
+  const { words, hasCard, server, overrides, onSettled } = context;
+  const isClosed = isUnknown === true || isTerminal(item.status);
+  return {
+    name: nameOf(item),
+    agent: agentOf(item, undefined, words),
+    createdAt: item.createdAt,
+    expiresAt: item.expiresAt,
+    end: isClosed ? endOf(item, words, context.isHere(id)) : undefined,
+    card: hasCard
+      ? html`<elicitation-card
+          part="card"
+          .server=${server}
+          .elicitation=${guard([id], () => item)}
+          .strings=${overrides}
+          @elicitation-settled=${onSettled}
+        ></elicitation-card>`
+      : nothing,
+  };
 }
 
-/** The card gets its question once; from then on it follows the question itself. */
-function cardView(elicitation: Elicitation, context: LineContext): TemplateResult {
-  const id = elicitation.elicitationId;
-  return html`
-    <elicitation-card
-      part="card"
-      .server=${context.server}
-      .elicitation=${guard([id], () => elicitation)}
-      .strings=${context.overrides}
-      @elicitation-settled=${context.onSettled}
-    ></elicitation-card>
-  `;
+/** The card gets calls that join the step later, too, and ignores older views. */
+function callsContent(lines: readonly InboxLine<Approval>[], context: RowContext): RowContent {
+  const { words, hasCard, server, overrides, onSettled } = context;
+  const views = lines.map(({ item }) => item);
+  const isClosed = lines.every(({ item, isUnknown }) => isUnknown === true || !isPending(item));
+  const [last] = lines;
+  const deadlines = views.filter(isPending).flatMap(({ expiresAt }) => expiresAt ?? []);
+  return {
+    name: titleOf(views, words),
+    agent: askerOf(last?.item, words),
+    createdAt: last?.item.createdAt,
+    expiresAt: deadlines.sort()[0],
+    end:
+      isClosed && last !== undefined ? endOfApproval(last.item, words, context.isHere(last.id)) : undefined,
+    card: hasCard
+      ? html`<approval-card
+          part="card"
+          .server=${server}
+          .approvals=${guard([lines.map(({ id }) => id).join()], () => views)}
+          .strings=${overrides}
+          @approval-settled=${onSettled}
+        ></approval-card>`
+      : nothing,
+  };
+}
+
+/** How an approval ended; if that is unknown, only that it is no longer pending. */
+export function endOfApproval({ status, reason }: Approval, words: AllStrings, isHere: boolean): string {
+  return status === 'pending' ? words.approvalGone : words.approvalEnded({ status, here: isHere, reason });
 }
 
 /** How a question ended; if that is unknown, only that it is no longer open. */

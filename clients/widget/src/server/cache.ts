@@ -1,66 +1,78 @@
-import { type Elicitation, isOpen, newer } from '../elicitation.ts';
 import type { Connection } from './type.ts';
 
-export interface Follower {
-  readonly onChange: (elicitation: Elicitation) => void;
+/** What a cache has to know about a kind of record: questions or approvals. */
+export interface RecordKind<Item> {
+  idOf(item: Item): string;
+  /** Whether the person can still act. */
+  isOpen(item: Item): boolean;
+  /** The newer of two views of one record. */
+  newer(known: Item | undefined, next: Item): Item;
+}
+
+export interface Follower<Item> {
+  readonly onChange: (item: Item) => void;
   readonly onConnection?: ((state: Connection) => void) | undefined;
   readonly onGone?: (() => void) | undefined;
 }
 
-export interface InboxFollower {
-  readonly onOpen: (open: readonly Elicitation[]) => void;
+export interface InboxFollower<Item> {
+  readonly onOpen: (open: readonly Item[]) => void;
   readonly onConnection?: ((state: Connection) => void) | undefined;
 }
 
-/** The latest view of everything that is followed, and its followers. It does not know where updates come from. */
-export interface ElicitationCache {
-  follow(elicitationId: string, follower: Follower): () => void;
-  followInbox(follower: InboxFollower): () => void;
+/** The latest view of every record that is followed, and its followers. It does not know where updates come from. */
+export interface RecordCache<Item> {
+  follow(id: string, follower: Follower<Item>): () => void;
+  followInbox(follower: InboxFollower<Item>): () => void;
   hasInbox(): boolean;
-  /** Ids of followed elicitations that may still change. */
+  /** Ids of followed records that may still change. */
   openIds(): string[];
-  /** Takes a view of one elicitation, from any source and in any order. */
-  update(elicitation: Elicitation): void;
-  /** Takes the complete list of open elicitations. Returns the ids that are followed, may still change and are not in it. */
-  replaceOpen(open: readonly Elicitation[]): string[];
-  /** The server does not know this elicitation. */
-  remove(elicitationId: string): void;
-  /** Updates have ended: the list of open elicitations and the connection's state are unknown from now on. */
+  /** Takes a view of one record, from any source and in any order. */
+  update(item: Item): void;
+  /** Takes the complete list of open records. Returns the ids that are followed, may still change and are not in it. */
+  replaceOpen(open: readonly Item[]): string[];
+  /** The server does not know this record. */
+  remove(id: string): void;
+  /** Updates have ended: the list of open records and the connection's state are unknown from now on. */
   suspend(): void;
   /** Removes all followers. */
   close(): void;
-  /** The latest view of an open elicitation. */
-  findOpen(elicitationId: string): Elicitation | undefined;
+  /** The latest view of an open record. */
+  findOpen(id: string): Item | undefined;
   connection(): Connection;
   setConnection(state: Connection): void;
 }
 
-interface CacheEntry {
-  latest: Elicitation | undefined;
+interface CacheEntry<Item> {
+  latest: Item | undefined;
   isGone: boolean;
-  readonly followers: Set<Follower>;
+  readonly followers: Set<Follower<Item>>;
 }
 
-export function createCache(): ElicitationCache {
-  const entries = new Map<string, CacheEntry>();
-  const inboxes = new Set<InboxFollower>();
-  /** A settled elicitation stays settled, even when an older list arrives later. */
+export function createCache<Item extends { readonly status: string; readonly createdAt?: string }>({
+  idOf,
+  isOpen,
+  newer,
+}: RecordKind<Item>): RecordCache<Item> {
+  const entries = new Map<string, CacheEntry<Item>>();
+  const inboxes = new Set<InboxFollower<Item>>();
+  /** A settled record stays settled, even when an older list arrives later. */
   const settled = new Set<string>();
-  let inbox: Map<string, Elicitation> | undefined;
+  let inbox: Map<string, Item> | undefined;
   let state: Connection = 'connecting';
 
-  function updateEntry(elicitationId: string, elicitation: Elicitation): void {
-    const entry = entries.get(elicitationId);
+  function updateEntry(id: string, item: Item): void {
+    const entry = entries.get(id);
     if (entry === undefined) return;
     const { latest } = entry;
-    entry.latest = newer(latest, elicitation);
+    entry.latest = newer(latest, item);
     const isChanged = latest?.status !== entry.latest.status || entry.isGone;
     entry.isGone = false;
-    // Nothing but the status of an elicitation ever changes.
+    // Nothing but the status of a record ever changes.
     if (isChanged) for (const { onChange } of entry.followers) notify(onChange, entry.latest);
   }
 
-  function notifyInboxes(to: Iterable<InboxFollower> = inboxes): void {
+  function notifyInboxes(to: Iterable<InboxFollower<Item>> = inboxes): void {
     if (inbox === undefined) return;
     const newestFirst = [...inbox.values()].sort((a, b) =>
       (b.createdAt ?? '').localeCompare(a.createdAt ?? ''),
@@ -75,14 +87,14 @@ export function createCache(): ElicitationCache {
   }
 
   return {
-    follow(elicitationId, follower) {
-      const entry = entries.get(elicitationId) ?? { latest: undefined, isGone: false, followers: new Set() };
-      entries.set(elicitationId, entry);
+    follow(id, follower) {
+      const entry = entries.get(id) ?? { latest: undefined, isGone: false, followers: new Set() };
+      entries.set(id, entry);
       entry.followers.add(follower);
       if (entry.latest !== undefined && !entry.isGone) notify(follower.onChange, entry.latest);
       return () => {
         entry.followers.delete(follower);
-        if (entry.followers.size === 0 && entries.get(elicitationId) === entry) entries.delete(elicitationId);
+        if (entry.followers.size === 0 && entries.get(id) === entry) entries.delete(id);
       };
     },
     followInbox(follower) {
@@ -92,27 +104,27 @@ export function createCache(): ElicitationCache {
     },
     hasInbox: () => inboxes.size > 0,
     openIds,
-    update(elicitation) {
-      const id = elicitation.elicitationId;
-      updateEntry(id, elicitation);
-      if (!isOpen(elicitation)) settled.add(id);
+    update(item) {
+      const id = idOf(item);
+      updateEntry(id, item);
+      if (!isOpen(item)) settled.add(id);
       if (inbox === undefined) return;
       const known = inbox.get(id);
       if (settled.has(id)) inbox.delete(id);
-      else inbox.set(id, newer(known, elicitation));
+      else inbox.set(id, newer(known, item));
       if (known?.status !== inbox.get(id)?.status) notifyInboxes();
     },
     replaceOpen(open) {
       const before = inbox;
-      const now = open.filter((one) => isOpen(one) && !settled.has(one.elicitationId));
-      inbox = new Map(now.map((one) => [one.elicitationId, newer(before?.get(one.elicitationId), one)]));
-      for (const one of now) updateEntry(one.elicitationId, one);
+      const now = open.filter((one) => isOpen(one) && !settled.has(idOf(one)));
+      inbox = new Map(now.map((one) => [idOf(one), newer(before?.get(idOf(one)), one)]));
+      for (const one of now) updateEntry(idOf(one), one);
       if (before === undefined || !hasSameStatuses(before, inbox)) notifyInboxes();
       return openIds().filter((id) => !inbox?.has(id));
     },
-    remove(elicitationId) {
-      const entry = entries.get(elicitationId);
-      if (inbox?.delete(elicitationId)) notifyInboxes();
+    remove(id) {
+      const entry = entries.get(id);
+      if (inbox?.delete(id)) notifyInboxes();
       if (entry === undefined || entry.isGone) return;
       entry.isGone = true;
       for (const { onGone } of entry.followers) if (onGone !== undefined) notify(onGone, undefined);
@@ -125,7 +137,7 @@ export function createCache(): ElicitationCache {
       entries.clear();
       inboxes.clear();
     },
-    findOpen: (elicitationId) => inbox?.get(elicitationId),
+    findOpen: (id) => inbox?.get(id),
     connection: () => state,
     setConnection(next) {
       if (state === next) return;
@@ -136,7 +148,10 @@ export function createCache(): ElicitationCache {
   };
 }
 
-function hasSameStatuses(a: ReadonlyMap<string, Elicitation>, b: ReadonlyMap<string, Elicitation>): boolean {
+function hasSameStatuses<Item extends { readonly status: string }>(
+  a: ReadonlyMap<string, Item>,
+  b: ReadonlyMap<string, Item>,
+): boolean {
   return a.size === b.size && [...a].every(([id, { status }]) => b.get(id)?.status === status);
 }
 

@@ -1,20 +1,36 @@
 import {
+  type ApprovalChoice,
   type Answer as CoreAnswer,
   createTransport,
   followInbox,
+  type InboxItem,
+  listApprovals,
   listElicitations,
+  listRememberedApprovals,
   RETRY_DEFAULTS,
+  type RememberedApproval,
+  readApproval,
   readElicitation,
+  revokeRememberedApproval,
   type SseEvent,
   sendAnswer,
+  sendDecision,
 } from '@parley/core';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { type Approval, isApproval } from '../approval.ts';
 import { type Elicitation, isElicitation } from '../elicitation.ts';
 import { isResultUnknown, Refusal, toRefusal } from './refusal.ts';
 import type { Answer, ElicitationServerOptions } from './type.ts';
 
 /** How often an answer is sent while it is unknown whether it arrived. */
 const ANSWER_TRIES = 4;
+/** How answers and decisions are sent. */
+const SENDING = {
+  triesMax: ANSWER_TRIES,
+  giveUpMs: Number.POSITIVE_INFINITY,
+  isRetryable: isResultUnknown,
+  keepalive: true,
+};
 
 export interface CallsOptions extends Pick<ElicitationServerOptions, 'getToken' | 'fetch'> {
   readonly baseUrl: string;
@@ -24,16 +40,17 @@ export interface CallsOptions extends Pick<ElicitationServerOptions, 'getToken' 
   readonly onTime: (serverTime: string, roundTripMs: number) => void;
 }
 
-export interface OpenElicitationsPage {
-  readonly elicitations: readonly Elicitation[];
+export interface OpenPage<Item> {
+  readonly items: readonly Item[];
   readonly nextCursor: string | undefined;
 }
 
 /** What the inbox stream delivers. */
 export interface InboxListener {
-  /** Every open elicitation of the person; the first event of every connection. */
-  readonly onSnapshot: (open: readonly Elicitation[]) => void;
+  /** Everything that waits for the person; the first event of every connection. */
+  readonly onSnapshot: (elicitations: readonly Elicitation[], approvals: readonly Approval[]) => void;
   readonly onChange: (elicitation: Elicitation) => void;
+  readonly onApproval: (approval: Approval) => void;
   /** The connection ended or could not be made; another try follows. */
   readonly onDisconnect: () => void;
 }
@@ -43,9 +60,17 @@ export interface Calls {
   /** One try. */
   read(elicitationId: string, signal?: AbortSignal): Promise<Elicitation>;
   /** One page of the person's open elicitations; one try. */
-  listOpen(cursor: string | undefined, signal: AbortSignal): Promise<OpenElicitationsPage>;
+  listOpen(cursor: string | undefined, signal: AbortSignal): Promise<OpenPage<Elicitation>>;
   /** Sends an answer, and retries with the same `responseId`. It outlives the page where the browser allows that. */
   answer(elicitationId: string, answer: Answer): Promise<Elicitation>;
+  /** One try. */
+  readApproval(approvalId: string, signal?: AbortSignal): Promise<Approval>;
+  /** One page of the person's pending approvals; one try. */
+  listPending(cursor: string | undefined, signal: AbortSignal): Promise<OpenPage<Approval>>;
+  /** Sends a decision, with retries. It outlives the page where the browser allows that. */
+  decide(approvalId: string, choice: ApprovalChoice): Promise<Approval>;
+  listRemembered(): Promise<readonly RememberedApproval[]>;
+  revokeRemembered(grantId: string): Promise<void>;
   /** Keeps one stream of the inbox open until the signal is aborted. Never rejects. */
   followInbox(listener: InboxListener, signal: AbortSignal): Promise<void>;
 }
@@ -77,39 +102,49 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
       attempt(async () => {
         const query = { status: ['pending', 'opened'], limit: 100, cursor } as const;
         const page = await listElicitations(transport, query, { signal, triesMax: 1 });
-        return { elicitations: page.elicitations.filter(isElicitation), nextCursor: page.nextCursor };
+        return { items: page.elicitations.filter(isElicitation), nextCursor: page.nextCursor };
       }),
     // No signal: an answer is sent even when the page is left or the server object is closed.
     answer: (elicitationId, answer) =>
       attempt(async () =>
-        elicitationIn(
-          await sendAnswer(transport, elicitationId, answer as CoreAnswer, {
-            triesMax: ANSWER_TRIES,
-            giveUpMs: Number.POSITIVE_INFINITY,
-            isRetryable: isResultUnknown,
-            keepalive: true,
-          }),
-        ),
+        elicitationIn(await sendAnswer(transport, elicitationId, answer as CoreAnswer, SENDING)),
       ),
-    async followInbox({ onSnapshot, onChange, onDisconnect }, signal) {
+    readApproval: (approvalId, signal) =>
+      attempt(async () => approvalIn(await readApproval(transport, approvalId, { signal, triesMax: 1 }))),
+    listPending: (cursor, signal) =>
+      attempt(async () => {
+        const query = { status: 'pending', limit: 100, cursor } as const;
+        const page = await listApprovals(transport, query, { signal, triesMax: 1 });
+        return { items: page.approvals.filter(isApproval), nextCursor: page.nextCursor };
+      }),
+    decide: (approvalId, choice) =>
+      attempt(async () => approvalIn(await sendDecision(transport, approvalId, choice, SENDING))),
+    listRemembered: () => attempt(() => listRememberedApprovals(transport, { triesMax: 1 })),
+    revokeRemembered: (grantId) => attempt(() => revokeRememberedApproval(transport, grantId)),
+    async followInbox(listener, signal) {
       const options = {
         signal,
-        onDisconnect,
+        onDisconnect: listener.onDisconnect,
         isRetryable: () => true,
         ignoresServerRetry: true,
         // A connection is live when its snapshot has arrived.
         resetsBackoff: (event?: SseEvent) => event?.event === 'inbox-snapshot',
       };
-      for await (const item of followInbox(transport, options)) {
-        if (item.type === 'inbox-snapshot') onSnapshot(item.elicitations.filter(isElicitation));
-        else {
-          // An event of an unknown type may carry an elicitation, too.
-          const data: unknown = item.type === 'other' ? item.data : item.elicitation;
-          if (isElicitation(data)) onChange(data);
-        }
-      }
+      for await (const item of followInbox(transport, options)) deliver(item, listener);
     },
   };
+}
+
+function deliver(item: InboxItem, { onSnapshot, onChange, onApproval }: InboxListener): void {
+  if (item.type === 'inbox-snapshot') {
+    onSnapshot(item.elicitations.filter(isElicitation), item.approvals.filter(isApproval));
+    return;
+  }
+  // An event of an unknown type may carry a record, too.
+  const data: unknown =
+    item.type === 'other' ? item.data : 'approval' in item ? item.approval : item.elicitation;
+  if (isElicitation(data)) onChange(data);
+  else if (isApproval(data)) onApproval(data);
 }
 
 /** The elicitation of a reply, without an answer that is sensitive. */
@@ -117,6 +152,11 @@ function elicitationIn(reply: unknown): Elicitation {
   if (!isElicitation(reply)) throw new Error('The reply does not come from Parley.');
   const { content, ...rest } = reply;
   return { ...rest, ...(content && !rest.sensitive && { content }) };
+}
+
+function approvalIn(reply: unknown): Approval {
+  if (!isApproval(reply)) throw new Error('The reply does not come from Parley.');
+  return reply;
 }
 
 async function tokenFrom(getToken: CallsOptions['getToken']): Promise<string> {

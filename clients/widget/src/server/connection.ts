@@ -1,16 +1,19 @@
 import { createBackoff, sleep } from '@parley/core';
-import type { ElicitationCache } from './cache.ts';
+import type { Approval } from '../approval.ts';
+import type { Elicitation } from '../elicitation.ts';
 import type { Calls } from './calls.ts';
 import type { PageEvent, PageLifecycle } from './page.ts';
-import { poll, pollOne } from './polling.ts';
+import { poll, pollOne, type Source } from './polling.ts';
 import { type Refusal, toRefusal } from './refusal.ts';
+import type { Connection } from './type.ts';
 
 /** How long the connection outlives its last follower, in ms: a card that moves within the page unfollows for an instant. */
 const LINGER_MS = 500;
 
 export interface ConnectionDeps {
   readonly calls: Calls;
-  readonly cache: ElicitationCache;
+  readonly elicitations: Source<Elicitation>;
+  readonly approvals: Source<Approval>;
   readonly page: PageLifecycle;
   readonly pollMs: number;
   readonly hiddenMs: number;
@@ -18,17 +21,18 @@ export interface ConnectionDeps {
   readonly onTime: (serverTime: string | undefined) => void;
 }
 
-/** Keeps the cache up to date while it has followers: by the event stream, and by polling while that is not live. */
+/** Keeps the caches up to date while they have followers: by the event stream, and by polling while that is not live. */
 export interface ServerConnection {
-  /** A follower was added; `elicitationId` is what it follows, unless it follows the inbox. */
-  followed(elicitationId?: string): void;
+  /** A follower was added; `id` is what it follows, unless it follows the inbox. */
+  followed<Item>(source: Source<Item>, id?: string): void;
   /** A follower was removed. */
   unfollowed(): void;
   close(): void;
 }
 
 export function createServerConnection(deps: ConnectionDeps): ServerConnection {
-  const { calls, cache, page, pollMs, retryMs, onTime } = deps;
+  const { calls, elicitations, approvals, page, pollMs, retryMs, onTime } = deps;
+  const caches = [elicitations.cache, approvals.cache] as const;
   const closing = new AbortController();
   const backoff = createBackoff({ firstDelayMs: pollMs, delayMsMax: Math.max(pollMs, retryMs[1]) });
   let nextPollMs = pollMs;
@@ -39,12 +43,22 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
   let isSuspended = false;
   let suspendTimer: ReturnType<typeof setTimeout> | undefined;
   let lingerTimer: ReturnType<typeof setTimeout> | undefined;
-  const pollingDeps = { calls, cache, isLive: () => isLive };
 
-  const isNeeded = () => !closing.signal.aborted && (cache.hasInbox() || cache.openIds().length > 0);
+  const isNeeded = () =>
+    !closing.signal.aborted && caches.some((cache) => cache.hasInbox() || cache.openIds().length > 0);
+
+  function setConnection(state: Connection): void {
+    for (const cache of caches) cache.setConnection(state);
+  }
+
+  async function pollAll(): Promise<Refusal | undefined> {
+    const { signal } = closing;
+    const refusal = await poll(elicitations, () => isLive, signal);
+    return refusal ?? poll(approvals, () => isLive, signal);
+  }
 
   function pollNow(): Promise<void> {
-    polling ??= poll(pollingDeps, closing.signal)
+    polling ??= pollAll()
       .then(onPolled)
       .finally(() => {
         polling = undefined;
@@ -61,7 +75,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
   function onPolled(refusal: Refusal | undefined): void {
     if (refusal === undefined) backoff.reset();
     nextPollMs = refusal === undefined ? pollMs : backoff.nextDelayMs(refusal.retryAfterSeconds);
-    if (!isLive && isNeeded()) cache.setConnection(refusal === undefined ? 'polling' : 'offline');
+    if (!isLive && isNeeded()) setConnection(refusal === undefined ? 'polling' : 'offline');
     openOrClose();
   }
 
@@ -69,16 +83,23 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     session = new AbortController();
     const { signal } = session;
     const listener = {
-      onSnapshot(open: readonly Parameters<ElicitationCache['update']>[0][]) {
+      onSnapshot(openElicitations: readonly Elicitation[], openApprovals: readonly Approval[]) {
         isLive = true;
-        for (const { serverTime } of open) onTime(serverTime);
-        const missing = cache.replaceOpen(open);
-        cache.setConnection('live');
-        for (const id of missing) void readNow(id);
+        for (const { serverTime } of [...openElicitations, ...openApprovals]) onTime(serverTime);
+        const questions = elicitations.cache.replaceOpen(openElicitations);
+        const calls = approvals.cache.replaceOpen(openApprovals);
+        setConnection('live');
+        for (const id of questions) void readNow(elicitations, id);
+        for (const id of calls) void readNow(approvals, id);
       },
-      onChange(elicitation: Parameters<ElicitationCache['update']>[0]) {
+      onChange(elicitation: Elicitation) {
         onTime(elicitation.serverTime);
-        cache.update(elicitation);
+        elicitations.cache.update(elicitation);
+        openOrClose();
+      },
+      onApproval(approval: Approval) {
+        onTime(approval.serverTime);
+        approvals.cache.update(approval);
         openOrClose();
       },
       onDisconnect() {
@@ -99,8 +120,8 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     }
   }
 
-  async function readNow(elicitationId: string): Promise<void> {
-    await pollOne(pollingDeps, elicitationId, closing.signal).then(
+  async function readNow<Item>(source: Source<Item>, id: string): Promise<void> {
+    await pollOne(source, id, closing.signal).then(
       () => onPolled(undefined),
       (error: unknown) => onPolled(toRefusal(error)),
     );
@@ -133,7 +154,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     clearTimeout(suspendTimer);
     suspendTimer = undefined;
     isSuspended = false;
-    cache.suspend();
+    for (const cache of caches) cache.suspend();
   }
 
   function listen(): () => void {
@@ -156,28 +177,28 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     } else {
       // After either event the old connection may be dead.
       disconnect();
-      if (event === 'offline') cache.setConnection('offline');
+      if (event === 'offline') setConnection('offline');
     }
     openOrClose();
     void pollAgain();
   }
 
   return {
-    followed(elicitationId) {
+    followed(source, id) {
       const wasOpen = session !== undefined;
       openOrClose();
-      if (elicitationId === undefined) {
+      if (id === undefined) {
         if (wasOpen && !isLive) void pollNow();
         return;
       }
-      const known = isLive ? cache.findOpen(elicitationId) : undefined;
-      if (known === undefined) void readNow(elicitationId);
-      else cache.update(known);
+      const known = isLive ? source.cache.findOpen(id) : undefined;
+      if (known === undefined) void readNow(source, id);
+      else source.cache.update(known);
     },
     unfollowed: openOrClose,
     close() {
       closing.abort();
-      cache.close();
+      for (const cache of caches) cache.close();
       clearTimeout(lingerTimer);
       lingerTimer = undefined;
       closeUnneeded();

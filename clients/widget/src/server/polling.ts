@@ -1,55 +1,65 @@
-import type { ElicitationCache } from './cache.ts';
-import type { Calls } from './calls.ts';
+import type { RecordCache } from './cache.ts';
+import type { OpenPage } from './calls.ts';
 import { type Refusal, toRefusal } from './refusal.ts';
 
-/** From this number of elicitations on, one list costs less than single reads. */
+/** From this number of records on, one list costs less than single reads. */
 const LIST_FROM = 6;
 
-export interface PollingDeps {
-  readonly calls: Calls;
-  readonly cache: ElicitationCache;
-  readonly isLive: () => boolean;
+/** One kind of record: its cache, and how it is read. */
+export interface Source<Item> {
+  readonly cache: RecordCache<Item>;
+  readonly idOf: (item: Item) => string;
+  readonly read: (id: string, signal?: AbortSignal) => Promise<Item>;
+  readonly listOpen: (cursor: string | undefined, signal: AbortSignal) => Promise<OpenPage<Item>>;
 }
 
 /**
- * Reads everything that is followed once, and the list of open elicitations if an inbox is shown. Never rejects; resolves
- * with the refusal of the first call that failed.
+ * Reads everything that is followed once, and the list of open records if an inbox is shown. Never rejects; resolves with
+ * the refusal of the first call that failed.
  */
-export async function poll(deps: PollingDeps, signal: AbortSignal): Promise<Refusal | undefined> {
-  const { cache } = deps;
+export async function poll<Item>(
+  source: Source<Item>,
+  isLive: () => boolean,
+  signal: AbortSignal,
+): Promise<Refusal | undefined> {
+  const { cache } = source;
   let ids = cache.openIds();
   try {
-    if (cache.hasInbox() || ids.length >= LIST_FROM) ids = await pollList(deps, signal);
-    for (const id of ids) await pollOne(deps, id, signal);
+    if (cache.hasInbox() || ids.length >= LIST_FROM) ids = await pollList(source, isLive, signal);
+    for (const id of ids) await pollOne(source, id, signal);
     return undefined;
   } catch (error) {
     return toRefusal(error);
   }
 }
 
-/** Reads one elicitation into the cache, or removes it there when the server does not know it. */
-export async function pollOne({ calls, cache }: PollingDeps, elicitationId: string, signal: AbortSignal) {
+/** Reads one record into the cache, or removes it there when the server does not know it. */
+export async function pollOne<Item>({ cache, read }: Source<Item>, id: string, signal: AbortSignal) {
   try {
-    cache.update(await calls.read(elicitationId, signal));
+    cache.update(await read(id, signal));
   } catch (error) {
     const refusal = toRefusal(error);
     if (refusal.code !== 'not_found') throw refusal;
-    cache.remove(elicitationId);
+    cache.remove(id);
   }
 }
 
-/** Reads the list of open elicitations. Returns the ids that are followed and not in it. */
-async function pollList({ calls, cache, isLive }: PollingDeps, signal: AbortSignal): Promise<string[]> {
-  const found = [];
+/** Reads the list of open records. Returns the ids that are followed and not in it. */
+async function pollList<Item>(
+  { cache, idOf, listOpen }: Source<Item>,
+  isLive: () => boolean,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const found: Item[] = [];
   let cursor: string | undefined;
   do {
-    const page = await calls.listOpen(cursor, signal);
-    found.push(...page.elicitations);
+    const page = await listOpen(cursor, signal);
+    found.push(...page.items);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   // While the event stream is live, the list may be older than the last event.
   if (!isLive()) return cache.replaceOpen(found);
   for (const one of found) cache.update(one);
-  const listed = new Set(found.map((one) => one.elicitationId));
+  const listed = new Set(found.map(idOf));
   return cache.openIds().filter((id) => !listed.has(id));
 }

@@ -1,5 +1,6 @@
 import { isParleyClientError, type ParleyClientError } from '@parley/core';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { type Approval, isApproval } from '../approval.ts';
 import { type Elicitation, isElicitation } from '../elicitation.ts';
 
 /** A field error of the server: `path` is the field's name. */
@@ -13,6 +14,7 @@ export interface RefusalParts {
   readonly code: string;
   readonly errors?: readonly FieldError[];
   readonly elicitation?: Elicitation | undefined;
+  readonly approval?: Approval | undefined;
   readonly retryAfterSeconds?: number | undefined;
   readonly cause?: unknown;
 }
@@ -30,6 +32,8 @@ export class Refusal extends Error {
   readonly errors: readonly FieldError[];
   /** The current elicitation, when the reply contains it. */
   readonly elicitation?: Elicitation;
+  /** The current approval, when the reply contains it. */
+  readonly approval?: Approval;
   readonly retryAfterSeconds?: number;
 
   constructor(parts: RefusalParts) {
@@ -42,6 +46,7 @@ export class Refusal extends Error {
     this.code = parts.code;
     this.errors = parts.errors ?? [];
     if (parts.elicitation !== undefined) this.elicitation = parts.elicitation;
+    if (parts.approval !== undefined) this.approval = parts.approval;
     if (parts.retryAfterSeconds !== undefined) this.retryAfterSeconds = parts.retryAfterSeconds;
   }
 }
@@ -65,7 +70,7 @@ export function isResultUnknown(error: unknown): boolean {
 const CODES_OF_STATUS = ['unauthenticated', 'forbidden', 'too_large', 'rate_limited'];
 
 function refusalOf({ code, status = 0, problem, retryAfterSeconds }: ParleyClientError): Refusal {
-  const { code: given, errors, elicitation } = { ...problem };
+  const { code: given, errors, elicitation, approval } = { ...problem };
   const implied = CODES_OF_STATUS.includes(code) ? code : 'unavailable';
   return new Refusal({
     status,
@@ -73,6 +78,7 @@ function refusalOf({ code, status = 0, problem, retryAfterSeconds }: ParleyClien
     code: typeof given === 'string' ? given : implied,
     errors: Array.isArray(errors) ? errors.filter(isFieldError) : [],
     elicitation: isElicitation(elicitation) ? elicitation : undefined,
+    approval: isApproval(approval) ? approval : undefined,
     retryAfterSeconds,
   });
 }

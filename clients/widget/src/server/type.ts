@@ -1,3 +1,5 @@
+import type { ApprovalChoice, RememberedApproval } from '@parley/core';
+import type { Approval } from '../approval.ts';
 import type { Elicitation } from '../elicitation.ts';
 import type { PageLifecycle } from './page.ts';
 
@@ -32,12 +34,36 @@ export interface Answer {
  */
 export type Connection = 'connecting' | 'live' | 'polling' | 'offline';
 
-/** A page's connection to Parley. One event stream serves all its cards and inboxes. */
-export interface ElicitationServer {
+/** A page's connection to Parley, as far as approvals of tool calls use it. */
+export interface ApprovalServer {
   /** The time on the server's clock, in ms since 1970. */
   now(): number;
-  /** Adjusts the clock by an elicitation's `serverTime` from another source, such as a chat stream. */
+  /** Adjusts the clock by a `serverTime` from another source, such as a chat stream. */
   noteTime(serverTime: string): void;
+  /** Reads an approval. Rejects with a Refusal, `not_found` when it does not exist or belongs to another person. */
+  readApproval(approvalId: string): Promise<Approval>;
+  /** Decides on a call. The same decision may be sent again. Rejects with a Refusal. */
+  decide(approvalId: string, choice: ApprovalChoice): Promise<Approval>;
+  /** Follows one approval until it is settled or the returned function is called, as `follow` does. */
+  followApproval(
+    approvalId: string,
+    listener: (approval: Approval) => void,
+    onConnection?: (state: Connection) => void,
+    onGone?: () => void,
+  ): () => void;
+  /** Follows this person's pending approvals. The listener gets the whole list on every change, newest first. */
+  followApprovals(
+    listener: (pending: readonly Approval[]) => void,
+    onConnection?: (state: Connection) => void,
+  ): () => void;
+  /** Reads this person's remembered approvals. Rejects with a Refusal. */
+  listRemembered(): Promise<readonly RememberedApproval[]>;
+  /** Revokes a remembered approval. Rejects with a Refusal. */
+  revokeRemembered(grantId: string): Promise<void>;
+}
+
+/** A page's connection to Parley. One event stream serves all its cards and inboxes. */
+export interface ElicitationServer extends ApprovalServer {
   /** Reads an elicitation. Rejects with a Refusal, `not_found` when it does not exist or belongs to another person. */
   read(elicitationId: string): Promise<Elicitation>;
   /** Answers. All retries of one call carry the same `responseId`. Rejects with a Refusal. */

@@ -1,5 +1,6 @@
 import type { AddressRefusal } from '../address.ts';
 import type { Field } from '../form/fields.ts';
+import { GERMAN_APPROVAL } from './de-approval.ts';
 import type { AllStrings } from './inbox.ts';
 import { ageIn, countdownIn, durationIn, momentIn, numberIn, pluralIn, roughlyIn } from './time.ts';
 import type { SettledQuestion, Why } from './type.ts';
@@ -144,6 +145,8 @@ export const GERMAN: AllStrings = {
   inboxEmpty: 'Es wartet nichts auf Sie.',
 
   arrived: (agent) => `Neue Frage. Es fragt: ${agent}`,
+
+  ...GERMAN_APPROVAL,
 };
 
 function why({ trigger, tool }: Why): string | undefined {

@@ -1,4 +1,5 @@
 import type { Connection } from '../server/type.ts';
+import type { ApprovalStrings } from './approval.ts';
 import { ageIn, momentIn, numberIn, pluralIn } from './time.ts';
 import type { Strings } from './type.ts';
 
@@ -16,8 +17,8 @@ export interface InboxStrings {
   readonly until: (deadline: Date) => string;
 }
 
-/** All texts of a language: the card's and the inbox's. */
-export type AllStrings = Strings & InboxStrings;
+/** All texts of a language: those of the cards and of the inbox. */
+export type AllStrings = Strings & InboxStrings & ApprovalStrings;
 
 const EN = 'en';
 

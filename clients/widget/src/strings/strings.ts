@@ -1,5 +1,6 @@
 import type { AllStrings } from './inbox.ts';
 
+export type { ApprovalStrings, RememberedScope, SettledApproval } from './approval.ts';
 export type { AllStrings, InboxStrings } from './inbox.ts';
 export type { SettledQuestion, Strings, Why } from './type.ts';
 

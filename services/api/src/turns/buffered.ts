@@ -39,6 +39,7 @@ export function createBufferedTurn(): BufferedTurn {
       if (outcome !== undefined) return true;
       if (followed.type === 'lost') parts = createMessageParts();
       if (followed.type === 'question') parts.elicitation(followed.elicitation);
+      if (followed.type === 'approval') parts.approval(followed.approval);
       if (followed.type !== 'turn') return false;
       const { event } = followed;
       if (event.type === 'turn-started') id = event.messageId;

@@ -1,17 +1,10 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import { type ShownApproval, shownApproval } from './approvals/shown.ts';
+import { type ToolPart, type ToolPartEnd, toolPartOf } from './approvals/tool-part.ts';
 import { type ShownElicitation, shownElicitation, shownNotice } from './shown.ts';
 import { createPieces } from './text.ts';
-
-interface ToolPart {
-  readonly type: 'dynamic-tool';
-  readonly toolName: string;
-  readonly toolCallId: string;
-  readonly state: 'input-available' | 'output-available' | 'output-error';
-  readonly input: unknown;
-  readonly output?: unknown;
-  readonly errorText?: string;
-}
 
 /** A part of a `UIMessage`, of the kinds that a turn of ours has. */
 export type UiMessagePart =
@@ -19,6 +12,7 @@ export type UiMessagePart =
   | { readonly type: 'text'; readonly text: string; readonly state: 'done' }
   | ToolPart
   | { readonly type: 'data-elicitation-request'; readonly id: string; readonly data: ShownElicitation }
+  | { readonly type: 'data-approval-request'; readonly id: string; readonly data: ShownApproval }
   | {
       readonly type: 'data-tool-auth-required';
       readonly id: string;
@@ -29,6 +23,7 @@ export type UiMessagePart =
 export interface MessageParts {
   turn(event: TurnEvent): void;
   elicitation(elicitation: Elicitation): void;
+  approval(approval: Approval): void;
   list(): readonly UiMessagePart[];
 }
 
@@ -43,6 +38,8 @@ interface PartEntry {
 /** The parts that a stock client would make of the same turn's stream. */
 export function createMessageParts(): MessageParts {
   const pieces = createPieces();
+  /** By the call: also for one whose step starts again, because nobody is asked twice. */
+  const approvals = new Map<string, Approval>();
   let entries: PartEntry[] = [];
   let step = 0;
   let stepOpen = false;
@@ -87,7 +84,7 @@ export function createMessageParts(): MessageParts {
   }
 
   function call({ toolCallId, toolName, input = null }: Extract<TurnEvent, { type: 'tool-called' }>): void {
-    const part: ToolPart = { type: 'dynamic-tool', toolName, toolCallId, state: 'input-available', input };
+    const part = toolPartOf({ type: 'dynamic-tool', toolName, toolCallId, input }, approvals.get(toolCallId));
     const again = entries.find(
       (entry) =>
         entry.step === step && entry.part.type === 'dynamic-tool' && entry.part.toolCallId === toolCallId,
@@ -96,13 +93,13 @@ export function createMessageParts(): MessageParts {
     else again.part = part;
   }
 
-  function result(toolCallId: string, outcome: Partial<ToolPart>): void {
+  /** Shows the call's outcome, if it has one, and its approval. */
+  function update(toolCallId: string, outcome?: ToolPartEnd): void {
     const entry = entries.findLast(
       ({ part }) => part.type === 'dynamic-tool' && part.toolCallId === toolCallId,
     );
-    if (entry?.part.type !== 'dynamic-tool') return;
-    const { toolName, input } = entry.part;
-    entry.part = { type: 'dynamic-tool', toolName, toolCallId, state: 'input-available', input, ...outcome };
+    if (entry?.part.type === 'dynamic-tool')
+      entry.part = toolPartOf(entry.part, approvals.get(toolCallId), outcome);
   }
 
   /** Replaces the part of this type and id, or adds it. */
@@ -134,9 +131,9 @@ export function createMessageParts(): MessageParts {
         case 'tool-called':
           return call(event);
         case 'tool-returned':
-          return result(event.toolCallId, { state: 'output-available', output: event.output ?? null });
+          return update(event.toolCallId, { state: 'output-available', output: event.output ?? null });
         case 'tool-failed':
-          return result(event.toolCallId, { state: 'output-error', errorText: event.message });
+          return update(event.toolCallId, { state: 'output-error', errorText: event.message });
         case 'tool-auth-required':
           return put(
             { type: 'data-tool-auth-required', id: event.toolCallId, data: shownNotice(event) },
@@ -147,6 +144,14 @@ export function createMessageParts(): MessageParts {
     elicitation(elicitation) {
       const data = shownElicitation(elicitation);
       put({ type: 'data-elicitation-request', id: elicitation.elicitationId, data }, undefined);
+    },
+    approval(approval) {
+      approvals.set(approval.toolCallId, approval);
+      update(approval.toolCallId);
+      put(
+        { type: 'data-approval-request', id: approval.approvalId, data: shownApproval(approval) },
+        undefined,
+      );
     },
     list: () => entries.map(({ part }) => part),
   };

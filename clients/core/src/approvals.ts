@@ -1,0 +1,85 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalStatus } from '@parley/shared/domain/approvals/status';
+import type { CallTimeLimits } from './elicitations.ts';
+import {
+  type ApprovalPage,
+  parseApproval,
+  parseApprovalPage,
+  parseRememberedApprovals,
+  type RememberedApproval,
+} from './replies.ts';
+import { type HttpCall, pathSegment, type Transport } from './transport.ts';
+
+/**
+ * What a person decides about a tool call. `arguments` are all arguments of the call; masked values stay as they are.
+ * `reason` is read by the model.
+ */
+export type ApprovalChoice =
+  | { readonly decision: 'approve'; readonly remember?: boolean }
+  | { readonly decision: 'edit'; readonly arguments: Readonly<Record<string, unknown>> }
+  | { readonly decision: 'deny'; readonly reason?: string };
+
+export interface ApprovalQuery {
+  readonly status?: ApprovalStatus | undefined;
+  readonly conversationId?: string | undefined;
+  /** Size of a page, 1 to 200. @default 50 */
+  readonly limit?: number | undefined;
+  readonly cursor?: string | undefined;
+}
+
+const APPROVALS_PATH = '/v1/approvals';
+const GRANTS_PATH = '/v1/approval-grants';
+
+// Functions, not methods of one object, so that a bundle contains only those that it uses. They reject as the transport's
+// `request` does.
+
+export async function readApproval(
+  transport: Transport,
+  approvalId: string,
+  { signal, ...limits }: CallTimeLimits = {},
+): Promise<Approval> {
+  const call = { method: 'GET', path: `${APPROVALS_PATH}/${pathSegment(approvalId)}`, signal } as const;
+  return parseApproval(await transport.request(call, limits));
+}
+
+/** Reads one page of the approvals of the token's owner, newest first. */
+export async function listApprovals(
+  transport: Transport,
+  { limit, ...filter }: ApprovalQuery,
+  { signal, ...limits }: CallTimeLimits = {},
+): Promise<ApprovalPage> {
+  const query = { limit: limit === undefined ? undefined : String(limit), ...filter };
+  const call = { method: 'GET', path: APPROVALS_PATH, query, signal } as const;
+  return parseApprovalPage(await transport.request(call, limits));
+}
+
+/** Sends a decision. The same decision may be sent again. */
+export async function sendDecision(
+  transport: Transport,
+  approvalId: string,
+  choice: ApprovalChoice,
+  { signal, keepalive, ...limits }: CallTimeLimits & Pick<HttpCall, 'keepalive'> = {},
+): Promise<Approval> {
+  const path = `${APPROVALS_PATH}/${pathSegment(approvalId)}/response`;
+  const call = { method: 'POST', path, body: choice, keepalive, signal } as const;
+  return parseApproval(await transport.request(call, { ...limits, checkReply: parseApproval }));
+}
+
+/** The remembered approvals of the token's owner. */
+export async function listRememberedApprovals(
+  transport: Transport,
+  { signal, ...limits }: CallTimeLimits = {},
+): Promise<readonly RememberedApproval[]> {
+  const call = { method: 'GET', path: GRANTS_PATH, signal } as const;
+  return parseRememberedApprovals(await transport.request(call, limits));
+}
+
+/** Revokes a remembered approval: the next call of its kind asks again. */
+export async function revokeRememberedApproval(
+  transport: Transport,
+  grantId: string,
+  { signal, ...limits }: CallTimeLimits = {},
+): Promise<void> {
+  const call = { method: 'DELETE', path: `${GRANTS_PATH}/${pathSegment(grantId)}`, signal } as const;
+  await transport.request(call, limits);
+}

@@ -1,0 +1,131 @@
+import type { RememberedApproval } from '@parley/core';
+import { readableLine } from '@parley/shared/domain/readable';
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { noteView } from '../card/note.ts';
+import { cardStyles } from '../card/styles.ts';
+import { css } from '../css.ts';
+import type { ApprovalServer } from '../server/type.ts';
+import { ENGLISH_APPROVAL } from '../strings/approval.ts';
+import { ENGLISH } from '../strings/en.ts';
+import { LocalizedStrings } from '../strings/localized.ts';
+import { button } from './call.ts';
+import type { CardStrings } from './texts.ts';
+
+const rememberedStyles = css`
+  .remembered {
+    display: grid;
+    gap: 0.5rem;
+    margin: 0;
+    padding: 0;
+    list-style: none;
+  }
+  li {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0 1rem;
+    align-items: center;
+    justify-content: space-between;
+  }
+  li > div {
+    min-inline-size: 0;
+    overflow-wrap: anywhere;
+  }
+`;
+
+/** `<remembered-approvals>`: one person's remembered approvals, and a button to revoke each. Only `server` is required. */
+export class RememberedApprovals extends LitElement {
+  static override styles = [cardStyles, rememberedStyles];
+  static override properties = {
+    server: { attribute: false },
+    strings: { attribute: false },
+    lang: { reflect: true },
+    theme: { reflect: true },
+  };
+
+  declare server: ApprovalServer | undefined;
+  /** Replaces some of the widget's texts. */
+  declare strings: Partial<CardStrings> | undefined;
+  /** @default the page's `color-scheme` */
+  declare theme: 'light' | 'dark' | undefined;
+
+  readonly #language = new LocalizedStrings<CardStrings>(this, { ...ENGLISH, ...ENGLISH_APPROVAL });
+  #listed: readonly RememberedApproval[] | undefined;
+  #hasFailed = false;
+  readonly #revoking = new Set<string>();
+  /** Text of the live region. */
+  #announced = '';
+
+  /** Reads the list again. */
+  async refresh(): Promise<void> {
+    const { server } = this;
+    try {
+      const listed = await server?.listRemembered();
+      if (server !== this.server) return;
+      this.#listed = listed;
+      this.#hasFailed = false;
+    } catch {
+      this.#hasFailed = true;
+    }
+    this.requestUpdate();
+  }
+
+  protected override willUpdate(changed: PropertyValues<this>): void {
+    if (!changed.has('server')) return;
+    this.#listed = undefined;
+    if (this.server !== undefined) void this.refresh();
+  }
+
+  protected override render(): TemplateResult {
+    const words = this.#language.with(this.strings);
+    return html`
+      ${
+        this.#hasFailed
+          ? html`${noteView('danger', 'alert', [words.rememberedFailed])}${button('retry', words.tryAgain, false, () => void this.refresh())}`
+          : nothing
+      }
+      ${this.#listView(words)}
+      <div class="said" role="status">${this.#announced}</div>
+    `;
+  }
+
+  #listView(words: CardStrings): TemplateResult {
+    if (this.#listed === undefined)
+      return html`<p class="quiet">${this.#hasFailed ? nothing : words.loading}</p>`;
+    if (this.#listed.length === 0)
+      return html`<p class="quiet" part="empty" tabindex="-1">${words.rememberedEmpty}</p>`;
+    return html`<ul class="remembered" role="list" aria-label=${words.rememberedTitle}>${this.#listed.map((one) => this.#itemView(one, words))}</ul>`;
+  }
+
+  #itemView(one: RememberedApproval, words: CardStrings): TemplateResult {
+    const { grantId, agent, server, tool, conversationId, expiresAt } = one;
+    const isConversation = conversationId !== undefined;
+    const scope = words.rememberedScope({ isConversation, expiresAt: new Date(expiresAt) });
+    const name = readableLine(tool);
+    return html`<li data-id=${grantId}>
+      <div>
+        <div id="tool-${grantId}"><code>${name}</code></div>
+        <div class="quiet"><bdi>${readableLine(agent)}</bdi> · <bdi>${words.toolOf(readableLine(server))}</bdi> · ${scope}</div>
+      </div>
+      <button class="button" part="revoke" type="button" aria-describedby="tool-${grantId}" aria-disabled=${this.#revoking.has(grantId)}
+        @click=${() => void this.#revoke(one)}>${words.revoke}</button>
+    </li>`;
+  }
+
+  async #revoke({ grantId, tool }: RememberedApproval): Promise<void> {
+    if (this.server === undefined || this.#revoking.has(grantId)) return;
+    this.#revoking.add(grantId);
+    this.requestUpdate();
+    // One that another page revoked is not found, which the new list shows.
+    const isRevoked = await this.server.revokeRemembered(grantId).then(
+      () => true,
+      () => false,
+    );
+    this.#revoking.delete(grantId);
+    await this.refresh();
+    if (isRevoked) this.#announced = this.#language.with(this.strings).revoked(readableLine(tool));
+    await this.updateComplete;
+    // The button is gone.
+    this.renderRoot.querySelector<HTMLElement>('[part=revoke], [part=empty]')?.focus();
+    this.requestUpdate();
+  }
+}

@@ -1,0 +1,51 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+
+interface ToolCallPart {
+  readonly type: 'dynamic-tool';
+  readonly toolName: string;
+  readonly toolCallId: string;
+  readonly input: unknown;
+}
+
+/** A tool call in a `UIMessage`, in the states of the AI SDK. */
+export type ToolPart = ToolCallPart & {
+  readonly state:
+    | 'input-available'
+    | 'approval-requested'
+    | 'approval-responded'
+    | 'output-available'
+    | 'output-error'
+    | 'output-denied';
+  readonly output?: unknown;
+  readonly errorText?: string;
+  readonly approval?: { readonly id: string; readonly approved?: boolean; readonly reason?: string };
+};
+
+/** How a call ended. */
+export type ToolPartEnd =
+  | { readonly state: 'output-available'; readonly output: unknown }
+  | { readonly state: 'output-error'; readonly errorText: string };
+
+/** The part of a call, with its approval and its outcome, where it has them. */
+export function toolPartOf(
+  { type, toolName, toolCallId, input }: ToolCallPart,
+  approval?: Approval,
+  outcome?: ToolPartEnd,
+): ToolPart {
+  const call = { type, toolName, toolCallId, input };
+  const id = approval?.approvalId ?? '';
+  switch (approval?.status) {
+    case 'pending':
+      return { ...call, state: 'approval-requested', approval: { id } };
+    case 'approved':
+    case 'edited':
+      return { ...call, state: 'approval-responded', ...outcome, approval: { id, approved: true } };
+    case 'denied': {
+      // The part says that the person denied the call, which an error would replace.
+      const reason = approval.reason === undefined ? {} : { reason: approval.reason };
+      return { ...call, state: 'output-denied', approval: { id, approved: false, ...reason } };
+    }
+    default:
+      return { ...call, state: 'input-available', ...outcome };
+  }
+}
