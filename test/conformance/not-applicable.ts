@@ -43,13 +43,6 @@ export const NOT_APPLICABLE: readonly NotApplicable[] = [
   },
   {
     role: 'server',
-    revisions: ['2025-11-25'],
-    reason:
-      'Parley passes on no log messages of tools: they go to its operators, and may hold what the client must not read.',
-    scenarios: ['logging-set-level', 'tools-call-with-logging'],
-  },
-  {
-    role: 'server',
     revisions: ['2026-07-28'],
     reason:
       'The scenario expects the key `user_name`, which its fixture chose. The keys of the questions of Parley are the ids of the elicitations.',

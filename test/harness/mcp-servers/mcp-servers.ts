@@ -147,7 +147,7 @@ function newLeg({ fixture = everyday }: McpServerOptions): Leg {
 
 /** A server of the v2 SDK, for one request or for one stdio connection. */
 export function newServer(fixture: Fixture, authorization?: string): Server {
-  const server = new Server(INFO, { capabilities: { tools: { listChanged: true } } });
+  const server = new Server(INFO, { capabilities: { tools: { listChanged: true }, logging: {} } });
   server.setRequestHandler('tools/list', ({ params }) => fixture.list(params?.cursor) as never);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const progress = (done: number, total: number) =>
@@ -155,6 +155,8 @@ export function newServer(fixture: Fixture, authorization?: string): Server {
         method: 'notifications/progress',
         params: { progressToken: context.mcpReq._meta?.progressToken ?? '', progress: done, total },
       });
+    const log = (data: string) =>
+      context.mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data } });
     const modern: Modern = {
       require: (requests, requestState) =>
         inputRequired({
@@ -174,6 +176,7 @@ export function newServer(fixture: Fixture, authorization?: string): Server {
     return (await fixture.call(params.name, params.arguments ?? {}, {
       authorization,
       progress,
+      log,
       modern,
     })) as never;
   });
@@ -219,7 +222,7 @@ function oldLeg({ fixture = everyday }: McpServerOptions): Leg {
 
 /** A server of the v1 SDK, for one session or for one stdio connection. */
 export function oldServer(fixture: Fixture): OldServer {
-  const server = new OldServer(INFO, { capabilities: { tools: { listChanged: true } } });
+  const server = new OldServer(INFO, { capabilities: { tools: { listChanged: true }, logging: {} } });
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => fixture.list(params?.cursor) as never);
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const authorization = extra.requestInfo?.headers.authorization;
@@ -228,6 +231,8 @@ export function oldServer(fixture: Fixture): OldServer {
         method: 'notifications/progress',
         params: { progressToken: extra._meta?.progressToken ?? '', progress: done, total },
       });
+    const log = (data: string) =>
+      extra.sendNotification({ method: 'notifications/message', params: { level: 'info', data } });
     const elicit = (asked: Record<string, unknown>) =>
       ({ method: 'elicitation/create', params: asked }) as never;
     const legacy: Legacy = {
@@ -246,6 +251,7 @@ export function oldServer(fixture: Fixture): OldServer {
       legacy,
       authorization: Array.isArray(authorization) ? authorization[0] : authorization,
       progress,
+      log,
     })) as never;
   });
   return server;

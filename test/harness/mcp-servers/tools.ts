@@ -6,6 +6,8 @@ export type CallContext = {
   authorization: string | undefined;
   /** Sends a progress notification for the call. */
   progress: (done: number, total: number) => Promise<void>;
+  /** Sends a log message on the stream of the call. */
+  log: (data: string) => Promise<void>;
   /** How the tool asks, in the 2025 revision and in the 2026 one. */
   legacy?: Legacy;
   modern?: Modern;
@@ -67,6 +69,7 @@ export const everyday: Fixture = {
       case 'steps':
         await context.progress(1, 2);
         await context.progress(2, 2);
+        await context.log(`done for ${context.authorization}`);
         return { content: [text('done')] };
       default:
         throw new Error(`no tool ${name}`);

@@ -162,6 +162,27 @@ describe('a session', () => {
     expect(errorOf(cursor)?.code).toBe(-32602);
   });
 
+  it('takes the level of log messages for a session, on any pod', async () => {
+    const person = newPerson();
+    const { token } = person;
+    const headers = await beginSession(first, person);
+    const setLevel = (level: string) => ({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'logging/setLevel',
+      params: { level },
+    });
+    for (const [pod, level] of [
+      [first, 'error'],
+      [second, 'debug'],
+    ] as const) {
+      const { messages } = await exchange(pod, setLevel(level), { token, headers });
+      expect(messages).toEqual([{ jsonrpc: '2.0', id: 1, result: {} }]);
+    }
+    const unknown = await exchange(first, setLevel('loud'), { token, headers });
+    expect(errorOf(unknown)?.code).toBe(-32602);
+  });
+
   it('continues the stream of a call on another pod without a gap, and its answer goes to any pod [T25-02 T25-05 T25-07]', async () => {
     const person = newPerson();
     const { token } = person;

@@ -55,6 +55,21 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(seen).toEqual([1, 2]);
   });
 
+  it('passes what the server logs about a call to that call alone, without the credential', async () => {
+    const { url } = await bench.server({ revision });
+    const credential = { key: 'ada', headers: { authorization: 'Bearer a-token-of-ada' } };
+    const server = bench.client().open(httpConfig(url), credential);
+    const [one, other]: [unknown[], unknown[]] = [[], []];
+    await Promise.all([
+      server.call('steps', {}, { onLog: (message) => one.push(message) }),
+      server.call('echo', { text: 'hello' }, { onLog: (message) => other.push(message) }),
+      server.call('steps', {}),
+    ]);
+    expect(one).toEqual([{ level: 'info', data: expect.stringMatching(/^done for /) }]);
+    expect(JSON.stringify(one)).not.toContain('a-token-of-ada');
+    expect(other).toEqual([]);
+  });
+
   it('shakes hands once, declares no elicitation, and asks for the list once', async () => {
     const mcp = await bench.server({ revision });
     const client = bench.client();

@@ -47,6 +47,26 @@ const ToolProgress = z.looseObject({
   total: z.number().optional(),
   message: z.string().optional(),
 });
+/** The levels of log messages (RFC 5424), the least severe first. */
+export const LOG_LEVELS = [
+  'debug',
+  'info',
+  'notice',
+  'warning',
+  'error',
+  'critical',
+  'alert',
+  'emergency',
+] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+/** A log message of a call's server for the client of the call. Sent for runs of one call only; readers may ignore it. */
+const ToolLog = z.looseObject({
+  type: z.literal('tool-log'),
+  toolCallId: z.string(),
+  level: z.enum(LOG_LEVELS),
+  logger: z.string().optional(),
+  data: z.unknown(),
+});
 /** For clients that cannot show a question: a tool needs the user's own account, and the call was not made. */
 const ToolAuthRequired = z.looseObject({
   type: z.literal('tool-auth-required'),
@@ -93,6 +113,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
   ToolReturned,
   ToolFailed,
   ToolProgress,
+  ToolLog,
   ToolAuthRequired,
   RunPaused,
   RunResumed,

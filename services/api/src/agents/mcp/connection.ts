@@ -69,6 +69,10 @@ export async function openConnection(
   const { progressMs } = limits;
   const questions = modes && createConnectionQuestions({ modes, progressMs });
   const client = createClient(deps, options, isHttp, questions);
+  // A message on the stream of a request is processed in that request's context. No other one is attributed to a call.
+  client.setNotificationHandler('notifications/message', ({ params }) =>
+    exchanges.getStore()?.onLog?.(params),
+  );
   transport.onclose = options.onClosed;
 
   const exchange = startExchange({ timeoutMs: limits.connectTimeoutMs, signal });

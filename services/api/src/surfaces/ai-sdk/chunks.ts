@@ -106,6 +106,7 @@ export function createAiSdkChunks(): AiSdkChunks {
       case 'run-resumed':
       case 'turn-attached':
       case 'tool-progress':
+      case 'tool-log':
         return [];
       case 'turn-detached':
         wasDetached = true;

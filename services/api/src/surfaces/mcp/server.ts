@@ -13,7 +13,7 @@ export const SESSION_REVISIONS = ['2025-11-25', '2025-06-18'];
 export function createMcpServer(
   { turns, version, extend, onFault }: Pick<McpDeps, 'turns' | 'version' | 'extend' | 'onFault'>,
   caller: Caller,
-  options: Partial<ConstructorParameters<typeof Server>[1]> = {},
+  { capabilities, ...options }: Partial<ConstructorParameters<typeof Server>[1]> = {},
 ): Server {
   const server = new Server(
     { name: 'parley', title: 'Parley', version },
@@ -21,7 +21,7 @@ export function createMcpServer(
       instructions:
         'A tool that takes a message is an agent. Give it a task in plain words. It asks the user itself when it needs to.',
       ...options,
-      capabilities: { tools: {}, ...contentCapabilities(turns.content) },
+      capabilities: { tools: {}, ...contentCapabilities(turns.content), ...capabilities },
     },
   );
   const guarded: Guarded = async (signal, run) => {

@@ -135,6 +135,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'run-resumed':
       case 'turn-attached':
       case 'tool-progress':
+      case 'tool-log':
         return [];
       case 'turn-detached':
         return over ? finish({ reason: 'stop' }) : [];

@@ -1,6 +1,7 @@
 import {
   type CallToolResult,
   isInputRequiredResult,
+  LOG_LEVEL_META_KEY,
   ProtocolError,
   type Tool,
 } from '@modelcontextprotocol/client';
@@ -15,7 +16,7 @@ import type { ServerTarget } from '../target.ts';
 import type { RunningExchange } from '../transports/exchange.ts';
 import { resultOf, tooLarge } from './content.ts';
 import { failureOf } from './failure.ts';
-import type { McpCallResult, McpProgress, McpRound } from './results.ts';
+import type { McpCallResult, McpLogMessage, McpProgress, McpRound } from './results.ts';
 import { createScrub, type Scrub } from './scrub.ts';
 import type { ToolLists } from './tool-lists.ts';
 
@@ -27,6 +28,8 @@ export interface McpCallOptions {
   /** Headers of this call, such as a trace context. HTTP only. Never a credential. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly onProgress?: (progress: McpProgress) => void;
+  /** Gets what the server logs about the call. Only over HTTP, where such messages name their request. */
+  readonly onLog?: (message: McpLogMessage) => void;
   /** True: the result is also kept as the server sent it, with binary data, for a caller that is no model. */
   readonly whole?: true;
   /** Answers what the server asks during the call. Required where the handle has a person to ask. */
@@ -70,13 +73,18 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     target: ServerTarget,
     name: string,
     args: Readonly<Record<string, unknown>>,
-    { asker, answers, headers, onProgress }: McpCallOptions,
+    { asker, answers, headers, onProgress, onLog }: McpCallOptions,
     { client, questions }: McpConnection,
     exchange: RunningExchange,
   ): Promise<CallToolResult> {
+    const scrub = createScrub(target.config, target.credential);
+    exchange.onLog = onLog && ((message) => onLog(scrub.value(message) as McpLogMessage));
+    const isModern = client.getProtocolEra() === 'modern';
+    // A server of the 2026 revision logs where the request says so.
+    const meta = onLog !== undefined && isModern && { _meta: { [LOG_LEVEL_META_KEY]: 'debug' } };
     const sendOnce = () =>
       client.callTool(
-        { name, arguments: { ...args }, ...answers },
+        { name, arguments: { ...args }, ...answers, ...meta },
         {
           signal: exchange.signal,
           timeout: SDK_TIMEOUT_MS,
@@ -88,7 +96,6 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
       );
     const { modes } = target;
     if (asker === undefined || questions === undefined || modes === undefined) return sendOnce();
-    const scrub = createScrub(target.config, target.credential);
     // A server may repeat its credential in a question.
     const scrubbed: McpAsker = {
       ...asker,

@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { LogLevel } from '@parley/shared/domain/runs/turn-events';
 
 /** Whether a call reached the server. `no`: certainly not. `maybe`: it may have, and may have had its effect. */
 export type Dispatched = 'no' | 'maybe';
@@ -105,6 +106,13 @@ export type McpReadResult =
   | { readonly type: 'read'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly type: 'absent' }
   | McpFailure;
+
+/** A log message of the server about one call. */
+export interface McpLogMessage {
+  readonly level: LogLevel;
+  readonly logger?: string | undefined;
+  readonly data: unknown;
+}
 
 export interface McpProgress {
   readonly progress: number;

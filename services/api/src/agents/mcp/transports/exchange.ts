@@ -1,6 +1,7 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { startWorkClock } from '../../loop/work-clock.ts';
+import type { McpLogMessage } from '../calls/results.ts';
 
 /**
  * One request and all its traffic on the wire. The SDK does not expose which fetch belongs to which request, so the
@@ -9,6 +10,8 @@ import { startWorkClock } from '../../loop/work-clock.ts';
 export interface Exchange {
   /** True when part of it may have reached the server. */
   dispatched: boolean;
+  /** Gets the log messages that arrive on its stream. */
+  onLog?: ((message: McpLogMessage) => void) | undefined;
   /** Aborted with the error given to `fail`. */
   readonly signal: AbortSignal;
   /** Ends it with this error, unless it has ended already. The SDK passes only its own errors on unchanged. */

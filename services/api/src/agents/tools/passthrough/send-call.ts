@@ -27,6 +27,9 @@ export interface RoundKeeper {
 const ROUNDS_MAX = 50;
 const PROGRESS_MAX = 500;
 const PROGRESS_LENGTH = 500;
+const LOG_MAX = 200;
+const LOG_LENGTH = 2_000;
+const LOGGER_LENGTH = 200;
 const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
@@ -47,7 +50,7 @@ export async function sendCall(
     server.call(name, argumentsOf(await call.beforeDispatch()), {
       signal,
       timeoutMs,
-      ...(whole && { whole, onProgress: progressOf(call) }),
+      ...(whole && { whole, onProgress: progressOf(call), onLog: logOf(call) }),
       ...options,
     });
   if (server.modes === undefined) return send({});
@@ -85,6 +88,21 @@ function progressOf({ toolCallId, appendEvent }: ToolCall): NonNullable<McpCallO
     };
     // A run that cannot write any more ends by itself.
     void appendEvent({ type: 'tool-progress', toolCallId, progress, ...more }).catch(() => undefined);
+  };
+}
+
+/** Appends what the server logs to the turn's feed, up to a limit. It is for the client of the call, not for operators. */
+function logOf({ toolCallId, appendEvent }: ToolCall): NonNullable<McpCallOptions['onLog']> {
+  let events = 0;
+  return ({ level, logger, data }) => {
+    events += 1;
+    if (events > LOG_MAX) return;
+    const text = JSON.stringify(data) ?? 'null';
+    const more = {
+      data: text.length > LOG_LENGTH ? `${text.slice(0, LOG_LENGTH)}…` : data,
+      ...(logger !== undefined && { logger: logger.slice(0, LOGGER_LENGTH) }),
+    };
+    void appendEvent({ type: 'tool-log', toolCallId, level, ...more }).catch(() => undefined);
   };
 }
 

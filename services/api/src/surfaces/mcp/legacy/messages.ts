@@ -1,3 +1,4 @@
+import { LOG_LEVELS } from '@parley/shared/domain/runs/turn-events';
 import { z } from 'zod';
 import { RequestId } from '../json-rpc.ts';
 
@@ -14,6 +15,11 @@ export type ToolCallMessage = z.infer<typeof ToolCallMessage>;
 
 export const InitializeMessage = z.looseObject({
   params: z.looseObject({ protocolVersion: z.string(), capabilities: z.looseObject({}) }),
+});
+
+export const SetLevelMessage = z.looseObject({
+  id: RequestId,
+  params: z.looseObject({ level: z.enum(LOG_LEVELS) }),
 });
 
 export const CancelledMessage = z.looseObject({

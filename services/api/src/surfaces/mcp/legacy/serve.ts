@@ -10,11 +10,17 @@ import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { showsOf } from '../capabilities.ts';
-import { errorMessage, errorReply, RequestId, RPC, rpcErrorOf } from '../json-rpc.ts';
+import { errorMessage, errorReply, RequestId, RPC, resultMessage, rpcErrorOf } from '../json-rpc.ts';
 import { recordAnswer } from '../questions.ts';
 import { createMcpServer, SESSION_REVISIONS, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
-import { CancelledMessage, InitializeMessage, ResponseMessage, ToolCallMessage } from './messages.ts';
+import {
+  CancelledMessage,
+  InitializeMessage,
+  ResponseMessage,
+  SetLevelMessage,
+  ToolCallMessage,
+} from './messages.ts';
 import { parsePosition } from './position.ts';
 import { createSessions } from './sessions.ts';
 import {
@@ -36,7 +42,10 @@ export function createLegacyServing(deps: LegacyDeps) {
   const sessions = createSessions(records, sessionMs);
   const serverOf = ({ authInfo }: McpRequestContext) => {
     const call = authInfo?.extra?.call as RouteCall;
-    return createMcpServer(deps, call.caller, { supportedProtocolVersions: SESSION_REVISIONS });
+    return createMcpServer(deps, call.caller, {
+      supportedProtocolVersions: SESSION_REVISIONS,
+      capabilities: { logging: {} },
+    });
   };
   const plain = legacyStatelessFallback(serverOf, sdkFaults(deps.onFault));
 
@@ -76,7 +85,11 @@ export function createLegacyServing(deps: LegacyDeps) {
     const found = await sessions.find(userOf(call.caller), id);
     return found === undefined
       ? refusal(call, 404, RPC.sessionNotFound, 'Session not found')
-      : { id, shows: { form: found.form, url: found.url } };
+      : {
+          id,
+          shows: { form: found.form, url: found.url },
+          logLevel: () => sessions.logLevel(userOf(call.caller), id),
+        };
   }
 
   async function toolCall(call: RouteCall, session: RequestSession): Promise<Reply> {
@@ -89,6 +102,14 @@ export function createLegacyServing(deps: LegacyDeps) {
       if (!isParleyError(error)) deps.onFault(error);
       return json(200, errorMessage(rpcErrorOf(error), message.data.id));
     }
+  }
+
+  async function setLevel(call: RouteCall, session: RequestSession): Promise<Reply> {
+    await call.admitted;
+    const message = SetLevelMessage.safeParse(call.body);
+    if (!message.success) return refusal(call, 200, RPC.invalidParams, 'The level is none of MCP.');
+    await sessions.setLogLevel(userOf(call.caller), session.id, message.data.params.level);
+    return json(200, resultMessage(message.data.id, {}));
   }
 
   async function answer(call: RouteCall): Promise<Reply> {
@@ -122,9 +143,9 @@ export function createLegacyServing(deps: LegacyDeps) {
       if ('type' in session) return session;
       if (reason === 'response') return answer(call);
       if (reason === 'notification') return notified(call, session);
-      return isRecord(call.body) && call.body.method === 'tools/call'
-        ? toolCall(call, session)
-        : servePlain(call);
+      const method = isRecord(call.body) ? call.body.method : undefined;
+      if (method === 'tools/call') return toolCall(call, session);
+      return method === 'logging/setLevel' ? setLevel(call, session) : servePlain(call);
     },
     async get(call: RouteCall): Promise<Reply> {
       if (!acceptsEvents(call))

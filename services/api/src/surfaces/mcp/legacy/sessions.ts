@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
+import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
 
@@ -18,13 +19,20 @@ export interface McpSessions {
   /** The session of this owner, kept for longer; undefined for another owner's and for one that has ended. */
   find(owner: Owner, id: string): Promise<Session | undefined>;
   end(owner: Owner, id: string): Promise<boolean>;
+  /** The least severe level of the log messages that the client of a session gets. */
+  logLevel(owner: Owner, id: string): Promise<LogLevel>;
+  setLogLevel(owner: Owner, id: string, level: LogLevel): Promise<void>;
 }
 
+const Level = z.enum(LOG_LEVELS);
+/** Of a client that has named none. */
+const DEFAULT_LEVEL: LogLevel = 'info';
 const ID_BYTES = 24;
 const ID = /^[A-Za-z0-9_-]{32}$/;
 
 export function createSessions(records: OwnerRecords, sessionMs: number): McpSessions {
   const nameOf = (id: string) => `mcp-session/${id}`;
+  const levelName = (id: string) => `mcp-log-level/${id}`;
   return {
     async begin(owner, session) {
       const id = randomBytes(ID_BYTES).toString('base64url');
@@ -36,6 +44,18 @@ export function createSessions(records: OwnerRecords, sessionMs: number): McpSes
       const stored = await records.read(owner, nameOf(id), sessionMs);
       return stored === undefined ? undefined : Session.parse(JSON.parse(stored));
     },
-    end: async (owner, id) => ID.test(id) && records.remove(owner, nameOf(id)),
+    async end(owner, id) {
+      if (!ID.test(id)) return false;
+      await records.remove(owner, levelName(id));
+      return records.remove(owner, nameOf(id));
+    },
+    async logLevel(owner, id) {
+      const stored = Level.safeParse(await records.read(owner, levelName(id), sessionMs));
+      return stored.success ? stored.data : DEFAULT_LEVEL;
+    },
+    async setLogLevel(owner, id, level) {
+      await records.remove(owner, levelName(id));
+      await records.putIfAbsent(owner, levelName(id), level, sessionMs);
+    },
   };
 }

@@ -2,6 +2,7 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
+import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
@@ -23,6 +24,8 @@ export interface CallStream {
   readonly after?: FeedPosition | undefined;
   readonly kind: CallKind;
   readonly shows: Shows;
+  /** The least severe level of the log messages that the client gets. */
+  readonly logLevel: LogLevel;
   /** True when events come that happened before the reader came: questions that have ended are then left out. */
   readonly isReplay: boolean;
   readonly progressMs: number;
@@ -80,6 +83,15 @@ function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
     return message === undefined ? [] : progressTexts(message);
   }
 
+  /** What the call's server logs. */
+  function logged(event: FollowedEvent): string[] {
+    if (event.type !== 'turn' || event.event.type !== 'tool-log' || event.isKnown) return [];
+    const { level, logger, data } = event.event;
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(stream.logLevel)) return [];
+    const params = { level, ...(logger !== undefined && { logger }), data };
+    return [jsonLine(notification('notifications/message', params))];
+  }
+
   return {
     whileWaiting() {
       const open = questions.open();
@@ -93,6 +105,7 @@ function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
       const asked = event.type === 'question' ? await questions.messages(event) : [];
       const texts = [
         ...progressOfEvent(event),
+        ...logged(event),
         ...asked.map(jsonLine),
         ...(result === undefined ? [] : [jsonLine(resultMessage(request.id, result))]),
       ];

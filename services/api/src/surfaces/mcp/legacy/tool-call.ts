@@ -1,4 +1,5 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { LogLevel } from '@parley/shared/domain/runs/turn-events';
 import { inStreamPlace, type StreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
@@ -23,6 +24,7 @@ export interface LegacyDeps extends McpDeps {
 export interface RequestSession {
   readonly id: string;
   readonly shows: Shows;
+  readonly logLevel: () => Promise<LogLevel>;
 }
 
 /** Begins a call and streams it. The client's disconnecting does not end the call. */
@@ -172,6 +174,7 @@ async function framesReply(
       after,
       kind,
       shows: session.shows,
+      logLevel: await session.logLevel(),
       isReplay: isRepeat,
       progressMs: deps.progressMs,
       answerPage: deps.answerPage,
