@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { openSite, SitePod } from '../faults/site.ts';
-import { createRoundRobin } from '../harness/http/round-robin.ts';
+import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.ts';
 import { userToken } from '../harness/tokens.ts';
 
 const SECRET = 'a-secret-of-at-least-thirty-two-characters';
@@ -18,17 +18,26 @@ export interface PodPair {
 export interface PodPairOptions {
   /** Path of the agents' file. */
   readonly config: string;
-  /** How the proxy picks a pod for a request; in turn unless given. */
-  readonly pick?: 'random';
+  /** The proxy, where its address has to be known before the pods start. */
+  readonly balancer?: RoundRobin;
+  /** More of the environment of the pods. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts a proxy that has no pods yet. It picks them in turn, or at random. */
+export function openBalancer(pick?: 'random'): Promise<RoundRobin> {
+  return createRoundRobin({ targets: [], healthIntervalMs: 100, ...(pick !== undefined && { pick }) });
 }
 
 /** Starts them on the Redis of a site. */
 export async function openPodPair(
   site: Awaited<ReturnType<typeof openSite>>,
-  { config, pick }: PodPairOptions,
+  options: PodPairOptions,
 ): Promise<PodPair> {
+  const balancer = options.balancer ?? (await openBalancer());
   const env = {
-    PARLEY_CONFIG: config,
+    PARLEY_CONFIG: options.config,
+    PARLEY_A2A_URL: balancer.url,
     PARLEY_JWT_SECRET: SECRET,
     // With a key, any pod continues the rounds of questions of a tool server.
     PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
@@ -36,15 +45,12 @@ export async function openPodPair(
     PARLEY_LEASE_MS: '4000',
     PARLEY_TAKE_OVER_MS: '250',
     PARLEY_OUTBOX_MS: '200',
+    ...options.env,
   };
   await site.worker(env);
   const pods: SitePod[] = await Promise.all([site.pod(env), site.pod(env)]);
   const targets = () => pods.map(({ url }) => url);
-  const balancer = await createRoundRobin({
-    targets: targets(),
-    healthIntervalMs: 100,
-    ...(pick !== undefined && { pick }),
-  });
+  await balancer.setTargets(targets());
   return {
     url: balancer.url,
     token: (userId) => userToken({ secret: SECRET, userId }),

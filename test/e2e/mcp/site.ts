@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { startBookingTools } from '../../faults/booking-tools.ts';
-import { openSite } from '../../faults/site.ts';
-import { openPodPair } from '../pod-pair.ts';
+import { openSite, type Site } from '../../faults/site.ts';
+import { serviceKeyOf } from '../../load/load-env.ts';
+import { openBalancer, openPodPair, type PodPair } from '../pod-pair.ts';
 import { startDesk } from './desk.ts';
 
 /** Two pods with an agent for MCP and A2A clients, behind a proxy that picks a random one for each request. */
@@ -16,8 +17,17 @@ export interface McpPods {
   token(userId: string): Promise<string>;
   /** Kills a pod; another one takes its place once the returned function is called. */
   kill(): Promise<() => Promise<void>>;
+  /** Starts another Parley, whose agents and those of this one delegate to each other through A2A. */
+  openPeer(): Promise<Pick<PodPair, 'url' | 'kill'>>;
   stop(): Promise<void>;
 }
+
+/** What the agent of a word hands on: to which agent, and the word that this one gets. */
+const HOPS: Readonly<Record<string, readonly [string, string]>> = {
+  deep: ['delegate_to_one', 'middle'],
+  middle: ['delegate_to_two', 'far'],
+  far: ['delegate_to_three', 'one'],
+};
 
 /** The number of steps that the agent may take. */
 export const STEPS = 5;
@@ -25,9 +35,15 @@ export const STEPS = 5;
 /**
  * The agent asks as often as the first word says, then books in the name of the call, then repeats what it heard. After
  * `filter` it is held back, after `endless` it books until it may not; with `page` the desk asks.
+ * With the other words it hands the rest to an agent of the other Parley.
  */
 function line({ userText, results }: Turn): ScriptedReply {
   const [word = '', name = ''] = userText.split(' ');
+  const [hop, next] = HOPS[word] ?? [];
+  if (hop !== undefined)
+    return results.length > 0
+      ? { text: `Heard ${results[0]?.text}.` }
+      : { calls: [{ name: hop, arguments: { task: `${next} ${name}` } }] };
   if (word === 'page' && results.length === 0)
     return { text: 'One moment.', calls: [{ name: 'desk__ticket', arguments: { message: name } }] };
   if (word === 'page') return { text: results[0]?.text ?? '' };
@@ -53,33 +69,68 @@ export async function openMcpPods(): Promise<McpPods> {
       },
     }),
   ]);
+  const [balancer, peerBalancer] = await Promise.all([openBalancer('random'), openBalancer('random')]);
+  const remote = (id: string, url: string) =>
+    `  ${id}: { title: Remote ${id}, cardUrl: "${url}/run/a2a/${id}/", credentialScope: project, headersFromEnv: { Authorization: PEER_KEY }, userHeader: Parley-User }`;
+  const common = `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+`;
+  const env = { PEER_KEY: `Bearer ${serviceKeyOf('acme')}` };
   const config = join(folder, 'agents.yaml');
   writeFileSync(
     config,
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+    `${common}a2aAgents:
+${remote('one', peerBalancer.url)}
+${remote('three', peerBalancer.url)}
 mcpServers:
   bookings: { title: Bookings, transport: http, url: "${bookings.url}", credentialScope: none }
   desk: { title: Desk, transport: http, url: "${desk.url}", credentialScope: none }
 agents:
   hasty: { title: Hasty, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }], limits: { questionTimeoutSeconds: 1 } }
-  helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }, { server: desk }], limits: { steps: ${STEPS} } }
+  helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }, { server: desk }], delegates: [{ agent: one, description: First. }, { agent: three, description: Third. }], limits: { steps: ${STEPS} } }
+  two: { title: Two, model: scripted, instructions: Help., delegates: [{ agent: three, description: Third. }] }
 defaultAgent: helper
 mcpOffer:
   tools: [{ server: desk, prefix: false }]
 a2aOffer:
-  agents: [{ agent: helper }]
+  agents: [{ agent: helper }, { agent: two, answers: caller }]
 `,
   );
-  const pods = await openPodPair(site, { config, pick: 'random' });
+  const peerConfig = join(folder, 'peer.yaml');
+  writeFileSync(
+    peerConfig,
+    `${common}a2aAgents:
+${remote('two', balancer.url)}
+mcpServers:
+  bookings: { title: Bookings, transport: http, url: "${bookings.url}", credentialScope: none }
+agents:
+  one: { title: One, model: scripted, instructions: Help., delegates: [{ agent: two, description: Second. }] }
+  three: { title: Three, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }] }
+defaultAgent: one
+a2aOffer:
+  agents: [{ agent: one, answers: caller }, { agent: three, answers: caller }]
+`,
+  );
+  const pods = await openPodPair(site, { config, balancer, env });
+  let peer: { readonly site: Site; readonly pods: PodPair } | undefined;
   return {
     url: pods.url,
     booked,
     token: pods.token,
     kill: pods.kill,
+    async openPeer() {
+      const peerSite = await openSite();
+      peer = {
+        site: peerSite,
+        pods: await openPodPair(peerSite, { config: peerConfig, balancer: peerBalancer, env }),
+      };
+      return peer.pods;
+    },
     async stop() {
       await pods.close();
+      await peerBalancer.close();
       await site.stop();
+      await peer?.site.stop();
       await bookings.stop();
       await desk.stop();
       await model.stop();

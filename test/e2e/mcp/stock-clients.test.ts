@@ -18,6 +18,7 @@ import {
   WAITING_CASES,
   type WaitingCase,
 } from './a2a-clients.ts';
+import { startRemoteChat, statusesAt } from './remote-chats.ts';
 import { cuttableFetch, type McpPods, openMcpPods } from './site.ts';
 
 vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 });
@@ -25,6 +26,7 @@ vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 
 const CALLS = SIZE.full ? 200 : 8;
 const AT_ONCE = 8;
 const READERS = 3;
+const REMOTE_AT_ONCE = 25;
 const KILLS = SIZE.full ? CALLS / AT_ONCE : 1;
 
 let pods: McpPods;
@@ -192,6 +194,43 @@ describe.each(A2A_BINDINGS)('the official client of A2A over %s, through two pod
         expect([seen[0], seen.at(-1)]).toEqual(['INPUT_REQUIRED', some[at]?.ends.state]);
       }
       await replace();
+    }
+  });
+});
+
+describe('two Parleys whose agents delegate to each other through A2A', () => {
+  /** The questions about one call that each Parley asks in the name of the other. */
+  const CALLS_OF = [
+    { word: 'deep', own: 1, peer: 2 },
+    { word: 'far', own: 0, peer: 1 },
+    { word: 'far', own: 0, peer: 1 },
+    { word: 'far', own: 0, peer: 1 },
+  ];
+
+  it('ask in the chat of the first what the last of up to three agents asks; pods die meanwhile; each answer and effect counts once', async () => {
+    const peer = await pods.openPeer();
+    const kinds = Array.from({ length: SIZE.full ? CALLS : 4 }, (_, at) => CALLS_OF[at % 4] ?? CALLS_OF[0]);
+    while (kinds.length > 0) {
+      const some = kinds.splice(0, REMOTE_AT_ONCE);
+      const userId = `person-${randomUUID()}`;
+      const token = await pods.token(userId);
+      const chats = some.map((kind) => startRemoteChat(pods.url, token, kind?.word ?? ''));
+      await waitUntil(() => chats.every((chat) => chat.questions().length === 1), {
+        what: 'the questions',
+        timeoutMs: 120_000,
+      });
+      const replaceAll = await Promise.all([pods.kill(), peer.kill()]);
+      await Promise.all(chats.map((chat) => chat.answer()));
+      await Promise.all(chats.map(({ ended }) => ended));
+      for (const [at, chat] of chats.entries()) {
+        expect(chat.text()).toMatch(/^Heard .*green/s);
+        expect(chat.questions().map(({ status }) => status)).toEqual(['accepted']);
+        expect(pods.booked.get(chat.name)).toBe(1);
+        const asked = await Promise.all([pods, peer].map(({ url }) => statusesAt(url, userId, chat.name)));
+        const accepted = (count = 0) => Array.from({ length: count }, () => 'accepted');
+        expect(asked).toEqual([accepted(some[at]?.own), accepted(some[at]?.peer)]);
+      }
+      if (kinds.length > 0) await Promise.all(replaceAll.map((replace) => replace()));
     }
   });
 });

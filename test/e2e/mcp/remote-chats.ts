@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto';
+import { createClient } from '@parley/sdk';
+import { createChatTransport } from '@parley/sdk/chat';
+import type { UIMessage } from 'ai';
+import { serviceKeyOf } from '../../load/load-env.ts';
+import { PlainChat } from '../../unit/sdk/plain-chat.ts';
+import { type Asked, questionsIn } from '../chat/client.ts';
+
+/** A chat whose agent hands its message to an agent of another Parley. */
+export interface RemoteChat {
+  readonly name: string;
+  /** Resolves when the turn has ended, whichever pods were lost. */
+  readonly ended: Promise<unknown>;
+  questions(): readonly Asked[];
+  text(): string;
+  /** Answers the question of the chat. */
+  answer(): Promise<unknown>;
+}
+
+/** Sends a message, `<word> <name>`, through the transport of the SDK. */
+export function startRemoteChat(url: string, token: string, word: string): RemoteChat {
+  const name = randomUUID();
+  const transport = createChatTransport({ baseUrl: url, token, retry: { firstDelayMs: 50 } });
+  const chat = new PlainChat({ id: name, transport });
+  transport.attach(chat);
+  const message = (): UIMessage | undefined => chat.messages.at(-1);
+  const questions = () => questionsIn(message());
+  const ended = chat.sendMessage({ text: `${word} ${name}` });
+  ended.catch(() => undefined);
+  return {
+    name,
+    ended,
+    questions,
+    text: () => chat.reply,
+    answer: () =>
+      createClient({ baseUrl: url, token }).answer(questions()[0]?.elicitationId ?? '', {
+        action: 'accept',
+        content: { answer: 'green' },
+      }),
+  };
+}
+
+/** How the questions about a name ended that were asked of a person in the name of a service key. */
+export async function statusesAt(url: string, userId: string, name: string): Promise<readonly string[]> {
+  const statuses: string[] = [];
+  const service = createClient({ baseUrl: url, token: serviceKeyOf('acme') });
+  for await (const { message, status } of service.list({ userId }))
+    if (message.includes(name)) statuses.push(status);
+  return statuses;
+}
