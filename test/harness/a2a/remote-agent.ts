@@ -1,5 +1,5 @@
 /** A remote agent: the stock server of `@a2a-js/sdk`, whose executor does what the words of a task say. */
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
 import { AgentCard } from '@a2a-js/sdk';
 import { DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
@@ -17,6 +17,8 @@ export interface RemoteAgentOptions {
   readonly speaksElicitation?: boolean;
   /** Every call, that of the card included, needs this value of `Authorization`. */
   readonly authorization?: string;
+  /** Text that each stream sends as an event after its first. */
+  readonly malformed?: string;
   /** Changes the card before it is served. */
   readonly card?: (card: AgentCard) => Promise<AgentCard> | AgentCard;
 }
@@ -31,7 +33,7 @@ export interface RemoteAgent extends Pick<ScriptedExecutor, 'messages' | 'begun'
 }
 
 export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promise<RemoteAgent> {
-  const { authorization } = options;
+  const { authorization, malformed } = options;
   const requests: string[] = [];
   let isCut = false;
   const app = express();
@@ -46,6 +48,7 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
   const handlers = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat };
   app.use((request, response, next) => {
     requests.push(`${request.method} ${request.path}`);
+    if (malformed !== undefined) spoil(response, malformed);
     if (isCut) request.socket.destroy();
     else if (authorization !== undefined && request.headers.authorization !== authorization)
       response.status(401).end();
@@ -70,6 +73,18 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** Adds an event that is no JSON to a stream, after its first one. */
+function spoil(response: ServerResponse, malformed: string): void {
+  const write = response.write.bind(response) as (chunk: unknown) => boolean;
+  let isSpoiled = false;
+  response.write = ((chunk: unknown) => {
+    const isFirst = !isSpoiled && String(chunk).startsWith('data:');
+    isSpoiled ||= isFirst;
+    const written = write(chunk);
+    return isFirst ? write(`data: ${malformed}\n\n`) : written;
+  }) as typeof response.write;
 }
 
 function cardOf(url: string, options: RemoteAgentOptions): AgentCard {

@@ -31,6 +31,7 @@ const WAYS: readonly { readonly binding: RemoteBinding; readonly streaming: bool
 let model: ScriptedModel;
 beforeAll(async () => {
   // The SDK reports there what its peers do wrong.
+  vi.spyOn(console, 'debug').mockReturnValue();
   vi.spyOn(console, 'error').mockReturnValue();
   model = await startHandingModel();
 });
@@ -203,6 +204,19 @@ describe('the end of a remote task', () => {
     expect(await outcomeOf(small.pod, await small.pod.handOver('big'))).toContain(
       'sent more than can be read',
     );
+  });
+});
+
+describe('what a remote agent streams', () => {
+  it('is not logged where it is not well formed, and the task is read all the same', async () => {
+    const written = vi.spyOn(console, 'error').mockReturnValue();
+    const { agent, pod } = await open({ binding: 'HTTP+JSON', malformed: 'a private text' });
+    const begun = await pod.handOver('ask');
+    const [asked] = await questions(pod, begun);
+    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    expect(await outcomeOf(pod, begun)).toBe('Heard: red');
+    expect(agent.begun).toHaveLength(1);
+    expect(written.mock.calls.flat().map(String).join(' ')).not.toContain('a private text');
   });
 });
 

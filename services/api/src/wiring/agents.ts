@@ -71,14 +71,15 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   const acp = createAcpProcesses({
     onStderr: (agent, line) => log.info({ agent, ...shown(line) }, 'ACP agent wrote to stderr'),
   });
-  const a2a = createRemoteAgents();
+  const onUnauthorized = (server: string, status: 401 | 403) => {
+    parts.metrics.toolUnauthorized.add(1);
+    log.warn({ server, status }, 'a tool server refused the credential that was sent to it');
+  };
+  const a2a = createRemoteAgents({ onUnauthorized });
   const mcp = createMcpTools({
     clientInfo: { name: 'parley', version },
     onStderr: (server, line) => log.info({ server, ...shown(line) }, 'MCP server wrote to stderr'),
-    onUnauthorized(server, status) {
-      parts.metrics.toolUnauthorized.add(1);
-      log.warn({ server, status }, 'a tool server refused the credential that was sent to it');
-    },
+    onUnauthorized,
   });
   const toolDeps = {
     loaded,

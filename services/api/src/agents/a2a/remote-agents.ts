@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createScrubFor } from '../mcp/calls/scrub.ts';
+import { CredentialRefused } from '../mcp/errors.ts';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import { createHttpFetch, type HttpFetch } from '../mcp/transports/http-fetch.ts';
 import { type ReadCard, readCard } from './cards.ts';
 import { digestOf } from './checkpoint.ts';
+import { guardEvents } from './event-guard.ts';
 import { faultOf } from './faults.ts';
 import { createLink, type RemoteLink } from './link.ts';
 import { personHeaders, type RemoteAgentTarget } from './remote-agent.ts';
@@ -32,7 +34,14 @@ interface CachedCard {
   readonly expiresAt: number;
 }
 
-export function createRemoteAgents(): RemoteAgents {
+export interface RemoteAgentsOptions {
+  /** Called for every reply that refuses the credential. */
+  readonly onUnauthorized?: (agent: string, status: 401 | 403) => void;
+}
+
+export function createRemoteAgents({
+  onUnauthorized = () => undefined,
+}: RemoteAgentsOptions = {}): RemoteAgents {
   const loadSdk = createClientSdkLoader();
   const exchanges = new AsyncLocalStorage<Exchange>();
   const statuses = new WeakMap<Exchange, number>();
@@ -55,13 +64,15 @@ export function createRemoteAgents(): RemoteAgents {
       const url = new URL(String(input));
       const all = new Headers(init?.headers);
       for (const [name, value] of Object.entries(headers)) all.set(name, value);
-      const response = await socketsOf(agent, url.origin).fetch(url, {
-        ...(init as object),
-        headers: Object.fromEntries(all),
-      });
+      const response = await socketsOf(agent, url.origin)
+        .fetch(url, { ...(init as object), headers: Object.fromEntries(all) })
+        .catch((error: unknown) => {
+          if (error instanceof CredentialRefused) onUnauthorized(agent.id, error.refusal.status);
+          throw error;
+        });
       const exchange = exchanges.getStore();
       if (exchange !== undefined) statuses.set(exchange, response.status);
-      return response;
+      return guardEvents(response);
     };
   }
 
