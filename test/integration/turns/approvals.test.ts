@@ -76,8 +76,14 @@ function plainTool(sent: unknown[]): Tool {
 }
 
 /** A tool that keeps what it sends. */
-function cancelTool(sent: unknown[], policy: ApprovalPolicy = ALWAYS, server = 'bookings'): Tool {
-  return withApproval(plainTool(sent), { policy, server, source: SOURCE, timeoutSeconds: 600 });
+function cancelTool(
+  sent: unknown[],
+  policy: ApprovalPolicy = ALWAYS,
+  server = 'bookings',
+  name = SOURCE.name,
+): Tool {
+  const source = { ...SOURCE, name, modelName: name };
+  return withApproval(plainTool(sent), { policy, server, source, timeoutSeconds: 600 });
 }
 
 function podWith(backend: Backend, tool: Tool, options: Parameters<typeof podOn>[2] = {}) {
@@ -359,6 +365,7 @@ describe('a remembered approval', () => {
       ['another tenant', { ...talk(), userId: owner.userId }, cancelTool(sent)],
       ['another rule', owner, cancelTool(sent, otherRule)],
       ['the tool of another server', owner, cancelTool(sent, ALWAYS, 'elsewhere')],
+      ['another tool of the server', owner, cancelTool(sent, ALWAYS, 'bookings', 'refund')],
     ];
     for (const [what, conversation, tool] of foreign) {
       const other = podWith(backend, tool);
@@ -435,6 +442,15 @@ mcpServers:
     expect(demanded(rule, { amount: 50, to: 'DE1' })).toBe(false);
     expect(demanded(rule, { amount: 150 })).toBe(true);
     expect(demanded(rule, { to: 'DE1' })).toBe(true);
+  });
+
+  it('has another name for each rule over the arguments: what is remembered under one holds under no other', () => {
+    const nameOf = (rule: string) =>
+      policyOf(server({ ask: 'when', rule, remember: 'conversation' }), undefined, { name: 'pay' })?.rule;
+    const rules = ['args.amount > 100', 'args.amount > 1000', 'args.to != "DE"'];
+    const names = rules.map(nameOf);
+    expect(new Set(names).size).toBe(rules.length);
+    expect(rules.map(nameOf)).toEqual(names);
   });
 
   it('follows the annotations of the tool, and those of the tool before those of its server and agent', () => {

@@ -21,7 +21,7 @@ const isOfApproval = (name: string) => name.startsWith('approval-card/');
 describe('docs/widget.md names, and names no other', () => {
   it.each([
     ['`<elicitation-card>`', (name: string) => !isOfInbox(name) && !isOfApproval(name)],
-    ['`<approval-card>`', (name: string) => !isOfInbox(name)],
+    ['`<approval-card>`', (name: string) => isOfApproval(name) || name.startsWith('form/')],
     ['`<elicitation-inbox>`', isOfInbox],
   ] as const)('the parts of %s', (title, isMeant) => {
     const text = textOf(isMeant);
