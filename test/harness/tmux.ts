@@ -50,7 +50,8 @@ export async function openTerminal(
     '-d',
     ...size,
     ...settings,
-    `sleep 0.1; ${line}; echo "ended $?"; exec sleep 600`,
+    // Ctrl+C is for the program.
+    `trap : INT; sleep 0.1; ${line}; printf '\\nended %s\\n' $?; exec sleep 600`,
   );
   const screen = () => tmux('capture-pane', '-p', '-S', '-300');
   const untilShown = (pattern: RegExp) =>

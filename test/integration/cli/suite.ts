@@ -16,6 +16,7 @@ import { isFullSize } from '../../harness/proof-size.ts';
 import { hasTmux, openTerminal, type TerminalOptions } from '../../harness/tmux.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { newUser, QUICK, SERVICE_KEY, serviceAt, tokenOf, userAt, type World } from '../sdk/setup.ts';
+import { keyringSuite } from './keyring.ts';
 import { caseOf, KINDS } from './kinds.ts';
 import { expectedOfTwenty, twenty } from './twenty.ts';
 import { pressAll, typeAnswer } from './typing.ts';
@@ -39,8 +40,10 @@ async function inTerminal(command: readonly string[], options: TerminalOptions) 
 /** The command in a pseudo-terminal, against the pods. */
 export function cliSuite(world: () => World): void {
   const url = () => world().balancer.url;
-  if (hasTmux) terminalSuite(url);
-  else suiteNotRun('the terminal', 'there is no tmux');
+  if (hasTmux) {
+    terminalSuite(url);
+    keyringSuite();
+  } else suiteNotRun('the terminal', 'there is no tmux');
   workflowSuite(url);
 }
 

@@ -1,17 +1,21 @@
-/** The SDK as its users get it: three tarballs, installed without this repository and without a network. */
+/** The SDK and the command as their users get them: tarballs, installed without this repository and without a network. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { twoCommands } from '../cli/two-commands.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const MODULES = join(REPOSITORY, 'node_modules');
 const TSC = join(MODULES, 'typescript/bin/tsc');
-const PACKAGES = ['shared', 'clients/core', 'clients/sdk'];
-/** Their dependencies. */
+const SDK = ['shared', 'clients/core', 'clients/sdk'];
+const PACKAGES = [...SDK, 'services/api', 'services/worker', 'clients/cli'];
+/** Versions that the command does not share with other packages. */
+const CLI_MODULES = 'clients/cli/node_modules';
+/** The dependencies of the SDK. */
 const DEPENDENCIES = ['zod'];
 
 interface Packed {
@@ -60,12 +64,9 @@ async function copySources(): Promise<void> {
   for (const name of await readdir(MODULES)) {
     if (name !== '@parley') await symlink(join(MODULES, name), join(sources, 'node_modules', name));
   }
-  for (const [name, path] of [
-    ['shared', 'shared'],
-    ['core', 'clients/core'],
-  ] as const) {
-    await symlink(join(sources, path), join(sources, 'node_modules/@parley', name));
-  }
+  for (const path of PACKAGES)
+    await symlink(join(sources, path), join(sources, 'node_modules/@parley', basename(path)));
+  await symlink(join(REPOSITORY, CLI_MODULES), join(sources, CLI_MODULES));
 }
 
 beforeAll(async () => {
@@ -77,7 +78,9 @@ beforeAll(async () => {
   const [own, dependencies] = await Promise.all([packing, pack(MODULES, DEPENDENCIES, '--ignore-scripts')]);
   packed = own;
   await writeFile(join(consumer, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const tarballs = [...own, ...dependencies].map(({ filename }) => join(folder, filename));
+  const tarballs = [...own.slice(0, SDK.length), ...dependencies].map(({ filename }) =>
+    join(folder, filename),
+  );
   const flags = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
   await run('npm', ['install', ...flags, ...tarballs], consumer);
 });
@@ -88,7 +91,7 @@ afterAll(async () => {
 const pathsIn = (all: readonly Packed[]) => all.map(({ files }) => files.map(({ path }) => path).sort());
 
 it('the tarballs contain the build output, with the Redis scripts, and no sources', () => {
-  const [shared = [], core = [], sdk = []] = pathsIn(packed);
+  const [shared = [], core = [], sdk = [], api = [], worker = [], cli = []] = pathsIn(packed);
   expect(shared).toEqual(
     expect.arrayContaining(['dist/domain/elicitations/elicitation.js', 'dist/redis/elicitations/commit.lua']),
   );
@@ -96,10 +99,12 @@ it('the tarballs contain the build output, with the Redis scripts, and no source
   expect(sdk).toEqual(
     expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'dist/chat.js', 'dist/chat.d.ts']),
   );
-  const other = [...shared, ...core, ...sdk].filter(
-    (path) => !/^dist\/.*(?:\.js|\.js\.map|\.d\.ts|\.lua)$/.test(path),
-  );
-  expect(other.sort()).toEqual(['README.md', 'README.md', 'package.json', 'package.json', 'package.json']);
+  for (const service of [api, worker, cli]) expect(service).toContain('dist/main.js');
+  const others = (paths: readonly string[]) =>
+    paths.filter((path) => !/^dist\/.*(?:\.js|\.js\.map|\.d\.ts|\.lua)$/.test(path)).sort();
+  for (const paths of [core, sdk]) expect(others(paths)).toEqual(['README.md', 'package.json']);
+  for (const paths of [shared, api, worker]) expect(others(paths)).toEqual(['package.json']);
+  expect(others(cli)).toEqual(['bin/parley.js', 'package.json']);
 });
 
 it('Node imports the client and the chat transport', async () => {
@@ -134,9 +139,16 @@ it('TypeScript checks a program against their declarations', async () => {
   expect(faults).toContain("Type 'string' is not assignable to type 'number'");
 });
 
+twoCommands(() => ({
+  tarballs: packed.map(({ filename }) => join(folder, filename)),
+  modules: MODULES,
+  cliModules: join(REPOSITORY, CLI_MODULES),
+  run,
+}));
+
 it('packing builds what is missing', async () => {
-  for (const path of PACKAGES) await rm(join(sources, path, 'dist'), { recursive: true });
+  for (const path of SDK) await rm(join(sources, path, 'dist'), { recursive: true });
   // The build of the SDK also builds the packages that it references.
-  expect(pathsIn(await pack(sources, ['clients/sdk']))).toEqual(pathsIn(packed).slice(2));
+  expect(pathsIn(await pack(sources, ['clients/sdk']))).toEqual(pathsIn(packed).slice(2, 3));
   expect(await readdir(join(sources, 'shared/dist/domain/elicitations'))).toContain('elicitation.js');
 });

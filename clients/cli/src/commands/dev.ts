@@ -92,6 +92,8 @@ async function redisFor(
 
 function settingsOf({ env }: CliContext, server: DevServer, port: number, redis: string | undefined) {
   return {
+    // No load balancer has to notice its end.
+    PARLEY_DRAIN_DELAY_MS: '0',
     ...env.all,
     REDIS_URL: redis ?? '',
     PORT: String(port),

@@ -1,0 +1,171 @@
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { canaryKey } from '@parley/shared/redis/client/keys';
+import { expect, it, onTestFinished } from 'vitest';
+import { freePort } from '../../harness/free-port.ts';
+import { suiteNotRun } from '../../harness/not-run.ts';
+import { withRedis } from '../../harness/redis/redis-command.ts';
+import { startRedis } from '../../harness/redis/redis-server.ts';
+import { hasTmux, openTerminal, type Terminal } from '../../harness/tmux.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { createTestBrowser } from '../connect/browser.ts';
+import { createCast } from './cast.ts';
+
+/** Several programs start one after the other, on a busy machine. */
+const TIMEOUT_MS = 240_000;
+
+export interface PackedCommand {
+  /** The tarballs of the command and of the packages that it needs of this repository. */
+  readonly tarballs: readonly string[];
+  /** Where their other dependencies are installed. */
+  readonly modules: string;
+  /** The dependencies that only the command has. */
+  readonly cliModules: string;
+  run(command: string, args: readonly string[], cwd: string): Promise<unknown>;
+}
+
+/** The two commands of a newcomer, from the tarballs, in an empty folder and an empty home. */
+export function twoCommands(packed: () => PackedCommand): void {
+  if (!hasTmux) {
+    suiteNotRun('the two commands of the README', 'there is no tmux');
+    return;
+  }
+
+  it(
+    'the first question is answered in a terminal, and the next on its page',
+    async () => {
+      const person = await openNewcomer(packed());
+      const clock = startClock();
+      const cast = createCast();
+      const dev = await person.npx(`parley dev --memory --port ${person.port}`);
+      await dev.untilShown(/Parley runs at [\s\S]*keeps everything in memory/);
+      clock.lap('parley dev runs');
+      await cast.add(dev);
+      await dev.untilShown(/What shall your agent be called\?\n\s+on a page: /);
+      const answering = await person.npx('parley answer');
+      await answerFirst(answering, () => cast.add(dev, answering));
+      await dev.untilShown(/The asker has the answer: Robbie/);
+      clock.lap('answered in the terminal');
+      await cast.add(dev, answering);
+
+      const asking = await person.npx(`parley ask 'Which colour?' --choice red --choice blue`);
+      const asked = await dev.untilShown(/Which colour\?\n\s+on a page: /);
+      await cast.add(dev, asking);
+      await answerOnPage(asked, person.url, { 'field-0': '1' });
+      expect(await asking.untilEnded()).toMatch(/^blue$[\s\S]*^ended 0$/m);
+      clock.lap('answered on the page');
+      await cast.add(dev, asking);
+      await cast.save();
+      await dev.press('C-c');
+      await dev.untilEnded();
+      process.stdout.write(`two commands, from tarballs: ${clock.laps()}\n`);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'parley dev keeps questions in the Redis that it is given, and runs a worker',
+    async () => {
+      const redis = await startRedis({ args: ['--appendonly', 'no'] });
+      onTestFinished(() => redis.stop());
+      const person = await openNewcomer(packed(), { REDIS_URL: redis.url });
+      const dev = await person.npx(`parley dev --port ${person.port}`);
+      await dev.untilShown(new RegExp(`keeps everything in Redis at ${new URL(redis.url).host}`));
+      await dev.untilShown(/Question: What shall your agent be called\?/);
+      const doctor = await person.npx('parley doctor');
+      expect(await doctor.untilEnded()).toMatch(/ok\s+redis: [\s\S]*^ended 0$/m);
+      await answerFirst(await person.npx('parley answer'));
+      await dev.untilShown(/accepted: What shall your agent be called\?/);
+      expect(await withRedis(redis.url, (client) => client.keys('parley:*:elicitation:*'))).toHaveLength(1);
+      // The worker sets it.
+      await waitUntil(() => withRedis(redis.url, (client) => client.get(canaryKey())), {
+        what: 'the timer canary',
+      });
+      await dev.press('C-c');
+      await dev.untilEnded();
+    },
+    TIMEOUT_MS,
+  );
+}
+
+async function answerFirst(terminal: Terminal, onStep?: () => Promise<void>): Promise<void> {
+  await terminal.untilShown(/What would you like to do\?/);
+  await onStep?.();
+  await terminal.press('Enter');
+  await terminal.untilShown(/Name \(/);
+  await terminal.type('Robbie');
+  await terminal.untilShown(/Robbie/);
+  await onStep?.();
+  await terminal.press('Enter');
+  expect(await terminal.untilEnded()).toMatch(/^accepted$[\s\S]*^ended 0$/m);
+}
+
+/** Opens the last page that a screen names, as a browser does, and sends its form. */
+async function answerOnPage(
+  screen: string,
+  publicUrl: string,
+  fields: Readonly<Record<string, string>>,
+): Promise<void> {
+  const shown = screen.replaceAll('\n', '').match(/http:\/\/localhost:\d+\/auth\/[^\s]+#[\w.-]+?(?=\s)/g);
+  const url = new URL(shown?.at(-1) ?? '');
+  const browser = createTestBrowser({ publicUrl });
+  const entry = await browser.open(url.pathname);
+  const question = await browser.submit(entry, 'open', { token: url.hash.slice(1) });
+  expect((await browser.submit(question, 'accept', fields)).status).toBe(200);
+}
+
+/** An empty home and an empty folder, in which the tarballs are then installed. */
+async function openNewcomer(
+  { tarballs, modules, cliModules, run }: PackedCommand,
+  more: Readonly<Record<string, string>> = {},
+) {
+  const home = await mkdtemp(join(tmpdir(), 'parley-newcomer-'));
+  onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
+  const own = join(home, 'empty/node_modules');
+  await mkdir(join(own, '@parley'), { recursive: true });
+  await mkdir(join(own, '.bin'));
+  for (const tarball of tarballs) {
+    const name = /parley-(\w+)-[\d.]+\.tgz$/.exec(tarball)?.[1] ?? '';
+    await mkdir(join(own, '@parley', name));
+    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(own, '@parley', name)], home);
+  }
+  // As an installation without a registry: the dependencies are there already.
+  for (const name of await readdir(modules)) {
+    if (name !== '@parley' && name !== '.bin') await symlink(join(modules, name), join(own, name));
+  }
+  await symlink(cliModules, join(own, '@parley/cli/node_modules'));
+  await chmod(join(own, '@parley/cli/bin/parley.js'), 0o755);
+  await symlink('../@parley/cli/bin/parley.js', join(own, '.bin/parley'));
+  const port = await freePort();
+  const env = {
+    HOME: home,
+    REDIS_URL: '',
+    PARLEY_HOME: '',
+    XDG_CONFIG_HOME: '',
+    npm_config_offline: 'true',
+    npm_config_loglevel: 'error',
+    ...more,
+  };
+  return {
+    port,
+    url: `http://localhost:${port}`,
+    async npx(line: string): Promise<Terminal> {
+      const command = ['sh', '-c', `cd '${home}/empty' && echo "$ npx ${line}" && exec npx ${line}`];
+      const terminal = await openTerminal(command, { env, columns: 200 });
+      onTestFinished(terminal.close);
+      return terminal;
+    },
+  };
+}
+
+/** Says how long each part took, for people to read. */
+function startClock() {
+  const began = performance.now();
+  const laps: string[] = [];
+  return {
+    lap: (name: string) =>
+      void laps.push(`${name} after ${((performance.now() - began) / 1_000).toFixed(1)} s`),
+    laps: () => laps.join(', '),
+  };
+}
