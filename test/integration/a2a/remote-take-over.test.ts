@@ -127,6 +127,6 @@ describe('a turn that waits for a remote task', () => {
     const { length } = agent.cancelled;
     await pod.turns.stop(begun.conversation);
     await pod.turns.resumable(begun.conversation, undefined);
-    await waitUntil(() => agent.cancelled.length > length, { what: 'the cancellation', timeoutMs: 8_000 });
+    await waitUntil(() => agent.cancelled.length > length, { what: 'the cancellation' });
   });
 });
