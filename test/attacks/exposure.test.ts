@@ -1,20 +1,18 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
+import { PARLEY_PASSWORD, shippedUsers } from '../harness/redis/shipped-users.ts';
 import { userToken } from '../harness/tokens.ts';
 import { walkA2a } from '../integration/a2a/walk.ts';
 import { call } from './support/call.ts';
 import { openStream } from './support/stream.ts';
 import { POST_ASK, question } from './support/world.ts';
 
-const PASSWORD = 'a-password-of-the-user-parley';
-const OPERATOR = 'a-password-of-the-operator';
 const SECRET = 'exposure-secret-exposure-secret-exposure';
 const KEY = 'exposure-service-key-0123456789';
 
@@ -23,29 +21,16 @@ let redis: RedisServer;
 let pod: Pod;
 let metricsUrl: string;
 
-/** The shipped file with two users turned on, as infra/redis/start.sh does it. */
-async function usersFile(): Promise<string> {
-  const shipped = await readFile(
-    fileURLToPath(new URL('../../infra/redis/users.acl', import.meta.url)),
-    'utf8',
-  );
-  const withPassword = (text: string, user: string, password: string) =>
-    text.replace(`user ${user} off resetpass `, `user ${user} on resetpass >${password} `);
-  const path = join(directory, 'users.acl');
-  await writeFile(path, withPassword(withPassword(shipped, 'parley', PASSWORD), 'operator', OPERATOR));
-  return path;
-}
-
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-acl-'));
   // Nothing starts it again: a slow disk need not hold it up.
-  redis = await startRedis({ args: ['--appendonly', 'no', '--aclfile', await usersFile()] });
+  redis = await startRedis({ args: ['--appendonly', 'no', ...(await shippedUsers(directory))] });
   const port = await freePort();
   metricsUrl = `http://127.0.0.1:${port}/metrics`;
   pod = await startPod({
     REDIS_URL: redis.url,
     PARLEY_REDIS_USERNAME: 'parley',
-    PARLEY_REDIS_PASSWORD: PASSWORD,
+    PARLEY_REDIS_PASSWORD: PARLEY_PASSWORD,
     PARLEY_JWT_SECRET: SECRET,
     PARLEY_API_KEYS: `acme:${KEY}`,
     PARLEY_METRICS_PORT: String(port),
@@ -116,7 +101,7 @@ describe('S22 Redis', () => {
   });
 
   it('A2A does all its work with these permissions', () =>
-    walkA2a({ kind: 'single', url: redis.url, username: 'parley', password: PASSWORD }));
+    walkA2a({ kind: 'single', url: redis.url, username: 'parley', password: PARLEY_PASSWORD }));
 
   it.each([
     ['KEYS', '*'],
@@ -138,7 +123,7 @@ describe('S22 Redis', () => {
     const client = new Redis({
       port: redis.port,
       username: 'parley',
-      password: PASSWORD,
+      password: PARLEY_PASSWORD,
       retryStrategy: () => null,
     });
     client.on('error', () => undefined);
@@ -153,7 +138,7 @@ describe('S22 Redis', () => {
       {},
       { username: 'parley' },
       { username: 'parley', password: 'guess' },
-      { password: PASSWORD },
+      { password: PARLEY_PASSWORD },
     ]) {
       const client = new Redis({ port: redis.port, ...login, retryStrategy: () => null, lazyConnect: true });
       client.on('error', () => undefined);

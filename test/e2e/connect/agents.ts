@@ -30,6 +30,7 @@ export const NOTES = 'Acme Notes';
 /** Agents with a tool of each kind: a person's tokens, a person's key, the project's header. `hasty` waits a second. */
 export function agentsFile(at: AgentAddresses): string {
   return `defaultAgent: helper
+notify: { channel: slack, afterSeconds: 0 }
 models:
   scripted: { provider: openai-compatible, baseUrl: "${at.model}", model: scripted, apiKeyEnv: MODEL_KEY }
 agents:
@@ -38,7 +39,13 @@ agents:
     model: scripted
     instructions: Be heard.
     elicit: true
-    notify: { channel: slack, afterSeconds: 0, remind: { afterSeconds: 10 } }
+    notify: { channel: slack, afterSeconds: 0, remind: { afterSeconds: 10 }, escalate: { afterSeconds: 10, to: C0TEAM } }
+  quiet:
+    title: Quiet
+    model: scripted
+    instructions: Be patient.
+    elicit: true
+    notify: { channel: slack, afterSeconds: 0, quietHours: { from: "${hoursFromNow(-2)}", to: "${hoursFromNow(2)}" } }
   helper:
     title: Helper
     model: scripted
@@ -91,6 +98,11 @@ connectors:
     resource: "${at.tracker}"
   notes-key: { type: api_key, title: ${NOTES}, instructions: Look around., checkUrl: "${at.keyCheck}" }
 `;
+}
+
+/** A time of day in UTC, so many hours from now. */
+function hoursFromNow(hours: number): string {
+  return new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
 }
 
 /** A form with fields of several kinds. */

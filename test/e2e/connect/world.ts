@@ -24,6 +24,7 @@ import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import { createRoundRobin } from '../../harness/http/round-robin.ts';
 import type { Pod } from '../../harness/processes/processes.ts';
 import type { RedisServer } from '../../harness/redis/redis-server.ts';
+import { PARLEY_PASSWORD, shippedUsers } from '../../harness/redis/shipped-users.ts';
 import { ACCOUNT, agentsFile, line } from './agents.ts';
 
 /** Names of all people who can sign in: `p0`, `p1`, … */
@@ -60,6 +61,8 @@ export interface World {
 export interface WorldOptions {
   /** Further settings of the pods, for a deployment that browsers reach at this address. */
   readonly more?: (url: string) => Readonly<Record<string, string>>;
+  /** True: the pods connect to Redis as the user of `infra/redis/users.acl`. */
+  readonly hasUsers?: boolean;
 }
 
 /** Secrets of the deployment; each occurs nowhere else. */
@@ -80,13 +83,13 @@ function newSecrets() {
  * Three pods behind a load balancer that picks one at random for every request, with real neighbours: accounts that sign
  * people in and give tokens for the tracker, a tracker that asks them about each token, a service that takes keys.
  */
-export async function startWorld({ more }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ more, hasUsers = false }: WorldOptions = {}): Promise<World> {
   const seed = randomInt(2 ** 32);
   process.stdout.write(`load balancer: random pods by the seed ${seed}\n`);
   const secrets = newSecrets();
   const folder = mkdtempSync(join(tmpdir(), 'parley-connect-'));
   const [site, proxy, collector, keyCheck, port] = await Promise.all([
-    openSite(),
+    openSite(hasUsers ? { args: await shippedUsers(folder) } : {}),
     createRoundRobin({ targets: [], pick: 'random', seed }),
     startCollector(),
     startKeyCheck(secrets.apiKey),
@@ -152,6 +155,7 @@ export async function startWorld({ more }: WorldOptions = {}): Promise<World> {
     MODEL_KEY: secrets.model,
     TRACKER_SECRET: secrets.tracker,
     ECHO_AUTHORIZATION: `Bearer ${secrets.project}`,
+    ...(hasUsers && { PARLEY_REDIS_USERNAME: 'parley', PARLEY_REDIS_PASSWORD: PARLEY_PASSWORD }),
     ...more?.(proxy.url),
   };
   const startPod = async (name: string): Promise<WorldPod> => {

@@ -20,10 +20,12 @@ let world: World;
 let slack: SlackStandIn;
 /** Asked at the beginning, and left without an answer. */
 let expiring: { readonly thread: string; readonly person: SlackPerson };
+let reminded: { readonly person: SlackPerson; readonly quiet: SlackPerson };
 
 beforeAll(async () => {
   slack = await startSlack(APP);
   world = await startWorld({
+    hasUsers: true,
     more: () => ({
       PARLEY_SLACK_CLIENT_ID: APP.clientId,
       PARLEY_SLACK_CLIENT_SECRET: APP.clientSecret,
@@ -40,6 +42,10 @@ beforeAll(async () => {
   await install('T1');
   const { person } = await linked('U90');
   expiring = { person, thread: (await person.say('ask')).thread };
+  const [one, other] = [await linked('U91'), await linked('U92')];
+  await one.web.say('choose', { agent: 'notifier' });
+  await other.web.say('choose', { agent: 'quiet' });
+  reminded = { person: one.person, quiet: other.person };
 });
 afterAll(async () => {
   await world?.stop();
@@ -47,8 +53,8 @@ afterAll(async () => {
 });
 
 /** Goes through the installation as an administrator's browser does. */
-async function install(team: string): Promise<string> {
-  slack.signedIn = { team, user: 'UADMIN' };
+async function install(team: string, enterprise?: string): Promise<string> {
+  slack.signedIn = { team, user: 'UADMIN', ...(enterprise !== undefined && { enterprise }) };
   const first = await fetch(`${world.url}/slack/install`, { redirect: 'manual' });
   const cookie = first.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const back = await fetch(first.headers.get('location') ?? '', { redirect: 'manual' });
@@ -56,21 +62,21 @@ async function install(team: string): Promise<string> {
   return last.text();
 }
 
-function inSlack(user: string, team = 'T1', installedIn = team): SlackPerson {
+function inSlack(user: string, team = 'T1', installedIn = team, enterprise?: string): SlackPerson {
   return createSlackPerson(
     { slack, url: world.url, signingSecret: APP.signingSecret },
-    { team, user, installedIn },
+    { team, user, installedIn, ...(enterprise !== undefined && { enterprise }) },
   );
 }
 
 /** A person in Slack, linked to a person of the deployment in a browser that is signed in to both. */
-async function linked(user: string) {
-  const person = inSlack(user);
+async function linked(user: string, team = 'T1', enterprise?: string) {
+  const person = inSlack(user, team, team, enterprise);
   const web = await meet(world);
   await person.say('hello');
   const url = await waitUntil(() => addressIn(person.channel), { what: 'the link' });
   await web.browser.enter(url, web.userId);
-  slack.signedIn = { team: 'T1', user };
+  slack.signedIn = { team, user };
   const shown = await web.browser.submit(await web.browser.open(url), 'start');
   const back = await fetch(shown.link ?? '', { redirect: 'manual' });
   const done = await web.browser.open(back.headers.get('location') ?? '');
@@ -265,6 +271,24 @@ describe('the app in Slack, over three pods', () => {
     });
   });
 
+  it('brings a question that a service asked over /v1', async () => {
+    const { person, web } = await linked('U14');
+    const service = { authorization: `Bearer ${world.secrets.service}`, 'content-type': 'application/json' };
+    const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } } };
+    const asked = await fetch(`${world.url}/v1/elicitations`, {
+      method: 'POST',
+      headers: service,
+      body: JSON.stringify({ userId: web.userId, mode: 'form', message: 'Ship it?', requestedSchema }),
+    });
+    const { elicitationId } = (await asked.json()) as { elicitationId: string };
+    const shown = () => slack.messages.find((one) => /Ship it/.test(readable(one)));
+    const notice = await waitUntil(shown, { what: 'the notice' });
+    expect(notice.channel).toBe(person.channel);
+    expect((await person.press(notice, 'parley_choice_0')).status).toBe(200);
+    const settled = await fetch(`${world.url}/v1/elicitations/${elicitationId}`, { headers: service });
+    expect(await settled.json()).toMatchObject({ status: 'accepted', content: { ok: true } });
+  });
+
   it('loses and doubles nothing while Slack is away', async () => {
     const { person, web } = await linked('U8');
     const { thread } = await person.say('choose');
@@ -362,11 +386,88 @@ describe('the app in Slack, over three pods', () => {
     ).toHaveLength(1);
   });
 
-  it('forgets a workspace when it is uninstalled', async () => {
-    await install('T2');
-    const person = inSlack('U1', 'T2');
-    expect((await person.say('hello')).status).toBe(200);
+  it('reminds and escalates once, and sends nothing in quiet hours', async () => {
+    const { person, quiet } = reminded;
+    const sent = (text: RegExp) => slack.messages.filter((one) => text.test(readable(one)));
+    const [reminder] = await waitUntil(() => nonEmpty(sent(/<@U91>, this question is still open/)), {
+      what: 'the reminder',
+      timeoutMs: 60_000,
+    });
+    const [escalation] = await waitUntil(() => nonEmpty(sent(/<@U91> has not answered/)), {
+      what: 'the escalation',
+      timeoutMs: 60_000,
+    });
+    const notice = slack.messages.find(
+      (one) => one.channel === person.channel && /Which size/.test(readable(one)),
+    );
+    expect(reminder).toMatchObject({ channel: person.channel, thread_ts: notice?.ts });
+    expect(escalation?.channel).toBe('C0TEAM');
+    expect(readable(escalation as never)).not.toContain('Which size');
+    expect(slack.messages.some((one) => one.channel === quiet.channel && /size/.test(readable(one)))).toBe(
+      false,
+    );
+    await person.press(notice as never, 'parley_choice_0');
+    await waitUntil(() => /Answered by <@U91> in Slack/.test(readable(notice as never)), {
+      what: 'the edit',
+    });
+    expect([sent(/<@U91>, this question/), sent(/<@U91> has not/)].map(({ length }) => length)).toEqual([
+      1, 1,
+    ]);
+  });
+
+  it('renews a token that is about to expire once, over all pods, and keeps the new one', async () => {
+    slack.tokenSeconds = 1;
+    await install('T3');
+    slack.tokenSeconds = 43_200;
+    const installedAt = Date.now();
+    await waitUntil(() => Date.now() > installedAt + 1_000, { what: 'the end of the token' });
+    const people = await Promise.all(
+      ['U31', 'U32', 'U33', 'U34'].map((user) => inSlack(user, 'T3').say('hello')),
+    );
+    expect(people.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const { person } = await linked('U35', 'T3');
+    await person.sees((await person.say('anything')).thread, 'You said anything.');
+    expect(slack.renewed).toEqual(['T3']);
+  });
+
+  it('serves all workspaces of an enterprise by one installation, and forgets them with it', async () => {
+    await install('T5', 'E1');
+    for (const [user, team] of [
+      ['U51', 'T5'],
+      ['U61', 'T6'],
+    ] as const) {
+      const { person } = await linked(user, team, 'E1');
+      const { thread } = await person.say('choose');
+      await person.press(await person.sees(thread, 'parley_choice_0'), 'parley_choice_0');
+      await person.sees(thread, `Answered by <@${user}> in Slack`);
+    }
+    // The same workspace without its enterprise, and another enterprise, have not installed it.
+    expect((await inSlack('U51', 'T5').say('hello')).status).toBe(403);
+    expect((await inSlack('U51', 'T5', 'T5', 'E2').say('hello')).status).toBe(403);
+    const person = inSlack('U61', 'T6', 'T6', 'E1');
     expect(await person.event({ type: 'app_uninstalled' })).toBe(200);
     expect((await person.say('hello')).status).toBe(403);
+    await install('T5', 'E1');
+    const { thread } = await person.say('anything');
+    await person.sees(thread, 'Connect your account');
+  });
+
+  it('forgets a workspace and its people when it is uninstalled', async () => {
+    await install('T2');
+    const { person } = await linked('U21', 'T2');
+    expect(await person.event({ type: 'app_uninstalled' })).toBe(200);
+    expect((await person.say('hello')).status).toBe(403);
+    await install('T2');
+    const { thread } = await person.say('anything');
+    await person.sees(thread, 'Connect your account');
+  });
+
+  it('does all of it with the permissions of the shipped user of Redis', () => {
+    const lines = world.pods.flatMap((pod) => pod.lines);
+    expect(lines.filter((line) => /NOPERM|ACL|permission/.test(line))).toEqual([]);
   });
 });
+
+function nonEmpty<T>(items: T[]): T[] | undefined {
+  return items.length > 0 ? items : undefined;
+}

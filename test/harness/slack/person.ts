@@ -15,6 +15,8 @@ export interface SlackIdentity {
   readonly user: string;
   /** The workspace that the request comes from; that of the person by default. */
   readonly installedIn?: string;
+  /** The enterprise of the workspace, which has installed the app for all of its workspaces. */
+  readonly enterprise?: string;
 }
 
 export type SlackPerson = ReturnType<typeof createSlackPerson>;
@@ -25,7 +27,8 @@ const RETRIES = 3;
 
 /** A person in Slack, whose client sends what Slack would send. */
 export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, identity: SlackIdentity) {
-  const { team, user, installedIn = team } = identity;
+  const { team, user, installedIn = team, enterprise } = identity;
+  const ofEnterprise = enterprise !== undefined;
 
   async function post(
     path: string,
@@ -49,8 +52,16 @@ export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, ide
       event_id: id,
       event_time: Math.floor(Date.now() / 1_000),
       team_id: installedIn,
+      ...(ofEnterprise && { enterprise_id: enterprise }),
       api_app_id: 'A1',
-      authorizations: [{ team_id: installedIn, is_enterprise_install: false, user_id: 'UBOT' }],
+      authorizations: [
+        {
+          team_id: installedIn,
+          ...(ofEnterprise && { enterprise_id: enterprise }),
+          is_enterprise_install: ofEnterprise,
+          user_id: 'UBOT',
+        },
+      ],
       event,
     });
     let status = 0;
@@ -73,8 +84,8 @@ export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, ide
   const common = () => ({
     user: { id: user, team_id: team, username: user },
     team: { id: installedIn, domain: 'acme' },
-    enterprise: null,
-    is_enterprise_install: false,
+    enterprise: ofEnterprise ? { id: enterprise, name: enterprise } : null,
+    is_enterprise_install: ofEnterprise,
     api_app_id: 'A1',
     token: 'unused',
   });

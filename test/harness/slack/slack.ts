@@ -10,10 +10,14 @@ export interface SlackStandIn extends SlackState {
   setDown(isDown: boolean): void;
   /** Called before each call of a method is handled, with the port that it came from; may wait. */
   onCall: ((method: string, from: number) => Promise<void> | void) | undefined;
-  /** The Slack user that browsers are signed in as. */
-  signedIn: { team: string; user: string };
-  /** Installs the app in a workspace, as its install page does: gives the code for `oauth.v2.access`. */
-  newCode(team: string): string;
+  /** The Slack user that browsers are signed in as. With an enterprise, they install the app for all of it. */
+  signedIn: { team: string; user: string; enterprise?: string };
+  /** How long the tokens last that are given out, in seconds. */
+  tokenSeconds: number;
+  /** The workspaces or enterprises whose tokens were renewed, once for each time. */
+  readonly renewed: string[];
+  /** Installs the app in a workspace or an enterprise, as its install page does: gives the code for `oauth.v2.access`. */
+  newCode(team: string, enterprise?: string): string;
   newTrigger(user: string): string;
   /** What `respond` was sent for an interaction. */
   readonly responses: { readonly to: string; readonly body: Json }[];
@@ -66,8 +70,10 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
   /** Sends the browser back with a code for the person that it is signed in as. */
   function authorize(at: URL, response: ServerResponse): void {
     const back = new URL(at.searchParams.get('redirect_uri') ?? '');
-    const { team, user } = slack.signedIn;
-    const code = at.pathname.startsWith('/openid') ? `person-${randomUUID()}` : slack.newCode(team);
+    const { team, user, enterprise } = slack.signedIn;
+    const code = at.pathname.startsWith('/openid')
+      ? `person-${randomUUID()}`
+      : slack.newCode(team, enterprise);
     if (code.startsWith('person-')) state.codes.set(code, { team, user });
     back.searchParams.set('code', code);
     back.searchParams.set('state', at.searchParams.get('state') ?? '');
@@ -98,7 +104,10 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     try {
       if (method === 'oauth.v2.access') return { ok: true, ...grant(given) };
       if (method === 'openid.connect.token') return { ok: true, ...identify(given) };
-      if (!state.tokens.has(String(given.token))) throw new SlackRefusal('invalid_auth');
+      const known = state.tokens.get(String(given.token));
+      if (known === undefined) throw new SlackRefusal('invalid_auth');
+      if (Number(known.until ?? Number.POSITIVE_INFINITY) < Date.now())
+        throw new SlackRefusal('token_expired');
       const run = METHODS[method];
       if (run === undefined) throw new SlackRefusal('unknown_method');
       return { ok: true, ...run(state, given) };
@@ -116,24 +125,28 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
   /** A code, or a refresh token, for a bot token. Each refresh token is good for one use. */
   function grant(given: Json): Json {
     checkClient(given);
-    const key = String(given.grant_type === 'refresh_token' ? given.refresh_token : given.code);
-    const team = state.codes.get(key)?.team;
-    if (team === undefined)
-      throw new SlackRefusal(given.grant_type === 'refresh_token' ? 'invalid_refresh_token' : 'invalid_code');
+    const isRenewal = given.grant_type === 'refresh_token';
+    const key = String(isRenewal ? given.refresh_token : given.code);
+    const granted = state.codes.get(key);
+    if (granted?.team === undefined)
+      throw new SlackRefusal(isRenewal ? 'invalid_refresh_token' : 'invalid_code');
     state.codes.delete(key);
+    const { team, enterprise } = granted;
+    if (isRenewal) slack.renewed.push(String(enterprise ?? team));
     const token = `xoxe.xoxb-${randomUUID()}`;
     const refresh = `xoxe-1-${randomUUID()}`;
-    state.tokens.set(token, { team });
-    state.codes.set(refresh, { team });
+    state.tokens.set(token, { ...granted, until: Date.now() + slack.tokenSeconds * 1_000 });
+    state.codes.set(refresh, granted);
+    const isOfEnterprise = enterprise !== undefined;
     return {
       access_token: token,
       refresh_token: refresh,
-      expires_in: 43_200,
+      expires_in: slack.tokenSeconds,
       bot_user_id: 'UBOT',
       scope: 'chat:write',
-      team: { id: team, name: `Workspace ${String(team)}` },
-      enterprise: null,
-      is_enterprise_install: false,
+      team: isOfEnterprise ? null : { id: team, name: `Workspace ${String(team)}` },
+      enterprise: isOfEnterprise ? { id: enterprise, name: `Enterprise ${String(enterprise)}` } : null,
+      is_enterprise_install: isOfEnterprise,
     };
   }
 
@@ -164,13 +177,15 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     responses: [],
     onCall: undefined,
     signedIn: { team: 'T1', user: 'U1' },
+    tokenSeconds: 43_200,
+    renewed: [],
     setDown(down) {
       isDown = down;
       if (down) server.closeAllConnections();
     },
-    newCode(team) {
+    newCode(team, enterprise) {
       const code = `bot-${randomUUID()}`;
-      state.codes.set(code, { team });
+      state.codes.set(code, { team, ...(enterprise !== undefined && { enterprise }) });
       return code;
     },
     newTrigger(user) {

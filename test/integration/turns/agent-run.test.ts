@@ -79,6 +79,7 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     limits: { steps: world.steps ?? 5, tokens: 1_000_000, workMs: 60_000 },
     support: { form: true, url: true },
     reach: () => 'client',
+    notify: undefined,
     history,
     input,
     stopped: stopping.signal,

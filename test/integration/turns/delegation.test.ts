@@ -56,9 +56,12 @@ afterEach(async () => {
   await Promise.all(closing.splice(0).map((close) => close()));
 });
 
+const NOTIFY = { channel: 'slack', afterSeconds: 60 } as const;
+
 const AGENTS: Readonly<Record<string, TestAgent>> = {
   boss: {
     tools: delegates('researcher', 'left', 'right', 'speechless', 'broken', 'clumsy', 'brief', 'chain-1'),
+    notify: NOTIFY,
   },
   researcher: { tools: delegates('librarian') },
   librarian: { tools: [elicit] },
@@ -315,6 +318,8 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
       conversationId,
       context: { agent: 'The librarian' },
       message: 'What of librarian?',
+      // The person is notified as the agent of their turn says.
+      notify: NOTIFY,
     });
     await answerQuestion(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'teal' });
     const root = await turn.ended();

@@ -1,5 +1,6 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { mintStreamRequestId, type StreamRef } from '@parley/shared/domain/ids';
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { ConversationRef, Message } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
@@ -22,6 +23,7 @@ import { newOwner } from '../../contract/support/questions.ts';
 export interface TestAgent {
   readonly tools?: readonly Tool[];
   readonly limits?: Partial<RunLimits>;
+  readonly notify?: NotifyRules;
   /** True: it cannot be opened. */
   readonly isBroken?: boolean;
 }
@@ -56,7 +58,10 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
       list: () => Object.keys(agents).map((id) => ({ id, title: `The ${id}` })),
       admit: (_caller, id = Object.keys(agents)[0] ?? '') => id,
       isKnown: (id) => agents[id] !== undefined,
-      find: (id = Object.keys(agents)[0] ?? '') => ({ id, title: `The ${id}` }),
+      find: (id = Object.keys(agents)[0] ?? '') => {
+        const notify = agents[id]?.notify;
+        return { id, title: `The ${id}`, ...(notify !== undefined && { notify }) };
+      },
       async open(id) {
         if (agents[id] === undefined || agents[id].isBroken === true)
           throw new Error(`The agent ${id} cannot be opened.`);

@@ -56,6 +56,27 @@ const long = {
 export const SAMPLES: Readonly<Record<string, ConnectView>> = {
   'sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation' },
   'dev-sign-in': { page: 'dev-sign-in', signIn },
+  'link-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'link' },
+  'link-dev-sign-in': { page: 'dev-sign-in', signIn, leadsTo: 'link' },
+  link: {
+    page: 'link',
+    service: 'Slack',
+    account: 'U024BE7LH, Example Corporation',
+    person: 'ada@example.com',
+    proceed,
+    signOut,
+  },
+  'link-long': {
+    page: 'link',
+    service: 'Slack',
+    account: `U024BE7LH, ${long.service}`,
+    person: `${'ada.lovelace.'.repeat(8)}@example.com`,
+    proceed,
+    signOut,
+  },
+  linked: { page: 'linked', service: 'Slack' },
+  'link-other': { page: 'link-other', service: 'Slack' },
+  'link-spent': { page: 'link-spent' },
   accounts: {
     page: 'accounts',
     person: 'ada@example.com',

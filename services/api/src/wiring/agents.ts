@@ -1,5 +1,6 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Owner } from '@parley/shared/domain/ids';
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
 import { type Env, leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
@@ -43,6 +44,8 @@ export interface WiredAgents {
   readonly hasAnswerPage: boolean;
   /** The agents that A2A clients may call. */
   readonly offeredToA2a: readonly OfferedAgent[];
+  /** How a channel notifies people of questions that services ask. */
+  readonly notify: NotifyRules | undefined;
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
   readonly connect?: {
     readonly surfaces: readonly Surface[];
@@ -126,6 +129,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     turns,
     hasAnswerPage: hasPage,
     offeredToA2a: agentsForA2a(loaded),
+    notify: loaded.config.notify,
     ...(connect !== undefined && {
       connect: {
         surfaces: connect.surfaces,

@@ -23,6 +23,7 @@ import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
+import { withNotices } from '../agents/loop/reach.ts';
 import { healthRoutes } from '../http/health.ts';
 import { type CallLimits, createCallLimits } from '../http/limits/call-limits.ts';
 import { createRefusalDelays } from '../http/limits/refusal-delays.ts';
@@ -235,9 +236,11 @@ function createSurfaces(parts: AppParts): Surface[] {
     entryCharactersMax: env.PARLEY_LIMIT_WORKFLOW_ENTRY_CHARACTERS,
   };
   const hasConnectPage = pages?.hasConnectPage ?? (() => false);
+  // A task of a channel that is not configured would stay outstanding.
+  const asking = withNotices(engine, slack === undefined ? undefined : agents?.notify);
   return [
     healthRoutes({ health: () => backend.health(), draining }),
-    restRoutes({ engine, limits, webhooks, hasConnectPage, eraseUser, workflows }),
+    restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
     ...(agents === undefined ? [] : [wireMcp(parts, agents)]),

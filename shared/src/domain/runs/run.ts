@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Owner, StreamRef } from '../ids.ts';
+import { NotifyRules } from '../notify.ts';
 
 /** One conversation of a person. The client chose its id. */
 export interface ConversationRef extends Owner {
@@ -113,6 +114,8 @@ export const DelegateRequest = z.looseObject({
   depth: z.int().nonnegative(),
   /** Tokens that the delegating agent may still use. */
   tokens: z.int().nonnegative(),
+  /** How a channel notifies the person of its questions. A pod without this field, or with other rules, asks without. */
+  notify: NotifyRules.optional().catch(undefined),
 });
 export type DelegateRequest = z.infer<typeof DelegateRequest>;
 

@@ -1,3 +1,4 @@
+import { NotifyRules } from '@parley/shared/domain/notify';
 import { z } from 'zod';
 import type { AgentAccess } from './access.ts';
 import { Agent as AgentEntry } from './agents.ts';
@@ -32,6 +33,9 @@ export const AgentsFile = z.strictObject({
     .record(Id, ConnectorEntry)
     .default({})
     .describe('Ways to obtain a person’s credential, by id.'),
+  notify: NotifyRules.optional().describe(
+    'A channel that notifies people of open questions that services ask over `/v1` (docs/slack.md).',
+  ),
   mcpOffer: McpOfferEntry,
   a2aOffer: A2aOfferEntry,
 });
@@ -69,6 +73,7 @@ export interface AgentsConfig {
   readonly mcpServers: ById<McpServer>;
   readonly connectors: ById<NamedConnector>;
   readonly a2aOffer?: A2aOfferEntry;
+  readonly notify?: NotifyRules;
   readonly mcpOffer: Omit<McpOfferEntry, 'agents'> & {
     readonly agents: NonNullable<McpOfferEntry['agents']>;
   };

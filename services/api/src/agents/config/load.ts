@@ -91,6 +91,7 @@ function buildConfig(file: AgentsFile): AgentsConfig {
     mcpServers: withIds(file.mcpServers),
     connectors: withIds(file.connectors),
     ...(file.a2aOffer !== undefined && { a2aOffer: file.a2aOffer }),
+    ...(file.notify !== undefined && { notify: file.notify }),
     mcpOffer: {
       ...file.mcpOffer,
       agents: file.mcpOffer.agents ?? Object.keys(file.agents).map((agent) => ({ agent })),

@@ -171,6 +171,7 @@ function newRun(
       turn: { streamRequestId: turn.run.streamRequestId, conversationId: turn.run.conversationId },
       depth: from.depth,
       tokens: from.budget.left,
+      notify: turn.notify,
     },
     support: turn.support,
     delivery: turn.delivery,

@@ -11,7 +11,7 @@ import { createBudget } from '../loop/budget.ts';
 import { createIdleDetection, type IdleDeps, type IdleDetection, idleAfterMs } from '../loop/idle.ts';
 import type { TurnObserver } from '../loop/observer.ts';
 import { startPolling } from '../loop/poll-status.ts';
-import { createReach, type ReachDeps } from '../loop/reach.ts';
+import { createReach, type ReachDeps, withNotices } from '../loop/reach.ts';
 import { readCheckpoint } from '../loop/read-checkpoint.ts';
 import type { Delegate, Delegator, RunContext } from '../loop/run-context.ts';
 import { failTurn } from '../loop/run-end.ts';
@@ -51,7 +51,7 @@ export async function workOnRemoteDelegate(
     await writer.append({ type: 'turn-attached' });
     if (!(await isParentRunning(deps, run))) throw new RunInterruptedError();
     const { id, title } = agents.find(run.agent);
-    const person = { ...run, reach: createReach(deps, run.support) };
+    const person = { ...run, reach: createReach(deps, run.support, requestOf(run).notify) };
     const agent = await agents.open(id, person, AbortSignal.any([signal, writer.fenced]));
     const from = await readCheckpoint({ runs, onFault }, run);
     const delegator = createDelegator(deps, run, { writer, clock, idle, signal, onFault });
@@ -87,18 +87,21 @@ interface RemoteRun {
 
 /** Represents a delegator on another pod. Its events go to the delegate's own feed, which the delegator follows. */
 function createDelegator(
-  { engine, observer, delegateTo, hasAnswerPage }: RemoteDelegateDeps,
+  deps: RemoteDelegateDeps,
   run: Run,
   { writer, clock, idle, signal, onFault }: RemoteRun,
 ): Delegator {
+  const { observer, delegateTo } = deps;
   const request = requestOf(run);
+  const { notify } = request;
   const turn: RunRef = { ...request.turn, tenant: run.tenant, userId: run.userId };
   return {
-    engine,
+    engine: withNotices(deps.engine, notify),
     turn: {
       run: turn,
       support: run.support,
-      reach: createReach({ hasAnswerPage }, run.support),
+      reach: createReach(deps, run.support, notify),
+      notify,
       delivery: run.delivery,
       idle,
       append: (event) => writer.append(event),

@@ -1,3 +1,4 @@
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Delivery, PauseRecord, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';
@@ -17,6 +18,8 @@ export interface TurnScope {
   /** As the run's record keeps it. */
   readonly support: Support;
   readonly reach: ReachOfQuestion;
+  /** How a channel notifies the person of the turn's questions, those of delegates included. */
+  readonly notify: NotifyRules | undefined;
   /** Appends an event to the turn's feed, soon. */
   readonly append: (event: TurnEvent) => Promise<void>;
   /** Resolves once all appended events are written. */

@@ -1,3 +1,4 @@
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import type { Waits } from '@parley/shared/runs/detach';
@@ -24,6 +25,8 @@ export interface RunOptions extends RunAgent {
   readonly observer: TurnObserver;
   readonly support: Support;
   readonly reach: ReachOfQuestion;
+  /** How a channel notifies the person of the turn's questions. */
+  readonly notify: NotifyRules | undefined;
   /** The messages before this turn, and the messages that this turn answers. */
   readonly history: readonly Message[];
   readonly input: readonly Message[];
@@ -47,7 +50,8 @@ export interface RunOptions extends RunAgent {
  * released. By then its calls and its delegates have ended too, and their questions are withdrawn.
  */
 export async function runTurn(options: RunOptions): Promise<void> {
-  const { run, writer, stopped, support, reach, delivery, idle, history, input, onFault, limits } = options;
+  const { run, writer, stopped, support, reach, notify, delivery, idle, history, input, onFault, limits } =
+    options;
   const { from = BEGINNING } = options;
   const clock = startWorkClock(limits.workMs, from.workedMs);
   const ending = new AbortController();
@@ -57,6 +61,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     run,
     support,
     reach,
+    notify,
     delivery,
     idle,
     append: (event) => writer.append(event),

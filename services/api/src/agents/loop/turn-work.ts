@@ -132,6 +132,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
       observer,
       support,
       reach,
+      notify: agent.notify,
       delivery,
       idle,
       history,
