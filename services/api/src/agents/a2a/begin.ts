@@ -48,7 +48,9 @@ async function afterFault(
   fault: RemoteFault,
   mayHaveBegun: boolean,
 ): Promise<ToolOutcome | boolean> {
-  if (fault.kind === 'unknown' || fault.kind === 'too_large') return true;
+  // The reply to the same message would be as large.
+  if (fault.kind === 'too_large') throw fault;
+  if (fault.kind === 'unknown') return true;
   if (!mayHaveBegun) return (await notBegun(run, fault)) ?? false;
   if (fault.kind === 'refused' || fault.kind === 'unauthorized') throw fault;
   return true;

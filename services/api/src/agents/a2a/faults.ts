@@ -43,10 +43,15 @@ export interface FailedRequest {
   readonly dispatched: boolean;
   /** Status of the last response, if there was one. */
   readonly status: number | undefined;
+  /** Removes the secrets that were sent from what the agent says. Absent where none were sent. */
+  readonly scrub?: (text: string) => string;
 }
 
 /** The fault of a request that failed with this error. */
-export function faultOf(error: unknown, { dispatched, status }: FailedRequest): RemoteFault {
+export function faultOf(
+  error: unknown,
+  { dispatched, status, scrub = (text) => text }: FailedRequest,
+): RemoteFault {
   if (error instanceof RemoteFault) return error;
   if (error instanceof CredentialRefused)
     return new RemoteFault('unauthorized', '', '', error.refusal.status);
@@ -57,7 +62,10 @@ export function faultOf(error: unknown, { dispatched, status }: FailedRequest): 
     readonly message?: string;
     readonly envelopeCode?: number;
   };
-  const text = (message ?? '').slice(0, SHOWN_LENGTH_MAX).toWellFormed();
+  // A secret that is cut in two would no longer be found.
+  const text = scrub(message ?? '')
+    .slice(0, SHOWN_LENGTH_MAX)
+    .toWellFormed();
   if (REFUSALS.has(name ?? '')) return new RemoteFault('refused', text, name);
   if (envelopeCode === METHOD_NOT_FOUND) return new RemoteFault('refused', text, 'UnsupportedOperationError');
   if (status === 429) return new RemoteFault('busy');

@@ -98,7 +98,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
   /** A message that is too large ends its exchange, and then fails the SDK's reader in some way. */
   function faultIn(exchange: Exchange, error: unknown): RemoteFault {
     const cause = exchange.signal.aborted ? exchange.signal.reason : error;
-    return faultOf(cause, { dispatched: exchange.dispatched, status: statusOf(exchange) });
+    return faultOf(cause, { dispatched: exchange.dispatched, status: statusOf(exchange), scrub });
   }
 
   function taskIn(value: unknown): RemoteTask {
@@ -145,7 +145,6 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
           const { value } = await next();
           return value as StreamResponse | undefined;
         } catch (error) {
-          close();
           signal.throwIfAborted();
           throw faultIn(exchange, error);
         }
@@ -183,12 +182,16 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
         (ending) => client.sendMessageStream(params, { signal: ending, serviceParameters }),
         signal,
       );
-      const first = await stream.first();
-      if (first === undefined) throw new RemoteFault('unknown');
-      const reply = replyOf(first);
-      if (reply.type === 'task') return { ...reply, events: stream };
-      stream.close();
-      return reply;
+      let isFollowed = false;
+      try {
+        const first = await stream.first();
+        if (first === undefined) throw new RemoteFault('unknown');
+        const reply = replyOf(first);
+        isFollowed = reply.type === 'task';
+        return reply.type === 'task' ? { ...reply, events: stream } : reply;
+      } finally {
+        if (!isFollowed) stream.close();
+      }
     },
     async get(taskId, signal) {
       const params = { tenant: '', id: taskId, historyLength: HISTORY_LENGTH };

@@ -1,0 +1,93 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { beginTask } from '../../../services/api/src/agents/a2a/begin.ts';
+import { newCheckpoint } from '../../../services/api/src/agents/a2a/checkpoint.ts';
+import { RemoteFault } from '../../../services/api/src/agents/a2a/faults.ts';
+import { createLink, type RemoteLinkDeps } from '../../../services/api/src/agents/a2a/link.ts';
+import { type ClientSdk, createClientSdkLoader } from '../../../services/api/src/agents/a2a/sdk.ts';
+import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
+import { createScrubFor } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
+import type { Exchange } from '../../../services/api/src/agents/mcp/transports/exchange.ts';
+
+let sdk: ClientSdk;
+beforeAll(async () => {
+  sdk = await createClientSdkLoader()();
+});
+
+/** A link over a client of the SDK whose requests were all dispatched. */
+function openLink(client: Record<string, (...given: never[]) => unknown>, secret = 'a secret') {
+  const exchanges = new AsyncLocalStorage<Exchange>();
+  const dispatching = Object.entries(client).map(([name, method]) => [
+    name,
+    (...given: never[]) => {
+      const exchange = exchanges.getStore();
+      if (exchange !== undefined) exchange.dispatched = true;
+      return method(...given);
+    },
+  ]);
+  const { value } = createScrubFor([secret]);
+  return createLink({
+    sdk,
+    client: Object.fromEntries(dispatching),
+    read: { isStreaming: true, speaksElicitation: false, isRepeatable: false } as RemoteLinkDeps['read'],
+    agent: {} as RemoteLinkDeps['agent'],
+    exchanges,
+    statusOf: () => 400,
+    scrub: <T>(given: T) => value(given) as T,
+  });
+}
+
+describe('the text of an error of a remote agent', () => {
+  it('has no secret that was sent, nor a part of one', async () => {
+    const secret = `Bearer ${'s'.repeat(40)}`;
+    const text = `${'x'.repeat(480)} ${secret} ${secret}`;
+    const getTask = async () => {
+      throw Object.assign(new Error(text), { name: 'RequestMalformedError' });
+    };
+    const fault = await openLink({ getTask }, secret)
+      .get('task', AbortSignal.timeout(60_000))
+      .catch((error: Error) => error.message);
+    expect(fault).toContain('xxx [redacted]');
+    expect(fault).not.toContain('sss');
+  });
+});
+
+describe('a first message whose reply is too large', () => {
+  it('is not sent again, even to an agent that begins one task for it', async () => {
+    let sent = 0;
+    const link = {
+      isRepeatable: true,
+      async send() {
+        sent += 1;
+        throw new RemoteFault(sent === 1 ? 'too_large' : 'refused');
+      },
+    };
+    const run = {
+      link,
+      call: { callKey: 'call' },
+      over: AbortSignal.timeout(60_000),
+      state: newCheckpoint('call'),
+      save: async () => undefined,
+    };
+    await expect(beginTask(run as unknown as TaskRun, 'x')).rejects.toMatchObject({ kind: 'too_large' });
+    expect(sent).toBe(1);
+  });
+});
+
+describe('the stream of a message', () => {
+  it.each([
+    ['has no event', []],
+    ['begins with an event that is not well formed', [{ payload: { $case: 'task', value: { id: '' } } }]],
+  ])('is closed when it %s', async (_, events) => {
+    let ending: AbortSignal | undefined;
+    const link = openLink({
+      async *sendMessageStream(_message: unknown, { signal }: { signal: AbortSignal }) {
+        ending = signal;
+        yield* events;
+      },
+    });
+    const sent = link.send({ messageId: 'm', part: { text: 'x' } }, AbortSignal.timeout(60_000));
+    await expect(sent).rejects.toMatchObject({ name: 'RemoteFault' });
+    expect(ending?.aborted).toBe(true);
+  });
+});
