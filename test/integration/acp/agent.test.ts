@@ -141,6 +141,21 @@ describe('a turn', () => {
     expect(all.rows.map((row) => row.status)).toEqual([status]);
   });
 
+  it('decides nothing by an option that was not offered', async () => {
+    const { userId, editor, sessionId } = await sitDown(undefined, BOTH, randomUUID(), site, 'constructor');
+    const ended = editor.say(sessionId, 'pay');
+    await until('the notice', () => editor.text(sessionId).includes('Nothing was decided here.'));
+    const [open] = await openApprovals(site.engine, userId);
+    await site.engine.approvals.decide({
+      caller: { kind: 'user', tenant: 'acme', userId },
+      id: open?.id ?? '',
+      response: { decision: 'deny' },
+      surface: 'api',
+    });
+    expect(await ended).toMatchObject({ stopReason: 'end_turn' });
+    expect(editor.text(sessionId)).toMatch(/Heard: .*denied/);
+  });
+
   it('remembers an approval where the configuration allows it: the next call of the conversation is made unasked', async () => {
     const { editor, sessionId } = await sitDown(undefined, BOTH, randomUUID(), site, 'remember');
     await editor.say(sessionId, 'tip');

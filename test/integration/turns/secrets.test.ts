@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import type { EngineSettings } from '@parley/shared/elicitations/deps';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -75,7 +76,7 @@ afterAll(async () => {
 const SUPPORTED: Support = { form: true, url: true };
 
 /** A pod with its hosted pages, where users sign in by typing their name. */
-async function open() {
+async function open(limits: Pick<EngineSettings, 'messageCharactersMax'> = { messageCharactersMax: 10_000 }) {
   const server = createServer((req, res) => void pages(req, res));
   const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   const loaded = readAgentsConfig(
@@ -90,7 +91,7 @@ mcpServers:
     {},
   );
   const backend = createMemoryBackend(ROOMY);
-  const engine = engineOn(backend, { settings: { connectBaseUrl: `${publicUrl}/auth/connect/` } });
+  const engine = engineOn(backend, { settings: { connectBaseUrl: `${publicUrl}/auth/connect/`, ...limits } });
   const keys = newKeys();
   const vault = createVault({ store: backend.vault, keys });
   const owner = newOwner();
@@ -273,6 +274,63 @@ describe('a secret that an agent asks for', () => {
     const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
     expect(await pod.words(run)).toContain(expected);
     expect((await pod.engine.list({ owner: pod.owner, limit: 5 })).rows).toEqual([]);
+  });
+
+  describe('among listed fields', () => {
+    const ENV = { name: 'env', prompt: 'Where to?' };
+    const KEY = { name: 'key', prompt: 'Deploy key?', type: 'secret' };
+
+    it('that is required and declined: the model gets what was answered and entered before', async () => {
+      const pod = await open();
+      const fields = [ENV, KEY, { ...KEY, name: 'second', prompt: 'Second key?' }];
+      const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
+      await answerQuestion(pod.engine, pod.owner, (await pod.asked()).id, 'accept', { env: 'staging' });
+      const { id } = await pod.asked();
+      expect((await type(pod, id, canary('deploy-key'))).status).toBe(200);
+      await answerQuestion(pod.engine, pod.owner, (await pod.asked()).id, 'decline');
+      const words = await pod.words(run);
+      expect(words).toContain('"status":"declined","field":"second"');
+      expect(words).toContain('"answer":{"env":"staging"}');
+      expect(words).toContain(`"references":{"key":"parley-secret:${id}"}`);
+      // The reference is usable.
+      expect(words).toContain('[redacted]');
+    });
+
+    it('that cannot be asked for: the model gets what was answered before', async () => {
+      const pod = await open({ messageCharactersMax: 20 });
+      const fields = [ENV, { ...KEY, prompt: 'The key with which it deploys?' }];
+      const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
+      await answerQuestion(pod.engine, pod.owner, (await pod.asked()).id, 'accept', { env: 'staging' });
+      const words = await pod.words(run);
+      expect(words).toContain('"status":"not_asked","field":"key"');
+      expect(words).toContain('message: must be at most 20 characters');
+      expect(words).toContain('"answer":{"env":"staging"}');
+    });
+
+    it('that cannot be asked for, with nothing answered before: the call fails', async () => {
+      const pod = await open({ messageCharactersMax: 20 });
+      const fields = [{ ...KEY, prompt: 'The key with which it deploys?' }];
+      const words = await pod.words(await pod.begin(`fields ${JSON.stringify(fields)}`));
+      expect(words).toContain('message: must be at most 20 characters');
+      expect(words).not.toContain('not_asked');
+    });
+  });
+
+  it('has the message of the form on its page when all fields are secrets', async () => {
+    const pod = await open();
+    const fields = ['Deploy key?', 'Second key?'].map((prompt, at) => ({
+      name: at === 0 ? 'key' : 'second',
+      prompt,
+      type: 'secret',
+    }));
+    await pod.begin(`fields ${JSON.stringify(fields)}`);
+    for (const { prompt } of fields) {
+      const { id, definition } = await pod.asked();
+      expect(definition.message).toBe(`Deploy?\n\n${prompt}`);
+      const shown = await pod.browser.enter(`/auth/connect/${id}`, pod.owner.userId);
+      expect(shown.html).toContain(`Deploy?\n\n${prompt}`);
+      await pod.browser.submit(shown, 'secret', { secret: canary('deploy-key') });
+    }
   });
 
   it('is usable by its tool, its owner and its first taker only', async () => {

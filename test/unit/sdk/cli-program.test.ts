@@ -17,7 +17,7 @@ import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 async function run(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-  { isTTY = false, onOut = (_text: string) => {} } = {},
+  { isTTY = false, input = '', onOut = (_text: string) => {} } = {},
 ) {
   let [out, err, code] = ['', '', 0];
   const sink = (take: (text: string) => void) =>
@@ -32,7 +32,7 @@ async function run(
     );
   await runProgram(args, {
     env: readCliEnv({ PARLEY_HOME: '/nonexistent/parley', ...env }),
-    stdin: Readable.from([]),
+    stdin: Readable.from(input === '' ? [] : [input]),
     stdout: sink((text) => {
       out += text;
       onOut(text);
@@ -262,3 +262,20 @@ function apisOf(folder: string): number[] {
     })
     .map(Number);
 }
+
+it.each(['constructor', 'toString', '__proto__'])(
+  'the file of secrets has no secret %s until there is one',
+  async (name) => {
+    const folder = mkdtempSync(join(tmpdir(), 'parley-secrets-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const secret = (command: string, input = '') =>
+      run(['secret', command, name], { PARLEY_HOME: folder, PARLEY_KEYRING: 'file' }, { input });
+    const unknown = { code: EXIT.failed, err: expect.stringContaining(`There is no secret ${name}.`) };
+    expect(await secret('get')).toMatchObject(unknown);
+    expect(await secret('rm')).toMatchObject(unknown);
+    expect(await secret('set', 'its-value')).toMatchObject({ code: EXIT.accepted });
+    expect((await secret('get')).out).toBe('its-value');
+    expect(await secret('rm')).toMatchObject({ code: EXIT.accepted });
+    expect(await secret('get')).toMatchObject(unknown);
+  },
+);

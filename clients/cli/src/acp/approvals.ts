@@ -26,11 +26,11 @@ export interface Approvals {
 
 type PermissionOption = RequestPermissionRequest['options'][number];
 
-const CHOICES: Readonly<Record<string, ApprovalChoice>> = {
-  approve: { decision: 'approve' },
-  remember: { decision: 'approve', remember: true },
-  deny: { decision: 'deny' },
-};
+const CHOICES: ReadonlyMap<string | undefined, ApprovalChoice> = new Map([
+  ['approve', { decision: 'approve' }],
+  ['remember', { decision: 'approve', remember: true }],
+  ['deny', { decision: 'deny' }],
+]);
 
 /** What a person may choose. ACP has no option to edit a call. */
 function optionsOf({ remember }: Pick<Approval, 'remember'>): PermissionOption[] {
@@ -96,7 +96,7 @@ async function ask(
     )
     .catch(() => undefined);
   if (signal.aborted) return;
-  const choice = chosen === undefined ? undefined : CHOICES[chosen];
+  const choice = CHOICES.get(chosen);
   if (choice === undefined) return say(describeApproval(approval));
   try {
     await parley.decide(approvalId, choice, { signal });

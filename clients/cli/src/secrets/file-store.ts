@@ -18,33 +18,35 @@ export function createFileStore(folder: string): SecretStore {
   const file = join(folder, 'secrets.json');
   const keyFile = join(folder, 'secrets.key');
 
-  function write(secrets: Readonly<Record<string, string>>): void {
+  function write(secrets: ReadonlyMap<string, string>): void {
     const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, `${JSON.stringify(secrets)}\n`, { mode: PRIVATE });
+    writeFileSync(draft, `${JSON.stringify(Object.fromEntries(secrets))}\n`, { mode: PRIVATE });
     renameSync(draft, file);
   }
 
   return {
     place: file,
     async set(name, value) {
-      write({ ...readSecrets(file), [name]: seal(readKey(keyFile), name, value) });
+      write(readSecrets(file).set(name, seal(readKey(keyFile), name, value)));
     },
     async get(name) {
-      const sealed = readSecrets(file)[name];
+      const sealed = readSecrets(file).get(name);
       return sealed === undefined ? undefined : unseal(readKey(keyFile), name, sealed);
     },
     async remove(name) {
-      const { [name]: removed, ...others } = readSecrets(file);
-      if (removed !== undefined) write(others);
-      return removed !== undefined;
+      const secrets = readSecrets(file);
+      const removed = secrets.delete(name);
+      if (removed) write(secrets);
+      return removed;
     },
   };
 }
 
-function readSecrets(file: string): Record<string, string> {
+/** The sealed secrets by their names. A name may be one that objects inherit, such as `constructor`. */
+function readSecrets(file: string): Map<string, string> {
   const text = readOrNothing(file);
   const value: unknown = text === undefined ? {} : JSON.parse(text.toString('utf8'));
-  return isRecord(value) ? (value as Record<string, string>) : {};
+  return new Map(isRecord(value) ? Object.entries(value as Record<string, string>) : []);
 }
 
 /** The key; created once, also when two processes come at the same time. */

@@ -1,3 +1,4 @@
+import type { ParleyError } from '@parley/shared/domain/errors';
 import { LISTED_TYPES } from '@parley/shared/domain/forms/listed-kinds';
 import { z } from 'zod';
 
@@ -117,3 +118,9 @@ export const ELICIT_INPUT_SCHEMA = {
   },
   required: ['kind', 'message'],
 } as const;
+
+/** Why a question was refused, as the model reads it: in the names of its own input. */
+export function describeRefusal({ message, issues = [] }: ParleyError): string {
+  const named = (path: string) => (path.startsWith('onUnavailable') ? 'default' : path);
+  return [message, ...issues.map((issue) => `${named(issue.path)}: ${issue.message}`)].join(' ');
+}

@@ -1,7 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import type { z } from 'zod';
-import { ELICIT_INPUT_SCHEMA, ElicitInput } from './elicit-input.ts';
+import { describeRefusal, ELICIT_INPUT_SCHEMA, ElicitInput } from './elicit-input.ts';
 import { askListedFields, choicesOf, KEPT, UNSUPPORTED } from './listed-fields.ts';
 import type { AgentQuestion } from './question.ts';
 import { askForSecret, type SecretTaker } from './secret-question.ts';
@@ -40,7 +40,7 @@ export function createElicitTool(options: ElicitToolOptions): Tool {
         return await askInForm(call, question, options.timeoutSeconds);
       } catch (error) {
         if (!isParleyError(error)) throw error;
-        return failed(describeRefusal(error.message, error.issues ?? []));
+        return failed(describeRefusal(error));
       }
     },
   };
@@ -117,9 +117,4 @@ function fieldOf(input: Exclude<ElicitToolInput, { kind: 'form' }>): Record<stri
 function describeFaults(error: z.ZodError): string {
   const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'input'}: ${message}`);
   return `The question is not well formed. ${faults.join('; ')}`;
-}
-
-function describeRefusal(message: string, issues: readonly { path: string; message: string }[]): string {
-  const named = (path: string) => (path.startsWith('onUnavailable') ? 'default' : path);
-  return [message, ...issues.map((issue) => `${named(issue.path)}: ${issue.message}`)].join(' ');
 }

@@ -1,8 +1,14 @@
+import { isParleyError } from '@parley/shared/domain/errors';
 import { LISTED_KINDS } from '@parley/shared/domain/forms/listed-kinds';
 import { isAsked } from '@parley/shared/domain/reach';
-import type { FieldInput, OptionInput } from './elicit-input.ts';
+import { describeRefusal, type FieldInput, type OptionInput } from './elicit-input.ts';
 import type { AgentQuestion } from './question.ts';
-import { refusalOfSecret, type SecretQuestionOptions, takeSecret } from './secret-question.ts';
+import {
+  refusalOfSecret,
+  type SecretQuestion,
+  type SecretQuestionOptions,
+  takeSecret,
+} from './secret-question.ts';
 import { failed, type ToolCall, type ToolOutcome } from './tool.ts';
 
 /** The error for a client that cannot show questions. */
@@ -21,7 +27,8 @@ export interface ListedForm {
 
 /**
  * Asks for listed fields: first one form for all but the secrets, then each secret on a hosted page. The model gets the
- * references of the secrets. Nothing is asked unless everything can be.
+ * references of the secrets. Nothing is asked unless everything can be. What the person has answered by then is returned
+ * also when a secret is missing.
  */
 export async function askListedFields(
   call: ToolCall,
@@ -30,7 +37,9 @@ export async function askListedFields(
 ): Promise<ToolOutcome> {
   const [secrets, shown] = partition(form.fields);
   const question = shown.length === 0 ? undefined : questionOf(form, shown, options.timeoutSeconds);
-  const asking = secrets.map((field) => ({ field, ...secretOf(form, field, options) }));
+  // The message is on the form where there is one.
+  const intro = question === undefined ? `${form.message}\n\n` : '';
+  const asking = secrets.map((field) => ({ field, secret: secretOf(form, field, intro, options) }));
   for (const { field, secret } of asking) {
     const refusal = refusalOfSecret(call, secret, options);
     if (refusal !== undefined) return failed(`${field.name}: ${refusal}`);
@@ -42,15 +51,22 @@ export async function askListedFields(
   const answer = form.sensitive === true ? { note: KEPT } : { answer: answered?.content ?? {} };
   const references: [name: string, reference: string][] = [];
   for (const [at, { field, secret }] of asking.entries()) {
-    const { status, reference, text } = await takeSecret(call, at + 1, secret, options);
+    const { status, reference, text } = await takeSecret(call, at + 1, secret, options).catch((error) => {
+      const hasAnswers = answered !== undefined || references.length > 0;
+      if (!hasAnswers || !isParleyError(error)) throw error;
+      return { status: 'not_asked' as const, reference: undefined, text: describeRefusal(error) };
+    });
     if (reference !== undefined) references.push([field.name, reference]);
     else if (field.required || status !== 'declined') {
-      const output = { status, field: field.name, reason: text, ...answer };
-      return { type: 'returned', output, shown: { status } };
+      const missing = { status, field: field.name, reason: text };
+      return returned({ ...missing, ...answer, ...withReferences(references) });
     }
   }
-  const output = { status: 'accepted', ...answer, ...withReferences(references) };
-  return { type: 'returned', output, shown: { status: 'accepted' } };
+  return returned({ status: 'accepted', ...answer, ...withReferences(references) });
+}
+
+function returned(output: { readonly status: string }): ToolOutcome {
+  return { type: 'returned', output, shown: { status: output.status } };
 }
 
 function withReferences(references: readonly (readonly [name: string, reference: string])[]) {
@@ -71,10 +87,11 @@ function partition(fields: readonly FieldInput[]): readonly [secrets: FieldInput
 function secretOf(
   { title }: ListedForm,
   { name, prompt, ...field }: FieldInput,
+  intro: string,
   { takers }: SecretQuestionOptions,
-) {
+): SecretQuestion {
   const taker = field.for ?? (takers.length === 1 ? takers[0]?.name : undefined);
-  return { secret: { message: prompt ?? name, title, for: taker } };
+  return { message: `${intro}${prompt ?? name}`, title, for: taker };
 }
 
 function questionOf(
