@@ -44,7 +44,12 @@ const GIVEN: Arguments = {
   extra: null,
 };
 
-function rowOf(more: Partial<ApprovalDefinition> = {}, status: ApprovalStatus = 'pending'): ApprovalRow {
+function rowOf(
+  more: Partial<ApprovalDefinition> = {},
+  status: ApprovalStatus = 'pending',
+  settled: { readonly arguments?: Arguments; readonly reason?: string } = {},
+): ApprovalRow {
+  const { arguments: edited = { booking: 'B-2' }, reason = 'Not <today>' } = settled;
   const isEnded = status !== 'pending';
   return {
     id: 'ap_00AAAAAAAAAAAAAAAAAAAAAA',
@@ -63,8 +68,8 @@ function rowOf(more: Partial<ApprovalDefinition> = {}, status: ApprovalStatus = 
       settledAt: 1_700_000_100_000,
       settlement: {
         surface: 'chat',
-        ...(status === 'denied' && { decision: 'deny' as const, reason: 'Not <today>' }),
-        ...(status === 'edited' && { decision: 'edit' as const, arguments: { booking: 'B-2' } }),
+        ...(status === 'denied' && { decision: 'deny' as const, reason }),
+        ...(status === 'edited' && { decision: 'edit' as const, arguments: edited }),
       },
     }),
   };
@@ -93,6 +98,12 @@ function stateOf(row: ApprovalRow, changes: Readonly<Record<string, object>> = {
 const typed = (given = GIVEN) =>
   rowOf({ inputSchema: TYPED, arguments: given, masked: 'apiKey' in given ? ['/apiKey'] : [] });
 
+const reasonOfDenial = fc.string({
+  maxLength: 2_000,
+  size: 'max',
+  unit: fc.constantFrom('a', '&', '"', '\n', '\u{1f600}'),
+});
+
 describe('an approval in Slack', () => {
   it('keeps within the limits of Block Kit for all arguments and statuses, as a message and as modals', () => {
     fc.assert(
@@ -101,16 +112,45 @@ describe('an approval in Slack', () => {
         fc.string({ maxLength: 12_000, unit: fc.constantFrom('a', '"', '\n', '<', '\u202e') }),
         fc.constantFrom(...APPROVAL_STATUSES),
         fc.boolean(),
-        (given, long, status, isPrivate) => {
-          const row = rowOf({ arguments: { ...given, long } as Arguments, masked: [] }, status);
+        reasonOfDenial,
+        (given, long, status, isPrivate, reason) => {
+          const args = { ...given, long } as Arguments;
+          const edited = { ...args, long: long.slice(0, 7_000) };
+          const row = rowOf({ arguments: args, masked: [] }, status, { arguments: edited, reason });
           expect(faultOfMessage({ ...approvalMessage(row, { user: 'U1', isPrivate }) })).toBeUndefined();
           const modal = editModal(row);
           expect(modal && faultOfView({ ...modal })).toBeUndefined();
           expect(faultOfView({ ...denyModal(row) })).toBeUndefined();
         },
       ),
-      { numRuns: 40 },
+      {
+        numRuns: 40,
+        // The longest that Slack can be asked to show.
+        examples: [
+          [{}, '', 'denied', true, '&'.repeat(2_000)],
+          [{}, '&'.repeat(7_900), 'denied', true, '&'.repeat(2_000)],
+          [{}, '"'.repeat(3_900), 'denied', true, '\u{1f600}'.repeat(2_000)],
+        ],
+      },
     );
+  });
+
+  it('shows the reason of a denial in full, and its beginning where the arguments need the place', () => {
+    const reason = `${'&'.repeat(1_900)} end`;
+    const textOf = (args: Arguments) =>
+      JSON.stringify(approvalMessage(rowOf({ arguments: args }, 'denied', { reason }), PRIVATE).blocks);
+    expect(textOf({ booking: 'B-1' })).toContain(' end');
+    expect(textOf({ text: 'x'.repeat(7_900) })).toMatch(/Reason: (&amp;){300}/u);
+    expect(textOf({ text: 'x'.repeat(7_900) })).toMatch(/&amp;…"/u);
+  });
+
+  it('names the tool and its server in readable characters', () => {
+    const hidden = 'pay\u202e\u3164';
+    const row = rowOf({ tool: { server: hidden, name: hidden, title: hidden }, agent: hidden });
+    for (const shown of [approvalMessage(row, PRIVATE), editModal(row), denyModal(row)]) {
+      expect(JSON.stringify(shown)).toContain('pay[U+202E][U+3164]');
+      expect(JSON.stringify(shown)).not.toMatch(/[\u202e\u3164]/u);
+    }
   });
 
   it('has buttons while it is pending only, whose values are its id', () => {
@@ -135,9 +175,30 @@ describe('an approval in Slack', () => {
 
   it('cannot be approved in Slack where a message does not hold all arguments', () => {
     const long = rowOf({ arguments: { text: 'x'.repeat(20_000) } });
-    const text = JSON.stringify(approvalMessage(long, PRIVATE));
-    expect(text).not.toContain('parley_approve');
-    expect(text).toContain('parley_deny');
+    for (const place of [PRIVATE, CHANNEL]) {
+      const text = JSON.stringify(approvalMessage(long, place));
+      expect(text).not.toContain('parley_approve');
+      expect(text).toContain('parley_deny');
+      expect(text.match(/[^"]*too long[^"]*/gu)).toEqual([
+        'The arguments are too long for Slack. Approve the call in the chat or the inbox.',
+      ]);
+    }
+  });
+
+  it('shows characters that are not drawn by their numbers', () => {
+    for (const unseen of [
+      '\u3164',
+      '\u034f',
+      '\u115f',
+      '\ufe00',
+      '\ufe0f',
+      '\u{e0100}',
+      '\u{e01ef}',
+      '\u2028',
+    ])
+      expect(argumentsText({ to: `a${unseen}b` })).toBe(
+        `to: "a\\u{${unseen.codePointAt(0)?.toString(16)}}b"`,
+      );
   });
 
   it('shows every character, and no value that looks like another argument', () => {
@@ -165,6 +226,25 @@ describe('an edit in Slack', () => {
       'plain_text_input',
       'number_input',
     ]);
+  });
+
+  it('reads the schema of the tool once for all arguments that the call does not have', () => {
+    const readsOf = (count: number) => {
+      let reads = 0;
+      const inputSchema = {
+        properties: Object.fromEntries(
+          Array.from({ length: count }, (_, at) => [`a${at}`, { type: 'string' }]),
+        ),
+        get allOf() {
+          reads += 1;
+          return [];
+        },
+      };
+      const { definition } = rowOf({ inputSchema, arguments: {}, masked: [] });
+      expect(editableArguments(definition)).toHaveLength(Math.min(count, 60));
+      return reads;
+    };
+    expect(readsOf(200)).toBe(readsOf(1));
   });
 
   it('sends a modal that nobody touched as the call was, for all arguments', () => {

@@ -85,9 +85,11 @@ describe('a question in Slack', () => {
   });
 
   it('holds no mention or link that its asker wrote', () => {
-    const text = JSON.stringify(questionMessage(rowOf(), PLACE).blocks);
-    expect(text).toContain('&lt;!channel&gt; &amp;');
-    expect(text).not.toContain('<!channel>');
+    const message = questionMessage(rowOf(), PLACE);
+    for (const text of [JSON.stringify(message.blocks), message.text]) {
+      expect(text).toContain('&lt;!channel&gt; &amp;');
+      expect(text).not.toContain('<!channel>');
+    }
   });
 
   it('has buttons while it is open only, whose values are its id', () => {

@@ -98,7 +98,7 @@ async function decide(deps: ListenerDeps, owner: Owner, id: string, response: Ap
   }
 }
 
-/** The approval, if it is this person's. Nobody learns of others. */
+/** The approval, if it is this person's. One of another person is undefined, as one that does not exist. */
 async function findOwn({ engine }: ListenerDeps, owner: Owner, id: string): Promise<ApprovalRow | undefined> {
   try {
     return (await engine.approvals.read(callerOf(owner), id)).row;

@@ -126,7 +126,7 @@ async function stop(deps: ListenerDeps, { owner, respond }: Pressed, streamReque
   deps.nudge();
 }
 
-/** The question, if it is this person's. Nobody learns of others. */
+/** The question, if it is this person's. One of another person is undefined, as one that does not exist. */
 async function findOwn({ engine }: ListenerDeps, owner: Owner, id: string): Promise<Row | undefined> {
   try {
     return (await engine.read(callerOf(owner), id)).row;

@@ -2,6 +2,7 @@ import type { Arguments, RememberFor, ToolHints } from '@parley/shared/domain/ap
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import { readableLine } from '@parley/shared/domain/readable';
 import type { Button, KnownBlock, ModalView, RichTextBlock } from '@slack/types';
 import { argumentsText } from './arguments.ts';
 import { button, context, header, mrkdwn, section } from './blocks.ts';
@@ -9,11 +10,11 @@ import { editableArguments, editInput } from './edit.ts';
 import { plain } from './fields.ts';
 import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId } from './names.ts';
 import { type ShownTo, type SlackMessage, surfaceText } from './question.ts';
-import { clipped, dateText, escaped, piecesOf } from './text.ts';
+import { BLOCKS_MAX, clipped, clippedToSize, dateText, escaped, piecesOf } from './text.ts';
 
 const NOTIFICATION_MAX = 300;
-// Slack takes about 12,000 characters in all blocks of a message together.
-const ARGUMENTS_MAX = 8_000;
+/** The longest JSON of arguments in a message. The rest is for names, buttons and state. */
+const ARGUMENTS_MAX = BLOCKS_MAX - 4_000;
 const REASON_MAX = 2_000;
 const NAME_MAX = 150;
 
@@ -24,42 +25,21 @@ const NAME_MAX = 150;
 export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage {
   const { definition } = row;
   const { tool, agent } = definition;
-  const title = tool.title ?? tool.name;
-  const blocks: KnownBlock[] = [
+  const title = readableLine(tool.title ?? tool.name);
+  const call: KnownBlock[] = [
     header(`Approval: ${title}`),
     mrkdwn(
       `*${nameText(agent)}* wants to call \`${nameText(tool.name)}\` of *${nameText(tool.server)}*. ${hintText(tool.hints)}`,
     ),
     ...(place.isPrivate ? callBlocks(row) : []),
     ...decisionBlocks(row, place),
-    ...stateBlocks(row, place),
   ];
-  const state = approvalStateText(row, place);
-  return { text: clipped(`${state}: ${escaped(title)}`, NOTIFICATION_MAX), blocks };
-}
-
-/** How the approval stands, in a few words. */
-export function approvalStateText(row: ApprovalRow, { user }: Pick<ShownTo, 'user'>): string {
-  const { status, settlement, definition } = row;
-  const by = `by <@${user}> ${surfaceText(settlement?.surface)}`;
-  switch (status) {
-    case 'pending':
-      return 'Waiting for an approval';
-    case 'approved':
-      return settlement?.remember === true && definition.remember !== undefined
-        ? `Approved ${rememberText(definition.remember)} ${by}`
-        : `Approved ${by}`;
-    case 'edited':
-      return `Approved with other arguments ${by}`;
-    case 'denied':
-      return `Denied ${by}`;
-    case 'expired':
-      return 'Expired, the call was not made';
-    case 'withdrawn':
-      return settlement?.reason === 'run_stopped' ? 'Stopped' : 'No longer needed';
-    default:
-      return 'Over';
-  }
+  const state = stateBlock(row, place);
+  const left = BLOCKS_MAX - JSON.stringify([...call, state]).length;
+  return {
+    text: `${approvalStateText(row, place)}: ${escaped(clipped(title, NOTIFICATION_MAX))}`,
+    blocks: [...call, ...reasonBlocks(row, place, left), state],
+  };
 }
 
 /** What a person who acts on an approval that is over reads. */
@@ -118,10 +98,35 @@ export function denyModal({ id, definition }: ApprovalRow): ModalView {
   };
 }
 
+/** How the approval stands, in a few words. */
+function approvalStateText(row: ApprovalRow, { user }: Pick<ShownTo, 'user'>): string {
+  const { status, settlement, definition } = row;
+  const by = `by <@${user}> ${surfaceText(settlement?.surface)}`;
+  switch (status) {
+    case 'pending':
+      return 'Waiting for an approval';
+    case 'approved':
+      return settlement?.remember === true && definition.remember !== undefined
+        ? `Approved ${rememberText(definition.remember)} ${by}`
+        : `Approved ${by}`;
+    case 'edited':
+      return `Approved with other arguments ${by}`;
+    case 'denied':
+      return `Denied ${by}`;
+    case 'expired':
+      return 'Expired, the call was not made';
+    case 'withdrawn':
+      return settlement?.reason === 'run_stopped' ? 'Stopped' : 'No longer needed';
+    default:
+      return 'Over';
+  }
+}
+
 /** The arguments, as they were sent after an edit. */
-function callBlocks({ definition, settlement }: ApprovalRow): KnownBlock[] {
+function callBlocks({ definition, settlement, status }: ApprovalRow): KnownBlock[] {
   const shown = settlement?.arguments ?? definition.arguments;
-  if (!isShownInFull(shown)) return [section('The arguments are too long for a message in Slack.')];
+  if (!isShownInFull(shown))
+    return isApprovalEnded(status) ? [section('The arguments are too long for Slack.')] : [];
   if (Object.keys(shown).length === 0) return [section('It has no arguments.')];
   return piecesOf(argumentsText(shown), 2_900).map(preformatted);
 }
@@ -131,7 +136,7 @@ function decisionBlocks(row: ApprovalRow, place: ShownTo): KnownBlock[] {
   const { id, definition } = row;
   if (!isShownInFull(definition.arguments))
     return [
-      section('Approve it in the chat or the inbox, which show all of them.'),
+      section('The arguments are too long for Slack. Approve the call in the chat or the inbox.'),
       { type: 'actions', elements: [button(ACTION.deny, 'Deny', id)] },
     ];
   return [{ type: 'actions', elements: buttonsOf(id, definition, place) }];
@@ -156,19 +161,23 @@ const MARKS: Readonly<Record<string, string>> = {
   withdrawn: '–',
 };
 
-function stateBlocks(row: ApprovalRow, place: ShownTo): KnownBlock[] {
-  const { status, expiresAt, settlement, definition } = row;
+function stateBlock(row: ApprovalRow, place: ShownTo): KnownBlock {
+  const { status, expiresAt, definition } = row;
   if (!isApprovalEnded(status)) {
     const until = `For <@${place.user}>. Open until ${dateText(expiresAt)}.`;
     const covers =
       place.isPrivate && definition.remember !== undefined && isShownInFull(definition.arguments)
         ? ` Approved ${rememberText(definition.remember)}, further calls of this tool under the same rule are made without asking.`
         : '';
-    return [context(until + covers)];
+    return context(until + covers);
   }
-  const state = context(`${MARKS[status] ?? '–'} *${approvalStateText(row, place)}*`);
-  const reason = status === 'denied' && place.isPrivate ? settlement?.reason : undefined;
-  return reason === undefined ? [state] : [section(`Reason: ${reason}`), state];
+  return context(`${MARKS[status] ?? '–'} *${approvalStateText(row, place)}*`);
+}
+
+/** The reason of a denial, as much of it as `left` characters hold. */
+function reasonBlocks({ status, settlement }: ApprovalRow, { isPrivate }: ShownTo, left: number) {
+  if (status !== 'denied' || !isPrivate || settlement?.reason === undefined) return [];
+  return piecesOf(clippedToSize(`Reason: ${settlement.reason}`, left), 2_900).map(section);
 }
 
 /** What the tool says about itself. */
@@ -204,5 +213,5 @@ function preformatted(text: string): RichTextBlock {
 }
 
 function nameText(name: string): string {
-  return escaped(clipped(name.replaceAll('`', "'").replaceAll('*', '∗'), NAME_MAX));
+  return escaped(clipped(readableLine(name).replaceAll('`', "'").replaceAll('*', '∗'), NAME_MAX));
 }

@@ -2,7 +2,7 @@ import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import { isRecord } from '@parley/shared/domain/plain-record';
 
 // Characters that are not seen, or that change the order in which others are seen.
-const UNSEEN = /[^\P{C}\n]|[\u2028\u2029]/gu;
+const UNSEEN = /[^\P{C}\n]|[\p{DI}\u2028\u2029]/gu;
 
 /** Arguments as lines of text, in full: no character is hidden, and no value can look like a further argument. */
 export function argumentsText(given: Arguments): string {

@@ -35,8 +35,9 @@ export interface EditableArgument {
 }
 
 /**
- * The arguments that a modal has inputs for, those of the call first. Masked values, secrets that the call does not have,
- * and values that an input of Slack cannot hold are left out: an edit keeps them as they are.
+ * The arguments that a modal has inputs for, those of the call first. Masked arguments, secrets that the call does not
+ * have, and values that an input of Slack cannot hold are left out: an edit keeps them as they are. A masked value within
+ * an argument is a mask in its JSON.
  */
 export function editableArguments({ inputSchema, arguments: given, masked }: ApprovalDefinition) {
   if (inputSchema === undefined) return [];
@@ -44,9 +45,10 @@ export function editableArguments({ inputSchema, arguments: given, masked }: App
   const properties = isRecord(schemas) ? schemas : {};
   const required = own(inputSchema, 'required');
   const names = [...new Set([...Object.keys(given), ...Object.keys(properties)])];
+  const absent = names.filter((name) => !Object.hasOwn(given, name));
+  const hidden = new Set([...masked, ...secretsAmong(absent, inputSchema)]);
   return names
-    .filter((name) => name !== '__proto__' && !masked.includes(pointerOf(name)))
-    .filter((name) => Object.hasOwn(given, name) || !isSecret(name, inputSchema))
+    .filter((name) => name !== '__proto__' && !hidden.has(pointerOf(name)))
     .map((name): EditableArgument => {
       const schema = own(properties, name);
       const described = isRecord(schema) ? schema : {};
@@ -160,9 +162,9 @@ function fitsInput(argument: EditableArgument): boolean {
   return argument.way.type === 'field' || initialText(argument).length <= TEXT_MAX;
 }
 
-/** True for an argument that is masked wherever it occurs. */
-function isSecret(name: string, inputSchema: unknown): boolean {
-  return maskArguments({ [name]: 'x' }, inputSchema).masked.length > 0;
+/** Pointers of the arguments that are masked whatever they are. One walk for all: a server may choose a large schema. */
+function secretsAmong(names: readonly string[], inputSchema: unknown): readonly string[] {
+  return maskArguments(Object.fromEntries(names.map((name) => [name, 'x'])), inputSchema).masked;
 }
 
 function pointerOf(name: string): string {

@@ -60,7 +60,7 @@ export function questionMessage(row: Row, place: ShownTo): SlackMessage {
   const title = definition.title || (definition.mode === 'url' ? 'Something to do' : 'Question');
   const blocks: KnownBlock[] = [header(title), ...messagePieces(...textsOf(definition)).map(section)];
   return {
-    text: clipped(`${stateText(row, place)}: ${definition.message}`, NOTIFICATION_MAX),
+    text: `${stateText(row, place)}: ${escaped(clipped(definition.message, NOTIFICATION_MAX))}`,
     blocks: [...blocks, ...stateBlocks(row, place)],
   };
 }

@@ -45,8 +45,10 @@ function endOfPiece(text: string, most: number): number {
   return end;
 }
 
-/** How much text of a question a message holds, as JSON. Slack takes about 13,000 characters in all blocks together. */
-const MESSAGE_MAX = 9_000;
+/** The longest JSON of all blocks of a message together. Slack does not document it, and refuses about 13,200 characters. */
+export const BLOCKS_MAX = 12_000;
+/** How much text of a question a message holds, as JSON. The rest is for its title, buttons and state. */
+const TEXTS_MAX = BLOCKS_MAX - 3_000;
 
 /** Texts as the sections of a message, which end with an ellipsis where not everything fits. */
 export function messagePieces(...texts: readonly string[]): string[] {
@@ -54,7 +56,7 @@ export function messagePieces(...texts: readonly string[]): string[] {
   let size = 0;
   for (const piece of texts.flatMap((text) => piecesOf(text, 2_900))) {
     size += sizeOf(piece);
-    if (size > MESSAGE_MAX) return [...pieces, '…'];
+    if (size > TEXTS_MAX) return [...pieces, '…'];
     pieces.push(piece);
   }
   return pieces;
@@ -62,9 +64,23 @@ export function messagePieces(...texts: readonly string[]): string[] {
 
 /** True when `messagePieces` holds these texts in full. */
 export function fitsMessage(...texts: readonly string[]): boolean {
-  return texts.reduce((size, text) => size + sizeOf(text), 0) <= MESSAGE_MAX;
+  return texts.reduce((size, text) => size + sizeOf(text), 0) <= TEXTS_MAX;
 }
 
+/** The beginning of a text that takes about `most` characters in a message, with an ellipsis where something is missing. */
+export function clippedToSize(text: string, most: number): string {
+  if (sizeOf(text) <= most) return text;
+  let size = 0;
+  let end = 0;
+  for (const character of text) {
+    size += sizeOf(character) - 2;
+    if (size > most) break;
+    end += character.length;
+  }
+  return `${text.slice(0, end)}…`;
+}
+
+/** The length of a text as JSON, which is how Slack gets it. */
 function sizeOf(text: string): number {
   return JSON.stringify(escaped(text)).length;
 }
