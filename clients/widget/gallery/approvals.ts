@@ -186,7 +186,7 @@ function simulateApprovals(
     async decide(id, choice) {
       if (play === 'hangs') return new Promise<never>(() => undefined);
       if (play === 'offline') throw new Refusal({ status: 0, code: 'offline' });
-      const errors = [{ path: 'amount', message: 'Too big: expected number to be <=300' }];
+      const errors = [{ path: 'arguments.amount', message: 'Too big: expected number to be <=300' }];
       if (play === 'refuses') throw new Refusal({ status: 422, code: 'invalid_answer', errors });
       await new Promise((resolve) => setTimeout(resolve, REPLY_MS));
       if (choice.decision === 'deny')

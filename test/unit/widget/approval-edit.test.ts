@@ -88,18 +88,20 @@ describe('the form of arguments', () => {
   });
 
   it("places the server's errors at the argument that they are about", () => {
-    const form = createEditForm(call({ arguments: { place: { city: '' }, 'a.b': 1 } }));
+    const form = createEditForm(call({ arguments: { place: { city: '' }, 'a.b': 1, arguments: 'x' } }));
     const placed = form.placed([
-      { path: 'place.city', message: 'too short' },
-      { path: '/place/pin', message: 'secret' },
-      { path: 'a.b', message: 'too small' },
+      { path: 'arguments.place.city', message: 'too short' },
+      { path: 'arguments.place.pin', message: 'is secret' },
+      { path: 'arguments.a.b', message: 'too small' },
+      { path: 'arguments.arguments', message: 'too long' },
       { path: 'arguments', message: 'must leave the masked values as they are' },
     ]);
     expect(placed).toEqual([
       { path: 'place', message: 'city: too short' },
-      { path: 'place', message: 'pin: secret' },
+      { path: 'place', message: 'pin: is secret' },
       { path: 'a.b', message: 'too small' },
-      { path: 'arguments', message: 'must leave the masked values as they are' },
+      { path: 'arguments', message: 'too long' },
+      { path: '', message: 'must leave the masked values as they are' },
     ]);
   });
 });

@@ -129,11 +129,11 @@ function argumentsOf(given: Json, fields: readonly EditField[], content: Json, b
   return errors.length > 0 ? { errors } : { arguments: Object.fromEntries(edited) };
 }
 
-/** An error at `place.city` or `/place/city` belongs to the field `place`. */
-function placed(error: FieldError, fields: readonly EditField[]): FieldError {
-  const path = error.path.startsWith('/') ? error.path.slice(1).replaceAll('/', '.') : error.path;
+/** An error at `arguments.place.city` belongs to the field `place`; one at `arguments` to none. */
+function placed({ path: given, message }: FieldError, fields: readonly EditField[]): FieldError {
+  const path = given.replace(/^arguments(\.|$)/, '');
   const field = fields.find(({ name }) => path === name || path.startsWith(`${name}.`));
-  if (field === undefined) return error;
+  if (field === undefined) return { path, message };
   const inner = path.slice(field.name.length + 1);
-  return { path: field.name, message: inner === '' ? error.message : `${inner}: ${error.message}` };
+  return { path: field.name, message: inner === '' ? message : `${inner}: ${message}` };
 }

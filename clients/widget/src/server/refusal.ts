@@ -3,7 +3,7 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 import { type Approval, isApproval } from '../approval.ts';
 import { type Elicitation, isElicitation } from '../elicitation.ts';
 
-/** A field error of the server: `path` is the field's name. */
+/** A field error of the server: `path` is the field's name, for an edited call after `arguments.`. */
 export interface FieldError {
   readonly path: string;
   readonly message: string;
