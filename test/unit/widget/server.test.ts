@@ -236,6 +236,20 @@ describe('answering', () => {
     expect(answers()).toHaveLength(1);
   });
 
+  it.each([
+    ['no reply', undefined],
+    ['a 503 with Retry-After', 503],
+  ])('sends a decision once: after %s it is not sent again', async (_, status) => {
+    hub.before = (req, res) => {
+      if (status === undefined) req.socket.destroy();
+      else problem(res.setHeader('retry-after', '0'), status, 'unavailable');
+      return true;
+    };
+    const refusal = await refusalOf(server.decide('ap', { decision: 'approve' }));
+    expect(refusal.status).toBe(status ?? 0);
+    expect(answers()).toEqual(['POST /v1/approvals/ap/response {"decision":"approve"}']);
+  });
+
   it('passes on Retry-After', async () => {
     hub.before = (_, res) => {
       res.setHeader('retry-after', '7');

@@ -24,13 +24,14 @@ import type { Answer, ElicitationServerOptions } from './type.ts';
 
 /** How often an answer is sent while it is unknown whether it arrived. */
 const ANSWER_TRIES = 4;
-/** How answers and decisions are sent. */
-const SENDING = {
+const ANSWERING = {
   triesMax: ANSWER_TRIES,
   giveUpMs: Number.POSITIVE_INFINITY,
   isRetryable: isResultUnknown,
   keepalive: true,
 };
+/** Once: minutes later a decision may not be what the person wants any more. */
+const DECIDING = { triesMax: 1, keepalive: true };
 
 export interface CallsOptions extends Pick<ElicitationServerOptions, 'getToken' | 'fetch'> {
   readonly baseUrl: string;
@@ -67,7 +68,7 @@ export interface Calls {
   readApproval(approvalId: string, signal?: AbortSignal): Promise<Approval>;
   /** One page of the person's pending approvals; one try. */
   listPending(cursor: string | undefined, signal: AbortSignal): Promise<OpenPage<Approval>>;
-  /** Sends a decision, with retries. It outlives the page where the browser allows that. */
+  /** Sends a decision; one try. It outlives the page where the browser allows that. */
   decide(approvalId: string, choice: ApprovalChoice): Promise<Approval>;
   listRemembered(): Promise<readonly RememberedApproval[]>;
   revokeRemembered(grantId: string): Promise<void>;
@@ -107,7 +108,7 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
     // No signal: an answer is sent even when the page is left or the server object is closed.
     answer: (elicitationId, answer) =>
       attempt(async () =>
-        elicitationIn(await sendAnswer(transport, elicitationId, answer as CoreAnswer, SENDING)),
+        elicitationIn(await sendAnswer(transport, elicitationId, answer as CoreAnswer, ANSWERING)),
       ),
     readApproval: (approvalId, signal) =>
       attempt(async () => approvalIn(await readApproval(transport, approvalId, { signal, triesMax: 1 }))),
@@ -118,7 +119,7 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
         return { items: page.approvals.filter(isApproval), nextCursor: page.nextCursor };
       }),
     decide: (approvalId, choice) =>
-      attempt(async () => approvalIn(await sendDecision(transport, approvalId, choice, SENDING))),
+      attempt(async () => approvalIn(await sendDecision(transport, approvalId, choice, DECIDING))),
     listRemembered: () => attempt(() => listRememberedApprovals(transport, { triesMax: 1 })),
     revokeRemembered: (grantId) => attempt(() => revokeRememberedApproval(transport, grantId)),
     async followInbox(listener, signal) {
