@@ -7,7 +7,7 @@ export { ApprovalCard } from './approval-card/card.ts';
 export type { ApprovalSettled, ApprovalStatusChange } from './approval-card/events.ts';
 export type { CallState } from './approval-card/model.ts';
 export { RememberedApprovals } from './approval-card/remembered.ts';
-export { askerOf, titleOf } from './approval-card/texts.ts';
+export { askerOf, titleOf, toolNameOf } from './approval-card/texts.ts';
 export { type ApprovalStrings, ENGLISH_APPROVAL } from './strings/approval.ts';
 
 // A page may load this file twice, from two places; the first one stays.

@@ -1,6 +1,7 @@
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { Approval } from '../../../clients/widget/src/approval.ts';
 import { agentOf } from '../../../clients/widget/src/card/head.ts';
 import type { Elicitation } from '../../../clients/widget/src/elicitation.ts';
 import {
@@ -11,9 +12,11 @@ import {
   merge,
 } from '../../../clients/widget/src/inbox/lines.ts';
 import { createInboxList, type ListUpdate, nextChangeMs } from '../../../clients/widget/src/inbox/list.ts';
-import { nameOf } from '../../../clients/widget/src/inbox/view.ts';
+import { endOfCalls, nameOf } from '../../../clients/widget/src/inbox/view.ts';
 import type { Connection, ElicitationServer } from '../../../clients/widget/src/server/type.ts';
+import { ENGLISH_APPROVAL } from '../../../clients/widget/src/strings/approval.ts';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
+import { ENGLISH_INBOX } from '../../../clients/widget/src/strings/inbox.ts';
 
 const MINUTE = 60_000;
 
@@ -143,6 +146,24 @@ describe('a line', () => {
     expect([...name]).toHaveLength(140);
     expect(name.isWellFormed()).toBe(true);
     expect(nameOf(question(1, { message: 'x'.repeat(140) }))).toBe('x'.repeat(140));
+  });
+});
+
+describe('the end of a step', () => {
+  const words = { ...ENGLISH, ...ENGLISH_INBOX, ...ENGLISH_APPROVAL };
+  const linesOf = (...statuses: readonly Approval['status'][]) =>
+    statuses.map((status, at): InboxLine<Approval> => {
+      const tool = { server: 'bank', name: 'bank_pay', title: `Pay ${at}` };
+      return { id: `ap_${at}`, item: { approvalId: `ap_${at}`, tool, arguments: {}, status } };
+    });
+
+  it('is one sentence when all calls ended alike, and otherwise one for each call', () => {
+    const isHere = (id: string) => id !== 'ap_2';
+    expect(endOfCalls(linesOf('denied'), words, isHere)).toBe('You denied this.');
+    expect(endOfCalls(linesOf('approved', 'approved'), words, isHere)).toBe('You approved this.');
+    expect(endOfCalls(linesOf('approved', 'denied', 'approved'), words, isHere)).toBe(
+      'Pay 0: You approved this. Pay 1: You denied this. Pay 2: This was approved somewhere else.',
+    );
   });
 });
 

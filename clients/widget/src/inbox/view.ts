@@ -3,7 +3,7 @@ import { readableLine } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { guard } from 'lit/directives/guard.js';
 import type { Approval } from '../approval.ts';
-import { type ApprovalSettled, askerOf, isPending, titleOf } from '../approvals.ts';
+import { type ApprovalSettled, askerOf, isPending, titleOf, toolNameOf } from '../approvals.ts';
 import { agentOf } from '../card/head.ts';
 import type { Elicitation } from '../elicitation.ts';
 import type { ElicitationServer, ElicitationSettled } from '../index.ts';
@@ -116,15 +116,14 @@ function callsContent(lines: readonly InboxLine<Approval>[], context: RowContext
   const { words, hasCard, server, overrides, onSettled } = context;
   const views = lines.map(({ item }) => item);
   const isClosed = lines.every(({ item, isUnknown }) => isUnknown === true || !isPending(item));
-  const [last] = lines;
+  const [first] = lines;
   const deadlines = views.filter(isPending).flatMap(({ expiresAt }) => expiresAt ?? []);
   return {
     name: titleOf(views, words),
-    agent: askerOf(last?.item, words),
-    createdAt: last?.item.createdAt,
+    agent: askerOf(first?.item, words),
+    createdAt: first?.item.createdAt,
     expiresAt: deadlines.sort()[0],
-    end:
-      isClosed && last !== undefined ? endOfApproval(last.item, words, context.isHere(last.id)) : undefined,
+    end: isClosed ? endOfCalls(lines, words, context.isHere) : undefined,
     card: hasCard
       ? html`<approval-card
           part="card"
@@ -135,6 +134,18 @@ function callsContent(lines: readonly InboxLine<Approval>[], context: RowContext
         ></approval-card>`
       : nothing,
   };
+}
+
+/** How the calls of a step ended: one sentence if all ended alike, otherwise one for each call. */
+export function endOfCalls(
+  lines: readonly InboxLine<Approval>[],
+  words: AllStrings,
+  isHere: RowContext['isHere'],
+): string {
+  const ends = lines.map(({ id, item }) => endOfApproval(item, words, isHere(id)));
+  const [first] = ends;
+  if (first !== undefined && ends.every((end) => end === first)) return first;
+  return lines.map(({ item }, at) => `${toolNameOf(item)}: ${ends[at]}`).join(' ');
 }
 
 /** How an approval ended; if that is unknown, only that it is no longer pending. */
