@@ -79,6 +79,92 @@ await describeInChromium('the gallery', (chromium) => {
       const hostile = page.locator('#hostile-input elicitation-card').locator('a, img, script, iframe');
       expect(await hostile.count()).toBe(0);
     }));
+
+  it('lets a call be approved once its own button has been in view, wherever the other buttons are', () =>
+    withGallery('', async (page) => {
+      // No two calls fit into the window.
+      await page.setViewportSize({ width: 360, height: 240 });
+      const card = page.locator('approval-card', { hasText: 'B-1043' }).first();
+      const approve = (at: number) => card.locator('.call').nth(at).locator('[part=primary]');
+      const isOff = (at: number) => approve(at).getAttribute('aria-disabled');
+      // The gallery scrolls to its top once its other cards are in their states.
+      const untilReady = (at: number) =>
+        expect
+          .poll(() =>
+            approve(at)
+              .scrollIntoViewIfNeeded()
+              .then(() => isOff(at)),
+          )
+          .toBe('false');
+      await untilReady(0);
+      expect([
+        await isOff(1),
+        await card.locator('.all [part=primary]').getAttribute('aria-disabled'),
+      ]).toEqual(['true', 'true']);
+      await approve(1).dispatchEvent('click');
+      await card.getByText('Please check the call first.').waitFor({ state: 'attached' });
+      await untilReady(1);
+      expect(await isOff(0)).toBe('true');
+      await approve(1).click();
+      await card.locator('.call[data-state=approved]', { hasText: 'B-1043' }).waitFor();
+      expect(await card.locator('.call[data-state=pending]').count()).toBe(2);
+    }));
+
+  it('closes with Escape what is open in the same call, and sends no reason that is not shown', () =>
+    withGallery('', async (page) => {
+      const card = page.locator('approval-card', { hasText: 'B-1043' }).first();
+      const calls = card.locator('.call');
+      for (const at of [0, 1]) {
+        await calls.nth(at).locator('[part=deny]').click();
+        await calls.nth(at).locator('[part=reason]').fill(`Reason ${at}`);
+      }
+      await page.keyboard.press('Escape');
+      await calls.nth(1).locator('[part=reason]').waitFor({ state: 'detached' });
+      expect(await calls.nth(0).locator('[part=reason]').inputValue()).toBe('Reason 0');
+      await calls.nth(0).locator('[part=cancel]').click();
+      await card.locator('.all [part=deny]').click();
+      await expect.poll(() => card.locator('.call[data-state=denied]').count()).toBe(3);
+      expect(await card.getByText(/Reason \d/u).count()).toBe(0);
+    }));
+
+  it('shows that an approval could not be revoked, and keeps the focus at its place in the list', () =>
+    withGallery('', async (page) => {
+      await page.evaluate(() => {
+        const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+        let grants = ['read', 'pay', 'send'].map((tool) => {
+          return { grantId: tool, agent: 'Travel desk', server: 'bank', tool, expiresAt };
+        });
+        let isDown = true;
+        const list = document.createElement('remembered-approvals');
+        list.server = {
+          listRemembered: () => Promise.resolve(grants),
+          revokeRemembered(id: string) {
+            if (isDown) {
+              isDown = false;
+              return Promise.reject(Object.assign(new Error('offline'), { code: 'offline' }));
+            }
+            grants = grants.filter(({ grantId }) => grantId !== id);
+            return Promise.resolve();
+          },
+        } as unknown as NonNullable<typeof list.server>;
+        document.body.prepend(list);
+      });
+      const list = page.locator('remembered-approvals');
+      const focused = () =>
+        list.evaluate(({ shadowRoot }) => shadowRoot?.activeElement?.closest('li')?.dataset.id);
+      const revoke = (tool: string) => list.locator(`li[data-id=${tool}] [part=revoke]`).click();
+      const failure = list.locator('[part=status]');
+      await revoke('pay');
+      await failure.waitFor();
+      await expect.poll(focused).toBe('pay');
+      expect(await failure.innerText()).toBe(await list.getByRole('status').innerText());
+      await revoke('pay');
+      await list.getByText('pay is asked about again').waitFor({ state: 'attached' });
+      await expect.poll(focused).toBe('send');
+      expect(await failure.count()).toBe(0);
+      await revoke('send');
+      await expect.poll(focused).toBe('read');
+    }));
 });
 
 /** Waits until the cards of approvals are as their labels say: their buttons work once they have been in view. */

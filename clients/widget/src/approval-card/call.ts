@@ -24,7 +24,7 @@ export interface CallProps {
   readonly actions: CallActions;
   /** The heading of the call in a card with several; 0 for none. */
   readonly headingLevel: number;
-  /** The buttons have been in view for long enough. */
+  /** The call's button that approves has been in view for long enough. */
   readonly isReady: boolean;
   /** Another call of the card is being edited. */
   readonly isEditTaken: boolean;

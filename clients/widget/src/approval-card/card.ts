@@ -1,7 +1,6 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { type Approval, isPending } from '../approval.ts';
 import { markPassed, nextChange } from '../card/countdown.ts';
-import { InViewTimer } from '../card/in-view.ts';
 import { cardStyles } from '../card/styles.ts';
 import { formStyles } from '../form/styles.ts';
 import { FormView } from '../form/view.ts';
@@ -14,6 +13,7 @@ import { button, type CallActions, callView } from './call.ts';
 import { createEditForm, type EditForm } from './edit.ts';
 import { dispatchApproval } from './events.ts';
 import { headView, isOver, remainingMs } from './head.ts';
+import { ALL, callIdAt, InViewTimers } from './in-view.ts';
 import { CallModel } from './model.ts';
 import { approvalStyles } from './styles.ts';
 import { askerOf, type CardStrings, endOfCall, toolNameOf } from './texts.ts';
@@ -57,7 +57,7 @@ export class ApprovalCard extends LitElement {
   #editForm: EditForm | undefined;
   #refusal: Refusal | undefined;
   #strayErrors: readonly string[] = [];
-  readonly #inView = new InViewTimer(this.#render);
+  readonly #inView = new InViewTimers(this.#render);
   #listening: AbortController | undefined;
   #hadFocus = false;
   /** What gets the focus after the next rendering. */
@@ -86,7 +86,7 @@ export class ApprovalCard extends LitElement {
     super.disconnectedCallback();
     this.#listening?.abort();
     for (const call of this.#calls) call.stop();
-    this.#inView.watch(undefined);
+    this.#inView.watch([]);
     clearTimeout(this.#countdownTimer);
     clearTimeout(this.#announceTimer);
   }
@@ -112,7 +112,7 @@ export class ApprovalCard extends LitElement {
   protected override render(): TemplateResult {
     const strings = this.#words();
     const pending = this.#calls.filter(({ isPending }) => isPending);
-    const isBusy = pending.some(({ state }) => state === 'sending') || !this.#inView.isReady;
+    const isSending = pending.some(({ state }) => state === 'sending');
     const hasOwnPanel = pending.some(({ panel }) => panel !== 'none');
     return html`
       <div class="card" part="card" role="group" aria-labelledby="title" aria-busy=${this.#calls.some(({ state }) => state === 'loading')}>
@@ -121,8 +121,8 @@ export class ApprovalCard extends LitElement {
         ${
           pending.length > 1 && !hasOwnPanel
             ? html`<div class="actions all" part="all">
-                ${button('primary', strings.approveAll(pending.length), isBusy, () => this.#approve(pending))}
-                ${button('deny', strings.denyAll(pending.length), isBusy, () => this.#deny(pending))}
+                ${button('primary', strings.approveAll(pending.length), isSending || !this.#inView.isReady(ALL), () => this.#approve(pending, ALL))}
+                ${button('deny', strings.denyAll(pending.length), isSending, () => this.#deny(pending))}
               </div>`
             : nothing
         }
@@ -137,7 +137,7 @@ export class ApprovalCard extends LitElement {
     const open = this.#calls.find(({ isPending }) => isPending);
     this.dataset.state = (open ?? first)?.state ?? 'loading';
     this.toggleAttribute('data-over', first !== undefined && this.#calls.every(isOver));
-    this.#inView.watch(this.#find('.primary') ?? undefined);
+    this.#inView.watch(this.renderRoot.querySelectorAll('.primary'));
     for (const call of this.#calls) this.#onCall(call, words);
     this.#updateCountdown();
     const next = this.#focusNext && this.#find(this.#focusNext);
@@ -177,7 +177,7 @@ export class ApprovalCard extends LitElement {
       strings,
       actions: this.#actions,
       headingLevel: this.#calls.length > 1 ? this.headingLevel + 1 : 0,
-      isReady: this.#inView.isReady,
+      isReady: this.#inView.isReady(call.id),
       isEditTaken: this.#edited !== undefined,
       fields: isEdited
         ? this.#form.render(call.state === 'sending', {
@@ -191,26 +191,27 @@ export class ApprovalCard extends LitElement {
   }
 
   readonly #actions: CallActions = {
-    approve: (call) => this.#approve([call]),
+    approve: (call) => this.#approve([call], call.id),
     approveEdited: (call) => this.#approveEdited(call),
     open: (call, panel) => this.#open(call, panel),
     deny: (call) => this.#deny([call]),
   };
 
-  /** A press right after the buttons appeared may have been meant for something else. */
-  #isTooEarly(): boolean {
-    if (!this.#inView.isReady) this.#announce(this.#words().checkCallFirst);
-    return !this.#inView.isReady;
+  /** A press right after the button appeared may have been meant for something else. */
+  #isTooEarly(button: string): boolean {
+    const isReady = this.#inView.isReady(button);
+    if (!isReady) this.#announce(this.#words().checkCallFirst);
+    return !isReady;
   }
 
-  #approve(calls: readonly CallModel[]): void {
-    if (this.#isTooEarly()) return;
+  #approve(calls: readonly CallModel[], button: string): void {
+    if (this.#isTooEarly(button)) return;
     for (const call of calls)
       void call.send({ decision: 'approve', ...(call.remember && { remember: true }) });
   }
 
   #approveEdited(call: CallModel): void {
-    if (this.#isTooEarly() || call.state === 'sending' || this.#editForm === undefined) return;
+    if (this.#isTooEarly(call.id) || call.state === 'sending' || this.#editForm === undefined) return;
     const submitted = this.#form.submit();
     if (!submitted.ok) return;
     const read = this.#editForm.read(submitted.content, this.#words().badJson);
@@ -233,6 +234,8 @@ export class ApprovalCard extends LitElement {
     if (panel === 'none') this.#focusNext = `${within} .${call.panel}`;
     else this.#focusNext = panel === 'deny' ? `#reason-${at}` : `${within} .form :is(.entry, input)`;
     if (call.panel === 'edit') this.#form.clear();
+    // A reason that is no longer shown must not be sent with another button.
+    call.reason = '';
     call.panel = panel;
     call.refusal = undefined;
     if (panel === 'edit') {
@@ -242,9 +245,10 @@ export class ApprovalCard extends LitElement {
     this.requestUpdate();
   }
 
-  /** Escape closes what a button opened, but never discards changed arguments. */
+  /** Escape closes what is open in its call, outside the calls the first; it never discards changed arguments. */
   #onKey(event: KeyboardEvent): void {
-    const open = this.#calls.find(({ panel }) => panel !== 'none');
+    const within = callIdAt(event.composedPath()[0] as Element);
+    const open = this.#calls.find(({ id, panel }) => panel !== 'none' && id === (within ?? id));
     if (event.key !== 'Escape' || open === undefined) return;
     event.preventDefault();
     event.stopPropagation();

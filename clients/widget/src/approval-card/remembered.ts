@@ -51,6 +51,7 @@ export class RememberedApprovals extends LitElement {
   readonly #language = new LocalizedStrings<CardStrings>(this, { ...ENGLISH, ...ENGLISH_APPROVAL });
   #listed: readonly RememberedApproval[] | undefined;
   #hasFailed = false;
+  #hasRevokeFailed = false;
   readonly #revoking = new Set<string>();
   /** Text of the live region. */
   #announced = '';
@@ -64,6 +65,7 @@ export class RememberedApprovals extends LitElement {
       this.#listed = listed;
       this.#hasFailed = false;
     } catch {
+      if (server !== this.server) return;
       this.#hasFailed = true;
     }
     this.requestUpdate();
@@ -72,6 +74,10 @@ export class RememberedApprovals extends LitElement {
   protected override willUpdate(changed: PropertyValues<this>): void {
     if (!changed.has('server')) return;
     this.#listed = undefined;
+    this.#hasFailed = false;
+    this.#hasRevokeFailed = false;
+    this.#revoking.clear();
+    this.#announced = '';
     if (this.server !== undefined) void this.refresh();
   }
 
@@ -83,6 +89,7 @@ export class RememberedApprovals extends LitElement {
           ? html`${noteView('danger', 'alert', [words.rememberedFailed])}${button('retry', words.tryAgain, false, () => void this.refresh())}`
           : nothing
       }
+      ${this.#hasRevokeFailed ? noteView('danger', 'alert', [words.revokeFailed]) : nothing}
       ${this.#listView(words)}
       <div class="said" role="status">${this.#announced}</div>
     `;
@@ -112,20 +119,31 @@ export class RememberedApprovals extends LitElement {
   }
 
   async #revoke({ grantId, tool }: RememberedApproval): Promise<void> {
-    if (this.server === undefined || this.#revoking.has(grantId)) return;
+    const { server } = this;
+    if (server === undefined || this.#revoking.has(grantId)) return;
+    const at = this.#listed?.findIndex((one) => one.grantId === grantId) ?? 0;
     this.#revoking.add(grantId);
+    this.#hasRevokeFailed = false;
+    this.#announced = '';
     this.requestUpdate();
-    // One that another page revoked is not found, which the new list shows.
-    const isRevoked = await this.server.revokeRemembered(grantId).then(
+    // One that is not found any more is revoked, or has expired.
+    const isRevoked = await server.revokeRemembered(grantId).then(
       () => true,
-      () => false,
+      (error) => error.code === 'not_found',
     );
+    if (server !== this.server) return;
     this.#revoking.delete(grantId);
     await this.refresh();
-    if (isRevoked) this.#announced = this.#language.with(this.strings).revoked(readableLine(tool));
-    await this.updateComplete;
-    // The button is gone.
-    this.renderRoot.querySelector<HTMLElement>('[part=revoke], [part=empty]')?.focus();
+    if (server !== this.server) return;
+    const words = this.#language.with(this.strings);
+    this.#hasRevokeFailed = !isRevoked;
+    this.#announced = isRevoked ? words.revoked(readableLine(tool)) : words.revokeFailed;
     this.requestUpdate();
+    await this.updateComplete;
+    // The pressed button; when it is gone, the one that has its place.
+    const buttons = [...this.renderRoot.querySelectorAll<HTMLElement>('[part=revoke]')];
+    const pressed = this.#listed?.findIndex((one) => one.grantId === grantId) ?? -1;
+    const next = buttons[pressed] ?? buttons[at] ?? buttons.at(-1);
+    (next ?? this.renderRoot.querySelector<HTMLElement>('[part=empty]'))?.focus();
   }
 }

@@ -68,6 +68,7 @@ export interface ApprovalStrings {
   readonly rememberedFailed: string;
   readonly rememberedScope: (scope: RememberedScope) => string;
   readonly revoke: string;
+  readonly revokeFailed: string;
   readonly revoked: (tool: string) => string;
 }
 
@@ -147,6 +148,7 @@ export const ENGLISH_APPROVAL: ApprovalStrings = {
   rememberedScope: ({ isConversation, expiresAt }) =>
     isConversation ? 'in one conversation' : `until ${momentIn(EN, expiresAt)}`,
   revoke: 'Revoke',
+  revokeFailed: 'This could not be revoked. Please try again.',
   revoked: (tool) => `${tool} is asked about again`,
 };
 

@@ -63,6 +63,7 @@ export const GERMAN_APPROVAL: ApprovalStrings = {
   rememberedScope: ({ isConversation, expiresAt }) =>
     isConversation ? 'in einem Gespräch' : `bis ${momentIn(DE, expiresAt)}`,
   revoke: 'Widerrufen',
+  revokeFailed: 'Der Widerruf gelang nicht. Bitte versuchen Sie es noch einmal.',
   revoked: (tool) => `Nach ${tool} wird wieder gefragt`,
 };
 
