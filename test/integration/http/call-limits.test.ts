@@ -44,29 +44,47 @@ describe('the reads of a user', () => {
     expect(await refusalOf(limits.call({ ...user, userId: 'other' }, false))).toBeUndefined();
   });
 
-  it.each([
-    ['user-read-bytes', (owner: Owner): Caller => ({ kind: 'user', ...owner })],
-    ['service-read-bytes', ({ tenant }: Owner): Caller => ({ kind: 'service', tenant, keyId: 'k' })],
-  ] as const)(
-    'have a budget of bytes (%s): the reply that exceeds it is sent, the next read is refused',
-    async (limit, callerOf) => {
-      const refused: string[] = [];
-      const limits = callLimitsOn(
-        createMemoryLimits(),
-        { userReadBytes: 100_000, serviceReadBytes: 100_000 },
-        { onRefused: (name) => refused.push(name) },
-      );
-      const caller = callerOf(newOwner());
-      const read = (by = caller) => refusalOf(limits.call(by, false));
-      expect([await read(), await limits.sent(caller, 90_000)]).toEqual([undefined, 0]);
-      expect([await read(), await limits.sent(caller, 90_000)]).toEqual([undefined, 0]);
-      expect(await read()).toEqual(REFUSED);
-      expect(refused).toEqual([limit]);
-      expect(await limits.sent(caller, 2_000)).toBeGreaterThan(0);
-      expect(await refusalOf(limits.call(caller, true))).toBeUndefined();
-      expect(await read(callerOf(newOwner()))).toBeUndefined();
-    },
-  );
+  it('have a budget of bytes: the reply that exceeds it is sent, the next read is refused', async () => {
+    const refused: string[] = [];
+    const limits = callLimitsOn(
+      createMemoryLimits(),
+      { userReadBytes: 100_000 },
+      { onRefused: (limit) => refused.push(limit) },
+    );
+    const user = { kind: 'user', ...newOwner() } as const;
+    const read = () => refusalOf(limits.call(user, false));
+    expect([await read(), await limits.sent(user, 90_000)]).toEqual([undefined, 0]);
+    expect([await read(), await limits.sent(user, 90_000)]).toEqual([undefined, 0]);
+    expect(await read()).toEqual(REFUSED);
+    expect(refused).toEqual(['user-read-bytes']);
+    expect(await limits.sent(user, 2_000)).toBeGreaterThan(0);
+    expect(await refusalOf(limits.call(user, true))).toBeUndefined();
+    expect(await refusalOf(limits.call({ ...user, userId: 'other' }, false))).toBeUndefined();
+  });
+
+  it('of a service key have a budget of bytes, which costs its reads no round trip', async () => {
+    const taken: string[] = [];
+    const budgets = createMemoryLimits();
+    const limits = callLimitsOn(
+      {
+        ...budgets,
+        take: (limit, ...rest) => {
+          taken.push(limit);
+          return budgets.take(limit, ...rest);
+        },
+      },
+      { serviceReadBytes: 100_000 },
+    );
+    const key = { kind: 'service', tenant: newOwner().tenant, keyId: 'k' } as const;
+    const read = (of: Caller = key) => refusalOf(limits.call(of, false));
+    expect([await read(), await read(), await read()]).toEqual([undefined, undefined, undefined]);
+    expect(taken).toEqual(['service-calls', 'service-calls', 'service-calls']);
+    expect([await limits.sent(key, 90_000), await limits.sent(key, 90_000)]).toEqual([0, 0]);
+    expect(await limits.sent(key, 2_000)).toBeGreaterThan(0);
+    expect(await read()).toEqual(REFUSED);
+    expect(await refusalOf(limits.call(key, true))).toBeUndefined();
+    expect(await read({ ...key, keyId: 'other' })).toBeUndefined();
+  });
 
   it.each([
     ['a user', 'user-write-bytes', (owner: Owner): Caller => ({ kind: 'user', ...owner })],

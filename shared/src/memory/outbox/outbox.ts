@@ -51,7 +51,8 @@ export function createMemoryOutbox(): MemoryOutbox {
   function report({ task, lease }: OutboxEntry): Outstanding | undefined {
     const found = outstanding.get(identityOf(task));
     if (found?.lease !== lease) return undefined;
-    found.isLent = false;
+    // The same report that is sent again counts nothing.
+    Object.assign(found, { isLent: false, lease: 0 });
     if (!found.isNoted) return found;
     note(task);
     return undefined;

@@ -15,7 +15,8 @@ if isNoted then
 elseif change == 'done' then
   redis.call('ZREM', outbox, task)
 else
-  redis.call('HDEL', tries, task .. ' lent')
+  -- Without its token, the same report that is sent again counts nothing.
+  redis.call('HDEL', tries, task, task .. ' lent')
   if change == 'again' then redis.call('HINCRBY', tries, task .. ' tried', 1) end
   redis.call('ZADD', outbox, 'XX', now + dueInMs, task)
 end

@@ -230,6 +230,8 @@ export function outboxContract(contract: Contract): void {
       expect(second.attempt).toBe(1);
       expect(await takenOf(one, 0)).toBeUndefined();
       await outbox.again(second, 0);
+      // The same report sent again.
+      await outbox.again(second, 0);
       const third = await taken(one);
       expect(third.attempt).toBe(2);
       await outbox.giveBack(third, 0);

@@ -3,7 +3,8 @@ import { type Caller, keyIdOf } from '@parley/shared/elicitations/caller';
 
 /**
  * Holds back the refusals of a caller who is refused again and again. A program that repeats refused calls without a pause
- * then costs a pod a few calls a second for each of its connections, not as many as it can send.
+ * then costs a pod one call for each delay and connection, not as many as it can send. A bounded number of refusals wait:
+ * each holds a connection of the pod. Those beyond are sent at once.
  */
 export interface RefusalDelays {
   /**
@@ -20,7 +21,7 @@ export interface RefusalDelaySettings {
 
 const WINDOW_MS = 10_000;
 const FREE_REFUSALS = 20;
-// Each waiting refusal holds a connection, and callers choose how many they open.
+// Of one caller, and of all callers of the pod.
 const WAITING_OF_CALLER_MAX = 64;
 const WAITING_MAX = 2_000;
 
