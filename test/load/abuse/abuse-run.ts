@@ -37,6 +37,7 @@ export const ABUSE_ENV = {
   // The defaults suit machines of many cores.
   PARLEY_LIMIT_SERVICE_CALLS: '1200',
   PARLEY_LIMIT_SERVICE_READ_BYTES: '16777216',
+  PARLEY_LIMIT_SERVICE_WRITE_BYTES: '16777216',
   // The abuser can store again and again.
   PARLEY_RETENTION_SECONDS: '120',
   PARLEY_CONVERSATION_SECONDS: '120',
