@@ -115,12 +115,20 @@ export function familyContract(contract: Contract): void {
       if (snapshot?.type !== 'snapshot') throw new Error('It did not begin with a snapshot.');
       expect(family.listed(snapshot)).toEqual([before.row.id]);
       const { row } = await family.open(first, stream);
+      const inInbox = (status: string | undefined) =>
+        waitUntil(
+          () =>
+            inbox.seen.some((item) => {
+              const shown = family.shown(item);
+              return shown?.id === row.id && shown.status === status;
+            }),
+          { what: `${status} in the inbox`, everyMs: 5 },
+        );
+      // An inbox does not show the end of what ended before it could show it as open.
+      await inInbox('pending');
       await family.decisions[0]?.send(second, stream, row.id);
       const ended = { id: row.id, status: family.decisions[0]?.status };
-      await waitUntil(() => inbox.seen.some((item) => family.shown(item)?.status === ended.status), {
-        what: 'the end in the inbox',
-        everyMs: 5,
-      });
+      await inInbox(ended.status);
       const events = readAll(await second.watch({ stream, evenIfSilent: false, signal: signal() }));
       expect((await events.first(3)).map((item) => family.shown(item))).toEqual([
         { id: before.row.id, status: 'pending' },
