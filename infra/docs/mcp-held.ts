@@ -55,9 +55,9 @@ const REASONS: Readonly<Record<string, string>> = {
   'T25-16':
     'Not followed for a client that calls a tool before its own `notifications/initialized`: questions are sent on the stream of a call alone, so the client has been answered by then, and a record of the notification would cost every call a read.',
   'SEC-07':
-    'Does not apply: Parley has one configured client at each provider, and registers none for its callers. The consent page names the asker, the service and the permissions.',
+    'Does not apply: callers of Parley register no clients at it, so none of them shares a consent at a provider. Its clients there are configured, or registered by Parley for one connector. The consent page names the asker, the service and the permissions.',
   'SEC-10':
-    'Does not apply: Parley issues no authorization codes. Its own redirect address is one fixed path ([connect](connect.md)).',
+    'Does not apply: Parley issues no authorization codes. Its own redirect addresses are fixed: one for each connector, `/auth/callback/:id` ([connect](connect.md)).',
   'SEC-16': 'Parley opens no URLs: the browser of the person does, after their press on a link.',
 };
 

@@ -106,7 +106,6 @@ export function normativePage(
   rows: readonly NormativeRow[],
   tests: readonly HoldingTest[],
 ): string {
-  const held = rows.length - standard.open.length;
   const sections = standard.sections.flatMap(([prefix, heading]) => [
     `## ${heading}`,
     '',
@@ -115,13 +114,29 @@ export function normativePage(
     ...rows.filter(({ id }) => id.startsWith(`${prefix}-`)).map((row) => lineOf(standard, row, tests)),
     '',
   ]);
-  return [
-    ...standard.head,
-    '',
-    `${held} of ${rows.length} rows are held. The others are marked *open*.`,
-    '',
-    ...sections,
-  ].join('\n');
+  return [...standard.head, '', countsOf(standard, rows, tests), '', ...sections].join('\n');
+}
+
+/** How many rows are held by tests, by design, otherwise, or not yet. */
+function countsOf(
+  { heldByKit, reasons, open }: Standard,
+  rows: readonly NormativeRow[],
+  tests: readonly HoldingTest[],
+): string {
+  const tested = new Set([...tests.flatMap((test) => test.rows), ...Object.keys(heldByKit)]);
+  const stated = rows.filter(({ id }) => !tested.has(id)).map(({ id }) => reasons[id] ?? '');
+  const startingWith = (words: string) => stated.filter((reason) => reason.startsWith(words)).length;
+  const design = startingWith('By design');
+  const idle = startingWith('Does not apply');
+  const counts: readonly (readonly [count: number, what: string])[] = [
+    [rows.filter(({ id }) => tested.has(id)).length, 'held by tests'],
+    [design, 'held by design'],
+    [idle, 'not applicable'],
+    [stated.filter((reason) => reason !== '').length - design - idle, 'explained by another reason'],
+    [open.length, 'marked *open*'],
+  ];
+  const parts = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  return `Rows: ${rows.length}, of which ${parts.join(', ')}.`;
 }
 
 function lineOf(

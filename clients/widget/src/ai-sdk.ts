@@ -7,7 +7,7 @@ import type { ElicitationCard, ElicitationServer, Strings } from './index.ts';
 export const ELICITATION_PART = 'data-elicitation-request';
 
 /** The type of the `UIMessage` parts that carry an approval. */
-export const APPROVAL_PART = 'data-approval-request';
+const APPROVAL_PART = 'data-approval-request';
 
 /** The fields of a message part that are read. */
 export interface MessagePart {

@@ -52,13 +52,15 @@ export interface WaitingCase {
   readonly word: string;
   readonly finish: (client: Client, asked: Task) => Promise<Task>;
   readonly state: string;
+  /** The states between the first wait and the end, as a reader of the whole stream sees them. */
+  readonly between: readonly string[];
   readonly text: RegExp;
   /** How often it has an effect. */
   readonly booked: number;
 }
 
 const GREEN = { action: 'accept', content: { answer: 'green' } };
-const ENDED = { state: 'COMPLETED', booked: 1 } as const;
+const ENDED = { state: 'COMPLETED', between: ['WORKING'], booked: 1 } as const;
 
 /** A case for each way in which a task that waited may end. */
 export const WAITING_CASES: readonly WaitingCase[] = [
@@ -83,6 +85,7 @@ export const WAITING_CASES: readonly WaitingCase[] = [
   {
     word: 'one',
     state: 'CANCELED',
+    between: ['WORKING'],
     text: /^One moment\.$/,
     booked: 0,
     finish: (client, { id }) => client.cancelTask({ id, tenant: '', metadata: undefined }),
@@ -90,6 +93,7 @@ export const WAITING_CASES: readonly WaitingCase[] = [
   {
     ...ENDED,
     word: 'page',
+    between: ['AUTH_REQUIRED', 'WORKING'],
     text: /A green ticket/,
     async finish(client, asked) {
       const form = questionsOf(asked).findIndex(({ mode }) => mode === 'form');
@@ -101,6 +105,7 @@ export const WAITING_CASES: readonly WaitingCase[] = [
   {
     word: 'filter',
     state: 'REJECTED',
+    between: ['WORKING'],
     text: /That is/,
     booked: 0,
     finish: (client, asked) => sent(client, answer(asked, GREEN)),
@@ -108,6 +113,7 @@ export const WAITING_CASES: readonly WaitingCase[] = [
   {
     word: 'endless',
     state: 'FAILED',
+    between: ['WORKING'],
     text: /One moment/,
     booked: STEPS - 1,
     finish: (client, asked) => sent(client, answer(asked, GREEN)),
@@ -123,18 +129,21 @@ export function sent(client: Client, message: ReturnType<typeof say>): Promise<T
 export interface TaskReader {
   /** Resolves at the first state. */
   readonly reading: Promise<void>;
-  readonly states: Promise<readonly string[]>;
+  /** Without repeats. A reader whose stream broke may miss states that have passed when it subscribes again. */
+  readonly seen: Promise<{ readonly states: readonly string[]; readonly isWhole: boolean }>;
 }
 
 /** Follows a task; subscribes again on whichever pod where the stream breaks. */
 export function followTask(client: Client, id: string): TaskReader {
   const seen: string[] = [];
+  let subscriptions = 0;
   let begin: () => void = () => undefined;
   const reading = new Promise<void>((resolve) => {
     begin = resolve;
   });
   const follow = async () => {
     for (;;) {
+      subscriptions += 1;
       try {
         for await (const { payload } of client.resubscribeTask({ id, tenant: '' })) {
           if (payload?.$case !== 'task' && payload?.$case !== 'statusUpdate') continue;
@@ -145,10 +154,12 @@ export function followTask(client: Client, id: string): TaskReader {
         // The pod of the stream was killed, or the task has ended.
       }
       const state = stateOf(await client.getTask({ id, tenant: '' }));
-      if (ENDS.has(state)) return [...seen, state].filter((one, at, all) => one !== all[at - 1]);
+      if (!ENDS.has(state)) continue;
+      const states = [...seen, state].filter((one, at, all) => one !== all[at - 1]);
+      return { states, isWhole: subscriptions === 1 && seen.at(-1) === state };
     }
   };
-  return { reading, states: follow() };
+  return { reading, seen: follow() };
 }
 
 const ENDS: ReadonlySet<string> = new Set(['COMPLETED', 'CANCELED', 'REJECTED', 'FAILED']);

@@ -27,7 +27,7 @@ afterAll(async () => {
 /** A turn whose pod dies at a write while it has a remote agent do a task that asks once. */
 async function turnThatLoses(death: Death) {
   const backend = createMemoryBackend(ROOMY);
-  const { state, ...dying } = createDyingBackend(backend, death);
+  const { state, ...dying } = createDyingBackend(backend, death.when, (_write, count) => count === death.at);
   const leaseTiming = { renewMs: 20, leaseMs: Number.isFinite(death.at) ? 200 : 20_000 };
   const given = { model, backend, cardUrl: agent.url };
   const first = openRemotePod({ ...given, pod: 'first', turns: { ...dying, leaseTiming } });

@@ -19,7 +19,10 @@ const type = (text: string): Keys => ({ type: text });
 const press = (...names: readonly string[]): Keys[] => names.map((name) => ({ press: name }));
 const back = (times: number): Keys[] => Array.from({ length: times }, () => ({ press: 'BSpace' }));
 
-/** Every kind but the secret, which no protocol carries. */
+/** The kind that no protocol carries, so that MCP and Parley cannot ask it; a terminal can. */
+export const SECRET = { kind: 'secret', message: 'The password of the tracker?' } as const satisfies Ask;
+
+/** Every other kind. */
 export const KINDS: readonly KindCase[] = [
   {
     name: 'text',

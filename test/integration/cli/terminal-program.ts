@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createTerminalHandler } from '../../../clients/cli/src/terminal.ts';
 import { createElicitor } from '../../../clients/sdk/src/elicit.ts';
 import { runWorkflow } from '../../../clients/sdk/src/workflow.ts';
+import { SECRET } from './kinds.ts';
 import { twenty } from './twenty.ts';
 
 const [file = '', ...flags] = process.argv.slice(2);
@@ -15,7 +16,7 @@ async function main(): Promise<void> {
   const answers = flags.includes('--secret-only')
     ? []
     : await runWorkflow(() => twenty((key) => keys.push(key)), { elicitor });
-  const secret = await elicitor.ask({ kind: 'secret', message: 'The password of the tracker?' });
+  const secret = await elicitor.ask(SECRET);
   const length = secret.status === 'accepted' ? secret.value.reveal().length : 0;
   // As a program would log it.
   console.log(JSON.stringify({ secret }));

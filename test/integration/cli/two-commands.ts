@@ -130,7 +130,7 @@ async function openNewcomer(
     await mkdir(join(own, '@parley', name));
     await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(own, '@parley', name)], home);
   }
-  // As an installation without a registry: the dependencies are there already.
+  // The dependencies are installed already.
   for (const name of await readdir(modules)) {
     if (name !== '@parley' && name !== '.bin') await symlink(join(modules, name), join(own, name));
   }

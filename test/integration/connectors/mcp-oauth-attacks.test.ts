@@ -105,24 +105,46 @@ describe('an MCP server that lies about its authorization', () => {
     ['https://169.254.169.254/latest/meta-data'],
     ['https://10.0.0.1/'],
     ['http://[::ffff:10.0.0.1]/'],
-    ['https://user:password@example.com/'],
+    ['https://user:password@10.0.0.1/'],
   ])('makes Parley call no private address: %s [SEC-13 SEC-14]', async (address) => {
     const byChallenge = await startLiar({ challenge: () => `Bearer resource_metadata="${address}"` });
     const byResource = await startLiar({ resource: () => ({ authorization_servers: [address] }) });
-    const byToken = await startLiar({ metadata: () => ({ token_endpoint: address }) });
     for (const { serverUrl } of [byChallenge, byResource])
-      expect(await discovering({ serverUrl }).begin(CONTEXT)).toMatchObject({
+      expect(await discovering({ serverUrl, timeoutMs: 10_000 }).begin(CONTEXT)).toEqual({
         type: 'failed',
-        code: expect.stringMatching(/provider_error|unavailable/),
+        code: 'provider_error',
+        detail: 'the server names an address that may not be called',
       });
-    const connector = discovering({ serverUrl: byToken.serverUrl });
-    const begun = await connector.begin(CONTEXT);
-    if (begun.type !== 'redirect') return;
-    const callback = `/cb?code=c&state=${begun.state}`;
-    expect(await connector.finish({ type: 'callback', url: callback }, begun.keep)).toMatchObject({
-      type: 'failed',
-    });
   });
+
+  test.each([['https://169.254.169.254/latest/meta-data'], ['https://10.0.0.1/']])(
+    'has codes sent to no private address: %s [SEC-13]',
+    async (address) => {
+      const { serverUrl } = await startLiar({ metadata: () => ({ token_endpoint: address }) });
+      const faults: unknown[] = [];
+      const connector = discovering({ serverUrl, timeoutMs: 10_000 }, true, (error) => faults.push(error));
+      const { state, keep } = await begin(connector);
+      expect(faults).toEqual([]);
+      const url = `/cb?code=c&state=${state}`;
+      expect(await connector.finish({ type: 'callback', url }, keep)).toMatchObject({
+        type: 'failed',
+        detail: 'the token endpoint gave no answer',
+      });
+      expect(faults).toMatchObject([{ code: 'refused_address' }]);
+    },
+  );
+
+  test.each([['http://[::ffff:10.0.0.1]/'], ['https://user:password@example.com/']])(
+    'begins no flow whose codes would be sent to %s [SEC-13]',
+    async (address) => {
+      const { serverUrl } = await startLiar({ metadata: () => ({ token_endpoint: address }) });
+      expect(await discovering({ serverUrl, timeoutMs: 10_000 }).begin(CONTEXT)).toEqual({
+        type: 'failed',
+        code: 'provider_error',
+        detail: 'the authorization server names an endpoint that may not be called',
+      });
+    },
+  );
 
   test('makes Parley call no neighbour on loopback in production', async () => {
     const neighbour = await startOddServer((origin) => ({ [SERVER]: { body: metadataOf(origin) } }));

@@ -12,8 +12,13 @@ import { REDIRECT_URI, SCOPES, startServer } from './setup.ts';
 
 const API = { clientId: 'tracker-api', clientSecret: 'api-secret' };
 
-/** A connector with the guard that the product gives it. */
-export function discovering(options: Partial<McpOAuthOptions>, allowLoopback = true) {
+/** A connector with the guard that the product gives it. `onFault` gets the error of each guarded call that failed. */
+export function discovering(
+  options: Partial<McpOAuthOptions>,
+  allowLoopback = true,
+  onFault: (error: unknown) => void = () => undefined,
+) {
+  const guarded = createGuardedFetch({ allowLoopback, timeoutMs: 2_000, responseBytesMax: 256 * 1024 });
   return createMcpOAuthConnector(
     {
       id: 'tracker',
@@ -23,7 +28,13 @@ export function discovering(options: Partial<McpOAuthOptions>, allowLoopback = t
       timeoutMs: 2_000,
       ...options,
     },
-    { guardedFetch: createGuardedFetch({ allowLoopback, timeoutMs: 2_000, responseBytesMax: 256 * 1024 }) },
+    {
+      guardedFetch: (request) =>
+        guarded(request).catch((error: unknown) => {
+          onFault(error);
+          throw error;
+        }),
+    },
   );
 }
 

@@ -16,6 +16,7 @@ import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { createDyingBackend } from './dying-backend.ts';
 import { podOn, readEvents, saying, talk } from './setup.ts';
 
 let model: ScriptedModel;
@@ -297,26 +298,16 @@ describe('a call that was put to its person', () => {
       const [, diesAt, toolOf, decision, expected] = row;
       const backend = createMemoryBackend(ROOMY);
       const sent: unknown[] = [];
-      let isDead = false;
-      const never = new Promise<never>(() => undefined);
-      const runs: Runs = {
-        ...backend.runs,
-        async write(run, write) {
-          if (isDead) return never;
-          isDead = write.notes?.some(asked(diesAt)) === true;
-          // The approval was requested, and the record of the run does not say so.
-          if (isDead && diesAt === 'request') return never;
-          const result = await backend.runs.write(run, write);
-          return isDead ? never : result;
-        },
-      };
-      const heartbeats = {
-        ...backend.heartbeats,
-        beat: async (pod: string, ttlMs: number) => (isDead ? never : backend.heartbeats.beat(pod, ttlMs)),
-      };
+      // At the request, the approval was requested, and the record of the run does not say so.
+      const when = diesAt === 'request' ? 'before it is made' : 'before its reply';
+      const { state: _state, ...dying } = createDyingBackend(
+        backend,
+        when,
+        ({ notes }) => notes?.some(asked(diesAt)) === true,
+      );
       const leaseTiming = { renewMs: 20, leaseMs: 200 };
       const agents = { helper: { tools: [cancelTool(sent)] } };
-      const first = podOn(backend, model, { agents, runs, heartbeats, leaseTiming, pod: 'first' });
+      const first = podOn(backend, model, { ...dying, agents, leaseTiming, pod: 'first' });
       const second = podWith(backend, toolOf(sent), { leaseTiming, pod: 'second' });
       const conversation = talk();
       const run = await first.turns.begin(saying(conversation, 'B-1'));

@@ -1,6 +1,6 @@
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
-import type { Runs } from '@parley/shared/ports/runs/runs';
+import type { Runs, RunWrite } from '@parley/shared/ports/runs/runs';
 
 export const DEATHS = ['before it is made', 'before its reply'] as const;
 
@@ -10,8 +10,12 @@ export interface Death {
   readonly when: (typeof DEATHS)[number];
 }
 
-/** The backend as a pod sees it whose death cuts it off permanently. */
-export function createDyingBackend(backend: Backend, { at, when }: Death) {
+/** The backend as a pod sees it whose death at the first write for which `isLast` is true cuts it off permanently. */
+export function createDyingBackend(
+  backend: Backend,
+  when: Death['when'],
+  isLast: (write: RunWrite, count: number) => boolean,
+) {
   const state = { dead: false, writes: 0 };
   const never = new Promise<never>(() => undefined);
   const heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'> = {
@@ -24,7 +28,7 @@ export function createDyingBackend(backend: Backend, { at, when }: Death) {
     async write(run, write) {
       if (state.dead) return never;
       state.writes += 1;
-      state.dead = state.writes === at;
+      state.dead = isLast(write, state.writes);
       if (state.dead && when === 'before it is made') return never;
       const result = await backend.runs.write(run, write);
       return state.dead ? never : result;

@@ -39,7 +39,7 @@ afterEach(async () => {
 /** A turn with two rounds of calls, one of which asks and one of which has an effect, on a pod that dies at a write. */
 async function turnThatLoses(death: Death) {
   const backend = createMemoryBackend(ROOMY);
-  const { state, ...dying } = createDyingBackend(backend, death);
+  const { state, ...dying } = createDyingBackend(backend, death.when, (_write, count) => count === death.at);
   const booked: string[] = [];
   const tools = (pod: string): Tool[] => [
     elicit,

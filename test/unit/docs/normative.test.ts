@@ -49,3 +49,26 @@ it('requirements are read from the titles of tests', () => {
     { file: 'test/a.test.ts', title: "it's late", rows: ['SEC-05'] },
   ]);
 });
+
+it('requirements are counted by what holds them', () => {
+  const held = (id: string) => ({ file: 'test/a.test.ts', title: 'a', rows: [id] });
+  const rowsOf = (...ids: string[]) => ids.map((id) => ({ id, level: 'MUST', who: 'both', text: 'Hold.' }));
+  const given = {
+    ...A2A,
+    heldByKit: { 'A2A-02': ['a-scenario'] },
+    reasons: {
+      'A2A-01': 'By design: a test holds it, too.',
+      'A2A-03': 'By design: so.',
+      'A2A-04': 'Does not apply: there is none.',
+      'A2A-05': 'Permission only.',
+    },
+    open: ['A2A-06'],
+  };
+  const all = rowsOf('A2A-01', 'A2A-02', 'A2A-03', 'A2A-04', 'A2A-05', 'A2A-06');
+  expect(normativePage(given, all, [held('A2A-01')])).toContain(
+    'Rows: 6, of which 2 held by tests, 1 held by design, 1 not applicable, 1 explained by another reason, 1 marked *open*.\n',
+  );
+  expect(normativePage({ ...given, open: [] }, rowsOf('A2A-01'), [held('A2A-01')])).toContain(
+    'Rows: 1, of which 1 held by tests.\n',
+  );
+});

@@ -17,7 +17,7 @@ import {
   type WorkflowRequest,
 } from '@parley/sdk/workflow';
 import { expect, it, onTestFinished } from 'vitest';
-import { caseOf } from '../../integration/cli/kinds.ts';
+import { caseOf, SECRET } from '../../integration/cli/kinds.ts';
 import { expectedOfTwenty, twenty } from '../../integration/cli/twenty.ts';
 
 it('every kind is asked through the official MCP client, by the same workflow', async () => {
@@ -50,6 +50,21 @@ it('every kind is asked through the official MCP client, by the same workflow', 
   expect(JSON.parse(part?.text ?? '')).toEqual(JSON.parse(JSON.stringify(expectedOfTwenty())));
   expect(asked).toHaveLength(20);
   expect(effects).toHaveLength(4);
+});
+
+it('the secret is not asked through an MCP client that shows forms and pages', async () => {
+  const asked: string[] = [];
+  const handler = createMcpHandler({
+    async elicit({ message }) {
+      asked.push(message);
+      return { action: 'cancel' };
+    },
+    capability: { form: {}, url: {} },
+  });
+  await expect(createElicitor({ handlers: [handler] }).ask(SECRET)).rejects.toThrow(
+    'No handler could ask for a secret (mcp: cannot show it).',
+  );
+  expect(asked).toEqual([]);
 });
 
 const declining = createElicitor({

@@ -19,7 +19,7 @@ export function recordKey(owner: Owner, name: string): string {
 type RecordIndex = 'records' | 'workflow-records';
 
 /** Sorted set: the names of an owner's records, by the time (ms) at which each expires. */
-export function recordsKey(owner: Owner, index: RecordIndex = 'records'): string {
+function recordsKey(owner: Owner, index: RecordIndex = 'records'): string {
   return ownedBy(owner, index);
 }
 

@@ -39,6 +39,6 @@ export function* approvalsOnce({ finals }: RunCase): Generator<string> {
 }
 
 /** Calls of one tool need an approval. */
-export function needsApproval(call: string | undefined): boolean {
+function needsApproval(call: string | undefined): boolean {
   return call?.startsWith('pay') === true;
 }

@@ -81,7 +81,8 @@ async function attendOnce(
   const isAuth = task?.status.state === 'TASK_STATE_AUTH_REQUIRED';
   if (task !== undefined) pause.set(isAuth && !questions.isAsking);
   const isHopeless = !call.isAttended && asked.some(({ type }) => type === 'notice');
-  if (pause.isOver || isHopeless) return giveUp(run, 'waited in vain for an authorization by the user');
+  if (pause.isOver || isHopeless)
+    return giveUp(run, 'waited for an authorization that the user did not give');
   const readMs = follower.nextReadMs(questions.isAsking || isAuth);
   await wake.sleep(Math.min(readMs, pause.leftMs), over);
   return undefined;

@@ -23,7 +23,7 @@ export interface TaskRun {
   readonly call: ToolCall;
   readonly rules: RemoteTaskRules;
   readonly clock: WorkClock;
-  /** Aborted when the task must end, or when this pod must let go of it. */
+  /** Aborted when the task must end, or when this pod must stop working on it. */
   readonly over: AbortSignal;
   readonly state: TaskCheckpoint;
   /** Changes the state, and records it. Rejects when the run belongs to another pod. */
