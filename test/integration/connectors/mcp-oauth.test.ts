@@ -143,6 +143,28 @@ describe('a connector that discovers the authorization server of an MCP server',
     expect(await connector.begin(CONTEXT)).toMatchObject({ type: 'failed' });
   });
 
+  test('presents and refreshes only what was obtained for the configured server, from the configured issuer', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker();
+    const connector = discovering({ serverUrl });
+    const changed = [
+      discovering({ serverUrl: 'http://127.0.0.1:9/mcp' }),
+      discovering({ serverUrl, issuer: 'https://issuer.example' }),
+      discovering({}),
+    ];
+    const { input, keep } = await walk(connector);
+    for (const one of changed) expect(await one.finish(input, keep)).toMatchObject({ code: 'bad_state' });
+    const { credential } = expectConnected(await connector.finish(input, keep));
+    for (const one of changed) {
+      expect(await one.headersFor(credential)).toMatchObject({ code: 'invalid_grant' });
+      expect(await one.refresh(credential)).toMatchObject({ code: 'invalid_grant' });
+    }
+    expect(authorization.tokenCalls('refresh_token')).toBe(0);
+    const same = discovering({ serverUrl, issuer: `${authorization.issuer}/` });
+    expect(await same.headersFor(credential)).toMatchObject({ type: 'presented' });
+    // The server that gave the tokens is the one that ends them.
+    expect(await changed[0]?.revoke(credential)).toBe('revoked');
+  });
+
   test('ends a consent that was refused with the provider’s own word', async () => {
     const { serverUrl } = await startGuardedTracker();
     const connector = discovering({ serverUrl });

@@ -187,13 +187,26 @@ describe('a stored credential', () => {
   });
 
   test('cannot be renewed without a refresh token, nor by a connector of another kind', async () => {
-    const connector = connectorTo(await startServer());
+    const server = await startServer();
+    const connector = connectorTo(server);
     const bare = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer' } as const;
     expect(await connector.refresh(bare)).toMatchObject({ code: 'invalid_grant' });
-    const foreign = { kind: 'api_key', value: 'k' } as const;
-    expect(await connector.refresh(foreign)).toMatchObject({ code: 'invalid_grant' });
-    expect(await connector.headersFor(foreign)).toMatchObject({ code: 'invalid_grant' });
-    expect(await connector.revoke(foreign)).toBe('unsupported');
+    const { issuer } = server;
+    const grantor = {
+      issuer,
+      authorizationEndpoint: `${issuer}/auth`,
+      tokenEndpoint: `${issuer}/token`,
+      sendsIssuer: true,
+      clientId: 'parley',
+      resource: RESOURCE,
+    };
+    const discovered = { ...bare, refreshToken: 'r', grantor };
+    for (const foreign of [{ kind: 'api_key', value: 'k' } as const, discovered]) {
+      expect(await connector.refresh(foreign)).toMatchObject({ code: 'invalid_grant' });
+      expect(await connector.headersFor(foreign)).toMatchObject({ code: 'invalid_grant' });
+      expect(await connector.revoke(foreign)).toBe('unsupported');
+    }
+    expect(server.tokenCalls('refresh_token')).toBe(0);
   });
 
   test('of a server without a revocation endpoint is only deleted locally', async () => {

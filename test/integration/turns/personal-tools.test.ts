@@ -387,7 +387,12 @@ describe('a server that wants more scopes than the account has', () => {
 
   async function openWith(scope: string, more: Partial<Parameters<typeof open>[0]> = {}) {
     const connector = createMcpOAuthConnector(
-      { id: 'account', redirectUri: 'https://parley.example/auth/callback/account', clientName: 'Parley' },
+      {
+        id: 'account',
+        serverUrl: 'https://tracker.example/mcp',
+        redirectUri: 'https://parley.example/auth/callback/account',
+        clientName: 'Parley',
+      },
       { guardedFetch: createGuardedFetch() },
     );
     const pod = await open({ verify, connector, scopes: BOTH.split(' '), ...more });

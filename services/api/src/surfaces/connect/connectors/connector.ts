@@ -162,7 +162,10 @@ export function credentialFailure(
   return { type: 'failed', code, detail, ...(providerError !== undefined && { providerError }) };
 }
 
-/** The answer of a connector to a credential of another kind: its configuration changed since, so ask again. */
+/** The answer of a connector to a credential that it did not obtain: its configuration changed since, so ask again. */
 export function foreignCredential(): CredentialFailure {
-  return credentialFailure('invalid_grant', 'the stored credential is of another kind than the connector');
+  return credentialFailure(
+    'invalid_grant',
+    'the stored credential is not one of the connector as it is configured',
+  );
 }

@@ -69,7 +69,7 @@ export function createOAuth2Connector(options: OAuth2Options): Connector {
     },
 
     async refresh(credential, signal) {
-      if (credential.kind !== 'oauth2') return foreignCredential();
+      if (!isOwn(credential)) return foreignCredential();
       const server = await source().catch(() => undefined);
       if (signal?.aborted) return credentialFailure('unavailable', 'the metadata came too late');
       return server === undefined
@@ -78,13 +78,18 @@ export function createOAuth2Connector(options: OAuth2Options): Connector {
     },
 
     async revoke(credential) {
-      if (credential.kind !== 'oauth2') return 'unsupported';
+      if (!isOwn(credential)) return 'unsupported';
       const server = await source().catch(() => undefined);
       return server === undefined ? 'unavailable' : revoke(server, credential);
     },
 
     headersFor: async (credential) => headersOf(credential),
   };
+}
+
+/** False for tokens of a discovered server: the configured one must never receive them. */
+function isOwn(credential: Credential): credential is OAuthCredential {
+  return credential.kind === 'oauth2' && credential.grantor === undefined;
 }
 
 async function beginAuthorization(
@@ -156,7 +161,7 @@ async function revoke(
 }
 
 async function headersOf(credential: Credential): ReturnType<Connector['headersFor']> {
-  if (credential.kind !== 'oauth2') return foreignCredential();
+  if (!isOwn(credential)) return foreignCredential();
   const { accessToken, expiresAt } = credential;
   if (!isHeaderSafe(accessToken))
     return credentialFailure('invalid_grant', 'the token is not one to present');

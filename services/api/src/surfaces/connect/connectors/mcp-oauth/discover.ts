@@ -69,7 +69,8 @@ export async function discoverServer(options: DiscoveryOptions): Promise<Discove
   }
 }
 
-function isFor(serverUrl: string, resource: string): boolean {
+/** True where tokens for the resource are for the server. */
+export function isFor(serverUrl: string, resource: string): boolean {
   return (
     URL.canParse(resource) &&
     checkResourceAllowed({ requestedResource: serverUrl, configuredResource: resource })
@@ -80,9 +81,12 @@ function issuerOf(
   { authorization_servers: named = [] }: OAuthProtectedResourceMetadata,
   expected: string | undefined,
 ): string | undefined {
-  return expected === undefined
-    ? named[0]
-    : named.find((one) => withoutSlash(one) === withoutSlash(expected));
+  return expected === undefined ? named[0] : named.find((one) => isSameIssuer(one, expected));
+}
+
+/** Compares issuers. Many people write one with a slash at its end. */
+export function isSameIssuer(one: string, other: string): boolean {
+  return withoutSlash(one) === withoutSlash(other);
 }
 
 function withoutSlash(issuer: string): string {

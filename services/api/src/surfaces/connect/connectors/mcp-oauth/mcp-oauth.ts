@@ -1,4 +1,4 @@
-import { OAuthGrantor } from '@parley/shared/domain/credential';
+import { type Credential, type OAuthCredential, OAuthGrantor } from '@parley/shared/domain/credential';
 import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
 import { parsed } from '../../flows/parsed.ts';
@@ -12,7 +12,7 @@ import {
   foreignCredential,
 } from '../connector.ts';
 import { createOAuth2Connector } from '../oauth2.ts';
-import { type Discovered, discoverServer, textOf } from './discover.ts';
+import { type Discovered, discoverServer, isFor, isSameIssuer, textOf } from './discover.ts';
 import { createServerFetch } from './fetch.ts';
 import { clientMetadataDocument, createRegistration, type RegisteredClient } from './register.ts';
 
@@ -81,6 +81,11 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
     },
     { ttlMs: DESCRIPTION_TTL_MS, now: () => performance.now() },
   );
+  /** False once the configuration names another MCP server or another issuer. */
+  function isAccepted(grantor: OAuthGrantor): boolean {
+    if (serverUrl === undefined || !isFor(serverUrl, grantor.resource)) return false;
+    return issuer === undefined || isSameIssuer(grantor.issuer, issuer);
+  }
   const connectorTo = (grantor: OAuthGrantor, scopes: readonly string[] = []) =>
     connectorOf(grantor, scopes, { ...options, allowLoopbackHttp, timeoutMs, fetch });
 
@@ -119,7 +124,8 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
 
     async finish(input, keep) {
       const grantor = parsed(OAuthGrantor, keep.grantor ?? '');
-      if (grantor === undefined) return failure('bad_state', 'the flow belongs to another connector');
+      if (grantor === undefined || !isAccepted(grantor))
+        return failure('bad_state', 'the flow belongs to another connector, or to another server');
       const result = await connectorTo(grantor, scopesOfList(keep.scopes ?? '')).finish(input, keep);
       if (result.type === 'failed') {
         if (CLIENT_GONE.has(result.providerError ?? '')) registration.forget();
@@ -130,9 +136,10 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
     },
 
     async refresh(credential, signal) {
-      if (credential.kind !== 'oauth2' || credential.grantor === undefined) return foreignCredential();
-      const { grantor } = credential;
-      const result = await connectorTo(grantor).refresh(credential, signal);
+      const granted = grantedOf(credential);
+      if (granted === undefined || !isAccepted(granted.grantor)) return foreignCredential();
+      const { grantor, tokens } = granted;
+      const result = await connectorTo(grantor).refresh(tokens, signal);
       if (result.type === 'failed') {
         return CLIENT_GONE.has(result.providerError ?? '')
           ? credentialFailure(
@@ -147,20 +154,32 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
         : result;
     },
 
+    // Also what was obtained under an earlier configuration: its own server ends it.
     async revoke(credential) {
-      if (credential.kind !== 'oauth2' || credential.grantor === undefined) return 'unsupported';
-      return connectorTo(credential.grantor).revoke(credential);
+      const granted = grantedOf(credential);
+      return granted === undefined ? 'unsupported' : connectorTo(granted.grantor).revoke(granted.tokens);
     },
 
     async headersFor(credential) {
-      if (credential.kind !== 'oauth2' || credential.grantor === undefined) return foreignCredential();
-      const shown = await connectorTo(credential.grantor).headersFor(credential);
-      return shown.type === 'presented' ? { ...shown, scope: credential.scope ?? '' } : shown;
+      const granted = grantedOf(credential);
+      if (granted === undefined || !isAccepted(granted.grantor)) return foreignCredential();
+      const { grantor, tokens } = granted;
+      const shown = await connectorTo(grantor).headersFor(tokens);
+      return shown.type === 'presented' ? { ...shown, scope: tokens.scope ?? '' } : shown;
     },
 
     clientMetadata: () =>
       metadataUrl === undefined ? undefined : clientMetadataDocument({ ...options, metadataUrl }),
   };
+}
+
+/** Tokens of a discovered server, apart from what is sealed about it; undefined for other credentials. */
+function grantedOf(
+  credential: Credential,
+): { readonly grantor: OAuthGrantor; readonly tokens: OAuthCredential } | undefined {
+  if (credential.kind !== 'oauth2' || credential.grantor === undefined) return undefined;
+  const { grantor, ...tokens } = credential;
+  return { grantor, tokens };
 }
 
 /** The connector to a server that was discovered. */
