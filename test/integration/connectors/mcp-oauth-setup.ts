@@ -17,6 +17,7 @@ export function discovering(
   options: Partial<McpOAuthOptions>,
   allowLoopback = true,
   onFault: (error: unknown) => void = () => undefined,
+  now?: () => number,
 ) {
   const guarded = createGuardedFetch({ allowLoopback, timeoutMs: 2_000, responseBytesMax: 256 * 1024 });
   return createMcpOAuthConnector(
@@ -34,6 +35,7 @@ export function discovering(
           onFault(error);
           throw error;
         }),
+      ...(now !== undefined && { now }),
     },
   );
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
+import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { canary } from '../../harness/canary.ts';
 import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
 import { begin, CLIENT, connect, expectConnected, REDIRECT_URI, tokensOf, walk } from './setup.ts';
@@ -9,6 +10,44 @@ const CLIENT_URL = 'https://parley.example/auth/client-metadata/tracker';
 
 /** What an authorization request asks for. */
 const parametersOf = (url: string) => Object.fromEntries(new URL(url).searchParams);
+
+/** What an MCP server that is its own authorization server publishes. */
+const documentsOf = (origin: string, more: object = {}) => ({
+  '/.well-known/oauth-protected-resource/mcp': {
+    body: { resource: `${origin}/mcp`, authorization_servers: [origin] },
+  },
+  '/.well-known/oauth-authorization-server': {
+    body: {
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+      registration_endpoint: `${origin}/register`,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      ...more,
+    },
+  },
+});
+
+/** A server that registers `client-1`, then `client-2` and so on, and a connector to it whose clock the test sets. */
+async function startRegistrar() {
+  const clock = { ms: 0 };
+  const registration: { status: number; body: object } = { status: 201, body: {} };
+  const odd = await startOddServer((origin) => {
+    const count = odd.requested.filter((one) => one === 'POST /register').length;
+    const body = { client_id: `client-${count}`, redirect_uris: [REDIRECT_URI], ...registration.body };
+    return { ...documentsOf(origin), '/register': { status: registration.status, body } };
+  });
+  const connector = discovering({ serverUrl: odd.serverUrl }, true, undefined, () => clock.ms);
+  return { clock, registration, clientOf: (flowId: string) => clientOf(connector, flowId) };
+}
+
+/** The client that a question begins with, or the code of the failure. */
+async function clientOf(connector: Connector, flowId: string) {
+  const begun = await connector.begin({ ...CONTEXT, flowId });
+  if (begun.type === 'failed') return begun.code;
+  return begun.type === 'redirect' ? parametersOf(begun.url).client_id : undefined;
+}
 
 describe('a connector that discovers the authorization server of an MCP server', () => {
   test('registers, and gets a token for that server alone, which any pod refreshes and revokes', async () => {
@@ -74,6 +113,50 @@ describe('a connector that discovers the authorization server of an MCP server',
     const { credential } = await connect(connector);
     authorization.misbehave({ at: 'token', status: 401, error: 'invalid_client' });
     expect(await connector.refresh(credential)).toMatchObject({ code: 'invalid_grant' });
+    const forgotten = tokensOf({ credential }).grantor?.clientId;
+    expect(parametersOf((await begin(connector)).url).client_id).not.toBe(forgotten);
+  });
+
+  test('registers anew when a question begins again, but not twice in a minute', async () => {
+    const { clock, clientOf } = await startRegistrar();
+    expect(await clientOf('el_00one')).toBe('client-1');
+    expect(await clientOf('el_00one')).toBe('client-1');
+    clock.ms = 61_000;
+    expect(await clientOf('el_00two')).toBe('client-1');
+    expect(await clientOf('el_00one')).toBe('client-2');
+    expect(await clientOf('el_00one')).toBe('client-2');
+  });
+
+  test('uses no registration for more than an hour, not even while the server refuses another', async () => {
+    const { clock, registration, clientOf } = await startRegistrar();
+    expect(await clientOf('el_00one')).toBe('client-1');
+    registration.status = 503;
+    clock.ms = 59 * 60_000;
+    expect(await clientOf('el_00two')).toBe('client-1');
+    clock.ms = 61 * 60_000;
+    expect(await clientOf('el_00three')).toBe('provider_error');
+    registration.status = 201;
+    expect(await clientOf('el_00three')).toBe('client-3');
+  });
+
+  test('uses no client whose secret is about to expire', async () => {
+    const { registration, clientOf } = await startRegistrar();
+    registration.body = { client_secret: 's', client_secret_expires_at: Math.floor(Date.now() / 1000) + 60 };
+    expect(await clientOf('el_00one')).toBe('client-1');
+    registration.body = { client_secret: 's', client_secret_expires_at: 0 };
+    expect(await clientOf('el_00two')).toBe('client-2');
+    expect(await clientOf('el_00three')).toBe('client-2');
+  });
+
+  test('takes the secret of a configured client from the configuration, so it can be changed', async () => {
+    const { serverUrl, authorization } = await startGuardedTracker({ registration: false });
+    const options = { serverUrl, issuer: authorization.issuer };
+    const connector = discovering({ ...options, client: CLIENT });
+    const { credential } = await connect(connector);
+    const outdated = discovering({ ...options, client: { ...CLIENT, clientSecret: 'outdated' } });
+    expect(await outdated.refresh(credential)).toMatchObject({ code: 'unavailable' });
+    expect(await connector.refresh(credential)).toMatchObject({ type: 'refreshed' });
+    expect(sightings(CLIENT.clientSecret, credential)).toEqual([]);
   });
 
   test('uses the client that was registered by hand, at its issuer only', async () => {
@@ -87,22 +170,9 @@ describe('a connector that discovers the authorization server of an MCP server',
   });
 
   test('is known by the address of its metadata where the server accepts that', async () => {
-    const odd = await startOddServer((origin) => ({
-      '/.well-known/oauth-protected-resource/mcp': {
-        body: { resource: `${origin}/mcp`, authorization_servers: [origin] },
-      },
-      '/.well-known/oauth-authorization-server': {
-        body: {
-          issuer: origin,
-          authorization_endpoint: `${origin}/authorize`,
-          token_endpoint: `${origin}/token`,
-          registration_endpoint: `${origin}/register`,
-          response_types_supported: ['code'],
-          code_challenge_methods_supported: ['S256'],
-          client_id_metadata_document_supported: true,
-        },
-      },
-    }));
+    const odd = await startOddServer((origin) =>
+      documentsOf(origin, { client_id_metadata_document_supported: true }),
+    );
     const connector = discovering({ serverUrl: odd.serverUrl, metadataUrl: CLIENT_URL });
     const parameters = parametersOf((await begin(connector)).url);
     expect(parameters.client_id).toBe(CLIENT_URL);

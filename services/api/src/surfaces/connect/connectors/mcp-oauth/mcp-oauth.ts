@@ -1,6 +1,7 @@
 import { type Credential, type OAuthCredential, OAuthGrantor } from '@parley/shared/domain/credential';
 import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
+import { elicitationOfFlow } from '../../flows/flow-id.ts';
 import { parsed } from '../../flows/parsed.ts';
 import { type BoundedFetch, createBoundedFetch } from '../bounded-fetch.ts';
 import { createCached } from '../cached.ts';
@@ -40,6 +41,8 @@ export interface McpOAuthOptions {
 export interface McpOAuthDeps {
   /** Calls addresses that a server chose. */
   readonly guardedFetch: GuardedFetch;
+  /** Milliseconds on a clock that never goes back; by default, `performance.now`. */
+  readonly now?: () => number;
 }
 
 const TIMEOUT_MS = 10_000;
@@ -53,7 +56,10 @@ const CLIENT_GONE = new Set(['invalid_client', 'unauthorized_client']);
  * OAuth as MCP servers announce it: the server names its authorization server, and Parley registers there by itself. What
  * was discovered is sealed with the flow, then with the credential, so any pod finishes the flow and refreshes.
  */
-export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch }: McpOAuthDeps): Connector {
+export function createMcpOAuthConnector(
+  options: McpOAuthOptions,
+  { guardedFetch, now = () => performance.now() }: McpOAuthDeps,
+): Connector {
   const { id, serverUrl, issuer, client, metadataUrl } = options;
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
@@ -67,7 +73,7 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
     }),
     guardedFetch,
   });
-  const registration = createRegistration(options, fetch);
+  const registration = createRegistration(options, fetch, now);
 
   async function discover(): Promise<Discovered | ConnectorFailure> {
     if (serverUrl === undefined) return failure('provider_error', 'no MCP server uses the connector');
@@ -79,19 +85,33 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
       if (found.type === 'failed') throw new Error(found.detail);
       return found;
     },
-    { ttlMs: DESCRIPTION_TTL_MS, now: () => performance.now() },
+    { ttlMs: DESCRIPTION_TTL_MS, now },
   );
   /** False once the configuration names another MCP server or another issuer. */
   function isAccepted(grantor: OAuthGrantor): boolean {
     if (serverUrl === undefined || !isFor(serverUrl, grantor.resource)) return false;
     return issuer === undefined || isSameIssuer(grantor.issuer, issuer);
   }
+  /** The configured client, at its own issuer: no other server may receive its secret. */
+  function configuredFor(grantor: OAuthGrantor): RegisteredClient | undefined {
+    if (client?.clientId !== grantor.clientId || issuer === undefined) return undefined;
+    return isSameIssuer(grantor.issuer, issuer) ? client : undefined;
+  }
   const connectorTo = (grantor: OAuthGrantor, scopes: readonly string[] = []) =>
-    connectorOf(grantor, scopes, { ...options, allowLoopbackHttp, timeoutMs, fetch });
+    connectorOf(grantor, configuredFor(grantor) ?? grantor, {
+      ...options,
+      scopes,
+      allowLoopbackHttp,
+      timeoutMs,
+      fetch,
+    });
 
-  async function grantorOf(found: Discovered): Promise<OAuthGrantor | ConnectorFailure> {
+  async function grantorOf(found: Discovered, question: string): Promise<OAuthGrantor | ConnectorFailure> {
     try {
-      return { ...serverOf(found), ...(client ?? (await registration.register(found.metadata))) };
+      const server = serverOf(found);
+      // The secret of a configured client is not sealed, so that it can be changed.
+      if (client !== undefined) return { ...server, clientId: client.clientId };
+      return { ...server, ...(await registration.register(found.metadata, question)) };
     } catch {
       return failure('provider_error', 'the authorization server did not register Parley as a client');
     }
@@ -111,7 +131,7 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
     async begin(context) {
       const found = await discover();
       if (found.type === 'failed') return found;
-      const grantor = await grantorOf(found);
+      const grantor = await grantorOf(found, elicitationOfFlow(context.flowId) ?? context.flowId);
       if ('type' in grantor) return grantor;
       const scopes = scopesFor(found, options, context.scope);
       const begun = await connectorTo(grantor, scopes).begin(context);
@@ -128,7 +148,7 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
         return failure('bad_state', 'the flow belongs to another connector, or to another server');
       const result = await connectorTo(grantor, scopesOfList(keep.scopes ?? '')).finish(input, keep);
       if (result.type === 'failed') {
-        if (CLIENT_GONE.has(result.providerError ?? '')) registration.forget();
+        if (CLIENT_GONE.has(result.providerError ?? '')) registration.forget(grantor.clientId);
         return result;
       }
       const { credential } = result;
@@ -141,13 +161,15 @@ export function createMcpOAuthConnector(options: McpOAuthOptions, { guardedFetch
       const { grantor, tokens } = granted;
       const result = await connectorTo(grantor).refresh(tokens, signal);
       if (result.type === 'failed') {
-        return CLIENT_GONE.has(result.providerError ?? '')
-          ? credentialFailure(
-              'invalid_grant',
-              'the authorization server no longer knows the client',
-              result.providerError,
-            )
-          : result;
+        // Connecting again does not help where the configured secret is wrong.
+        if (!CLIENT_GONE.has(result.providerError ?? '') || configuredFor(grantor) !== undefined)
+          return result;
+        registration.forget(grantor.clientId);
+        return credentialFailure(
+          'invalid_grant',
+          'the authorization server no longer knows the client',
+          result.providerError,
+        );
       }
       return result.credential.kind === 'oauth2'
         ? { type: 'refreshed', credential: { ...result.credential, grantor } }
@@ -185,17 +207,17 @@ function grantedOf(
 /** The connector to a server that was discovered. */
 function connectorOf(
   grantor: OAuthGrantor,
-  scopes: readonly string[],
+  { clientId, clientSecret, clientAuthentication }: Pick<OAuthGrantor, keyof RegisteredClient>,
   options: Pick<McpOAuthOptions, 'id' | 'redirectUri'> & {
+    readonly scopes: readonly string[];
     readonly allowLoopbackHttp: boolean;
     readonly timeoutMs: number;
     readonly fetch: BoundedFetch;
   },
 ): Connector {
-  const { clientId, clientSecret, clientAuthentication, resource } = grantor;
-  const { issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = grantor;
+  const { resource, issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = grantor;
   const { sendsIssuer, idTokenAlgorithms } = grantor;
-  const { id, redirectUri, allowLoopbackHttp, timeoutMs, fetch } = options;
+  const { id, redirectUri, scopes, allowLoopbackHttp, timeoutMs, fetch } = options;
   return createOAuth2Connector({
     id,
     redirectUri,

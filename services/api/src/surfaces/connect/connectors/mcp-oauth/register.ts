@@ -4,7 +4,6 @@ import {
   selectClientAuthMethod,
 } from '@modelcontextprotocol/client';
 import type { BoundedFetch } from '../bounded-fetch.ts';
-import { createCached } from '../cached.ts';
 import { isHeaderSafe } from '../secret-text.ts';
 import { asFetchLike } from './fetch.ts';
 
@@ -24,38 +23,86 @@ export interface ClientDescription {
   readonly metadataUrl?: string;
 }
 
-/** Registers Parley at an authorization server. Rejects where the server offers no way. */
-export type RegisterClient = (server: AuthorizationServerMetadata) => Promise<RegisteredClient>;
+export interface Registration {
+  /**
+   * Registers Parley at an authorization server, or gives the registration of the last hour. `question` is the id of the
+   * question that begins. Rejects where the server offers no way.
+   */
+  register(server: AuthorizationServerMetadata, question: string): Promise<RegisteredClient>;
+  /** Ends the use of a client that its server no longer knows. */
+  forget(clientId: string): void;
+}
+
+interface Held {
+  readonly issuer: string;
+  readonly client: Promise<RegisteredClient>;
+  readonly since: number;
+  /** Questions that began with it. */
+  readonly questions: Set<string>;
+  /** Both are known once the server has replied. */
+  until?: number;
+  clientId?: string;
+}
 
 const REGISTRATION_TTL_MS = 60 * 60_000;
+/** A repeated question does not replace a younger registration, so that no person can cause many. */
+const REPLACED_AFTER_MS = 60_000;
+/** Time for a person to agree, before the secret expires. */
+const EXPIRY_MARGIN_MS = 10 * 60_000;
 const METHODS = ['client_secret_basic', 'client_secret_post', 'none'] as const;
 
 /**
  * By the URL of the client's metadata where the server takes one, else by dynamic registration (RFC 7591). A registration
- * is used for an hour, at the server that made it only. `forget` ends that.
+ * is used for an hour, at the server that made it only. A server that has forgotten the client shows an error to the
+ * person and does not redirect, so a question that begins again is the only sign of it: the client is then replaced.
  */
 export function createRegistration(
   description: ClientDescription,
   fetch: BoundedFetch,
-): { readonly register: RegisterClient; readonly forget: () => void } {
-  let last: { readonly issuer: string; readonly client: () => Promise<RegisteredClient> } | undefined;
+  now: () => number,
+): Registration {
+  let held: Held | undefined;
+
+  function registerAnew(server: AuthorizationServerMetadata): Held {
+    const made = registerAt(server, description, fetch);
+    const since = now();
+    const one: Held = {
+      issuer: server.issuer,
+      client: made.then(({ client }) => client),
+      since,
+      questions: new Set(),
+    };
+    made.then(
+      ({ client, secretExpiresAt = Number.POSITIVE_INFINITY }) => {
+        one.clientId = client.clientId;
+        one.until = Math.min(
+          since + REGISTRATION_TTL_MS,
+          now() + secretExpiresAt - Date.now() - EXPIRY_MARGIN_MS,
+        );
+      },
+      () => {
+        if (held === one) held = undefined;
+      },
+    );
+    return one;
+  }
+
+  function isUsable({ issuer, until, since, questions }: Held, wanted: string, question: string): boolean {
+    if (issuer !== wanted || (until !== undefined && now() >= until)) return false;
+    return !questions.has(question) || now() < since + REPLACED_AFTER_MS;
+  }
+
   return {
-    async register(server) {
+    async register(server, question) {
       const { metadataUrl } = description;
       if (metadataUrl !== undefined && server.client_id_metadata_document_supported === true)
         return { clientId: metadataUrl };
-      if (last?.issuer !== server.issuer)
-        last = {
-          issuer: server.issuer,
-          client: createCached(() => registerAt(server, description, fetch), {
-            ttlMs: REGISTRATION_TTL_MS,
-            now: () => performance.now(),
-          }),
-        };
-      return last.client();
+      if (held === undefined || !isUsable(held, server.issuer, question)) held = registerAnew(server);
+      held.questions.add(question);
+      return held.client;
     },
-    forget() {
-      last = undefined;
+    forget(clientId) {
+      if (held?.clientId === clientId) held = undefined;
     },
   };
 }
@@ -83,11 +130,12 @@ function metadataOf({ clientName, redirectUri }: ClientDescription) {
   };
 }
 
+/** A new client; the time is in ms since 1970. */
 async function registerAt(
   server: AuthorizationServerMetadata,
   description: ClientDescription,
   fetch: BoundedFetch,
-): Promise<RegisteredClient> {
+): Promise<{ readonly client: RegisteredClient; readonly secretExpiresAt?: number }> {
   // RFC 8414: a server that names no method takes `client_secret_basic`.
   const supported = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
   const method = METHODS.find((one) => supported.includes(one)) ?? 'client_secret_basic';
@@ -96,9 +144,14 @@ async function registerAt(
     clientMetadata: { ...metadataOf(description), token_endpoint_auth_method: method },
     fetchFn: asFetchLike(fetch),
   });
-  const { client_id: clientId, client_secret: clientSecret } = registered;
+  const { client_id: clientId, client_secret: clientSecret, client_secret_expires_at: expires } = registered;
   const chosen = selectClientAuthMethod(registered, supported);
-  if (clientSecret === undefined || chosen === 'none') return { clientId };
+  if (clientSecret === undefined || chosen === 'none') return { client: { clientId } };
   if (!isHeaderSafe(clientSecret)) throw new Error('the client secret is not one to send');
-  return { clientId, clientSecret, clientAuthentication: chosen === 'client_secret_post' ? 'post' : 'basic' };
+  const clientAuthentication = chosen === 'client_secret_post' ? 'post' : 'basic';
+  return {
+    client: { clientId, clientSecret, clientAuthentication },
+    // RFC 7591: seconds since 1970, and 0 for a secret that does not expire.
+    ...(expires !== undefined && expires !== 0 && { secretExpiresAt: expires * 1_000 }),
+  };
 }
