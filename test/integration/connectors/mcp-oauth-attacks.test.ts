@@ -164,6 +164,24 @@ describe('an MCP server that lies about its authorization', () => {
     expect(thief.requested).toEqual([]);
   });
 
+  test('that redirects its metadata or the registration within its origin is not followed either', async () => {
+    const moved = (origin: string) => ({ status: 307, headers: { location: `${origin}/moved` } });
+    const odd = await startOddServer((origin) => ({
+      [RESOURCE]: moved(origin),
+      '/moved': { body: resourceOf(origin) },
+    }));
+    const registrar = await startOddServer((origin) => ({
+      [RESOURCE]: { body: resourceOf(origin) },
+      [SERVER]: { body: metadataOf(origin) },
+      '/register': moved(origin),
+      '/moved': REGISTERED,
+    }));
+    for (const { serverUrl, requested } of [odd, registrar]) {
+      expect(await discovering({ serverUrl }).begin(CONTEXT)).toMatchObject({ type: 'failed' });
+      expect(requested.filter((one) => one.endsWith('/moved'))).toEqual([]);
+    }
+  });
+
   test('asks for no more scopes than a request can have', async () => {
     const many = Array.from({ length: 500 }, (_, index) => `scope-${index}`);
     const { serverUrl } = await startLiar({ resource: () => ({ scopes_supported: [...many, 'a\nb', '"'] }) });

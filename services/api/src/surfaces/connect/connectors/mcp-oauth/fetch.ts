@@ -33,7 +33,11 @@ export function createServerFetch({ trusted, boundedFetch, guardedFetch }: Serve
   };
 }
 
-/** As the MCP SDK calls it. */
+/** As the MCP SDK calls it, which follows redirects within an origin. Without `location` it follows none. */
 export function asFetchLike(fetch: BoundedFetch): FetchLike {
-  return (url, init) => fetch(String(url), init ?? {});
+  return async (url, init) => {
+    const response = await fetch(String(url), init ?? {});
+    response.headers.delete('location');
+    return response;
+  };
 }
