@@ -71,7 +71,7 @@ export async function openMcpPods(): Promise<McpPods> {
   ]);
   const [balancer, peerBalancer] = await Promise.all([openBalancer('random'), openBalancer('random')]);
   const remote = (id: string, url: string) =>
-    `  ${id}: { title: Remote ${id}, cardUrl: "${url}/run/a2a/${id}/", credentialScope: project, headersFromEnv: { Authorization: PEER_KEY }, userHeader: Parley-User }`;
+    `  ${id}: { title: Remote ${id}, cardUrl: "${url}/run/a2a/${id}/", credentialScope: project, headersFromEnv: { Authorization: PEER_KEY }, userHeader: Parley-User, userTenant: acme }`;
   const common = `models:
   scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
 `;

@@ -44,7 +44,7 @@ function open(agent: 'helper' | 'speaker', more: Partial<RemotePodOptions> = {})
     backend,
     cardUrl: `${balancer.url}/run/a2a/${agent}/`,
     entry: isKey
-      ? ', credentialScope: project, headersFromEnv: { Authorization: KEY }, userHeader: Parley-User'
+      ? `, credentialScope: project, headersFromEnv: { Authorization: KEY }, userHeader: Parley-User, userTenant: ${tenant}`
       : ', credentialScope: user, connector: other',
     file: 'connectors:\n  other: { type: api_key, title: Other, instructions: Ask them. }\n',
     env: { KEY: `Bearer key/${tenant}` },

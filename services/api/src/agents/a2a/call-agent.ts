@@ -35,6 +35,9 @@ export async function callRemoteAgent(
   call: NamedCall,
   task: string,
 ): Promise<ToolOutcome> {
+  // The header names no tenant: the same id in two tenants would be one person there.
+  if (agent.userHeader !== undefined && agent.userTenant !== deps.person.tenant)
+    return failed(`${agent.title} cannot be called for users of this tenant. Nothing was done.`);
   for (;;) {
     const result = await attempt(deps, agent, call, task);
     if (result.type === 'returned' || result.type === 'failed') return result;

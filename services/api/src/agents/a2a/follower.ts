@@ -36,20 +36,22 @@ export function createFollower(
 
   function follow(events: EventStream): void {
     current = events;
+    const startedAt = performance.now();
     void events
-      .read(() => {
-        resubscribeMs = FIRST_POLL_MS;
-        wake.wake();
-      })
+      .read(() => wake.wake())
       .then(() => {
         if (isOver || current !== events) return;
+        if (performance.now() - startedAt > resubscribeMs) resubscribeMs = FIRST_POLL_MS;
         current = undefined;
         wake.wake();
         later();
       });
   }
 
-  /** Agents end the stream of a task that waits, so the next one comes ever later. */
+  /**
+   * Agents end the stream of a task that waits, after the task itself. So the next one comes ever later, unless a stream
+   * lasts or the task changes.
+   */
   function later(): void {
     clearTimeout(timer);
     timer = setTimeout(subscribe, resubscribeMs);
@@ -76,6 +78,7 @@ export function createFollower(
     },
     changed() {
       pollMs = FIRST_POLL_MS;
+      resubscribeMs = FIRST_POLL_MS;
     },
     close() {
       isOver = true;

@@ -14,6 +14,8 @@ export interface RemoteAgentTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** Header that names the person. */
   readonly userHeader?: string;
+  /** With `userHeader`: the one tenant whose people it names. */
+  readonly userTenant: string;
   /** Present when calls carry the person's own credential. */
   readonly personal?: { readonly connectorId: string; readonly credentialType: string };
   /** False: its questions are put to nobody. */
@@ -47,6 +49,7 @@ export function remoteAgentOf(
     cardKeys: entry.cardKeys as readonly CardKey[],
     headers: Object.fromEntries(headers),
     ...(entry.userHeader !== undefined && { userHeader: entry.userHeader }),
+    userTenant: entry.userTenant,
     ...(connector !== undefined && {
       personal: { connectorId: connector.id, credentialType: connector.type },
     }),
@@ -64,11 +67,13 @@ function cardUrlOf(given: string): string {
   return url.href;
 }
 
-/** The headers that name the person of a task, who may have any id. */
+/** The headers that name the person of a task, who may have any id. `%` is encoded too, so that no two ids are one. */
 export function personHeaders(
   { userHeader }: Pick<RemoteAgentTarget, 'userHeader'>,
   userId: string,
 ): Readonly<Record<string, string>> {
   if (userHeader === undefined) return {};
-  return { [userHeader]: /^[\u0021-\u007e]+$/.test(userId) ? userId : encodeURIComponent(userId) };
+  return {
+    [userHeader]: /^[\u0021-\u0024\u0026-\u007e]+$/.test(userId) ? userId : encodeURIComponent(userId),
+  };
 }

@@ -33,7 +33,7 @@ import { createSdkLoader } from './sdk.ts';
 const HEADERS = {
   'A2A-Version': 'The version that the client speaks; 0.3 when absent.',
   'A2A-Extensions': 'The extensions that the client knows, comma separated.',
-  'Parley-User': 'With a service key: the person for whom it speaks.',
+  'Parley-User': 'With a service key: the person for whom it speaks, percent-encoded.',
 };
 const AGENT_PATH = `${A2A_PATH}/:agent`;
 const TASKS_PATH = `${AGENT_PATH}/tasks`;

@@ -30,8 +30,15 @@ export const A2aAgent = z
       ),
     ...HTTP_CREDENTIAL,
     userHeader: HeaderName.optional().describe(
-      'Header that carries the id of the person for whom a task is done, percent-encoded where it is not plain ASCII. `Parley-User` for another Parley that is called with a service key.',
+      'Header that carries the id of the person for whom a task is done, percent-encoded where it is not plain ASCII or has a `%`. `Parley-User` for another Parley that is called with a service key.',
     ),
+    userTenant: z
+      .string()
+      .min(1)
+      .default('default')
+      .describe(
+        'With `userHeader`: the tenant whose people the header names. The agent is not called for those of other tenants.',
+      ),
     elicitation: z
       .boolean()
       .default(true)

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { callRemoteAgent, type RemoteCallDeps } from '../../../services/api/src/agents/a2a/call-agent.ts';
+import { personHeaders, type RemoteAgentTarget } from '../../../services/api/src/agents/a2a/remote-agent.ts';
+import type { NamedCall } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
+import { a2aCallerOf } from '../../../services/api/src/surfaces/a2a/caller.ts';
+
+const caller = { kind: 'service', tenant: 'acme' } as Parameters<typeof a2aCallerOf>[0]['caller'];
+const receive = (name: string) => a2aCallerOf({ caller, header: () => name }).owner.userId;
+
+describe('the header that names a person', () => {
+  it.each(['anna', 'é', '%C3%A9', '100%', 'a b', 'bob@example.com', '人'])(
+    'is plain ASCII, and another Parley reads the same id from it: %s',
+    (userId) => {
+      const name = personHeaders({ userHeader: 'Parley-User' }, userId)['Parley-User'] ?? '';
+      expect(name).toMatch(/^[\u0021-\u007e]+$/);
+      expect(receive(name)).toBe(userId);
+    },
+  );
+
+  it.each(['100%', '%zz', '%C3', '%00', ''])('is refused where it is not well encoded: "%s"', (name) => {
+    expect(() => receive(name)).toThrow(expect.objectContaining({ code: 'forbidden' }));
+  });
+});
+
+describe('a remote agent that is named people of one tenant', () => {
+  it('is not called for those of another one', async () => {
+    const deps = { person: { tenant: 'other', userId: 'bob' } } as unknown as RemoteCallDeps;
+    const agent = { title: 'Desk', userHeader: 'Parley-User', userTenant: 'acme' } as RemoteAgentTarget;
+    const outcome = await callRemoteAgent(deps, agent, {} as NamedCall, 'x').catch((error: unknown) => error);
+    expect(outcome).toEqual({
+      type: 'failed',
+      message: 'Desk cannot be called for users of this tenant. Nothing was done.',
+    });
+  });
+});

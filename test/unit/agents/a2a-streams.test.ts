@@ -1,0 +1,84 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { guardEvents } from '../../../services/api/src/agents/a2a/event-guard.ts';
+import { createFollower } from '../../../services/api/src/agents/a2a/follower.ts';
+import type { EventStream } from '../../../services/api/src/agents/a2a/link.ts';
+
+/** What the guard passes on of a stream that comes in chunks of this size. */
+function guarded(text: string, size: number): Promise<string> {
+  const bytes = new TextEncoder().encode(text);
+  let from = 0;
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      if (from >= bytes.length) return controller.close();
+      controller.enqueue(bytes.subarray(from, from + size));
+      from += size;
+    },
+  });
+  return guardEvents(new Response(body, { headers: { 'content-type': 'text/event-stream' } })).text();
+}
+
+describe('the guard of a stream', () => {
+  it.each(['\n', '\r\n'])('passes whole events on, however they are cut (%j)', async (end) => {
+    const text = [
+      `: note${end}${end}`,
+      `data: {"a":${end}data: "é"}${end}${end}`,
+      `data: 1${end}${end}`,
+    ].join('');
+    for (const size of [1, 2, 3, 7, 100]) expect(await guarded(text, size)).toBe(text);
+  });
+
+  it('ends the stream at data that is no JSON', async () => {
+    await expect(guarded('data: 1\n\ndata: x\n\n', 3)).rejects.toThrow();
+  });
+
+  it('reads a large event in small chunks once, not once for each chunk', { timeout: 30_000 }, async () => {
+    const text = `data: "${'x'.repeat(4_000_000)}"\n\n`;
+    expect(await guarded(text, 128)).toHaveLength(text.length);
+  });
+});
+
+describe('the follower of a task', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  function follow(lastsMs: number) {
+    vi.useFakeTimers();
+    let subscriptions = 0;
+    const subscribe = (): EventStream => {
+      subscriptions += 1;
+      return {
+        async read(onEvent) {
+          onEvent();
+          await new Promise((resolve) => setTimeout(resolve, lastsMs));
+        },
+        close: () => undefined,
+      };
+    };
+    const wake = { wake: () => undefined, sleep: async () => undefined };
+    const link = { isStreaming: true, subscribe };
+    const follower = createFollower(link, 'task', wake, new AbortController().signal);
+    return { follower, subscriptions: () => subscriptions };
+  }
+
+  it('subscribes ever less often where the agent ends each stream after the task itself', async () => {
+    const { follower, subscriptions } = follow(1);
+    await vi.advanceTimersByTimeAsync(120_000);
+    follower.close();
+    expect(subscriptions()).toBeLessThan(15);
+  });
+
+  it('subscribes soon after a stream that lasted, or when the task has changed', async () => {
+    const { follower, subscriptions } = follow(1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    follower.changed();
+    const before = subscriptions();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(subscriptions()).toBeGreaterThan(before + 2);
+    follower.close();
+    const lasting = follow(10_000);
+    await vi.advanceTimersByTimeAsync(103_000);
+    expect(lasting.subscriptions()).toBeGreaterThan(9);
+    lasting.follower.close();
+  });
+});
