@@ -1,7 +1,8 @@
 /** A remote agent: the stock server of `@a2a-js/sdk`, whose executor does what the words of a task say. */
+import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { AgentCard } from '@a2a-js/sdk';
-import { DefaultRequestHandler, InMemoryTaskStore } from '@a2a-js/sdk/server';
+import { AgentCard, TaskState, type TaskStatus } from '@a2a-js/sdk';
+import { DefaultRequestHandler, InMemoryTaskStore, ServerCallContext } from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import express from 'express';
@@ -15,8 +16,8 @@ export interface RemoteAgentOptions {
   readonly streaming?: boolean;
   /** The card declares Parley's extension. */
   readonly speaksElicitation?: boolean;
-  /** Every call, that of the card included, needs this value of `Authorization`. */
-  readonly authorization?: string;
+  /** Every call, that of the card included, needs this value of `Authorization`, or one that passes the check. */
+  readonly authorization?: string | ((value: string | undefined) => boolean);
   /** Text that each stream sends as an event after its first. */
   readonly malformed?: string;
   /** Changes the card before it is served. */
@@ -27,6 +28,10 @@ export interface RemoteAgent extends Pick<ScriptedExecutor, 'messages' | 'begun'
   readonly url: string;
   /** Methods and paths of the requests, in order. */
   readonly requests: readonly string[];
+  /** Reports that a task works, although it asked something. */
+  work(taskId: string): Promise<void>;
+  /** Asks again what a task asked: in the same message with a new timestamp, or in a new message. */
+  repeat(taskId: string, message?: 'new'): Promise<void>;
   /** While true, requests are not answered and their connections end. */
   cut(isCut: boolean): void;
   stop(): Promise<void>;
@@ -34,6 +39,8 @@ export interface RemoteAgent extends Pick<ScriptedExecutor, 'messages' | 'begun'
 
 export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promise<RemoteAgent> {
   const { authorization, malformed } = options;
+  const isAuthorized =
+    typeof authorization === 'string' ? (value?: string) => value === authorization : authorization;
   const requests: string[] = [];
   let isCut = false;
   const app = express();
@@ -42,7 +49,17 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
   const made = cardOf(url, options);
   const card = (await options.card?.(made)) ?? made;
   const executor = createScriptedExecutor();
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor);
+  const tasks = new InMemoryTaskStore();
+  const asked = new Map<string, TaskStatus>();
+  async function report(taskId: string, change: (status: TaskStatus) => TaskStatus) {
+    const context = new ServerCallContext();
+    const task = await tasks.load(taskId, context);
+    if (task?.status === undefined) throw new Error('There is no such task.');
+    if (task.status.message !== undefined) asked.set(taskId, task.status);
+    const status = { ...change(asked.get(taskId) ?? task.status), timestamp: new Date().toISOString() };
+    await tasks.save({ ...task, status }, context);
+  }
+  const requestHandler = new DefaultRequestHandler(card, tasks, executor);
   const isLegacy = card.supportedInterfaces.some(({ protocolVersion }) => protocolVersion === '0.3');
   const legacyCompat = { enabled: isLegacy };
   const handlers = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat };
@@ -50,8 +67,7 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
     requests.push(`${request.method} ${request.path}`);
     if (malformed !== undefined) spoil(response, malformed);
     if (isCut) request.socket.destroy();
-    else if (authorization !== undefined && request.headers.authorization !== authorization)
-      response.status(401).end();
+    else if (isAuthorized?.(request.headers.authorization) === false) response.status(401).end();
     else next();
   });
   app.use(
@@ -64,6 +80,17 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
     ...executor,
     url,
     requests,
+    work: (taskId) =>
+      report(taskId, (status) => ({
+        ...status,
+        state: TaskState.TASK_STATE_WORKING,
+        message: undefined,
+      })),
+    repeat: (taskId, kind) =>
+      report(taskId, ({ message, ...status }) => ({
+        ...status,
+        message: message && kind === 'new' ? { ...message, messageId: randomUUID() } : message,
+      })),
     cut(now) {
       isCut = now;
       if (now) server.closeAllConnections();

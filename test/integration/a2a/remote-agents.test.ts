@@ -11,7 +11,7 @@ import {
 } from '../../harness/a2a/remote-agent.ts';
 import { PAGE } from '../../harness/a2a/scripted-executor.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { readEvents } from '../turns/setup.ts';
+import { listOpen, readEvents } from '../turns/setup.ts';
 import {
   answer,
   openRemotePod,
@@ -110,6 +110,70 @@ describe('the questions of a remote agent', () => {
   });
 });
 
+describe('an open question of a remote agent', () => {
+  it('stays open while the credential of the person is renewed, and its answer is sent', async () => {
+    let valid = 'Bearer one';
+    const { agent, pod } = await open(
+      { streaming: false, authorization: (value) => value === valid },
+      {
+        entry: ', credentialScope: user, connector: desk',
+        file: 'connectors:\n  desk: { type: api_key, title: Desk, instructions: Ask the desk. }\n',
+        credentials: {
+          present: async (_ref, rejected) => ({
+            type: 'presented',
+            headers: {
+              Authorization: rejected === undefined && valid === 'Bearer one' ? valid : 'Bearer two',
+            },
+            version: valid === 'Bearer one' ? 1 : 2,
+          }),
+          refused: async () => undefined,
+          promote: async () => undefined,
+          completeOpen: async () => undefined,
+        },
+      },
+    );
+    const begun = await pod.handOver('ask');
+    const [asked] = await questions(pod, begun);
+    valid = 'Bearer two';
+    const cards = () => agent.requests.filter((line) => line.startsWith('GET /.well-known')).length;
+    await waitUntil(() => cards() === 2, { what: 'the agent to be called with the new credential' });
+    const { length } = agent.requests;
+    await waitUntil(() => agent.requests.length > length + 1, { what: 'the task to be read' });
+    const [still] = await questions(pod, begun);
+    expect(still?.id).toBe(asked?.id);
+    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    expect(await outcomeOf(pod, begun)).toBe('Heard: red');
+    expect(agent.messages).toHaveLength(2);
+  });
+
+  it('stays open when the agent reports it with a new time', async () => {
+    const { agent, pod } = await open({ streaming: false });
+    const begun = await pod.handOver('ask');
+    const [asked] = await questions(pod, begun);
+    await agent.repeat(agent.begun[0] ?? '');
+    const { length } = agent.requests;
+    await waitUntil(() => agent.requests.length > length + 1, { what: 'the task to be read' });
+    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    expect(await outcomeOf(pod, begun)).toBe('Heard: red');
+    expect(agent.messages).toHaveLength(2);
+  });
+
+  it('that the agent takes back and then asks again is asked again, and is not cancelled', async () => {
+    const { agent, pod } = await open({ speaksElicitation: true, streaming: false });
+    const begun = await pod.handOver('form');
+    const first = await questions(pod, begun, 2);
+    await agent.work(agent.begun[0] ?? '');
+    await questions(pod, begun, 0);
+    await agent.repeat(agent.begun[0] ?? '');
+    const second = await questions(pod, begun, 2);
+    const ids = new Set(second.map(({ id }) => id));
+    expect(first.some(({ id }) => ids.has(id))).toBe(false);
+    for (const { id } of second) await answer(pod, begun, id, { action: 'decline' });
+    const heard = (await outcomeOf(pod, begun)).replace('Heard: ', '');
+    expect(JSON.parse(heard)).toEqual({ el_seat: 'decline', el_meal: 'decline' });
+  });
+});
+
 describe('a remote agent that needs an authorization', () => {
   it.each(['JSONRPC', 'JSONRPC 0.3'] as const)(
     'has the person open its page, named by its host, and then continue (%s) [A2A-24 A2A-38]',
@@ -194,6 +258,42 @@ describe('the end of a remote task', () => {
     const { agent, pod } = await open({ speaksElicitation: true }, { limits: ', questionsPerCall: 1' });
     expect(await outcomeOf(pod, await pod.handOver('form'))).toContain('asked the user too many questions');
     await waitUntil(() => agent.cancelled.length === 1, { what: 'its cancellation' });
+  });
+
+  it('is brought about when it asks anew at each reading', async () => {
+    const { agent, pod } = await open({ streaming: false }, { limits: ', questionsPerCall: 3' });
+    const begun = await pod.handOver('ask');
+    for (let asks = 1; asks <= 3; asks += 1) {
+      const [asked] = await questions(pod, begun);
+      await agent.repeat(agent.begun[0] ?? '', 'new');
+      await waitUntil(
+        async () =>
+          agent.cancelled.length > 0 || (await listOpen(pod.engine, begun.conversation))[0]?.id !== asked?.id,
+        { what: 'the question to be replaced' },
+      );
+    }
+    expect(await outcomeOf(pod, begun)).toContain('asked the user too many questions');
+    expect(agent.cancelled).toEqual(agent.begun);
+  });
+
+  it('is brought about when its authorizations take too long together', async () => {
+    const { agent, pod } = await open({ streaming: false }, { limits: ', questionTimeoutSeconds: 1' });
+    const begun = await pod.handOver('auth');
+    const isEnded = async () => (await pod.backend.runs.standing(begun.run))?.status !== 'running';
+    const read = async () => {
+      const { length } = agent.requests;
+      await waitUntil(async () => agent.requests.length > length || (await isEnded()), { what: 'a reading' });
+    };
+    await waitUntil(() => agent.begun.length === 1, { what: 'the task' });
+    for (let flips = 0; flips < 20 && !(await isEnded()); flips += 1) {
+      await read();
+      await agent.work(agent.begun[0] ?? '');
+      await read();
+      await agent.repeat(agent.begun[0] ?? '');
+    }
+    expect(await outcomeOf(pod, begun)).toContain('waited in vain for an authorization');
+    const notices = await readEvents(pod.backend, begun.run);
+    expect(notices.filter(({ type }) => type === 'tool-auth-required')).toHaveLength(1);
   });
 
   it('leaves out what is over the limits', async () => {

@@ -7,7 +7,7 @@ import { createFollower, type Follower } from './follower.ts';
 import type { EventStream } from './link.ts';
 import { taskOutcome } from './outcome.ts';
 import { type AuthorizationPause, createPause } from './pause.ts';
-import { createRemoteQuestions, type RemoteQuestions, type SettledQuestion } from './questions.ts';
+import type { SettledQuestion } from './questions.ts';
 import { readQuestions } from './read-questions.ts';
 import type { RemoteTask } from './remote-task.ts';
 import type { RemoteTaskResult, TaskRun } from './task-run.ts';
@@ -22,26 +22,20 @@ interface Attendance {
   readonly run: TaskRun;
   readonly wake: TaskWake;
   readonly follower: Follower;
-  readonly questions: RemoteQuestions;
   readonly pause: AuthorizationPause;
   readonly openedAt: number;
 }
 
 /** Attends to a task until it ends: puts its questions to the person, and sends their answers. */
 export async function attendTask(run: TaskRun, events: EventStream | undefined): Promise<RemoteTaskResult> {
-  const { link, call, rules, clock, over } = run;
+  const { link, questions, clock, over } = run;
   const taskId = run.state.taskId ?? '';
   const wake = createTaskWake();
   const ending = new AbortController();
   const follower = createFollower(link, taskId, wake, AbortSignal.any([over, ending.signal]));
-  const questions = createRemoteQuestions(call, {
-    agent: link.agent,
-    ...rules,
-    waiting: clock.waiting,
-    onSettled: wake.wake,
-  });
+  questions.attendBy({ waiting: clock.waiting, onSettled: wake.wake });
   const pause = createPause(run, ending.signal);
-  const attendance = { run, wake, follower, questions, pause, openedAt: performance.now() };
+  const attendance = { run, wake, follower, pause, openedAt: performance.now() };
   let seen = '';
   try {
     follower.adopt(events);
@@ -56,7 +50,6 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
       if (result !== undefined) return result;
     }
   } finally {
-    questions.close();
     follower.close();
     ending.abort();
   }
@@ -67,10 +60,13 @@ async function attendOnce(
   attendance: Attendance,
   task: RemoteTask | undefined,
 ): Promise<RemoteTaskResult | undefined> {
-  const { run, wake, follower, questions, pause, openedAt } = attendance;
-  const { link, call, over } = run;
+  const { run, wake, follower, pause, openedAt } = attendance;
+  const { link, call, over, questions } = run;
   const asked = task === undefined ? [] : readQuestions(task, link.speaksElicitation);
-  if (task !== undefined) questions.update(asked, run.state);
+  if (task !== undefined) {
+    const ever = questions.update(asked, run.state);
+    if (ever.length > run.state.asked.length) await run.save({ asked: ever });
+  }
   if (questions.isExceeded) return giveUp(run, 'asked the user too many questions');
   const settled = questions.take();
   if (settled.length > 0) {
@@ -80,6 +76,7 @@ async function attendOnce(
   }
   const isAuth = task?.status.state === 'TASK_STATE_AUTH_REQUIRED';
   if (task !== undefined) pause.set(isAuth && !questions.isAsking);
+  if (pause.waitedMs !== run.state.waitedMs) await run.save({ waitedMs: pause.waitedMs });
   const isHopeless = !call.isAttended && asked.some(({ type }) => type === 'notice');
   if (pause.isOver || isHopeless)
     return giveUp(run, 'waited for an authorization that the user did not give');
@@ -99,8 +96,9 @@ async function readTask({ link, over }: TaskRun, taskId: string): Promise<Remote
   }
 }
 
-async function giveUp({ link, state }: TaskRun, reason: string): Promise<RemoteTaskResult> {
+async function giveUp({ link, state, questions }: TaskRun, reason: string): Promise<RemoteTaskResult> {
   const { title } = link.agent;
+  questions.close();
   await link.cancel(state.taskId ?? '', AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
   return failed(`${title} ${reason}. Its task was cancelled; it may have been done in part.`);
 }
@@ -132,6 +130,10 @@ async function sendAnswer(
   const { link, call, over, state } = run;
   const { taskId, contextId, done, refusals } = state;
   const attempt = refusals[key] ?? 0;
+  if (part === undefined) {
+    await run.save({ refusals: { ...refusals, [key]: attempt + 1 } });
+    return true;
+  }
   const messageId = messageIdOf(call.callKey, key, attempt);
   await run.save({});
   try {

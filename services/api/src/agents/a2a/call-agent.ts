@@ -7,6 +7,7 @@ import { createPersonalService } from '../tools/personal-service.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { describeFault, RemoteFault } from './faults.ts';
 import type { RemoteLink } from './link.ts';
+import { createRemoteQuestions, type RemoteQuestions } from './questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemoteAgents } from './remote-agents.ts';
 import { runRemoteTask } from './run-task.ts';
@@ -38,25 +39,31 @@ export async function callRemoteAgent(
   // The header names no tenant: the same id in two tenants would be one person there.
   if (agent.userHeader !== undefined && agent.userTenant !== deps.person.tenant)
     return failed(`${agent.title} cannot be called for users of this tenant. Nothing was done.`);
-  for (;;) {
-    const result = await attempt(deps, agent, call, task);
-    if (result.type === 'returned' || result.type === 'failed') return result;
-    if (result.type === 'not_connected') return failed(result.message);
-    if (result.type === 'unauthorized')
-      return failed(describeFault(agent.title, new RemoteFault('unauthorized')));
+  const questions = createRemoteQuestions(call, { agent, ...deps.rules });
+  try {
+    for (;;) {
+      const result = await attempt(deps, agent, questions, call, task);
+      if (result.type === 'returned' || result.type === 'failed') return result;
+      if (result.type === 'not_connected') return failed(result.message);
+      if (result.type === 'unauthorized')
+        return failed(describeFault(agent.title, new RemoteFault('unauthorized')));
+    }
+  } finally {
+    questions.close();
   }
 }
 
 async function attempt(
   { agents, credentials, asker, person, rules }: RemoteCallDeps,
   agent: RemoteAgentTarget,
+  questions: RemoteQuestions,
   call: NamedCall,
   task: string,
 ): Promise<RemoteTaskResult | ServiceRefusal> {
   const { tenant, userId } = person;
   const work = async (credential: Readonly<Record<string, string>>): Promise<RemoteTaskResult> => {
     const opened = await open(agents, agent, call, { userId, credential });
-    return 'type' in opened ? opened : runRemoteTask(opened, rules, call, task);
+    return 'type' in opened ? opened : runRemoteTask(opened, rules, questions, call, task);
   };
   if (agent.personal === undefined) return work({});
   const { connectorId, credentialType } = agent.personal;

@@ -9,12 +9,16 @@ const TaskCheckpoint = z.looseObject({
   contextId: z.string().optional(),
   /** True from before the first message is sent until its reply is known. */
   isSending: z.boolean().default(false),
+  /** Keys of the questions that were ever asked. */
+  asked: z.array(z.string()).default([]),
   /** Keys of the questions that are settled. */
   done: z.array(z.string()).default([]),
-  /** How often the agent has refused the answer to a question, by its key. */
+  /** How often a question was asked again, by its key: its answer was refused, or it was withdrawn meanwhile. */
   refusals: z.record(z.string(), z.int()).default({}),
   /** Time of work so far, in ms, without waits for people. */
   workedMs: z.number().default(0),
+  /** Time for which the task has waited for authorizations that are no questions, in ms. */
+  waitedMs: z.number().default(0),
 });
 export type TaskCheckpoint = z.infer<typeof TaskCheckpoint>;
 
@@ -30,7 +34,7 @@ export function parseTaskCheckpoint(text: string): TaskCheckpoint | undefined {
 /** The checkpoint of a call that has sent nothing. Its context is its own, so that its task can be found by it. */
 export function newCheckpoint(callKey: string): TaskCheckpoint {
   const contextId = `parley-${digestOf([callKey, 'context']).slice(0, 32)}`;
-  return { contextId, isSending: false, done: [], refusals: {}, workedMs: 0 };
+  return { contextId, isSending: false, asked: [], done: [], refusals: {}, workedMs: 0, waitedMs: 0 };
 }
 
 /** The id of a message of a call. A message that is sent again has the same id, from any pod. */

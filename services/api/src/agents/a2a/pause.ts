@@ -1,28 +1,38 @@
+import type { ToolCall } from '../tools/tool.ts';
+import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** Pauses the clocks while a task waits for an authorization that the person was told of. */
 export interface AuthorizationPause {
   set(isPaused: boolean): void;
-  /** True when the person has had the time of a question. */
+  /** How long the task has waited so, in ms: all waits together, those on earlier pods included. */
+  readonly waitedMs: number;
+  /** True when all waits together have taken the time of a question. */
   readonly isOver: boolean;
   /** Time that is left to the person, in ms. */
   readonly leftMs: number;
 }
 
-export function createPause({ call, clock, rules }: TaskRun, ending: AbortSignal): AuthorizationPause {
+export function createPause({ call, clock, rules, state }: TaskRun, ending: AbortSignal): AuthorizationPause {
   const maxMs = rules.questionTimeoutSeconds * 1_000;
+  let beforeMs = state.waitedMs;
   let since: number | undefined;
   let resume: () => void = () => undefined;
   ending.addEventListener('abort', () => resume(), { once: true });
-  const leftMs = () => (since === undefined ? Number.POSITIVE_INFINITY : maxMs - (performance.now() - since));
+  const waitedMs = () => beforeMs + (since === undefined ? 0 : Math.round(performance.now() - since));
+  const leftMs = () => (since === undefined ? Number.POSITIVE_INFINITY : maxMs - waitedMs());
   return {
     set(isPaused) {
       if (isPaused === (since !== undefined)) return;
+      beforeMs = waitedMs();
       since = isPaused ? performance.now() : undefined;
       if (!isPaused) return resume();
       const wait = () => new Promise<void>((resolve) => (resume = resolve));
       // A run that can no longer record the pause learns why by its next write.
       call.waiting(() => clock.waiting(wait)).catch(() => undefined);
+    },
+    get waitedMs() {
+      return waitedMs();
     },
     get isOver() {
       return leftMs() <= 0;
@@ -31,4 +41,20 @@ export function createPause({ call, clock, rules }: TaskRun, ending: AbortSignal
       return Math.max(0, leftMs());
     },
   };
+}
+
+/** Shows the person that the agent waits for something that cannot be asked. */
+export async function showNotice(
+  call: ToolCall,
+  { id, title }: Pick<RemoteAgentTarget, 'id' | 'title'>,
+  message: string,
+): Promise<void> {
+  await call.appendEvent({
+    type: 'tool-auth-required',
+    toolCallId: call.toolCallId,
+    toolId: id,
+    toolName: title,
+    service: title,
+    message: `${title} waits for an authorization.${message === '' ? '' : ` It says: ${message}`}`,
+  });
 }

@@ -4,27 +4,46 @@ import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { TaskCheckpoint } from './checkpoint.ts';
 import type { OutgoingMessage } from './link.ts';
-import type { RemoteQuestion } from './read-questions.ts';
+import { showNotice } from './pause.ts';
+import { type Asked, extensionAsk, pageAsk, type RemoteQuestion, textAsk } from './read-questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 
-/** A question that has ended, with what the agent is told. */
+/** A question that has ended, with what the agent gets. */
 export interface SettledQuestion {
   readonly key: string;
-  readonly part: OutgoingMessage['part'];
+  /** Absent where the question was withdrawn: it is asked again while the agent asks it, and the agent gets nothing. */
+  readonly part?: OutgoingMessage['part'];
   /** True when the person gave an answer that the agent may refuse. */
   readonly isAnswer: boolean;
 }
 
-/** The questions of one remote task: they become elicitations on the turn's stream. */
+/** What reads the task of the questions, with one credential. */
+interface Attendant {
+  /** Runs a wait for the person. The time of the task is paused meanwhile. */
+  readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
+  /** Called when a question has ended. */
+  readonly onSettled: () => void;
+}
+
+/**
+ * The questions of one remote task: they become elicitations on the turn's stream. They stay open while the task is
+ * continued with another credential.
+ */
 export interface RemoteQuestions {
-  /** Asks what is new among the open questions, and takes back what is not open any more. */
-  update(open: readonly RemoteQuestion[], state: TaskCheckpoint): void;
+  /** Replaces what reads the task. */
+  attendBy(attendant: Attendant): void;
+  /**
+   * Asks what is new among the open questions, and takes back what is not open any more. Returns the keys of all
+   * questions that were ever asked.
+   */
+  update(open: readonly RemoteQuestion[], state: TaskCheckpoint): string[];
   /** The questions that have ended since. Throws the reason of the call's signal. */
   take(): readonly SettledQuestion[];
   /** True while the person is asked. */
   readonly isAsking: boolean;
   /** True when the agent has asked more than it may. */
   readonly isExceeded: boolean;
+  /** Takes back what is open. */
   close(): void;
 }
 
@@ -32,53 +51,68 @@ export interface RemoteQuestionsOptions {
   readonly agent: Pick<RemoteAgentTarget, 'id' | 'title' | 'mayAsk'>;
   readonly questionsMax: number;
   readonly questionTimeoutSeconds: number;
-  /** Runs a wait for the person. The time of the task is paused meanwhile. */
-  readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
-  /** Called when a question has ended. */
-  readonly onSettled: () => void;
 }
 
 interface AskedQuestion {
   readonly ending: AbortController;
+  /** Resolves when it is settled. */
+  readonly over: Promise<void>;
   isSettled: boolean;
 }
 
 export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOptions): RemoteQuestions {
-  const { questionsMax, onSettled } = options;
+  const { questionsMax } = options;
   const open = new Map<string, AskedQuestion>();
   const settled: SettledQuestion[] = [];
   let failure: { readonly error: unknown } | undefined;
   let isExceeded = false;
+  let attendant: Attendant | undefined;
 
   function start(question: RemoteQuestion, attempt: number): void {
-    const one: AskedQuestion = { ending: new AbortController(), isSettled: false };
-    open.set(question.key, one);
-    askRemote(call, options, question, attempt, one.ending.signal)
+    const ending = new AbortController();
+    const over = askRemote(call, options, question, attempt, ending.signal)
       .then((result) => {
-        if (result !== undefined && !one.ending.signal.aborted) settled.push(result);
+        if (result !== undefined && !ending.signal.aborted) settled.push(result);
       })
       .catch((error: unknown) => {
         failure ??= { error };
       })
       .finally(() => {
         one.isSettled = true;
-        onSettled();
+        attendant?.onSettled();
       });
+    const one: AskedQuestion = { ending, over, isSettled: false };
+    open.set(question.key, one);
+    void attendant?.waiting(() => over);
+  }
+
+  function takeBackAllBut(questions: readonly RemoteQuestion[]): void {
+    for (const [key, { ending }] of open) {
+      if (questions.some((one) => one.key === key)) continue;
+      ending.abort();
+      open.delete(key);
+    }
   }
 
   return {
-    update(questions, { done, refusals }) {
-      for (const [key, { ending }] of open)
-        if (!questions.some((one) => one.key === key)) {
-          ending.abort();
-          open.delete(key);
-        }
-      const before = done.length + Object.values(refusals).reduce((sum, count) => sum + count, 0);
+    attendBy(next) {
+      attendant = next;
+      for (const { over, isSettled } of open.values()) if (!isSettled) void next.waiting(() => over);
+    },
+    update(questions, { asked, done, refusals }) {
+      takeBackAllBut(questions);
+      const ever = new Set([...asked, ...done]);
+      const repeated = Object.values(refusals).reduce((sum, count) => sum + count, 0);
       for (const question of questions) {
-        if (done.includes(question.key) || open.has(question.key)) continue;
-        isExceeded ||= before + open.size >= questionsMax;
-        if (!isExceeded) start(question, refusals[question.key] ?? 0);
+        const { key } = question;
+        const isKnown = ever.has(key);
+        if (done.includes(key) || open.has(key) || (isKnown && question.type === 'notice')) continue;
+        isExceeded ||= ever.size + (isKnown ? 0 : 1) + repeated > questionsMax;
+        if (isExceeded) break;
+        ever.add(key);
+        start(question, refusals[key] ?? 0);
       }
+      return [...ever];
     },
     take() {
       if (failure !== undefined) throw failure.error;
@@ -106,6 +140,13 @@ const REFUSED: Partial<Record<AskOutcome['status'], string>> = {
   expired: 'The user did not answer in time.',
 };
 
+/** What follows from an outcome that is no answer to a question in words. */
+function unanswered(key: string, outcome: AskOutcome | undefined): SettledQuestion {
+  if (outcome?.status === 'withdrawn') return { key, isAnswer: false };
+  const text = outcome === undefined ? UNASKED : (REFUSED[outcome.status] ?? UNASKED);
+  return { key, part: { text }, isAnswer: false };
+}
+
 /** Puts one question to the person. Undefined when nothing is to be said to the agent. */
 async function askRemote(
   call: ToolCall,
@@ -124,11 +165,19 @@ async function askRemote(
     case 'unusable':
       return cancel(question.elicitationId);
     case 'notice':
-      await showNotice(call, options, question.message);
+      await showNotice(call, options.agent, question.message);
       return undefined;
     case 'extension': {
-      const outcome = await ask(call, options, extensionAsk(question, options), attempt, [key], taken);
+      const outcome = await ask(
+        call,
+        options,
+        extensionAsk(question, options.questionTimeoutSeconds),
+        attempt,
+        [key],
+        taken,
+      );
       if (outcome === undefined) return cancel(question.elicitationId);
+      if (outcome.status === 'withdrawn') return unanswered(key, outcome);
       const { elicitationId } = question;
       const isAnswer = outcome.status === 'accepted';
       const action = isAnswer ? 'accept' : outcome.status === 'declined' ? 'decline' : 'cancel';
@@ -140,10 +189,16 @@ async function askRemote(
       };
     }
     case 'text': {
-      const outcome = await ask(call, options, textAsk(question.message, options), attempt, [key], taken);
-      const answer = outcome?.status === 'accepted' ? String(outcome.content?.answer ?? '') : undefined;
-      const text = answer ?? (outcome === undefined ? UNASKED : (REFUSED[outcome.status] ?? UNASKED));
-      return { key, part: { text }, isAnswer: answer !== undefined };
+      const outcome = await ask(
+        call,
+        options,
+        textAsk(question.message, options.agent.title),
+        attempt,
+        [key],
+        taken,
+      );
+      if (outcome?.status !== 'accepted') return unanswered(key, outcome);
+      return { key, part: { text: String(outcome.content?.answer ?? '') }, isAnswer: true };
     }
     case 'page':
       return visit(call, options, question, attempt, taken);
@@ -159,11 +214,10 @@ async function visit(
   taken: AbortSignal,
 ): Promise<SettledQuestion | undefined> {
   const { host } = new URL(url);
-  const opened = await ask(call, options, pageAsk(message, url, options), attempt, [key], taken);
+  const opened = await ask(call, options, pageAsk(message, url, options.agent.title), attempt, [key], taken);
   if (opened?.status !== 'accepted') {
-    if (opened === undefined) await showNotice(call, options, message);
-    const text = opened === undefined ? UNASKED : (REFUSED[opened.status] ?? UNASKED);
-    return { key, part: { text }, isAnswer: false };
+    if (opened === undefined) await showNotice(call, options.agent, message);
+    return unanswered(key, opened);
   }
   const finishing: Asked = {
     mode: 'form',
@@ -173,27 +227,14 @@ async function visit(
   const finished = await ask(call, options, finishing, attempt, [key, 'finished'], taken);
   // Without a form, the agent must notice by itself that the person has finished.
   if (finished === undefined) return undefined;
-  const isAnswer = finished.status === 'accepted';
-  const text = isAnswer ? `The user has finished at ${host}.` : (REFUSED[finished.status] ?? UNASKED);
-  return { key, part: { text }, isAnswer };
+  if (finished.status !== 'accepted') return unanswered(key, finished);
+  return { key, part: { text: `The user has finished at ${host}.` }, isAnswer: true };
 }
-
-type Asked = Pick<
-  AgentQuestion,
-  | 'mode'
-  | 'message'
-  | 'description'
-  | 'requestedSchema'
-  | 'url'
-  | 'completion'
-  | 'sensitive'
-  | 'timeoutSeconds'
->;
 
 /** Asks. Undefined when the question cannot be put to the person. */
 async function ask(
   call: ToolCall,
-  { agent, waiting, questionTimeoutSeconds }: RemoteQuestionsOptions,
+  { agent, questionTimeoutSeconds }: RemoteQuestionsOptions,
   question: Asked,
   attempt: number,
   place: readonly string[],
@@ -211,73 +252,10 @@ async function ask(
   };
   if (!agent.mayAsk || !call.isAttended || !isAsked(call.reach(asked))) return undefined;
   try {
-    return await waiting(() =>
-      call.ask(attempt, asked, { digest: place.join(' '), withdrawn, patterns: true }),
-    );
+    return await call.ask(attempt, asked, { digest: place.join(' '), withdrawn, patterns: true });
   } catch (error) {
     // Such as an address that people may not be sent to, or a schema outside the subset.
     if (isParleyError(error)) return undefined;
     throw error;
   }
-}
-
-function extensionAsk(
-  { question, sensitive, description, expiresAt }: Extract<RemoteQuestion, { type: 'extension' }>,
-  { questionTimeoutSeconds }: RemoteQuestionsOptions,
-): Asked {
-  const leftSeconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1_000);
-  const timeoutSeconds = Math.max(1, Math.min(questionTimeoutSeconds, leftSeconds));
-  const { message } = question;
-  if (question.mode === 'url') return { ...pageOf(question.url, description), message, timeoutSeconds };
-  return {
-    mode: 'form',
-    message,
-    requestedSchema: question.requestedSchema,
-    timeoutSeconds,
-    ...(description !== undefined && { description }),
-    ...(sensitive && { sensitive }),
-  };
-}
-
-function textAsk(message: string, { agent }: RemoteQuestionsOptions): Asked {
-  return {
-    mode: 'form',
-    message: message === '' ? `${agent.title} needs more to continue.` : message,
-    requestedSchema: {
-      type: 'object',
-      properties: { answer: { type: 'string', title: 'Answer' } },
-      required: ['answer'],
-    },
-  };
-}
-
-function pageAsk(message: string, url: string, { agent }: RemoteQuestionsOptions): Asked {
-  return { ...pageOf(url), message: message === '' ? `${agent.title} needs an authorization.` : message };
-}
-
-/** A page by url mode, with its host in words. */
-function pageOf(url: string, description?: string) {
-  const host = URL.canParse(url) ? `The page is at ${new URL(url).host}.` : '';
-  return {
-    mode: 'url',
-    url,
-    completion: 'client',
-    description: [description, host].filter((one) => one !== undefined && one !== '').join('\n'),
-  } as const;
-}
-
-/** Shows the person that the agent waits for something that cannot be asked. */
-async function showNotice(
-  call: ToolCall,
-  { agent: { id, title } }: RemoteQuestionsOptions,
-  message: string,
-): Promise<void> {
-  await call.appendEvent({
-    type: 'tool-auth-required',
-    toolCallId: call.toolCallId,
-    toolId: id,
-    toolName: title,
-    service: title,
-    message: `${title} waits for an authorization.${message === '' ? '' : ` It says: ${message}`}`,
-  });
 }

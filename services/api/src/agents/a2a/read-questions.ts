@@ -1,5 +1,6 @@
 import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
 import { QuestionRefused, readQuestion, type ServerQuestion } from '../mcp/questions/question.ts';
+import type { AgentQuestion } from '../tools/question.ts';
 import { digestOf } from './checkpoint.ts';
 import { textOf } from './outcome.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
@@ -40,7 +41,9 @@ export function readQuestions(
   if (asked.length > 0)
     return asked.filter((one) => one.status === 'pending').map((one) => extensionQuestion(one));
   const text = shownText(textOf(parts));
-  const key = keyOf([state, timestamp, message?.messageId, text]);
+  // Some agents stamp the same status anew at each read.
+  const messageId = message?.messageId ?? '';
+  const key = keyOf([state, messageId === '' ? timestamp : messageId, text]);
   if (isInput) return [{ type: 'text', key, message: text }];
   const url = findPage(parts, text);
   return [
@@ -89,4 +92,62 @@ function findPage(parts: readonly RemotePart[], text: string): string | undefine
   });
   const written = /https?:\/\/[^\s<>"'()[\]]+/.exec(text)?.[0].replace(/[.,;:!?]+$/, '');
   return [...named, written].find((one) => one !== undefined && URL.canParse(one));
+}
+
+/** A question as it is put to the person. */
+export type Asked = Pick<
+  AgentQuestion,
+  | 'mode'
+  | 'message'
+  | 'description'
+  | 'requestedSchema'
+  | 'url'
+  | 'completion'
+  | 'sensitive'
+  | 'timeoutSeconds'
+>;
+
+export function extensionAsk(
+  { question, sensitive, description, expiresAt }: Extract<RemoteQuestion, { type: 'extension' }>,
+  questionTimeoutSeconds: number,
+): Asked {
+  const leftSeconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1_000);
+  const timeoutSeconds = Math.max(1, Math.min(questionTimeoutSeconds, leftSeconds));
+  const { message } = question;
+  if (question.mode === 'url') return { ...pageOf(question.url, description), message, timeoutSeconds };
+  return {
+    mode: 'form',
+    message,
+    requestedSchema: question.requestedSchema,
+    timeoutSeconds,
+    ...(description !== undefined && { description }),
+    ...(sensitive && { sensitive }),
+  };
+}
+
+export function textAsk(message: string, title: string): Asked {
+  return {
+    mode: 'form',
+    message: message === '' ? `${title} needs more to continue.` : message,
+    requestedSchema: {
+      type: 'object',
+      properties: { answer: { type: 'string', title: 'Answer' } },
+      required: ['answer'],
+    },
+  };
+}
+
+export function pageAsk(message: string, url: string, title: string): Asked {
+  return { ...pageOf(url), message: message === '' ? `${title} needs an authorization.` : message };
+}
+
+/** A page by url mode, with its host in words. */
+function pageOf(url: string, description?: string) {
+  const host = URL.canParse(url) ? `The page is at ${new URL(url).host}.` : '';
+  return {
+    mode: 'url',
+    url,
+    completion: 'client',
+    description: [description, host].filter((one) => one !== undefined && one !== '').join('\n'),
+  } as const;
 }

@@ -6,6 +6,7 @@ import { beginTask } from './begin.ts';
 import { newCheckpoint, parseTaskCheckpoint } from './checkpoint.ts';
 import { describeFault, FATE_UNKNOWN, RemoteFault } from './faults.ts';
 import type { EventStream, RemoteLink } from './link.ts';
+import type { RemoteQuestions } from './questions.ts';
 import type { RemoteTaskResult, RemoteTaskRules, TaskRun } from './task-run.ts';
 
 /** How long the agent may take to accept that its task is cancelled, in ms. */
@@ -18,6 +19,7 @@ const CANCEL_MS = 3_000;
 export async function runRemoteTask(
   link: RemoteLink,
   rules: RemoteTaskRules,
+  questions: RemoteQuestions,
   call: ToolCall,
   task: string,
 ): Promise<RemoteTaskResult> {
@@ -33,6 +35,7 @@ export async function runRemoteTask(
     link,
     call,
     rules,
+    questions,
     clock,
     over,
     get state() {
@@ -71,7 +74,8 @@ export async function runRemoteTask(
 }
 
 /** Passes the end of the call on to the agent, as far as it can be reached. */
-async function cancelTask({ link, state }: TaskRun): Promise<void> {
+async function cancelTask({ link, state, questions }: TaskRun): Promise<void> {
+  questions.close();
   const signal = AbortSignal.timeout(CANCEL_MS);
   try {
     let { taskId } = state;

@@ -2,6 +2,7 @@ import type { WorkClock } from '../loop/work-clock.ts';
 import type { ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { TaskCheckpoint } from './checkpoint.ts';
 import type { RemoteLink } from './link.ts';
+import type { RemoteQuestions } from './questions.ts';
 
 export interface RemoteTaskRules {
   readonly questionsMax: number;
@@ -22,6 +23,7 @@ export interface TaskRun {
   readonly link: RemoteLink;
   readonly call: ToolCall;
   readonly rules: RemoteTaskRules;
+  readonly questions: RemoteQuestions;
   readonly clock: WorkClock;
   /** Aborted when the task must end, or when this pod must stop working on it. */
   readonly over: AbortSignal;
