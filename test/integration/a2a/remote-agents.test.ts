@@ -291,7 +291,7 @@ describe('the end of a remote task', () => {
       await read();
       await agent.repeat(agent.begun[0] ?? '');
     }
-    expect(await outcomeOf(pod, begun)).toContain('waited in vain for an authorization');
+    expect(await outcomeOf(pod, begun)).toContain('waited for an authorization that the user did not give');
     const notices = await readEvents(pod.backend, begun.run);
     expect(notices.filter(({ type }) => type === 'tool-auth-required')).toHaveLength(1);
   });

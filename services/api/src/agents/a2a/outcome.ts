@@ -1,4 +1,5 @@
-import { failed, type ToolOutcome } from '../tools/tool.ts';
+import { failed, type ToolCall, type ToolOutcome } from '../tools/tool.ts';
+import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
 
 export interface ResultLimits {
@@ -77,4 +78,20 @@ function resultOf(
     .join('\n\n');
   const text = all.slice(0, resultLengthMax).toWellFormed();
   return { text, isWhole: text.length === all.length && artifacts.length <= artifactsMax };
+}
+
+/** Shows the person that the agent waits for something that cannot be asked. */
+export async function showNotice(
+  call: ToolCall,
+  { id, title }: Pick<RemoteAgentTarget, 'id' | 'title'>,
+  message: string,
+): Promise<void> {
+  await call.appendEvent({
+    type: 'tool-auth-required',
+    toolCallId: call.toolCallId,
+    toolId: id,
+    toolName: title,
+    service: title,
+    message: `${title} waits for an authorization.${message === '' ? '' : ` It says: ${message}`}`,
+  });
 }

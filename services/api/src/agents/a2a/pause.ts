@@ -1,5 +1,3 @@
-import type { ToolCall } from '../tools/tool.ts';
-import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { TaskRun } from './task-run.ts';
 
 /** Pauses the clocks while a task waits for an authorization that the person was told of. */
@@ -41,20 +39,4 @@ export function createPause({ call, clock, rules, state }: TaskRun, ending: Abor
       return Math.max(0, leftMs());
     },
   };
-}
-
-/** Shows the person that the agent waits for something that cannot be asked. */
-export async function showNotice(
-  call: ToolCall,
-  { id, title }: Pick<RemoteAgentTarget, 'id' | 'title'>,
-  message: string,
-): Promise<void> {
-  await call.appendEvent({
-    type: 'tool-auth-required',
-    toolCallId: call.toolCallId,
-    toolId: id,
-    toolName: title,
-    service: title,
-    message: `${title} waits for an authorization.${message === '' ? '' : ` It says: ${message}`}`,
-  });
 }

@@ -4,7 +4,7 @@ import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { TaskCheckpoint } from './checkpoint.ts';
 import type { OutgoingMessage } from './link.ts';
-import { showNotice } from './pause.ts';
+import { showNotice } from './outcome.ts';
 import { type Asked, extensionAsk, pageAsk, type RemoteQuestion, textAsk } from './read-questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 
