@@ -109,6 +109,7 @@ function callWith(
     input,
     reach: () => 'client',
     waiting: (wait) => wait(),
+    work: () => () => undefined,
     isAttended: true,
     signal: new AbortController().signal,
     ask: (_ordinal, question) => ask(question),

@@ -8,7 +8,7 @@ const SECRET = 'a-secret-of-at-least-thirty-two-characters';
 /** Two pods behind a proxy, and a worker. */
 export interface PodPair {
   readonly url: string;
-  token(userId: string): Promise<string>;
+  token(userId: string, tenant?: string): Promise<string>;
   /** Kills the older pod; another one takes its place once the returned function is called. */
   kill(): Promise<() => Promise<void>>;
   /** Ends the proxy. The pods end with their site. */
@@ -53,7 +53,7 @@ export async function openPodPair(
   await balancer.setTargets(targets());
   return {
     url: balancer.url,
-    token: (userId) => userToken({ secret: SECRET, userId }),
+    token: (userId, tenant) => userToken({ secret: SECRET, userId, ...(tenant !== undefined && { tenant }) }),
     async kill() {
       const [victim] = pods.splice(0, 1);
       victim?.kill('SIGKILL');

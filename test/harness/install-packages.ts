@@ -14,14 +14,26 @@ export async function installPackages(
 ): Promise<void> {
   if (await isInstalled(folder, omit)) return;
   progress(`installing packages into ${fileURLToPath(folder)}node_modules, which needs a package registry…`);
-  const args = ['ci', ...(omit ? ['--omit=optional'] : [])];
+  const npm = (...args: string[]) =>
+    promisify(execFile)('npm', [...args, ...(omit ? ['--omit=optional'] : [])], {
+      cwd: fileURLToPath(folder),
+    });
   try {
-    await promisify(execFile)('npm', args, { cwd: fileURLToPath(folder) });
+    await npm('ci').catch((error: unknown) => {
+      // An optional package for another system that the registry does not have: `npm ci` refuses any lock file then.
+      if (!reasonOf(error).includes('Missing:')) throw error;
+      return npm('install', '--no-save');
+    });
   } catch (error) {
-    const { stderr = '' } = error as { readonly stderr?: string };
-    const lines = stderr.split('\n').filter((line) => line.startsWith('npm error'));
+    const lines = reasonOf(error)
+      .split('\n')
+      .filter((line) => line.startsWith('npm error'));
     throw new Error(`the packages cannot be installed: ${lines.slice(0, 3).join(' ') || String(error)}`);
   }
+}
+
+function reasonOf(error: unknown): string {
+  return (error as { readonly stderr?: string }).stderr ?? '';
 }
 
 /** True where every package that package.json names is there in its version. */

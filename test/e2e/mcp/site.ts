@@ -14,7 +14,7 @@ export interface McpPods {
   readonly url: string;
   /** How often each call booked, by its name. */
   readonly booked: ReadonlyMap<string, number>;
-  token(userId: string): Promise<string>;
+  token(userId: string, tenant?: string): Promise<string>;
   /** Kills a pod; another one takes its place once the returned function is called. */
   kill(): Promise<() => Promise<void>>;
   /** Starts another Parley, whose agents and those of this one delegate to each other through A2A. */

@@ -204,12 +204,12 @@ describe.each(A2A_BINDINGS)('the official client of A2A over %s, through two pod
 });
 
 describe('two Parleys whose agents delegate to each other through A2A', () => {
-  /** The questions about one call that each Parley asks in the name of the other. */
+  /** The questions about one call that each Parley asks: its own person, or in the name of the other. */
   const CALLS_OF = [
-    { word: 'deep', own: 1, peer: 2 },
-    { word: 'far', own: 0, peer: 1 },
-    { word: 'far', own: 0, peer: 1 },
-    { word: 'far', own: 0, peer: 1 },
+    { word: 'deep', own: 2, peer: 2 },
+    { word: 'far', own: 1, peer: 1 },
+    { word: 'far', own: 1, peer: 1 },
+    { word: 'far', own: 1, peer: 1 },
   ];
 
   it('ask in the chat of the first what the last of up to three agents asks; pods die meanwhile; each answer and effect counts once', async () => {
@@ -218,7 +218,7 @@ describe('two Parleys whose agents delegate to each other through A2A', () => {
     while (kinds.length > 0) {
       const some = kinds.splice(0, REMOTE_AT_ONCE);
       const userId = `person-${randomUUID()}`;
-      const token = await pods.token(userId);
+      const token = await pods.token(userId, 'acme');
       const chats = some.map((kind) => startRemoteChat(pods.url, token, kind?.word ?? ''));
       await waitUntil(() => chats.every((chat) => chat.questions().length === 1), {
         what: 'the questions',

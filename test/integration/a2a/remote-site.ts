@@ -27,14 +27,16 @@ export const NO_CREDENTIALS: Credentials = {
   completeOpen: async () => undefined,
 };
 
-/** A model whose first reply hands the words of the person to the remote agent, and that then repeats the outcome. */
+/** A model whose first reply hands each task of the person to the remote agent, and that then repeats the outcomes. */
 export function startHandingModel(): Promise<ScriptedModel> {
   return startScriptedModel({
     script: [
       ({ userText, results }) =>
         results.length > 0
           ? { text: results.map(({ text }) => text).join(' ') }
-          : { calls: [{ name: 'delegate_to_desk', arguments: { task: userText } }] },
+          : {
+              calls: userText.split(' + ').map((task) => ({ name: 'delegate_to_desk', arguments: { task } })),
+            },
     ],
   });
 }

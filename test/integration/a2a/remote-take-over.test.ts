@@ -112,6 +112,23 @@ describe('a turn that waits for a remote task', () => {
     expect(agent.begun).toHaveLength(length);
   });
 
+  it('stays with its pod while one call has several questions and another call works', async () => {
+    const talking = await startRemoteAgent({ speaksElicitation: true, streaming: false });
+    const backend = createMemoryBackend(ROOMY);
+    const pod = openRemotePod({ model, backend, cardUrl: talking.url });
+    onTestFinished(async () => {
+      await pod.close();
+      await talking.stop();
+      await backend.close();
+    });
+    const begun = await pod.handOver('form + slow', { delivery: 'detach' });
+    await questions(pod, begun, 2);
+    const { length } = talking.requests;
+    await waitUntil(() => talking.requests.length > length + 4, { what: 'several readings of the tasks' });
+    expect((await backend.runs.standing(begun.run))?.owner).toMatch(/^pod\//);
+    await pod.turns.stop(begun.conversation);
+  });
+
   it('is stopped while no pod has it, and its task is cancelled', async () => {
     const backend = createMemoryBackend(ROOMY);
     const pod = openRemotePod({ model, backend, cardUrl: agent.url });

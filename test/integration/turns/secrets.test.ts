@@ -382,6 +382,7 @@ describe('a call whose arguments refer to secrets', () => {
     input,
     reach: () => 'client',
     waiting: (wait) => wait(),
+    work: () => () => undefined,
     isAttended: true,
     signal: new AbortController().signal,
     ask: async () => Promise.reject(new Error('nobody is asked')),

@@ -111,7 +111,11 @@ async function sendAnswers(
   task: RemoteTask | undefined,
 ): Promise<void> {
   let isDelivered = true;
-  for (const one of settled) isDelivered = (await sendAnswer(run, follower, one, task)) && isDelivered;
+  for (const one of settled) {
+    const isSent = await sendAnswer(run, follower, one, task);
+    if (isSent) run.questions.delivered(one.key);
+    isDelivered &&= isSent;
+  }
   if (isDelivered) return follower.changed();
   await sleep(follower.nextReadMs(false), undefined, { signal: run.over }).catch(() => undefined);
   run.over.throwIfAborted();

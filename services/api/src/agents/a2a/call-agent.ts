@@ -5,7 +5,8 @@ import type { Credentials } from '../tools/credentials.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
 import { createPersonalService } from '../tools/personal-service.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
-import { describeFault, RemoteFault } from './faults.ts';
+import { parseTaskCheckpoint } from './checkpoint.ts';
+import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
 import type { RemoteLink } from './link.ts';
 import { createRemoteQuestions, type RemoteQuestions } from './questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
@@ -44,9 +45,12 @@ export async function callRemoteAgent(
     for (;;) {
       const result = await attempt(deps, agent, questions, call, task);
       if (result.type === 'returned' || result.type === 'failed') return result;
-      if (result.type === 'not_connected') return failed(result.message);
-      if (result.type === 'unauthorized')
-        return failed(describeFault(agent.title, new RemoteFault('unauthorized')));
+      if (result.type === 'again') continue;
+      if (mayHaveBegun(call)) return failed(describeUnfollowed(agent.title));
+      const unauthorized = new RemoteFault('unauthorized');
+      return failed(
+        result.type === 'not_connected' ? result.message : describeFault(agent.title, unauthorized),
+      );
     }
   } finally {
     questions.close();
@@ -94,7 +98,8 @@ async function open(
       if (!(error instanceof RemoteFault)) throw error;
       if (error.kind === 'unauthorized') return { type: 'unauthorized', status: error.status };
       const delayMs = call.round() === undefined ? undefined : OPEN_DELAYS_MS[attempt];
-      if (error.kind === 'refused' || delayMs === undefined) return failed(describeOpening(agent, error));
+      if (error.kind === 'refused' || delayMs === undefined)
+        return failed(mayHaveBegun(call) ? describeUnfollowed(agent.title) : describeOpening(agent, error));
       await sleep(delayMs, undefined, { signal: call.signal }).catch(() => undefined);
       call.signal.throwIfAborted();
     }
@@ -104,4 +109,12 @@ async function open(
 function describeOpening({ title }: RemoteAgentTarget, error: RemoteFault): string {
   const reason = error.kind === 'refused' ? error : new RemoteFault('unreachable');
   return describeFault(title, reason);
+}
+
+/** True where the task is under way at the agent, or may be. */
+function mayHaveBegun(call: NamedCall): boolean {
+  const recorded = call.round();
+  if (recorded === undefined) return false;
+  const state = parseTaskCheckpoint(recorded);
+  return state === undefined || state.isSending || state.taskId !== undefined;
 }

@@ -77,6 +77,11 @@ export function faultOf(
 export const FATE_UNKNOWN =
   'Whether it was begun is not known. Do not repeat it unasked; find out, or tell the user.';
 
+/** For a delegating model: the task is under way, and the agent can no longer be called about it. */
+export function describeUnfollowed(title: string): string {
+  return `${title} can no longer be called about the task, which may go on there. Do not repeat it unasked; tell the user.`;
+}
+
 /** The failure as the delegating model reads it. */
 export function describeFault(title: string, { kind, message }: RemoteFault): string {
   switch (kind) {

@@ -39,6 +39,8 @@ export interface RemoteQuestions {
   update(open: readonly RemoteQuestion[], state: TaskCheckpoint): string[];
   /** The questions that have ended since. Throws the reason of the call's signal. */
   take(): readonly SettledQuestion[];
+  /** The agent has got what this question needs. Until then, the call has work to do. */
+  delivered(key: string): void;
   /** True while the person is asked. */
   readonly isAsking: boolean;
   /** True when the agent has asked more than it may. */
@@ -64,6 +66,8 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
   const { questionsMax } = options;
   const open = new Map<string, AskedQuestion>();
   const settled: SettledQuestion[] = [];
+  /** What ends the work of a settled question, by its key. */
+  const works = new Map<string, () => void>();
   let failure: { readonly error: unknown } | undefined;
   let isExceeded = false;
   let attendant: Attendant | undefined;
@@ -72,7 +76,9 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
     const ending = new AbortController();
     const over = askRemote(call, options, question, attempt, ending.signal)
       .then((result) => {
-        if (result !== undefined && !ending.signal.aborted) settled.push(result);
+        if (result === undefined || ending.signal.aborted) return;
+        settled.push(result);
+        if (!works.has(result.key)) works.set(result.key, call.work());
       })
       .catch((error: unknown) => {
         failure ??= { error };
@@ -86,12 +92,19 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
     void attendant?.waiting(() => over);
   }
 
+  function delivered(key: string): void {
+    works.get(key)?.();
+    works.delete(key);
+  }
+
   function takeBackAllBut(questions: readonly RemoteQuestion[]): void {
     for (const [key, { ending }] of open) {
       if (questions.some((one) => one.key === key)) continue;
       ending.abort();
       open.delete(key);
     }
+    for (const key of works.keys())
+      if (![...questions, ...settled].some((one) => one.key === key)) delivered(key);
   }
 
   return {
@@ -121,6 +134,7 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
       for (const { key } of ended) open.delete(key);
       return ended;
     },
+    delivered,
     get isAsking() {
       return [...open.values()].some(({ isSettled }) => !isSettled);
     },
@@ -129,6 +143,7 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
     },
     close() {
       for (const { ending } of open.values()) ending.abort();
+      for (const key of works.keys()) delivered(key);
     },
   };
 }

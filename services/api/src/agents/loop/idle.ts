@@ -7,14 +7,22 @@ import type { Delivery } from '@parley/shared/domain/runs/run';
 export interface IdleDetection {
   /** Adds to the number of active parts; a negative number removes. */
   addActive(parts: number): void;
-  /** Runs one part's wait for a person. The part is not active meanwhile. */
-  waiting<T>(wait: () => Promise<T>): Promise<T>;
+  /** A part of its own, such as a call, that may wait for several answers at once. */
+  part(): IdlePart;
   /** A part waits for a delegate that was detached. The turn may then be detached without further delay. */
   delegateDetached(): void;
   /** That delegate is active again, or has ended. */
   delegateAttached(): void;
   /** Ends the detection. */
   stop(): void;
+}
+
+/** An active part of a turn. It is inactive while it waits for a person, unless it has work to do besides. */
+export interface IdlePart {
+  /** Runs a wait for a person. Waits that overlap make the part inactive once. */
+  waiting<T>(wait: () => Promise<T>): Promise<T>;
+  /** The part has work to do until the returned function is called, also while it waits. */
+  work(): () => void;
 }
 
 // Longer than it takes to write the events of a question.
@@ -46,13 +54,34 @@ export function createIdleDetection(afterMs: number, onIdle: () => void): IdleDe
 
   return {
     addActive,
-    async waiting(wait) {
-      addActive(-1);
-      try {
-        return await wait();
-      } finally {
-        addActive(1);
-      }
+    part() {
+      let waits = 0;
+      let works = 0;
+      const change = (moreWaits: number, moreWorks: number) => {
+        const wasActive = waits === 0 || works > 0;
+        waits += moreWaits;
+        works += moreWorks;
+        const isActive = waits === 0 || works > 0;
+        if (isActive !== wasActive) addActive(isActive ? 1 : -1);
+      };
+      return {
+        async waiting(wait) {
+          change(1, 0);
+          try {
+            return await wait();
+          } finally {
+            change(-1, 0);
+          }
+        },
+        work() {
+          let isOver = false;
+          change(0, 1);
+          return () => {
+            if (!isOver) change(0, -1);
+            isOver = true;
+          };
+        },
+      };
     },
     delegateDetached() {
       detachedDelegates += 1;

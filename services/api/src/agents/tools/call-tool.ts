@@ -2,7 +2,7 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { isInterrupted } from '@parley/shared/runs/interruption';
-import type { IdleDetection } from '../loop/idle.ts';
+import type { IdlePart } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
 import { parseOneCallId } from '../loop/one-call.ts';
 import type { RunContext } from '../loop/run-context.ts';
@@ -82,8 +82,9 @@ export async function callTool(
   const isDispatched = () => record.state === 'dispatched';
   const startedAt = performance.now();
   const signal = callSignal(runContext.signal, isDispatched);
-  const place = approvalPlaceOf(runContext, call, save, record);
-  const context = { ...toolCallContext(runContext, call, place, save, () => record), signal };
+  const part = runContext.turn.idle.part();
+  const place = approvalPlaceOf(runContext, call, save, record, part);
+  const context = { ...toolCallContext(runContext, call, place, save, () => record, part), signal };
   const outcome = await executeOrRefuse(tool, call, (found) =>
     callDecided(runContext, found, context, place),
   );
@@ -169,8 +170,9 @@ function approvalPlaceOf(
   { toolCallId, approvalId, before }: StepCall,
   save: (more: Partial<CallRecord>) => Promise<void>,
   { step, approval }: CallRecord,
+  part: IdlePart,
 ): ApprovalPlace {
-  const { clock, turn } = runContext;
+  const { clock } = runContext;
   return {
     toolCallId,
     shownCallId: turnCallId(runContext, toolCallId),
@@ -179,7 +181,7 @@ function approvalPlaceOf(
     requested: approvalId,
     isInherited: before !== undefined,
     save: (settled) => save({ approval: settled }),
-    waiting: (wait) => clock.waiting(() => turn.idle.waiting(wait)),
+    waiting: (wait) => clock.waiting(() => part.waiting(wait)),
   };
 }
 
@@ -221,6 +223,7 @@ function toolCallContext(
   place: ApprovalPlace,
   save: (more: Partial<CallRecord>) => Promise<void>,
   record: () => CallRecord,
+  part: IdlePart,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = runContext;
   return {
@@ -238,11 +241,11 @@ function toolCallContext(
     saveRound: (round) => save({ state: 'intended', round }),
     appendEvent: (event) => appendEvent(runContext, event),
     waiting: clock.waiting,
+    work: part.work,
     ask: (ordinal, question, options) => {
       const place = { ...options, toolCallId, ordinal };
       // A dispatched call returns to this pod only, so the pod keeps the run while the question is open.
-      const waiting: IdleDetection['waiting'] =
-        record().state === 'dispatched' ? (wait) => wait() : turn.idle.waiting;
+      const waiting: IdlePart['waiting'] = record().state === 'dispatched' ? (wait) => wait() : part.waiting;
       return clock.waiting(() => ask(runContext, place, question, waiting));
     },
     approve: (needed) => approveCall(runContext, place, needed),
@@ -264,7 +267,7 @@ async function ask(
   { engine, turn, run, writer, open, inheritedPauses, title, signal }: RunContext,
   place: Omit<QuestionPlace, 'run' | 'turn'>,
   question: AgentQuestion,
-  waiting: IdleDetection['waiting'],
+  waiting: IdlePart['waiting'],
 ): Promise<AskOutcome> {
   // Readers see the call before the question that it asks.
   await turn.flush();

@@ -45,6 +45,8 @@ export interface ToolCall {
   approve(needed: NeededApproval): Promise<ApprovalOutcome>;
   /** Runs a wait for the person that is no question. It does not count as work of the turn. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
+  /** The call has work to do until the returned function is called: its pod keeps the turn although questions are open. */
+  work(): () => void;
   /**
    * Records the call as dispatched and resolves to the input to send. A tool awaits it right before it sends anything
    * that may have an effect.

@@ -11,7 +11,7 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 import type { CallApproval } from '@parley/shared/domain/runs/run';
 import type { SeenRecord } from '@parley/shared/elicitations/records/read';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
-import type { IdleDetection } from '../../loop/idle.ts';
+import type { IdlePart } from '../../loop/idle.ts';
 import type { RunContext } from '../../loop/run-context.ts';
 import { APPROVAL_TRIGGER, type ApprovalOutcome, type NeededApproval } from './needed.ts';
 
@@ -32,7 +32,7 @@ export interface ApprovalPlace {
   readonly isInherited: boolean;
   /** Stores the approval in the call's record. */
   save(approval: CallApproval): Promise<void>;
-  readonly waiting: IdleDetection['waiting'];
+  readonly waiting: IdlePart['waiting'];
 }
 
 /**
