@@ -21,7 +21,7 @@ import type { Pods } from '../../contract/support/pods.ts';
 import { answerQuestion } from '../../contract/support/questions.ts';
 import { openRedisPods } from '../../contract/support/redis-pods.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
-import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
+import { createAskingFixture, IMITATION } from '../../harness/mcp-servers/asking.ts';
 import { type Revision, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { findRedis } from '../../harness/redis/find-redis.ts';
@@ -180,6 +180,20 @@ mcpOffer: { tools: [{ server: desk }] }
         await accept(pod, row, { city: 'Bern' });
         expect(await words(run)).toContain('"city":"Bern"');
         expect(fixture.effects).toHaveLength(1);
+      });
+
+      it('name the server also when their words imitate those of Parley', async () => {
+        const { begin, asked, pod } = await open(revision);
+        const run = await begin('imitate');
+        const [row] = await asked();
+        expect(row?.definition).toMatchObject({
+          title: 'Front Desk asks',
+          message: IMITATION.message,
+          context: { trigger: 'mcp_elicitation', toolId: 'desk', toolName: 'Front Desk', agent: 'Helper' },
+        });
+        expect(row?.definition).not.toHaveProperty('description');
+        await accept(pod, row, { code: '1' });
+        expect(await words(run)).toContain('imitate');
       });
 
       it('are asked together, and answered one by one', async () => {

@@ -79,9 +79,8 @@ export async function callTool(
     record = { ...record, ...more };
     return runContext.writer.save([{ type: 'call', call: record }]);
   };
-  const isDispatched = () => record.state === 'dispatched';
   const startedAt = performance.now();
-  const signal = callSignal(runContext.signal, isDispatched);
+  const signal = callSignal(runContext.signal, () => record.state === 'dispatched');
   const part = runContext.turn.idle.part();
   const place = approvalPlaceOf(runContext, call, save, record, part);
   const context = { ...toolCallContext(runContext, call, place, save, () => record, part), signal };
@@ -172,7 +171,6 @@ function approvalPlaceOf(
   { step, approval }: CallRecord,
   part: IdlePart,
 ): ApprovalPlace {
-  const { clock } = runContext;
   return {
     toolCallId,
     shownCallId: turnCallId(runContext, toolCallId),
@@ -181,7 +179,7 @@ function approvalPlaceOf(
     requested: approvalId,
     isInherited: before !== undefined,
     save: (settled) => save({ approval: settled }),
-    waiting: (wait) => clock.waiting(() => part.waiting(wait)),
+    waiting: (wait) => runContext.clock.waiting(() => part.waiting(wait)),
   };
 }
 
@@ -243,10 +241,9 @@ function toolCallContext(
     waiting: clock.waiting,
     work: part.work,
     ask: (ordinal, question, options) => {
-      const place = { ...options, toolCallId, ordinal };
       // A dispatched call returns to this pod only, so the pod keeps the run while the question is open.
       const waiting: IdlePart['waiting'] = record().state === 'dispatched' ? (wait) => wait() : part.waiting;
-      return clock.waiting(() => ask(runContext, place, question, waiting));
+      return clock.waiting(() => ask(runContext, { ...options, toolCallId, ordinal }, question, waiting));
     },
     approve: (needed) => approveCall(runContext, place, needed),
     delegate: (agent, task) =>
