@@ -85,19 +85,22 @@ const SIZE: FormSchema = {
   properties: { size: { type: 'string', enum: ['s', 'l'], enumNames: ['Small', 'Large'] } },
 };
 
+/** What the records of both families have alike. */
+const PENDING = {
+  status: 'pending',
+  revision: 1,
+  createdAt: ASKED_AT,
+  expiresAt: ASKED_AT + 600_000,
+} as const;
+const PLACE = { tenant: 'acme', userId: 'ada', streamRequestId: 'sr_one', conversationId: 'talk' };
+
 function question(definition: Partial<Row['definition']>, more: Partial<Row> = {}): Row {
   return {
     id: 'el_00AAAAAAAAAAAAAAAAAAAAAA',
-    status: 'pending',
-    revision: 1,
-    createdAt: ASKED_AT,
-    expiresAt: ASKED_AT + 600_000,
+    ...PENDING,
     ...more,
     definition: {
-      tenant: 'acme',
-      userId: 'ada',
-      streamRequestId: 'sr_one',
-      conversationId: 'talk',
+      ...PLACE,
       mode: 'form',
       message: 'Which size do you want?',
       context: { trigger: 'agent' },
@@ -114,16 +117,10 @@ function approval(
 ): ApprovalRow {
   return {
     id: 'ap_00AAAAAAAAAAAAAAAAAAAAAA',
-    status: 'pending',
-    revision: 1,
-    createdAt: ASKED_AT,
-    expiresAt: ASKED_AT + 600_000,
+    ...PENDING,
     ...more,
     definition: {
-      tenant: 'acme',
-      userId: 'ada',
-      streamRequestId: 'sr_one',
-      conversationId: 'talk',
+      ...PLACE,
       toolCallId: 'call_1',
       step: 'sr_one 0',
       agent: 'Office assistant',

@@ -9,9 +9,14 @@ import { approvalMessage, approvalOverText, denyModal, editModal } from '../mapp
 import { editableArguments, editOf } from '../mapping/edit.ts';
 import { overModal } from '../mapping/modal.ts';
 import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId } from '../mapping/names.ts';
-import { escaped } from '../mapping/text.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
+import { createOwnRecords } from './own-records.ts';
 import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
+
+const APPROVALS = createOwnRecords<ApprovalRow>({
+  read: ({ engine }, caller, id) => engine.approvals.read(caller, id),
+  overText: (row, reader) => (isApprovalEnded(row.status) ? approvalOverText(row, reader) : undefined),
+});
 
 const NOT_YOURS = 'Only the person who was asked can decide on this call.';
 
@@ -24,7 +29,7 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
     app.view(callback, async ({ ack, view, body, context }) => {
       const actor = actorIn(context, body.user);
       const owner = actor && (await deps.links.find(actor));
-      const row = owner && (await findOwn(deps, owner, view.private_metadata));
+      const row = owner && (await APPROVALS.find(deps, owner, view.private_metadata));
       if (owner === undefined || row === undefined || actor === undefined)
         return ack({ response_action: 'update', view: overModal('Approval', NOT_YOURS) });
       const submitted = read(row, view.state.values as FormState);
@@ -33,7 +38,7 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
       if (fault === undefined) return ack();
       if (fault.code === 'invalid_answer' && callback === EDIT_VIEW)
         return ack({ response_action: 'errors', errors: faultsAtInputs(row, fault.issues ?? []) });
-      const text = await refusalText(deps, owner, row.id, actor.userId, fault.message);
+      const text = await APPROVALS.refusalText(deps, owner, row.id, actor.userId, fault.message);
       return ack({ response_action: 'update', view: overModal('Approval', text) });
     });
   listen(EDIT_VIEW, ({ definition }, state) => {
@@ -49,7 +54,7 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
 /** A button of an approval. */
 export async function pressApproval(deps: ListenerDeps, pressed: Pressed, id: string): Promise<void> {
   const { owner, slackUser: user, respond, action } = pressed;
-  const row = await findOwn(deps, owner, id);
+  const row = await APPROVALS.find(deps, owner, id);
   if (row === undefined) return privately(respond, NOT_YOURS);
   if (isApprovalEnded(row.status)) return privately(respond, approvalOverText(row, { user }));
   switch (action.action_id) {
@@ -79,7 +84,7 @@ async function approve(
 ): Promise<void> {
   const fault = await decide(deps, owner, id, { decision: 'approve', ...more });
   if (fault !== undefined)
-    return privately(respond, await refusalText(deps, owner, id, slackUser, fault.message));
+    return privately(respond, await APPROVALS.refusalText(deps, owner, id, slackUser, fault.message));
   // The message in the channel says how it ended.
   if (body.container.is_ephemeral === true) await respond({ delete_original: true });
 }
@@ -96,30 +101,6 @@ async function decide(deps: ListenerDeps, owner: Owner, id: string, response: Ap
     if (!isParleyError(error) || error.code === 'unavailable') throw error;
     return error;
   }
-}
-
-/** The approval, if it is this person's. One of another person is undefined, as one that does not exist. */
-async function findOwn({ engine }: ListenerDeps, owner: Owner, id: string): Promise<ApprovalRow | undefined> {
-  try {
-    return (await engine.approvals.read(callerOf(owner), id)).row;
-  } catch (error) {
-    if (isParleyError(error, 'not_found')) return undefined;
-    throw error;
-  }
-}
-
-/** Why a decision was refused, as mrkdwn. */
-async function refusalText(
-  deps: ListenerDeps,
-  owner: Owner,
-  id: string,
-  user: string,
-  message: string,
-): Promise<string> {
-  const row = await findOwn(deps, owner, id);
-  return row !== undefined && isApprovalEnded(row.status)
-    ? approvalOverText(row, { user })
-    : escaped(message);
 }
 
 /** Faults name arguments as `arguments.<name>`. */

@@ -8,10 +8,15 @@ import { chosenContent, contentOf, errorsOf, type FormState } from '../mapping/a
 import { formModal, overModal } from '../mapping/modal.ts';
 import { ACTION, FORM_VIEW } from '../mapping/names.ts';
 import { addressMessage, addressOf, overText } from '../mapping/question.ts';
-import { escaped } from '../mapping/text.ts';
 import { pressApproval } from './approvals.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
+import { createOwnRecords } from './own-records.ts';
 import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
+
+const QUESTIONS = createOwnRecords<Row>({
+  read: ({ engine }, caller, id) => engine.read(caller, id),
+  overText: (row, reader) => (isTerminal(row.status) ? overText(row, reader) : undefined),
+});
 
 const NOT_YOURS = 'Only the person who was asked can answer this question.';
 /** A trigger lives for three seconds: what these open must not wait for the acknowledgement. */
@@ -38,7 +43,7 @@ export function listenToQuestions(app: App, deps: ListenerDeps): void {
     const actor = actorIn(context, body.user);
     const owner = actor && (await deps.links.find(actor));
     const id = view.private_metadata;
-    const row = owner && (await findOwn(deps, owner, id));
+    const row = owner && (await QUESTIONS.find(deps, owner, id));
     if (owner === undefined || row === undefined || actor === undefined)
       return ack({ response_action: 'update', view: overModal('Question', NOT_YOURS) });
     const schema = row.definition.requestedSchema ?? { type: 'object', properties: {} };
@@ -50,14 +55,14 @@ export function listenToQuestions(app: App, deps: ListenerDeps): void {
         response_action: 'errors',
         errors: errorsOf(Object.keys(schema.properties), fault.issues ?? []),
       });
-    const text = await refusalText(deps, owner, id, actor.userId, fault.message);
+    const text = await QUESTIONS.refusalText(deps, owner, id, actor.userId, fault.message);
     return ack({ response_action: 'update', view: overModal('Question', text) });
   });
 }
 
 /** A person who opens the address of their question has accepted it. Slack itself opens the page, for anybody. */
 async function useLink(deps: ListenerDeps, owner: Owner | undefined, id: string): Promise<void> {
-  const row = owner && (await findOwn(deps, owner, id));
+  const row = owner && (await QUESTIONS.find(deps, owner, id));
   if (owner !== undefined && row?.definition.mode === 'url' && !isTerminal(row.status))
     await answer(deps, owner, id, { action: 'accept' });
 }
@@ -67,7 +72,7 @@ async function press(deps: ListenerDeps, pressed: Pressed): Promise<void> {
   const value = action.value ?? '';
   if (action.action_id === ACTION.stop) return stop(deps, pressed, value);
   if (isApprovalId(value)) return pressApproval(deps, pressed, value);
-  const row = await findOwn(deps, owner, value);
+  const row = await QUESTIONS.find(deps, owner, value);
   if (row === undefined) return privately(respond, NOT_YOURS);
   if (isTerminal(row.status)) return privately(respond, overText(row, { user: pressed.slackUser }));
   switch (action.action_id) {
@@ -101,7 +106,7 @@ async function settle(
 ): Promise<void> {
   const fault = await answer(deps, owner, id, response);
   if (fault !== undefined)
-    await privately(respond, await refusalText(deps, owner, id, slackUser, fault.message));
+    await privately(respond, await QUESTIONS.refusalText(deps, owner, id, slackUser, fault.message));
 }
 
 /** Records an answer; returns why it was refused. Throws `unavailable`: Slack then shows that the button failed. */
@@ -124,26 +129,4 @@ async function stop(deps: ListenerDeps, { owner, respond }: Pressed, streamReque
     return privately(respond, 'Only the person who asked can stop this.');
   await deps.turns.stop({ ...owner, conversationId: place.conversationId });
   deps.nudge();
-}
-
-/** The question, if it is this person's. One of another person is undefined, as one that does not exist. */
-async function findOwn({ engine }: ListenerDeps, owner: Owner, id: string): Promise<Row | undefined> {
-  try {
-    return (await engine.read(callerOf(owner), id)).row;
-  } catch (error) {
-    if (isParleyError(error, 'not_found')) return undefined;
-    throw error;
-  }
-}
-
-/** Why an answer was refused, as mrkdwn. */
-async function refusalText(
-  deps: ListenerDeps,
-  owner: Owner,
-  id: string,
-  user: string,
-  message: string,
-): Promise<string> {
-  const row = await findOwn(deps, owner, id);
-  return row !== undefined && isTerminal(row.status) ? overText(row, { user }) : escaped(message);
 }

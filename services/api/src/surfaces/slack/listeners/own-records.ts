@@ -1,0 +1,40 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import { escaped } from '../mapping/text.ts';
+import { callerOf, type ListenerDeps } from './deps.ts';
+
+/** How the records of one family are read and described. */
+export interface RecordReading<Row> {
+  readonly read: (deps: ListenerDeps, caller: Caller, id: string) => Promise<{ readonly row: Row }>;
+  /** The end of a record, as mrkdwn for the Slack user who asks; undefined while it is open. */
+  readonly overText: (row: Row, reader: { readonly user: string }) => string | undefined;
+}
+
+/** The records of one family that belong to the person who acts in Slack. */
+export interface OwnRecords<Row> {
+  /** The record, if it is this person's. One of another person is undefined, as one that does not exist. */
+  find(deps: ListenerDeps, owner: Owner, id: string): Promise<Row | undefined>;
+  /** Why what the Slack user `user` sent was refused, as mrkdwn: the record has ended, or `message`. */
+  refusalText(deps: ListenerDeps, owner: Owner, id: string, user: string, message: string): Promise<string>;
+}
+
+/** Makes the access to one family of records. */
+export function createOwnRecords<Row>({ read, overText }: RecordReading<Row>): OwnRecords<Row> {
+  async function find(deps: ListenerDeps, owner: Owner, id: string): Promise<Row | undefined> {
+    try {
+      return (await read(deps, callerOf(owner), id)).row;
+    } catch (error) {
+      if (isParleyError(error, 'not_found')) return undefined;
+      throw error;
+    }
+  }
+
+  return {
+    find,
+    async refusalText(deps, owner, id, user, message) {
+      const row = await find(deps, owner, id);
+      return (row === undefined ? undefined : overText(row, { user })) ?? escaped(message);
+    },
+  };
+}
