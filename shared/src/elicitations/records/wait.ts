@@ -76,6 +76,8 @@ async function sleep<T extends FamilyTypes>(
     if (signal.type === 'event') {
       const read = deps.family.readWake(signal.event);
       if (read?.id !== input.id) return;
+      // Through a Cluster, the wake of the commit that was read may arrive after the row.
+      if (read.revision === seen.revision && read.status === seen.status) return;
       wake = read;
     }
     wakeSignal.notify();
