@@ -64,7 +64,10 @@ export function forEachTest(chromium: string, give: (opened: ScriptedPage) => vo
   afterAll(() => pages?.stop());
   beforeEach(async () => {
     pages.reset();
+    const resumed = pages.resumed();
     const page = await pages.open('ada');
+    // The page looks for earlier messages and for a running turn. What a test scripts later is not for that request.
+    await waitUntil(() => pages.resumed() > resumed, { what: 'the page to look for a running turn' });
     const before = { sent: pages.sent().length, stops: pages.stops() };
     give({
       pages,
