@@ -3,15 +3,19 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { openChromium } from '../demo/chromium.ts';
 import { drawDemo } from './demo-images.ts';
+import { drawInspector } from './inspector-images.ts';
 import { drawSlack } from './slack-images.ts';
 import { smallPng } from './small-png.ts';
 import { drawWidget } from './widget-images.ts';
 
 /*
  * npm run docs:images
+ * npm run docs:images -- inspector
  *
- * Draws the pictures of the widget, of the demo and of Slack anew, into docs/images. Installs a Chromium if there is none.
+ * Draws the pictures of the widget, of the demo, of Slack and of MCP Inspector anew, or those that are named, into
+ * docs/images. Installs a Chromium if there is none.
  */
+const DRAWINGS = { widget: drawWidget, demo: drawDemo, slack: drawSlack, inspector: drawInspector };
 const folder = new URL('../../docs/images/', import.meta.url);
 const BYTES_MAX = 150_000;
 
@@ -29,9 +33,9 @@ async function save(name: string, page: Page): Promise<void> {
 }
 
 try {
-  await drawWidget(browser, save);
-  await drawDemo(browser, save);
-  await drawSlack(browser, save);
+  const named = process.argv.slice(2);
+  for (const [name, draw] of Object.entries(DRAWINGS))
+    if (named.length === 0 || named.includes(name)) await draw(browser, save);
 } finally {
   await browser.close();
 }

