@@ -121,8 +121,8 @@ export const BEFORE = 'One moment. ';
 export const TAIL = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');
 
 /**
- * "file X" creates an issue, "note X" one at the other service, "echo X" calls the project's tool, "ask" asks in a form,
- * "confide" for an answer that is kept from it.
+ * "file X" creates an issue, "note X" one at the other service, "echo X" calls the project's tool, "pair X" calls it twice in
+ * one step, "ask" asks in a form, "confide" for an answer that is kept from it.
  * The reply ends with the tools' results (without the person's answer) and a numbered tail that reveals missing or
  * repeated words.
  */
@@ -138,6 +138,13 @@ export function line({ userText, results }: Turn): ScriptedReply {
   if (verb === 'list') return call('tracker__list_issues', {});
   if (verb === 'note') return call('notes__create_issue', { title: rest });
   if (verb === 'echo') return call('echo__echo', { text: rest });
+  if (verb === 'pair') {
+    const calls = ['one', 'two'].map((which) => ({
+      name: 'echo__echo',
+      arguments: { text: `${rest} ${which}` },
+    }));
+    return { text: BEFORE, calls };
+  }
   if (verb === 'ask') return call('elicit', { kind: 'text', message: 'Which colour?' });
   if (verb === 'confide') return call('elicit', { kind: 'text', message: 'Which code?', sensitive: true });
   if (verb === 'choose')

@@ -13,6 +13,7 @@ import {
 } from '../../../services/api/src/surfaces/slack/mapping/approval.ts';
 import { argumentsText } from '../../../services/api/src/surfaces/slack/mapping/arguments.ts';
 import { editableArguments, editOf } from '../../../services/api/src/surfaces/slack/mapping/edit.ts';
+import { stepCallsMessage, stepMessage } from '../../../services/api/src/surfaces/slack/mapping/step.ts';
 import { CALL } from '../../contract/support/approvals.ts';
 import { faultOfMessage, faultOfView } from '../../harness/slack/blocks.ts';
 
@@ -120,7 +121,7 @@ describe('an approval in Slack', () => {
           expect(faultOfMessage({ ...approvalMessage(row, { user: 'U1', isPrivate }) })).toBeUndefined();
           const modal = editModal(row);
           expect(modal && faultOfView({ ...modal })).toBeUndefined();
-          expect(faultOfView({ ...denyModal(row) })).toBeUndefined();
+          expect(faultOfView({ ...denyModal([row]) })).toBeUndefined();
         },
       ),
       {
@@ -147,10 +148,51 @@ describe('an approval in Slack', () => {
   it('names the tool and its server in readable characters', () => {
     const hidden = 'pay\u202e\u3164';
     const row = rowOf({ tool: { server: hidden, name: hidden, title: hidden }, agent: hidden });
-    for (const shown of [approvalMessage(row, PRIVATE), editModal(row), denyModal(row)]) {
+    for (const shown of [approvalMessage(row, PRIVATE), editModal(row), denyModal([row])]) {
       expect(JSON.stringify(shown)).toContain('pay[U+202E][U+3164]');
       expect(JSON.stringify(shown)).not.toMatch(/[\u202e\u3164]/u);
     }
+  });
+
+  it('keeps within the limits of Block Kit for all calls of a step', () => {
+    const name = fc.string({ minLength: 1, maxLength: 200, unit: fc.constantFrom('a', '&', '\u202e') });
+    const call = fc.record({
+      name,
+      text: fc.string({ maxLength: 3_000, unit: fc.constantFrom('a', '"', '\n') }),
+    });
+    fc.assert(
+      fc.property(
+        fc.array(call, { minLength: 2, maxLength: 50, size: 'max' }),
+        fc.boolean(),
+        (calls, isPrivate) => {
+          const rows = calls.map(({ name, text }) =>
+            rowOf({ tool: { server: name, name }, arguments: { text }, masked: [] }),
+          );
+          for (const message of [stepMessage(rows, { user: 'U1', isPrivate }), stepCallsMessage(rows, 'U1')])
+            expect(faultOfMessage({ ...message })).toBeUndefined();
+          expect(faultOfView({ ...denyModal(rows) })).toBeUndefined();
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it('approves the calls of a step together only where each is shown in full, and never with arguments in a channel', () => {
+    const long = rowOf({ arguments: { text: 'x'.repeat(20_000) } });
+    const half = rowOf({ arguments: { text: 'x'.repeat(7_000) } });
+    const textOf = (message: object) => JSON.stringify(message);
+    expect(textOf(stepMessage([rowOf(), rowOf()], PRIVATE))).toContain('parley_approve_all');
+    expect(textOf(stepCallsMessage([rowOf(), rowOf()], 'U1'))).toMatch(/B-1.*B-1.*parley_approve_all/);
+    expect(textOf(stepMessage([rowOf(), rowOf()], CHANNEL))).not.toMatch(/B-1|approve_all|deny_all/);
+    for (const message of [
+      stepMessage([rowOf(), long], PRIVATE),
+      stepCallsMessage([rowOf(), long], 'U1'),
+      stepCallsMessage([half, half], 'U1'),
+    ]) {
+      expect(textOf(message)).not.toContain('parley_approve_all');
+      expect(textOf(message)).toContain('parley_deny_all');
+    }
+    for (const rows of [[], [rowOf()]]) expect(textOf(stepMessage(rows, PRIVATE))).not.toContain('"button"');
   });
 
   it('has buttons while it is pending only, whose values are its id', () => {

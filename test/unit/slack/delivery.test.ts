@@ -1,5 +1,6 @@
 import { bucketOf } from '@parley/shared/domain/ids';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { expect, it } from 'vitest';
 import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kind.ts';
 import { sendReminders } from '../../../services/api/src/surfaces/slack/delivery/notice.ts';
@@ -29,11 +30,25 @@ async function turnInSlack() {
   await runs.begin(turn);
   await parts.deps.places.putTurn(stream, PLACE);
   await subscriptions.add(stream, 'slack', 60_000);
+  const kind = slackKind(parts.deps);
   let written = 1;
   return {
     ...parts,
     stream,
-    kind: slackKind(parts.deps),
+    kind,
+    /** Makes all deliveries of the person but those of the turn, which it returns. */
+    async deliverAll(): Promise<readonly OutboxTask[]> {
+      const ofTurn: OutboxTask[] = [];
+      for (;;) {
+        const taken = await parts.backend.outbox.take(bucketOf(stream), { slack: 10 }, 60_000);
+        if (taken.length === 0) return ofTurn;
+        for (const one of taken) {
+          if (one.task.subject === turnTask(stream).subject) ofTurn.push(one.task);
+          else expect(await kind.handle(one.task, 1)).toBe('done');
+          await parts.backend.outbox.done(one);
+        }
+      }
+    },
     async write(...events: TurnEvent[]) {
       const end = events.includes(FINISHED) ? { end: END } : {};
       await runs.write(turn, { term: 1, firstSeq: written + 1, events, ...end });
@@ -51,24 +66,41 @@ async function turnInSlack() {
 }
 
 it('shows an approval in the thread of its turn, and edits it once it was decided elsewhere', async () => {
-  const { backend, engine, stream, kind, slack } = await turnInSlack();
+  const { engine, stream, deliverAll, slack } = await turnInSlack();
   const { id } = (await requestApproval(engine, stream)).row;
-  const taken = async () => (await backend.outbox.take(bucketOf(stream), { slack: 10 }, 60_000))[0];
-  const requested = await taken();
-  expect(requested?.task.subject).toBe(id);
-  expect(requested && (await kind.handle(requested.task, 1))).toBe('done');
-  if (requested !== undefined) await backend.outbox.done(requested);
+  await deliverAll();
   const shown = () => slack.messages.map(readable).join();
   expect(slack.messages.map(({ thread_ts }) => thread_ts)).toEqual(['1.1']);
   expect(shown()).toContain('B-1');
   await decideAs(engine, stream, id, { decision: 'approve', remember: true });
-  const decided = await taken();
-  expect(decided && (await kind.handle(decided.task, 1))).toBe('done');
+  // The reply continues.
+  expect(await deliverAll()).toEqual([turnTask(stream)]);
   expect(shown()).toContain('Approved for this conversation by <@U1> in the chat');
   expect(shown()).not.toContain('"button"');
   expect(slack.messages).toHaveLength(1);
-  // The reply continues.
-  expect((await taken())?.task).toEqual(turnTask(stream));
+});
+
+it('offers to decide on all calls of a step once two of them are shown, and ends that with them', async () => {
+  const { engine, stream, deliverAll, slack } = await turnInSlack();
+  const request = (step: string) => requestApproval(engine, stream, { step });
+  const [first] = [await request('sr_one 0'), await request('sr_one 1')];
+  await deliverAll();
+  expect(slack.messages).toHaveLength(2);
+  const third = await request('sr_one 0');
+  await deliverAll();
+  expect(slack.messages).toHaveLength(4);
+  const together = slack.messages.at(-1) as SlackMessage;
+  expect(readable(together)).toContain(`"value":"${first.row.id} ${third.row.id}"`);
+  const late = await request('sr_one 0');
+  await deliverAll();
+  expect(readable(together)).toContain(`"value":"${first.row.id} ${third.row.id} ${late.row.id}"`);
+  for (const { row } of [first, third]) await decideAs(engine, stream, row.id, { decision: 'approve' });
+  await deliverAll();
+  expect(readable(together)).toContain('one by one');
+  await decideAs(engine, stream, late.row.id, { decision: 'deny' });
+  await deliverAll();
+  expect(readable(together)).toContain('No call of this step is open');
+  expect(slack.messages).toHaveLength(5);
 });
 
 it('shows nothing in a later slice before it has read what an earlier slice showed', async () => {

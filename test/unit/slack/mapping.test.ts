@@ -1,3 +1,4 @@
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
 import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
@@ -9,15 +10,23 @@ import {
   contentOf,
   errorsOf,
 } from '../../../services/api/src/surfaces/slack/mapping/answer.ts';
+import {
+  approvalMessage,
+  denyModal,
+  editModal,
+} from '../../../services/api/src/surfaces/slack/mapping/approval.ts';
 import { choicesOf } from '../../../services/api/src/surfaces/slack/mapping/fields.ts';
 import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';
+import { escalationMessage } from '../../../services/api/src/surfaces/slack/mapping/notice.ts';
 import {
   addressMessage,
   formWayOf,
   questionMessage,
 } from '../../../services/api/src/surfaces/slack/mapping/question.ts';
 import { createReply } from '../../../services/api/src/surfaces/slack/mapping/reply.ts';
+import { stepCallsMessage, stepMessage } from '../../../services/api/src/surfaces/slack/mapping/step.ts';
 import { escaped, piecesOf } from '../../../services/api/src/surfaces/slack/mapping/text.ts';
+import { CALL } from '../../contract/support/approvals.ts';
 import { faultOfMessage, faultOfView } from '../../harness/slack/blocks.ts';
 import { formSchema } from '../domain/form-arbitraries.ts';
 
@@ -42,6 +51,27 @@ function rowOf(more: Partial<Row['definition']> = {}, status: Status = 'pending'
       ...more,
     },
   };
+}
+
+function approvalRowOf(more: Partial<ApprovalRow['definition']>): ApprovalRow {
+  const { definition, ...row } = rowOf();
+  const { tenant, userId, streamRequestId } = definition;
+  return { ...row, status: 'pending', definition: { ...CALL, tenant, userId, streamRequestId, ...more } };
+}
+
+/** All texts of a message or a modal, by how Slack reads them. The text beside blocks is mrkdwn. */
+function textsIn(shown: unknown) {
+  const plain: string[] = [];
+  const mrkdwn: string[] = [];
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    if (typeof value !== 'object' || value === null) return;
+    const { type, text } = value as { readonly type?: string; readonly text?: unknown };
+    if (typeof text === 'string') (type === 'plain_text' || type === 'text' ? plain : mrkdwn).push(text);
+    Object.values(value).forEach(visit);
+  };
+  visit(shown);
+  return { plain, mrkdwn };
 }
 
 function checked(input: unknown): FormSchema {
@@ -90,6 +120,47 @@ describe('a question in Slack', () => {
       expect(text).toContain('&lt;!channel&gt; &amp;');
       expect(text).not.toContain('<!channel>');
     }
+  });
+
+  it('shows hostile names and texts readable and escaped, in messages, modals and texts for notifications', () => {
+    const hostile = (which: string) => `${which}\u202e\u200b<!channel> & <@U9>`;
+    const choices = ['a', 'b'].map((which) => ({ const: which, title: hostile(which) }));
+    const oneOf = { type: 'string' as const, title: hostile('field'), oneOf: choices };
+    const other = { type: 'string' as const, title: hostile('other'), description: hostile('hint') };
+    const texts = { title: hostile('title'), message: hostile('message'), description: hostile('more') };
+    const schemas = [
+      { one: oneOf },
+      { one: oneOf, two: other, [hostile('name')]: { type: 'boolean' as const } },
+    ];
+    const rows = schemas.map((properties) =>
+      rowOf({ ...texts, requestedSchema: { type: 'object', properties } }),
+    );
+    const tool = { server: hostile('server'), name: hostile('tool'), title: hostile('title') };
+    const inputSchema = {
+      type: 'object',
+      properties: { plain: other, chosen: { type: 'string', enum: [hostile('a'), hostile('b')] } },
+    };
+    const call = approvalRowOf({
+      tool,
+      agent: hostile('agent'),
+      inputSchema,
+      arguments: { plain: 'x' },
+      masked: [],
+    });
+    for (const shown of [
+      ...rows.flatMap((row) => [questionMessage(row, PLACE), formModal(row), escalationMessage(row, PLACE)]),
+      approvalMessage(call, PLACE),
+      editModal(call),
+      denyModal([call]),
+      stepMessage([call, call], PLACE),
+      stepCallsMessage([call, call], 'U1'),
+    ]) {
+      const { plain, mrkdwn } = textsIn(shown);
+      expect([...plain, ...mrkdwn].join()).not.toMatch(/[\u202e\u200b]/u);
+      expect(mrkdwn.join()).not.toMatch(/<!channel|<@U9|& /u);
+      expect([...plain, ...mrkdwn].join()).toContain('[U+202E][U+200B]');
+    }
+    expect(formWayOf(rows[0]?.definition as never)).toBe('buttons');
   });
 
   it('has buttons while it is open only, whose values are its id', () => {

@@ -22,6 +22,7 @@ import {
   type SlackMessage,
 } from '../../../../services/api/src/surfaces/slack/mapping/question.ts';
 import { createReply, replacedMessage } from '../../../../services/api/src/surfaces/slack/mapping/reply.ts';
+import { stepCallsMessage, stepMessage } from '../../../../services/api/src/surfaces/slack/mapping/step.ts';
 import type { Json } from '../state.ts';
 
 /** A message or a modal that Parley sends to Slack, and what it shows. */
@@ -160,6 +161,15 @@ function approval(
   };
 }
 
+/** Two calls of one step. */
+const STEP = [
+  approval(),
+  approval(
+    { id: 'ap_00BAAAAAAAAAAAAAAAAAAAAA' },
+    { tool: { server: 'mail', name: 'send_message' }, arguments: { to: 'books@acme.example' }, masked: [] },
+  ),
+];
+
 const settled = (status: Row['status'], surface?: string, reason?: string): Partial<Row> => ({
   status,
   settledAt: ASKED_AT + 60_000,
@@ -254,7 +264,7 @@ export const SHEETS: Readonly<Record<string, readonly SlackPicture[]>> = {
     called('A call, in a direct message', approval()),
     called('A call, in a channel', approval(), CHANNEL),
     { title: 'Edit', view: { ...editModal(approval()) }, errors: { field_3: 'This is not JSON.' } },
-    { title: 'Deny', view: { ...denyModal(approval()) } },
+    { title: 'Deny', view: { ...denyModal([approval()]) } },
     called('Approved', decided('approved', { surface: 'slack' })),
     called('Approved for the conversation', decided('approved', { surface: 'slack', remember: true })),
     called(
@@ -271,6 +281,14 @@ export const SHEETS: Readonly<Record<string, readonly SlackPicture[]>> = {
     called('Expired', decided('expired'), CHANNEL),
     called('Stopped', decided('withdrawn', { reason: 'run_stopped' }), CHANNEL),
     called('Too long for a message', approval({}, { arguments: { text: 'x'.repeat(9_000) } })),
+  ],
+  steps: [
+    shown('All calls of a step, in a direct message', stepMessage(STEP, DIRECT)),
+    shown('All calls of a step, in a channel', stepMessage(STEP, CHANNEL)),
+    shown('All calls of a step, for the person asked', stepCallsMessage(STEP, DIRECT.user), true),
+    { title: 'Deny all calls of a step', view: { ...denyModal(STEP) } },
+    shown('One call of a step is open', stepMessage(STEP.slice(1), DIRECT)),
+    shown('All calls of a step are over', stepMessage([], DIRECT)),
   ],
   notices: [
     asked('A question from elsewhere', question({ title: 'Lamps' })),

@@ -4,6 +4,7 @@ import { approvalMessage } from '../mapping/approval.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
 import { failed, turnTask } from './question.ts';
 import { showRecord } from './record.ts';
+import { stepTask } from './step.ts';
 
 /** Brings the message of an approval up to date, in the thread of its turn. Reads the row at each attempt. */
 export async function deliverApproval(
@@ -26,7 +27,10 @@ export async function deliverApproval(
     const message = approvalMessage(row, { user: place.userId, isPrivate: place.isPrivate });
     const shown = { id: row.id, owner, isUntouched: isOpen, isOpen, message };
     const result = await showRecord(deps, client, shown, place);
-    return result !== undefined && 'deferInMs' in result ? result : 'done';
+    if (result === undefined) return 'done';
+    if ('deferInMs' in result) return result;
+    await deps.outbox.add(stepTask(row));
+    return 'done';
   } catch (error) {
     return failed(deps, error, approvalId, attempt);
   }

@@ -3,12 +3,13 @@ import { type DeliveryKind, NOT_UNDERSTOOD } from '@parley/shared/ports/delivery
 import { deliverApproval } from './approval.ts';
 import { DELIVERY_MS, SLACK, type SlackDeliveryDeps } from './deps.ts';
 import { deliverQuestion } from './question.ts';
+import { deliverStep, parseStep } from './step.ts';
 import { deliverTurn } from './turn.ts';
 
 // A turn that is followed has a place for as long as it runs.
 const PLACES = 64;
 
-/** The delivery kind of Slack: what its subject names, a question, an approval or a turn, is brought up to date there. */
+/** The delivery kind of Slack: what its subject names, a question, an approval, the calls of a step or a turn, is brought up to date there. */
 export function slackKind(deps: SlackDeliveryDeps): DeliveryKind {
   return {
     name: SLACK,
@@ -18,7 +19,9 @@ export function slackKind(deps: SlackDeliveryDeps): DeliveryKind {
       if (bucketOfElicitationId(subject) !== undefined) return deliverQuestion(inTime, subject, attempt);
       if (isApprovalId(subject)) return deliverApproval(inTime, subject, attempt);
       const stream = parseStreamPath(subject);
-      return stream === undefined ? NOT_UNDERSTOOD : deliverTurn(inTime, stream, attempt);
+      if (stream !== undefined) return deliverTurn(inTime, stream, attempt);
+      const step = parseStep(subject);
+      return step === undefined ? NOT_UNDERSTOOD : deliverStep(inTime, step, attempt);
     },
   };
 }

@@ -1,54 +1,66 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import { isParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { App } from '@slack/bolt';
 import { errorsOf, type FormState } from '../mapping/answer.ts';
 import { approvalMessage, approvalOverText, denyModal, editModal } from '../mapping/approval.ts';
 import { editableArguments, editOf } from '../mapping/edit.ts';
 import { overModal } from '../mapping/modal.ts';
-import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId } from '../mapping/names.ts';
-import { callerOf, type ListenerDeps } from './deps.ts';
-import { createOwnRecords } from './own-records.ts';
+import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId, idsIn } from '../mapping/names.ts';
+import { escaped } from '../mapping/text.ts';
+import { APPROVALS, decide, decideAll, findApprovals, NOT_YOURS } from './decisions.ts';
+import type { ListenerDeps } from './deps.ts';
 import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
-
-const APPROVALS = createOwnRecords<ApprovalRow>({
-  read: ({ engine }, caller, id) => engine.approvals.read(caller, id),
-  overText: (row, reader) => (isApprovalEnded(row.status) ? approvalOverText(row, reader) : undefined),
-});
-
-const NOT_YOURS = 'Only the person who was asked can decide on this call.';
-
-/** A decision that a modal holds, or faults of its inputs. */
-type Submitted = { readonly response: ApprovalInput } | { readonly errors: Readonly<Record<string, string>> };
 
 /** Submitted modals of approvals. */
 export function listenToDecisions(app: App, deps: ListenerDeps): void {
-  const listen = (callback: string, read: (row: ApprovalRow, state: FormState) => Submitted) =>
-    app.view(callback, async ({ ack, view, body, context }) => {
-      const actor = actorIn(context, body.user);
-      const owner = actor && (await deps.links.find(actor));
-      const row = owner && (await APPROVALS.find(deps, owner, view.private_metadata));
-      if (owner === undefined || row === undefined || actor === undefined)
-        return ack({ response_action: 'update', view: overModal('Approval', NOT_YOURS) });
-      const submitted = read(row, view.state.values as FormState);
-      if ('errors' in submitted) return ack({ response_action: 'errors', errors: submitted.errors });
-      const fault = await decide(deps, owner, row.id, submitted.response);
-      if (fault === undefined) return ack();
-      if (fault.code === 'invalid_answer' && callback === EDIT_VIEW)
-        return ack({ response_action: 'errors', errors: faultsAtInputs(row, fault.issues ?? []) });
-      const text = await APPROVALS.refusalText(deps, owner, row.id, actor.userId, fault.message);
-      return ack({ response_action: 'update', view: overModal('Approval', text) });
-    });
-  listen(EDIT_VIEW, ({ definition }, state) => {
-    const edit = editOf(definition, state);
-    return 'errors' in edit ? edit : { response: { decision: 'edit', arguments: edit.arguments } };
+  app.view(EDIT_VIEW, async ({ ack, view, body, context }) => {
+    const seen = await findSubmitted(deps, context, body.user, view.private_metadata);
+    const [row] = seen?.rows ?? [];
+    if (seen === undefined || row === undefined) return ack(overReply(NOT_YOURS));
+    const edit = editOf(row.definition, view.state.values as FormState);
+    if ('errors' in edit) return ack({ response_action: 'errors', errors: edit.errors });
+    const fault = await decide(deps, seen.owner, row.id, { decision: 'edit', arguments: edit.arguments });
+    if (fault === undefined) return ack();
+    if (fault.code === 'invalid_answer')
+      return ack({ response_action: 'errors', errors: faultsAtInputs(row, fault.issues ?? []) });
+    return ack(overReply(await APPROVALS.refusalText(deps, seen.owner, row.id, seen.user, fault.message)));
   });
-  listen(DENY_VIEW, (_row, state) => {
-    const reason = state[fieldBlockId(0)]?.[FIELD_ACTION]?.value?.trim() ?? '';
-    return { response: { decision: 'deny', ...(reason !== '' && { reason }) } };
+
+  app.view(DENY_VIEW, async ({ ack, view, body, context }) => {
+    const seen = await findSubmitted(deps, context, body.user, view.private_metadata);
+    if (seen === undefined) return ack(overReply(NOT_YOURS));
+    const values = view.state.values as FormState;
+    const reason = values[fieldBlockId(0)]?.[FIELD_ACTION]?.value?.trim() ?? '';
+    const response = { decision: 'deny', ...(reason !== '' && { reason }) } as const;
+    const { owner, rows, user } = seen;
+    const [row, ...others] = rows;
+    if (row === undefined || others.length > 0) {
+      const refusal = await decideAll(deps, owner, rows, response);
+      return refusal === undefined ? ack() : ack(overReply(escaped(refusal)));
+    }
+    const fault = await decide(deps, owner, row.id, response);
+    if (fault === undefined) return ack();
+    return ack(overReply(await APPROVALS.refusalText(deps, owner, row.id, user, fault.message)));
   });
+}
+
+/** The approvals that a modal is about, if all are of the person who submits it. */
+async function findSubmitted(
+  deps: ListenerDeps,
+  context: Parameters<typeof actorIn>[0],
+  by: Parameters<typeof actorIn>[1],
+  metadata: string,
+) {
+  const actor = actorIn(context, by);
+  const owner = actor && (await deps.links.find(actor));
+  const rows = owner && (await findApprovals(deps, owner, idsIn(metadata)));
+  return actor && owner && rows && { owner, rows, user: actor.userId };
+}
+
+/** What a modal becomes that can no longer be sent. `text` is mrkdwn. */
+function overReply(text: string) {
+  return { response_action: 'update', view: overModal('Approval', text) } as const;
 }
 
 /** A button of an approval. */
@@ -68,7 +80,7 @@ export async function pressApproval(deps: ListenerDeps, pressed: Pressed, id: st
       return modal && openModal(pressed, modal);
     }
     case ACTION.deny:
-      return openModal(pressed, denyModal(row));
+      return openModal(pressed, denyModal([row]));
     case ACTION.approve:
       return approve(deps, pressed, row, {});
     case ACTION.remember:
@@ -87,20 +99,6 @@ async function approve(
     return privately(respond, await APPROVALS.refusalText(deps, owner, id, slackUser, fault.message));
   // The message in the channel says how it ended.
   if (body.container.is_ephemeral === true) await respond({ delete_original: true });
-}
-
-/** Records a decision; returns why it was refused. Throws `unavailable`: Slack then shows that the button failed. */
-async function decide(deps: ListenerDeps, owner: Owner, id: string, response: ApprovalInput) {
-  const caller = callerOf(owner);
-  const admitted = deps.limits.call(caller, true, id);
-  try {
-    await deps.engine.approvals.decide({ caller, id, response, surface: 'slack', admitted });
-    deps.nudge();
-    return undefined;
-  } catch (error) {
-    if (!isParleyError(error) || error.code === 'unavailable') throw error;
-    return error;
-  }
 }
 
 /** Faults name arguments as `arguments.<name>`. */

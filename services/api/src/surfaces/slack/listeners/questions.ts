@@ -12,6 +12,7 @@ import { pressApproval } from './approvals.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 import { createOwnRecords } from './own-records.ts';
 import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
+import { pressStep, STEP_ACTIONS } from './steps.ts';
 
 const QUESTIONS = createOwnRecords<Row>({
   read: ({ engine }, caller, id) => engine.read(caller, id),
@@ -20,7 +21,15 @@ const QUESTIONS = createOwnRecords<Row>({
 
 const NOT_YOURS = 'Only the person who was asked can answer this question.';
 /** A trigger lives for three seconds: what these open must not wait for the acknowledgement. */
-const OPENING: readonly string[] = [ACTION.open, ACTION.show, ACTION.edit, ACTION.deny, ACTION.call];
+const OPENING: readonly string[] = [
+  ACTION.open,
+  ACTION.show,
+  ACTION.edit,
+  ACTION.deny,
+  ACTION.call,
+  ACTION.calls,
+  ACTION.denyAll,
+];
 const CHOICE = new RegExp(`^${ACTION.choice}(\\d+)$`);
 
 /** Buttons of questions, approvals and replies, and submitted forms. */
@@ -71,6 +80,7 @@ async function press(deps: ListenerDeps, pressed: Pressed): Promise<void> {
   const { action, owner, respond } = pressed;
   const value = action.value ?? '';
   if (action.action_id === ACTION.stop) return stop(deps, pressed, value);
+  if (STEP_ACTIONS.includes(action.action_id)) return pressStep(deps, pressed, value);
   if (isApprovalId(value)) return pressApproval(deps, pressed, value);
   const row = await QUESTIONS.find(deps, owner, value);
   if (row === undefined) return privately(respond, NOT_YOURS);

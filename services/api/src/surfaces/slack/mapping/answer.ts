@@ -2,6 +2,7 @@ import type { Content } from '@parley/shared/domain/elicitations/elicitation';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import type { FormField, FormValue } from '@parley/shared/domain/forms/value';
 import type { Issue } from '@parley/shared/domain/issue';
+import { readable } from '@parley/shared/domain/readable';
 import { choicesOf } from './fields.ts';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';
 
@@ -41,7 +42,7 @@ export function errorsOf(names: readonly string[], issues: readonly Issue[]): Re
   for (const { path, message } of issues) {
     const index = names.findIndex((name) => path === name || path.startsWith(`${name}.`));
     const block = fieldBlockId(Math.max(0, index));
-    errors[block] ??= message;
+    errors[block] ??= readable(message);
   }
   return errors;
 }

@@ -2,15 +2,24 @@ import type { Arguments, RememberFor, ToolHints } from '@parley/shared/domain/ap
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import { readableLine } from '@parley/shared/domain/readable';
+import { readable, readableLine } from '@parley/shared/domain/readable';
 import type { Button, KnownBlock, ModalView, RichTextBlock } from '@slack/types';
 import { argumentsText } from './arguments.ts';
 import { button, context, header, mrkdwn, section } from './blocks.ts';
 import { editableArguments, editInput } from './edit.ts';
 import { plain } from './fields.ts';
-import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId } from './names.ts';
+import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId, idsValue } from './names.ts';
 import { type ShownTo, type SlackMessage, surfaceText } from './question.ts';
-import { BLOCKS_MAX, clipped, clippedToSize, dateText, escaped, piecesOf } from './text.ts';
+import {
+  BLOCKS_MAX,
+  clipped,
+  clippedToSize,
+  dateText,
+  escaped,
+  lineText,
+  messagePieces,
+  piecesOf,
+} from './text.ts';
 
 const NOTIFICATION_MAX = 300;
 /** The longest JSON of arguments in a message. The rest is for names, buttons and state. */
@@ -25,7 +34,7 @@ const NAME_MAX = 150;
 export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage {
   const { definition } = row;
   const { tool, agent } = definition;
-  const title = readableLine(tool.title ?? tool.name);
+  const title = readableLine(tool.title || tool.name);
   const call: KnownBlock[] = [
     header(`Approval: ${title}`),
     mrkdwn(
@@ -69,18 +78,19 @@ export function editModal({ id, definition }: ApprovalRow): ModalView | undefine
   };
 }
 
-/** A denial, with a reason for the agent. */
-export function denyModal({ id, definition }: ApprovalRow): ModalView {
-  const { tool } = definition;
+/** A denial of one or several calls, with a reason for the agent. */
+export function denyModal(rows: readonly ApprovalRow[]): ModalView {
+  const isOne = rows.length === 1;
   return {
     type: 'modal',
     callback_id: DENY_VIEW,
-    private_metadata: id,
-    title: plain('Deny the call'),
+    private_metadata: idsValue(rows),
+    title: plain(isOne ? 'Deny the call' : 'Deny all calls'),
     submit: plain('Deny'),
     close: plain('Cancel'),
     blocks: [
-      mrkdwn(`\`${nameText(tool.name)}\` of *${nameText(tool.server)}* will not be called.`),
+      mrkdwn(isOne ? 'This call will not be made.' : `These ${rows.length} calls will not be made.`),
+      ...messagePieces(rows.map(toolText).join('\n')).map(section),
       {
         type: 'input',
         block_id: fieldBlockId(0),
@@ -123,7 +133,7 @@ function approvalStateText(row: ApprovalRow, { user }: Pick<ShownTo, 'user'>): s
 }
 
 /** The arguments, as they were sent after an edit. */
-function callBlocks({ definition, settlement, status }: ApprovalRow): KnownBlock[] {
+export function callBlocks({ definition, settlement, status }: ApprovalRow): KnownBlock[] {
   const shown = settlement?.arguments ?? definition.arguments;
   if (!isShownInFull(shown))
     return isApprovalEnded(status) ? [section('The arguments are too long for Slack.')] : [];
@@ -177,7 +187,7 @@ function stateBlock(row: ApprovalRow, place: ShownTo): KnownBlock {
 /** The reason of a denial, as much of it as `left` characters hold. */
 function reasonBlocks({ status, settlement }: ApprovalRow, { isPrivate }: ShownTo, left: number) {
   if (status !== 'denied' || !isPrivate || settlement?.reason === undefined) return [];
-  return piecesOf(clippedToSize(`Reason: ${settlement.reason}`, left), 2_900).map(section);
+  return piecesOf(clippedToSize(`Reason: ${readable(settlement.reason)}`, left), 2_900).map(section);
 }
 
 /** What the tool says about itself. */
@@ -200,7 +210,7 @@ function keepsMore({ arguments: given }: ApprovalDefinition, editable: number): 
   return Object.keys(given).length > editable;
 }
 
-function isShownInFull(given: Arguments): boolean {
+export function isShownInFull(given: Arguments): boolean {
   // As JSON, because that is how Slack gets it.
   return JSON.stringify(argumentsText(given)).length <= ARGUMENTS_MAX;
 }
@@ -210,6 +220,11 @@ function preformatted(text: string): RichTextBlock {
     type: 'rich_text',
     elements: [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text }] }],
   };
+}
+
+/** A call as a line of plain text. */
+export function toolText({ definition: { tool } }: ApprovalRow): string {
+  return `${lineText(tool.name, NAME_MAX)} of ${lineText(tool.server, NAME_MAX)}`;
 }
 
 function nameText(name: string): string {

@@ -1,13 +1,13 @@
 import type { Button, HeaderBlock, KnownBlock, SectionBlock } from '@slack/types';
 import { plain } from './fields.ts';
-import { clipped, escaped } from './text.ts';
+import { escaped, lineText } from './text.ts';
 
 const HEADER_MAX = 150;
 /** The longest text of a button. */
 export const BUTTON_MAX = 75;
 
 export function header(text: string): HeaderBlock {
-  return { type: 'header', text: plain(clipped(text, HEADER_MAX)) };
+  return { type: 'header', text: plain(lineText(text, HEADER_MAX)) };
 }
 
 /** A button. One without a value is of no question. */

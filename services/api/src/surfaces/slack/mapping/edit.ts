@@ -3,12 +3,13 @@ import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definit
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { readable } from '@parley/shared/domain/readable';
 import type { InputBlock } from '@slack/types';
 import { answerOf, type FormState, type InputState } from './answer.ts';
 import { jsonText } from './arguments.ts';
 import { inputOf, isShowable, plain } from './fields.ts';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';
-import { clipped } from './text.ts';
+import { clipped, lineText } from './text.ts';
 
 const INPUTS_MAX = 60;
 const TEXT_MAX = 3_000;
@@ -58,7 +59,7 @@ export function editableArguments({ inputSchema, arguments: given, masked }: App
         isRequired: Array.isArray(required) && required.includes(name),
         current,
         way: wayOf(described, current),
-        title: textIn(described.title) ?? (name.trim() === '' ? '–' : name),
+        title: textIn(described.title) ?? name,
         description: textIn(described.description),
       };
     })
@@ -75,8 +76,8 @@ export function editInput(argument: EditableArgument, index: number): InputBlock
   return {
     type: 'input',
     block_id: fieldBlockId(index),
-    label: plain(clipped(title, LABEL_MAX)),
-    ...(hints !== '' && { hint: plain(clipped(hints, LABEL_MAX)) }),
+    label: plain(lineText(title, LABEL_MAX)),
+    ...(hints !== '' && { hint: plain(clipped(readable(hints), LABEL_MAX)) }),
     // Slack takes no empty text for an input that is required.
     optional: !isRequired || current === '',
     element: {

@@ -4,9 +4,10 @@ import {
   type MultiSelectField,
   valuesOf,
 } from '@parley/shared/domain/forms/value';
+import { readable } from '@parley/shared/domain/readable';
 import type { InputBlock, PlainTextElement, PlainTextOption } from '@slack/types';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';
-import { clipped } from './text.ts';
+import { clipped, lineText } from './text.ts';
 
 const OPTION_TEXT_MAX = 75;
 const LABEL_MAX = 2_000;
@@ -48,8 +49,8 @@ export function inputOf(name: string, field: FormField, index: number, isRequire
   return {
     type: 'input',
     block_id: fieldBlockId(index),
-    label: plain(clipped(field.title || name, LABEL_MAX)),
-    ...(field.description && { hint: plain(clipped(field.description, LABEL_MAX)) }),
+    label: plain(lineText(field.title || name, LABEL_MAX)),
+    ...(field.description && { hint: plain(clipped(readable(field.description), LABEL_MAX)) }),
     optional: !isRequired,
     element: elementOf(field),
   };
@@ -134,7 +135,7 @@ function multiSelect(field: MultiSelectField): InputBlock['element'] {
 
 /** The value of an option is its index: values of a schema may be longer than Slack takes. */
 function optionOf({ title }: FormOption, index: number): PlainTextOption {
-  return { text: plain(clipped(title === '' ? '–' : title, OPTION_TEXT_MAX)), value: String(index) };
+  return { text: plain(lineText(title, OPTION_TEXT_MAX)), value: String(index) };
 }
 
 function initialOption(field: FormField, options: readonly PlainTextOption[]): PlainTextOption | undefined {
@@ -147,9 +148,9 @@ function presetOf(field: FormField): string {
   return field.type === 'string' ? (field.default ?? '') : '';
 }
 
-/** Choices that look the same once they are clipped could not be told apart. */
+/** Choices that are shown alike could not be told apart. */
 function areDistinct(choices: readonly FormOption[]): boolean {
-  return new Set(choices.map(({ title }) => clipped(title, OPTION_TEXT_MAX))).size === choices.length;
+  return new Set(choices.map(({ title }) => lineText(title, OPTION_TEXT_MAX))).size === choices.length;
 }
 
 function choice(value: string, title: string): FormOption {

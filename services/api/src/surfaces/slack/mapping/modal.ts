@@ -4,7 +4,7 @@ import { mrkdwn, section } from './blocks.ts';
 import { inputOf, plain } from './fields.ts';
 import { FORM_VIEW } from './names.ts';
 import { textsOf } from './question.ts';
-import { clipped, piecesOf } from './text.ts';
+import { lineText, piecesOf } from './text.ts';
 
 const TITLE_MAX = 24;
 /** Together with the most inputs, as many blocks as a modal has. */
@@ -19,7 +19,7 @@ export function formModal({ id, definition }: Row): ModalView {
     type: 'modal',
     callback_id: FORM_VIEW,
     private_metadata: id,
-    title: plain(clipped(title || 'Question', TITLE_MAX)),
+    title: plain(lineText(title || 'Question', TITLE_MAX)),
     submit: plain('Send'),
     close: plain('Cancel'),
     blocks: [

@@ -19,12 +19,26 @@ export const ACTION = {
   deny: 'parley_deny',
   /** Shows the arguments of a call to the person asked. */
   call: 'parley_call',
+  /** The same for all calls of a step. The value of these three are the ids of several approvals. */
+  calls: 'parley_calls',
+  approveAll: 'parley_approve_all',
+  denyAll: 'parley_deny_all',
 } as const;
+
+/** The ids of several records, as the value of a button or the `private_metadata` of a modal. */
+export function idsValue(rows: readonly { readonly id: string }[]): string {
+  return rows.map(({ id }) => id).join(' ');
+}
+
+/** Reads what `idsValue` made. */
+export function idsIn(value: string): string[] {
+  return value.split(' ').filter((id) => id !== '');
+}
 
 /** `callback_id` of the modal with a form; its `private_metadata` is the elicitation id. */
 export const FORM_VIEW = 'parley_form';
 
-/** `callback_id` of the modals of an approval; their `private_metadata` is the approval id. */
+/** `callback_id` of the modals of an approval; their `private_metadata` is the approval id, for denials also several ids. */
 export const EDIT_VIEW = 'parley_edit_view';
 export const DENY_VIEW = 'parley_deny_view';
 

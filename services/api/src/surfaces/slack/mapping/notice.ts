@@ -2,7 +2,7 @@ import type { Row } from '@parley/shared/domain/elicitations/row';
 import { button, mrkdwn, section } from './blocks.ts';
 import { ACTION } from './names.ts';
 import type { ShownTo, SlackMessage } from './question.ts';
-import { clipped, escaped } from './text.ts';
+import { clipped, escaped, lineText } from './text.ts';
 
 const TITLE_MAX = 150;
 
@@ -13,7 +13,7 @@ export function reminderMessage({ user }: Pick<ShownTo, 'user'>): SlackMessage {
 
 /** Informs somebody else that a person has not answered. Only the person asked may read the question itself. */
 export function escalationMessage({ definition }: Row, { user }: Pick<ShownTo, 'user'>): SlackMessage {
-  const title = escaped(clipped(definition.title ?? 'Question of an agent', TITLE_MAX));
+  const title = escaped(lineText(definition.title || 'Question of an agent', TITLE_MAX));
   return textMessage(`<@${user}> has not answered a question yet: “${title}”`);
 }
 

@@ -1,5 +1,6 @@
 import type { Definition, Row } from '@parley/shared/domain/elicitations/row';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { readable, readableLine } from '@parley/shared/domain/readable';
 import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
 import { BUTTON_MAX, button, context, header, mrkdwn, section } from './blocks.ts';
 import { choicesOf, isShowable } from './fields.ts';
@@ -49,9 +50,9 @@ export function formWayOf(definition: Definition): FormWay {
   return hasButtons ? 'buttons' : 'modal';
 }
 
-/** What the person reads before they answer. */
+/** What the person reads before they answer, without hidden characters. */
 export function textsOf({ message, description }: Definition): string[] {
-  return description === undefined ? [message] : [message, description];
+  return (description === undefined ? [message] : [message, description]).map(readable);
 }
 
 /** A question as a message, in every status. */
@@ -60,7 +61,7 @@ export function questionMessage(row: Row, place: ShownTo): SlackMessage {
   const title = definition.title || (definition.mode === 'url' ? 'Something to do' : 'Question');
   const blocks: KnownBlock[] = [header(title), ...messagePieces(...textsOf(definition)).map(section)];
   return {
-    text: `${stateText(row, place)}: ${escaped(clipped(definition.message, NOTIFICATION_MAX))}`,
+    text: `${stateText(row, place)}: ${escaped(clipped(readable(definition.message), NOTIFICATION_MAX))}`,
     blocks: [...blocks, ...stateBlocks(row, place)],
   };
 }
@@ -159,7 +160,7 @@ function answerButtons(id: string, definition: Definition, place: ShownTo): Butt
 function buttonChoices(schema: FormSchema | undefined): readonly string[] | undefined {
   const [field, ...others] = Object.values(schema?.properties ?? {});
   if (field === undefined || others.length > 0 || field.type === 'array') return undefined;
-  const titles = choicesOf(field)?.map(({ title }) => title);
+  const titles = choicesOf(field)?.map(({ title }) => readableLine(title));
   if (titles === undefined || titles.length > CHOICES_MAX) return undefined;
   return titles.every((title) => title !== '' && title.length <= BUTTON_MAX) ? titles : undefined;
 }

@@ -1,3 +1,5 @@
+import { readableLine } from '@parley/shared/domain/readable';
+
 /** The longest text of one section block. */
 const SECTION_MAX = 3_000;
 
@@ -12,6 +14,11 @@ export function clipped(text: string, most: number): string {
   const cut = text.slice(0, most - 1);
   // Half of a surrogate pair is no character.
   return `${cut.isWellFormed() ? cut : cut.slice(0, -1)}…`;
+}
+
+/** A name that others chose, on one line without hidden characters; `–` where nothing is to be seen. */
+export function lineText(text: string, most: number): string {
+  return clipped(readableLine(text) || '–', most);
 }
 
 /**

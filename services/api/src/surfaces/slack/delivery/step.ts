@@ -1,0 +1,70 @@
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '@parley/shared/domain/ids';
+import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import { isDecidedTogether, stepMessage } from '../mapping/step.ts';
+import { SLACK, type SlackDeliveryDeps } from './deps.ts';
+import { failed } from './question.ts';
+import { showRecord } from './record.ts';
+
+/** The calls of one step of a run, on the stream request of its turn. */
+export interface StepRef {
+  readonly stream: StreamRef;
+  readonly step: string;
+}
+
+const PAGE = 100;
+
+/** The task that brings the message about all calls of a step up to date. */
+export function stepTask({ definition }: ApprovalRow): OutboxTask {
+  const subject = `${formatStreamPath(definition)}/${encodeURIComponent(definition.step)}`;
+  return { kind: SLACK, subject, bucket: bucketOf(definition) };
+}
+
+/** Reads the subject of `stepTask`. Undefined for any other text. */
+export function parseStep(subject: string): StepRef | undefined {
+  const end = subject.lastIndexOf('/');
+  const stream = parseStreamPath(subject.slice(0, Math.max(end, 0)));
+  try {
+    return stream && { stream, step: decodeURIComponent(subject.slice(end + 1)) };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Brings the message with which a person decides on all calls of a step up to date. It is posted once two calls are open,
+ * and names calls whose own messages were posted only.
+ */
+export async function deliverStep(
+  deps: SlackDeliveryDeps,
+  { stream, step }: StepRef,
+  attempt: number,
+): Promise<OutboxResult> {
+  const place = await deps.places.turn(stream);
+  const installation = place && (await deps.installations.find(place));
+  if (place === undefined || installation === undefined) return 'done';
+  const open = await openCalls(deps, { stream, step });
+  const isOpen = isDecidedTogether(open);
+  const message = stepMessage(open, { user: place.userId, isPrivate: place.isPrivate });
+  const shown = { id: `calls ${step}`, owner: stream, isUntouched: false, isOpen, message };
+  try {
+    const result = await showRecord(deps, await deps.clientOf(installation.botToken), shown, place);
+    return result !== undefined && 'deferInMs' in result ? result : 'done';
+  } catch (error) {
+    return failed(deps, error, shown.id, attempt);
+  }
+}
+
+/** The open calls of a step whose messages were posted, oldest first. */
+async function openCalls({ approvals, places }: SlackDeliveryDeps, { stream, step }: StepRef) {
+  const calls: ApprovalRow[] = [];
+  let cursor: string | undefined;
+  do {
+    const next = cursor === undefined ? {} : { cursor };
+    const page = await approvals.page({ owner: stream, statuses: ['pending'], limit: PAGE, ...next });
+    calls.push(...page.rows.filter(({ definition }) => definition.step === step));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  const posted = await Promise.all(calls.map(({ id }) => places.posted(stream, id)));
+  return calls.filter((_, index) => posted[index] !== undefined).reverse();
+}

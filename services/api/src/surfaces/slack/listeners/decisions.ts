@@ -1,0 +1,64 @@
+import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import { approvalOverText } from '../mapping/approval.ts';
+import { callerOf, type ListenerDeps } from './deps.ts';
+import { createOwnRecords } from './own-records.ts';
+
+const OVER_CODES: readonly string[] = ['already_settled', 'expired'];
+
+/** The approvals of the person who acts in Slack. */
+export const APPROVALS = createOwnRecords<ApprovalRow>({
+  read: ({ engine }, caller, id) => engine.approvals.read(caller, id),
+  overText: (row, reader) => (isApprovalEnded(row.status) ? approvalOverText(row, reader) : undefined),
+});
+
+/** What other people read. */
+export const NOT_YOURS = 'Only the person who was asked can decide on this call.';
+
+/** The approvals with these ids; undefined unless all of them are this person's. */
+export async function findApprovals(
+  deps: ListenerDeps,
+  owner: Owner,
+  ids: readonly string[],
+): Promise<ApprovalRow[] | undefined> {
+  const rows = await Promise.all(ids.map((id) => APPROVALS.find(deps, owner, id)));
+  const found = rows.filter((row) => row !== undefined);
+  return found.length > 0 && found.length === ids.length ? found : undefined;
+}
+
+/** Records a decision; returns why it was refused. Throws `unavailable`: Slack then shows that it failed. */
+export async function decide(
+  deps: ListenerDeps,
+  owner: Owner,
+  id: string,
+  response: ApprovalInput,
+): Promise<ParleyError | undefined> {
+  const caller = callerOf(owner);
+  const admitted = deps.limits.call(caller, true, id);
+  try {
+    await deps.engine.approvals.decide({ caller, id, response, surface: 'slack', admitted });
+    deps.nudge();
+    return undefined;
+  } catch (error) {
+    if (!isParleyError(error) || error.code === 'unavailable') throw error;
+    return error;
+  }
+}
+
+/** Records the same decision on several calls. Returns what the person reads where not all were recorded, as plain text. */
+export async function decideAll(
+  deps: ListenerDeps,
+  owner: Owner,
+  rows: readonly ApprovalRow[],
+  response: ApprovalInput,
+): Promise<string | undefined> {
+  const outcomes = await Promise.all(rows.map(({ id }) => decide(deps, owner, id, response)));
+  const faults = outcomes.filter((fault) => fault !== undefined);
+  if (faults.length === 0) return undefined;
+  const recorded = `Your decision was recorded for ${rows.length - faults.length} of ${rows.length} calls.`;
+  const other = faults.find(({ code }) => !OVER_CODES.includes(code));
+  return `${recorded} ${other?.message ?? 'The others were over before.'}`;
+}

@@ -1,0 +1,42 @@
+import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import { denyModal } from '../mapping/approval.ts';
+import { ACTION, idsIn } from '../mapping/names.ts';
+import { stepCallsMessage } from '../mapping/step.ts';
+import { escaped } from '../mapping/text.ts';
+import { decideAll, findApprovals, NOT_YOURS } from './decisions.ts';
+import type { ListenerDeps } from './deps.ts';
+import { openModal, type Pressed, privately } from './pressed.ts';
+
+/** Buttons that act on all calls of a step. */
+export const STEP_ACTIONS: readonly string[] = [ACTION.calls, ACTION.approveAll, ACTION.denyAll];
+
+/** A button of the calls of a step. It acts on the calls that its message names, as far as they are open. */
+export async function pressStep(deps: ListenerDeps, pressed: Pressed, value: string): Promise<void> {
+  const { owner, respond, action, slackUser } = pressed;
+  const rows = await findApprovals(deps, owner, idsIn(value));
+  if (rows === undefined) return privately(respond, NOT_YOURS);
+  const open = rows.filter(({ status }) => !isApprovalEnded(status));
+  if (open.length === 0) return privately(respond, 'These approvals are over.');
+  switch (action.action_id) {
+    case ACTION.calls: {
+      const card = stepCallsMessage(open, slackUser);
+      await respond({ response_type: 'ephemeral', replace_original: false, ...card });
+      return;
+    }
+    case ACTION.denyAll:
+      return openModal(pressed, denyModal(open));
+    case ACTION.approveAll:
+      return approveAll(deps, pressed, open);
+  }
+}
+
+async function approveAll(
+  deps: ListenerDeps,
+  { owner, respond, body }: Pressed,
+  open: readonly ApprovalRow[],
+): Promise<void> {
+  const refusal = await decideAll(deps, owner, open, { decision: 'approve' });
+  if (refusal !== undefined) return privately(respond, escaped(refusal));
+  if (body.container.is_ephemeral === true) await respond({ delete_original: true });
+}
