@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { describeInChromium } from '../../harness/in-chromium.ts';
 import { createSlackPerson, readable, type SlackPerson } from '../../harness/slack/person.ts';
 import { type SlackStandIn, signatureOf, startSlack } from '../../harness/slack/slack.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -7,6 +9,7 @@ import { createTestBrowser } from '../../integration/connect/browser.ts';
 import { SIZE } from '../../load/size.ts';
 import { meet } from '../connect/person.ts';
 import { startWorld, type World } from '../connect/world.ts';
+import { openInboxPage } from './inbox-page.ts';
 
 vi.setConfig({ testTimeout: 120_000 * SIZE.patience });
 
@@ -14,6 +17,7 @@ const APP = {
   clientId: 'slack-app',
   clientSecret: 'slack-client-secret',
   signingSecret: 'slack-signing-secret',
+  appToken: 'xapp-1-A1-1-a',
 };
 
 let world: World;
@@ -30,6 +34,7 @@ beforeAll(async () => {
       PARLEY_SLACK_CLIENT_ID: APP.clientId,
       PARLEY_SLACK_CLIENT_SECRET: APP.clientSecret,
       PARLEY_SLACK_SIGNING_SECRET: APP.signingSecret,
+      PARLEY_SLACK_APP_TOKEN: APP.appToken,
       PARLEY_SLACK_URL: slack.url,
       PARLEY_SLACK_AGENT: 'brisk',
       PARLEY_OUTBOX_MS: '200',
@@ -62,9 +67,15 @@ async function install(team: string, enterprise?: string): Promise<string> {
   return last.text();
 }
 
-function inSlack(user: string, team = 'T1', installedIn = team, enterprise?: string): SlackPerson {
+function inSlack(
+  user: string,
+  team = 'T1',
+  installedIn = team,
+  enterprise?: string,
+  isSocketMode = false,
+): SlackPerson {
   return createSlackPerson(
-    { slack, url: world.url, signingSecret: APP.signingSecret },
+    { slack, url: world.url, signingSecret: APP.signingSecret, isSocketMode },
     { team, user, installedIn, ...(enterprise !== undefined && { enterprise }) },
   );
 }
@@ -82,6 +93,31 @@ async function linked(user: string, team = 'T1', enterprise?: string) {
   const done = await web.browser.open(back.headers.get('location') ?? '');
   expect(done.heading).toContain('Slack is connected');
   return { person, web };
+}
+
+function inThread(thread: string, text: RegExp) {
+  return slack.messages.filter((one) => one.thread_ts === thread && text.test(readable(one)));
+}
+
+/** Kills the pods from which the first edits of these messages come, once all have come and before any is made. Returns how many. */
+function killThoseThatEdit(messages: readonly string[]): Promise<number> {
+  const editors = new Map<string, number>();
+  return new Promise((resolve) => {
+    slack.onCall = async (method, from, { ts }) => {
+      if (method !== 'chat.update' || !messages.includes(String(ts))) return;
+      editors.set(String(ts), from);
+      await waitUntil(() => editors.size === messages.length, { what: 'the other edits' });
+      if (slack.onCall === undefined) return;
+      slack.onCall = undefined;
+      const ports = [...editors.values()];
+      const victims = world.pods.filter(({ pid }) => ports.some((port) => holdsPort(pid, port)));
+      slack.setDown(true);
+      for (const victim of victims) victim.kill('SIGKILL');
+      await Promise.all(victims.map(({ exited }) => exited));
+      slack.setDown(false);
+      resolve(victims.length);
+    };
+  });
 }
 
 /** True when the process has a connection from this local port. */
@@ -105,6 +141,31 @@ function addressIn(channel: string): string | undefined {
   const texts = slack.messages.filter((one) => one.channel === channel).map(readable);
   return /"url":"([^"]*\/auth\/link\/[^"]*)"/.exec(texts.join(' '))?.[1];
 }
+
+await describeInChromium('the widget beside Slack, over three pods', (chromium) => {
+  it('settles the question of a message in the browser, and shows there what was answered in Slack', async () => {
+    const { person, web } = await linked('U17');
+    const browser = await launchChromium(chromium);
+    onTestFinished(() => browser.close());
+    const page = await openInboxPage(browser, world.url, web.token);
+    const inWidget = await person.say('choose');
+    await person.sees(inWidget.thread, 'parley_choice_0');
+    const closedLine = page.locator('button[aria-expanded=false]');
+    await closedLine.click();
+    await page.getByRole('radio', { name: 'Large' }).check();
+    await page.getByRole('button', { name: 'Send' }).click();
+    const settled = await person.sees(inWidget.thread, 'Answered by <@U17> in another application');
+    expect(readable(settled)).not.toContain('"button"');
+    await person.sees(inWidget.thread, 'Thank you.');
+    const inSlack = await person.say('choose');
+    const question = await person.sees(inSlack.thread, 'parley_choice_0');
+    await closedLine.click();
+    await page.getByRole('radio', { name: 'Large' }).waitFor();
+    await person.press(question, 'parley_choice_0');
+    await page.getByText('This was answered somewhere else.').first().waitFor();
+    await person.sees(inSlack.thread, 'Thank you.');
+  });
+});
 
 describe('the app in Slack, over three pods', () => {
   it('answers a person who has linked their account, in the thread, once for an event that comes twice', async () => {
@@ -258,6 +319,33 @@ describe('the app in Slack, over three pods', () => {
     await person.sees(remembered.thread, /Five .*word-39/);
   });
 
+  it('has all calls of a step approved or denied at once, by the person asked alone', async () => {
+    const { person } = await linked('U18');
+    const { person: other } = await linked('U19');
+    const { thread } = await person.say('pair Hello');
+    const together = structuredClone(await person.sees(thread, 'parley_approve_all'));
+    const refused = await other.press(together, 'parley_approve_all');
+    await waitUntil(() => refused.told(), { what: 'the refusal' });
+    expect(JSON.stringify(refused.told())).toContain('Only the person who was asked');
+    expect((await person.press(together, 'parley_approve_all')).status).toBe(200);
+    await person.sees(thread, /Hello.*Hello.*word-39/);
+    await person.sees(thread, 'No call of this step is open any more.');
+    expect(inThread(thread, /Approved by <@U18> in Slack/)).toHaveLength(2);
+    const inChannel = await person.say('pair Bye', { channel: 'C3' });
+    const named = await person.sees(inChannel.thread, 'parley_calls');
+    expect(readable(named)).not.toContain('Bye');
+    const shown = await person.press(named, 'parley_calls');
+    const calls = await waitUntil(() => shown.told(), { what: 'the calls' });
+    for (const text of ['Bye one', 'Bye two']) expect(JSON.stringify(calls)).toContain(text);
+    await person.press({ blocks: calls.blocks as never, channel: 'C3' }, 'parley_deny_all');
+    const view = await waitUntil(() => person.view(), { what: 'the reason' });
+    expect(await other.submit(view, [{}])).toMatchObject({ body: { response_action: 'update' } });
+    expect((await person.submit(view, [{ value: 'Not today' }])).body).toBeUndefined();
+    await waitUntil(() => inThread(inChannel.thread, /Denied by <@U18> in Slack/).length === 2, {
+      what: 'the edits',
+    });
+  });
+
   it('brings a question that was asked in the web, and settles it there by an answer in Slack', async () => {
     const { person, web } = await linked('U10');
     const watched = await web.say('choose', { agent: 'notifier' });
@@ -287,6 +375,35 @@ describe('the app in Slack, over three pods', () => {
     expect((await person.press(notice, 'parley_choice_0')).status).toBe(200);
     const settled = await fetch(`${world.url}/v1/elicitations/${elicitationId}`, { headers: service });
     expect(await settled.json()).toMatchObject({ status: 'accepted', content: { ok: true } });
+  });
+
+  it('takes a message and an answer over Socket Mode, once each although a connection ends before its acknowledgement', async () => {
+    await linked('U16');
+    const person = inSlack('U16', 'T1', 'T1', undefined, true);
+    const cut: string[] = [];
+    slack.sockets.endsAfter = ({ type }) => {
+      const isFirst = !cut.includes(String(type));
+      if (isFirst) cut.push(String(type));
+      return isFirst;
+    };
+    const { thread } = await person.say('choose');
+    const question = structuredClone(await person.sees(thread, 'parley_choice_0'));
+    expect((await person.press(question, 'parley_choice_0')).status).toBe(200);
+    slack.sockets.endsAfter = undefined;
+    await person.sees(thread, 'Answered by <@U16> in Slack');
+    await person.sees(thread, 'Thank you.');
+    expect(cut).toEqual(['event_callback', 'block_actions']);
+    expect(inThread(thread, /./)).toHaveLength(3);
+    const forms = await person.say('fill', { thread });
+    await person.press(await person.sees(forms.thread, 'parley_open'), 'parley_open');
+    const view = await waitUntil(() => person.view(), { what: 'the form' });
+    expect((await person.submit(view, [{ value: 'x' }, { value: '3' }, {}])).body).toMatchObject({
+      response_action: 'errors',
+    });
+    expect((await person.submit(view, [{ value: 'Ada' }, { value: '3' }, {}])).body).toBeUndefined();
+    await waitUntil(() => inThread(thread, /Thank you/).length === 2, { what: 'the reply' });
+    // Every pod has its connection again.
+    await waitUntil(() => slack.sockets.size() === world.pods.length, { what: 'the connections' });
   });
 
   it('loses and doubles nothing while Slack is away', async () => {
@@ -357,32 +474,6 @@ describe('the app in Slack, over three pods', () => {
     expect(readable(message)).not.toContain('"button"');
     expect(
       slack.messages.filter((one) => one.thread_ts === thread && /Which colour/.test(readable(one))),
-    ).toHaveLength(1);
-  });
-
-  it('has a message edited by another pod when the one that answered dies between its commit and the edit', async () => {
-    const { person } = await linked('U9');
-    const { thread } = await person.say('choose');
-    const question = await person.sees(thread, 'parley_choice_0');
-    let editing = 0;
-    // The pod that edits first is killed before its edit is made.
-    slack.onCall = async (method, from) => {
-      if (method !== 'chat.update' || editing > 0) return;
-      const victim = world.pods.find(({ pid }) => holdsPort(pid, from));
-      if (victim === undefined) return;
-      editing += 1;
-      slack.setDown(true);
-      victim.kill('SIGKILL');
-      await victim.exited;
-      slack.setDown(false);
-    };
-    await person.press(question, 'parley_choice_0');
-    await person.sees(thread, 'Answered by <@U9>');
-    await person.sees(thread, 'Thank you.');
-    slack.onCall = undefined;
-    expect(editing).toBe(1);
-    expect(
-      slack.messages.filter((one) => one.thread_ts === thread && /Which size/.test(readable(one))),
     ).toHaveLength(1);
   });
 
@@ -460,6 +551,23 @@ describe('the app in Slack, over three pods', () => {
     await install('T2');
     const { thread } = await person.say('anything');
     await person.sees(thread, 'Connect your account');
+  });
+
+  it('has a question and an approval edited by another pod when those that edit die between the commit and the edit', async () => {
+    const { person } = await linked('U9');
+    const asking = await person.say('choose');
+    const question = structuredClone(await person.sees(asking.thread, 'parley_choice_0'));
+    const calling = await person.say('echo Once');
+    const card = structuredClone(await person.sees(calling.thread, 'parley_approve'));
+    const killed = killThoseThatEdit([question.ts, card.ts]);
+    await Promise.all([person.press(question, 'parley_choice_0'), person.press(card, 'parley_approve')]);
+    expect(await killed).toBeGreaterThan(0);
+    await person.sees(asking.thread, 'Answered by <@U9> in Slack');
+    await person.sees(calling.thread, 'Approved by <@U9> in Slack');
+    await person.sees(asking.thread, 'Thank you.');
+    await person.sees(calling.thread, /Once .*word-39/);
+    expect(inThread(asking.thread, /Which size/)).toHaveLength(1);
+    expect(inThread(calling.thread, /wants to call/)).toHaveLength(1);
   });
 
   it('does all of it with the permissions of the shipped user of Redis', () => {

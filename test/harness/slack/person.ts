@@ -8,6 +8,8 @@ export interface SlackWorld {
   /** Where the app takes requests. */
   readonly url: string;
   readonly signingSecret: string;
+  /** True: what the person does reaches the app over Socket Mode. */
+  readonly isSocketMode?: boolean;
 }
 
 export interface SlackIdentity {
@@ -26,7 +28,10 @@ const ACK_MS = 3_000;
 const RETRIES = 3;
 
 /** A person in Slack, whose client sends what Slack would send. */
-export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, identity: SlackIdentity) {
+export function createSlackPerson(
+  { slack, url, signingSecret, isSocketMode = false }: SlackWorld,
+  identity: SlackIdentity,
+) {
   const { team, user, installedIn = team, enterprise } = identity;
   const ofEnterprise = enterprise !== undefined;
 
@@ -47,7 +52,7 @@ export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, ide
 
   /** Sends an event, again with the same id where it is not acknowledged, as Slack does. */
   async function event(event: Json, id = `Ev${randomUUID()}`): Promise<number> {
-    const body = JSON.stringify({
+    const payload = {
       type: 'event_callback',
       event_id: id,
       event_time: Math.floor(Date.now() / 1_000),
@@ -63,7 +68,12 @@ export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, ide
         },
       ],
       event,
-    });
+    };
+    if (isSocketMode) {
+      await slack.sockets.deliver('events_api', payload);
+      return 200;
+    }
+    const body = JSON.stringify(payload);
     let status = 0;
     for (let attempt = 0; attempt <= RETRIES; attempt += 1) {
       const retry =
@@ -76,7 +86,11 @@ export function createSlackPerson({ slack, url, signingSecret }: SlackWorld, ide
     return status;
   }
 
-  function interaction(payload: Json) {
+  async function interaction(payload: Json) {
+    if (isSocketMode) {
+      const reply = await slack.sockets.deliver('interactive', payload);
+      return { status: 200, body: reply === undefined ? '' : JSON.stringify(reply) };
+    }
     const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
     return post('/slack/interactions', body, 'application/x-www-form-urlencoded');
   }

@@ -1,15 +1,18 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listenOnFreePort } from '../free-port.ts';
+import { createSockets, type Sockets } from './sockets.ts';
 import { type Json, METHODS, type SlackMessage, SlackRefusal, type SlackState } from './state.ts';
 
-/** A stand-in of Slack: its Web API, its OAuth pages, and what it sends to apps over HTTP. It is not Slack. */
+/** A stand-in of Slack: its Web API, its OAuth pages, and what it sends to apps over HTTP or Socket Mode. It is not Slack. */
 export interface SlackStandIn extends SlackState {
   readonly url: string;
+  /** The connections of Socket Mode. */
+  readonly sockets: Sockets;
   /** While true, connections are cut, as when Slack cannot be reached. */
   setDown(isDown: boolean): void;
-  /** Called before each call of a method is handled, with the port that it came from; may wait. */
-  onCall: ((method: string, from: number) => Promise<void> | void) | undefined;
+  /** Called before each call of a method is handled, with the port that it came from and what was given; may wait. */
+  onCall: ((method: string, from: number, given: Json) => Promise<void> | void) | undefined;
   /** The Slack user that browsers are signed in as. With an enterprise, they install the app for all of it. */
   signedIn: { team: string; user: string; enterprise?: string };
   /** How long the tokens last that are given out, in seconds. */
@@ -29,6 +32,8 @@ export interface SlackApp {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly signingSecret: string;
+  /** The token of the app with which pods open connections of Socket Mode. */
+  readonly appToken?: string;
 }
 
 // A burst, and a steady rate for each channel: about what Slack allows.
@@ -54,6 +59,7 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     if (isDown) request.socket.destroy();
     else void handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
   });
+  const sockets = createSockets(server);
   const port = await listenOnFreePort(server);
   const url = `http://127.0.0.1:${port}`;
 
@@ -83,8 +89,9 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
   async function call(method: string, request: IncomingMessage, body: string, response: ServerResponse) {
     const given = parse(body, request.headers['content-type']);
     state.calls.set(method, (state.calls.get(method) ?? 0) + 1);
-    await slack.onCall?.(method, request.socket.remotePort ?? 0);
-    if (isDown) {
+    await slack.onCall?.(method, request.socket.remotePort ?? 0, given);
+    // A call whose connection has ended meanwhile did not arrive.
+    if (isDown || request.socket.destroyed) {
       request.socket.destroy();
       return;
     }
@@ -104,6 +111,7 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     try {
       if (method === 'oauth.v2.access') return { ok: true, ...grant(given) };
       if (method === 'openid.connect.token') return { ok: true, ...identify(given) };
+      if (method === 'apps.connections.open') return { ok: true, ...connect(given) };
       const known = state.tokens.get(String(given.token));
       if (known === undefined) throw new SlackRefusal('invalid_auth');
       if (Number(known.until ?? Number.POSITIVE_INFINITY) < Date.now())
@@ -150,6 +158,11 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     };
   }
 
+  function connect({ token }: Json): Json {
+    if (app.appToken === undefined || token !== app.appToken) throw new SlackRefusal('invalid_auth');
+    return { url: `ws://127.0.0.1:${port}/link` };
+  }
+
   function identify(given: Json): Json {
     checkClient(given);
     const person = state.codes.get(String(given.code));
@@ -174,6 +187,7 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
   const slack: SlackStandIn = {
     ...state,
     url,
+    sockets,
     responses: [],
     onCall: undefined,
     signedIn: { team: 'T1', user: 'U1' },
@@ -195,6 +209,7 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     },
     responseUrl: (of) => `${url}/respond/${of}`,
     async stop() {
+      sockets.stop();
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },
