@@ -18,8 +18,6 @@ export const A2A: Standard = {
     'A2A-27':
       'By design: credentials come over the hosted connect pages, with https ([connect](connect.md)).',
     'A2A-28': 'Does not apply: no credential goes in band ([a2a](a2a.md)).',
-    'A2A-35':
-      'Does not apply: as a client Parley registers no push. It subscribes and polls ([a2a](a2a.md)).',
     'A2A-30': 'The extension defines what an answer means ([a2a](a2a.md)).',
     'A2A-31': 'By design: an answer settles one question, once; a later call asks again.',
   },

@@ -1,3 +1,4 @@
+import type { PushedCall } from '../domain/a2a/pushed-call.ts';
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
@@ -49,6 +50,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     wakes,
     approvalWakes,
     inboxWakes,
+    pushedCalls: new InProcessEventBus<PushedCall>(),
     // No worker takes jobs in this process: the timers and the sweep of the pod expire its elicitations.
     deadlineJobs: { add: async () => undefined },
     claims: createMemoryClaims(),

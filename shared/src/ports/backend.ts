@@ -1,3 +1,4 @@
+import type { PushedCall } from '../domain/a2a/pushed-call.ts';
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { ConnectStore } from './connect-store.ts';
@@ -81,6 +82,8 @@ export interface Backend {
   readonly approvalWakes: EventBus<ApprovalWake>;
   /** The wakes of records by owner, for inboxes. */
   readonly inboxWakes: EventBus<InboxWake>;
+  /** Pushes of remote agents, by the stream request of the run whose call they are about. */
+  readonly pushedCalls: EventBus<PushedCall>;
   readonly deadlineJobs: DeadlineJobs;
   readonly claims: Claims;
   readonly limits: Limits;

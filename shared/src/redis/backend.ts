@@ -14,6 +14,7 @@ import { createRedisStoredRecords } from './elicitations/stored-records.ts';
 import { createRedisErasure } from './erasure/erasure.ts';
 import { RedisEventBus } from './feed/event-bus.ts';
 import { createRedisFeed } from './feed/feed.ts';
+import { decodePushedCall } from './feed/pushed-call-codec.ts';
 import { decodeApprovalWake, decodeInboxWake, decodeWake, encodeWake } from './feed/wake-codec.ts';
 import { createDeadlineJobs } from './jobs/timers.ts';
 import { createRedisLimits } from './limits/limits.ts';
@@ -96,6 +97,13 @@ export function createRedisBackend({
       family: 'inbox',
       encode: encodeWake,
       decode: decodeInboxWake,
+    }),
+    pushedCalls: new RedisEventBus({
+      redis,
+      subscriber,
+      family: 'pushed',
+      encode: (event) => JSON.stringify(event),
+      decode: decodePushedCall,
     }),
     deadlineJobs,
     claims: createRedisClaims(redis, onError),

@@ -46,6 +46,7 @@ const LIMITS = [
   ...CHAT_QUOTAS.flatMap((quota) => [`user-${quota}`, `tenant-${quota}`] as const),
   'pod-turns',
   'pod-tenant-turns',
+  'a2a-pushed',
 ] as const;
 const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];
 const REFRESHES = ['refreshed', 'refused', 'failed', 'overtaken'] as const;

@@ -112,7 +112,7 @@ export const Variables = z.object({
   ),
 
   PARLEY_A2A_URL: text(
-    'Origin at which A2A clients reach `/run/a2a`. The agent cards name it. Default the origin of PARLEY_PUBLIC_URL, and without it that of the request.',
+    'Origin at which A2A clients reach `/run/a2a`. The agent cards name it. With PARLEY_VAULT_KEYS, remote agents that this deployment calls push to it (`/run/a2a-pushed`). Default the origin of PARLEY_PUBLIC_URL; without both, cards name the origin of the request, and nobody pushes.',
   ),
   PARLEY_A2A_AUDIENCE: text('Audience that tokens must name at `/run/a2a`. Default PARLEY_JWT_AUDIENCE.'),
   PARLEY_A2A_SIGNING_KEY: text(

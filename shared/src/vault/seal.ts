@@ -4,7 +4,7 @@ import type { KeyRing } from './key-ring.ts';
 
 /** The identity to which a record is sealed. It opens only with the same identity. */
 export interface SealIdentity extends CredentialRef {
-  readonly purpose: 'credential' | 'staged' | 'flow' | 'round' | 'push';
+  readonly purpose: 'credential' | 'staged' | 'flow' | 'round' | 'push' | 'push-address';
   /** Distinguishes records with the same purpose and credential. Empty where there is only one. */
   readonly recordId: string;
 }

@@ -5,6 +5,7 @@ import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { startBookingTools } from '../../faults/booking-tools.ts';
 import { openSite, type Site } from '../../faults/site.ts';
+import { type RemoteAgent, startRemoteAgent } from '../../harness/a2a/remote-agent.ts';
 import { serviceKeyOf } from '../../load/load-env.ts';
 import { openBalancer, openPodPair, type PodPair } from '../pod-pair.ts';
 import { startDesk } from './desk.ts';
@@ -12,6 +13,8 @@ import { startDesk } from './desk.ts';
 /** Two pods with an agent for MCP and A2A clients, behind a proxy that picks a random one for each request. */
 export interface McpPods {
   readonly url: string;
+  /** A remote agent that pushes, the stock server of `@a2a-js/sdk`, to which `stock` hands on. */
+  readonly stock: RemoteAgent;
   /** How often each call booked, by its name. */
   readonly booked: ReadonlyMap<string, number>;
   token(userId: string, tenant?: string): Promise<string>;
@@ -39,6 +42,10 @@ export const STEPS = 5;
  */
 function line({ userText, results }: Turn): ScriptedReply {
   const [word = '', name = ''] = userText.split(' ');
+  if (word === 'stock')
+    return results.length > 0
+      ? { text: `Heard ${results[0]?.text}` }
+      : { calls: [{ name: 'delegate_to_stock', arguments: { task: 'page' } }] };
   const [hop, next] = HOPS[word] ?? [];
   if (hop !== undefined)
     return results.length > 0
@@ -58,7 +65,7 @@ function line({ userText, results }: Turn): ScriptedReply {
 export async function openMcpPods(): Promise<McpPods> {
   const booked = new Map<string, number>();
   const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
-  const [site, desk, model, bookings] = await Promise.all([
+  const [site, desk, model, bookings, stock] = await Promise.all([
     openSite(),
     startDesk((name) => booked.set(name, (booked.get(name) ?? 0) + 1)),
     startScriptedModel({ script: [line], delayMs: 1 }),
@@ -68,6 +75,7 @@ export async function openMcpPods(): Promise<McpPods> {
         booked.set(name, (booked.get(name) ?? 0) + 1);
       },
     }),
+    startRemoteAgent({ streaming: false, push: true }),
   ]);
   const [balancer, peerBalancer] = await Promise.all([openBalancer('random'), openBalancer('random')]);
   const remote = (id: string, url: string) =>
@@ -82,12 +90,13 @@ export async function openMcpPods(): Promise<McpPods> {
     `${common}a2aAgents:
 ${remote('one', peerBalancer.url)}
 ${remote('three', peerBalancer.url)}
+  stock: { title: Stock, cardUrl: "${stock.url}", credentialScope: none }
 mcpServers:
   bookings: { title: Bookings, transport: http, url: "${bookings.url}", credentialScope: none }
   desk: { title: Desk, transport: http, url: "${desk.url}", credentialScope: none }
 agents:
   hasty: { title: Hasty, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }], limits: { questionTimeoutSeconds: 1 } }
-  helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }, { server: desk }], delegates: [{ agent: one, description: First. }, { agent: three, description: Third. }], limits: { steps: ${STEPS} } }
+  helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }, { server: desk }], delegates: [{ agent: one, description: First. }, { agent: three, description: Third. }, { agent: stock, description: Pushes. }], limits: { steps: ${STEPS} } }
   two: { title: Two, model: scripted, instructions: Help., delegates: [{ agent: three, description: Third. }] }
 defaultAgent: helper
 mcpOffer:
@@ -116,6 +125,7 @@ a2aOffer:
   return {
     url: pods.url,
     booked,
+    stock,
     token: pods.token,
     kill: pods.kill,
     async openPeer() {
@@ -133,6 +143,7 @@ a2aOffer:
       await peer?.site.stop();
       await bookings.stop();
       await desk.stop();
+      await stock.stop();
       await model.stop();
       rmSync(folder, { recursive: true, force: true });
     },

@@ -203,6 +203,33 @@ describe.each(A2A_BINDINGS)('the official client of A2A over %s, through two pod
   });
 });
 
+describe('a remote agent that pushes, the stock server of A2A', () => {
+  it('has any pod continue a turn that waits on no pod', async () => {
+    // The stock server reports its pushes there.
+    vi.spyOn(console, 'info').mockReturnValue();
+    const token = await pods.token(`person-${randomUUID()}`);
+    const client = await openA2aClient(pods.url, 'JSONRPC', token);
+    const begun = pods.stock.begun.length;
+    const asked = await sent(client, say('stock'));
+    expect(stateOf(asked)).toBe('AUTH_REQUIRED');
+    const taskId = pods.stock.begun[begun] ?? '';
+    await waitUntil(async () => (await pods.stock.pushTargets(taskId)).length > 0, {
+      what: 'the registration',
+    });
+    pods.stock.release(taskId);
+    const ended = await waitUntil(
+      async () => {
+        const task = await client.getTask({ id: asked.id, tenant: '' });
+        return stateOf(task) === 'COMPLETED' && task;
+      },
+      { what: 'the end of the task' },
+    );
+    expect(textOf(ended)).toBe('Heard Authorized.');
+    expect(pods.stock.begun).toHaveLength(begun + 1);
+    vi.restoreAllMocks();
+  });
+});
+
 describe('two Parleys whose agents delegate to each other through A2A', () => {
   /** The questions about one call that each Parley asks: its own person, or in the name of the other. */
   const CALLS_OF = [

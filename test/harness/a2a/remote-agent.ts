@@ -1,8 +1,14 @@
 /** A remote agent: the stock server of `@a2a-js/sdk`, whose executor does what the words of a task say. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { AgentCard, TaskState, type TaskStatus } from '@a2a-js/sdk';
-import { DefaultRequestHandler, InMemoryTaskStore, ServerCallContext } from '@a2a-js/sdk/server';
+import { AgentCard, type TaskPushNotificationConfig, TaskState, type TaskStatus } from '@a2a-js/sdk';
+import {
+  DefaultPushNotificationSender,
+  DefaultRequestHandler,
+  InMemoryPushNotificationStore,
+  InMemoryTaskStore,
+  ServerCallContext,
+} from '@a2a-js/sdk/server';
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from '@a2a-js/sdk/server/express';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import express from 'express';
@@ -14,6 +20,8 @@ export type RemoteBinding = 'JSONRPC' | 'HTTP+JSON' | 'JSONRPC 0.3';
 export interface RemoteAgentOptions {
   readonly binding?: RemoteBinding;
   readonly streaming?: boolean;
+  /** The card offers pushes. `refused`: registrations are refused all the same. */
+  readonly push?: true | 'refused';
   /** The card declares Parley's extension. */
   readonly speaksElicitation?: boolean;
   /** Every call, that of the card included, needs this value of `Authorization`, or one that passes the check. */
@@ -32,6 +40,8 @@ export interface RemoteAgent extends Pick<ScriptedExecutor, 'messages' | 'begun'
   work(taskId: string): Promise<void>;
   /** Asks again what a task asked: in the same message with a new timestamp, or in a new message. */
   repeat(taskId: string, message?: 'new'): Promise<void>;
+  /** Where a task is pushed. */
+  pushTargets(taskId: string): Promise<readonly TaskPushNotificationConfig[]>;
   /** While true, requests are not answered and their connections end. */
   cut(isCut: boolean): void;
   stop(): Promise<void>;
@@ -59,7 +69,10 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
     const status = { ...change(asked.get(taskId) ?? task.status), timestamp: new Date().toISOString() };
     await tasks.save({ ...task, status }, context);
   }
-  const requestHandler = new DefaultRequestHandler(card, tasks, executor);
+  const targets = new InMemoryPushNotificationStore();
+  const sender = new DefaultPushNotificationSender(targets);
+  if (options.push === 'refused') targets.save = () => Promise.reject(new Error('No address but mine.'));
+  const requestHandler = new DefaultRequestHandler(card, tasks, executor, undefined, targets, sender);
   const isLegacy = card.supportedInterfaces.some(({ protocolVersion }) => protocolVersion === '0.3');
   const legacyCompat = { enabled: isLegacy };
   const handlers = { requestHandler, userBuilder: UserBuilder.noAuthentication, legacyCompat };
@@ -80,6 +93,7 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
     ...executor,
     url,
     requests,
+    pushTargets: (taskId) => targets.load(taskId, new ServerCallContext()),
     work: (taskId) =>
       report(taskId, (status) => ({
         ...status,
@@ -124,7 +138,11 @@ function cardOf(url: string, options: RemoteAgentOptions): AgentCard {
     description: 'A stock agent.',
     version: '1',
     supportedInterfaces: [{ url: `${url}${path}`, protocolBinding, protocolVersion }],
-    capabilities: { streaming, extensions: speaksElicitation ? [extension] : [] },
+    capabilities: {
+      streaming,
+      pushNotifications: options.push !== undefined,
+      extensions: speaksElicitation ? [extension] : [],
+    },
     securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
     defaultInputModes: ['text/plain'],
     defaultOutputModes: ['text/plain'],

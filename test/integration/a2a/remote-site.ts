@@ -6,6 +6,7 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { PushesOf } from '../../../services/api/src/agents/a2a/call-agent.ts';
 import { createRemoteAgents } from '../../../services/api/src/agents/a2a/remote-agents.ts';
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
@@ -54,6 +55,8 @@ export interface RemotePodOptions {
   readonly limits?: string;
   readonly credentials?: Credentials;
   readonly turns?: Partial<TurnsDeps>;
+  /** Receives what the remote agent pushes. */
+  readonly pushesOf?: PushesOf | undefined;
 }
 
 export function openRemotePod(options: RemotePodOptions) {
@@ -76,6 +79,7 @@ ${file}`,
     loaded,
     mcp,
     a2a,
+    pushesOf: options.pushesOf,
     credentials: options.credentials ?? NO_CREDENTIALS,
     onServerFailure: () => undefined,
   };

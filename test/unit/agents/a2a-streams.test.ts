@@ -1,7 +1,10 @@
+import { RunDetachedError } from '@parley/shared/runs/interruption';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { guardEvents } from '../../../services/api/src/agents/a2a/event-guard.ts';
-import { createFollower } from '../../../services/api/src/agents/a2a/follower.ts';
+import { createFollower, type Follower } from '../../../services/api/src/agents/a2a/follow/follower.ts';
+import { followPushes } from '../../../services/api/src/agents/a2a/follow/pushes.ts';
 import type { EventStream } from '../../../services/api/src/agents/a2a/link.ts';
+import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
 
 /** What the guard passes on of a stream that comes in chunks of this size. */
 function guarded(text: string, size: number): Promise<string> {
@@ -80,5 +83,50 @@ describe('the follower of a task', () => {
     await vi.advanceTimersByTimeAsync(103_000);
     expect(lasting.subscriptions()).toBeGreaterThan(9);
     lasting.follower.close();
+  });
+
+  it('reads a task that is pushed less often, whether or not a person is asked', () => {
+    const { follower } = follow(1);
+    follower.pushed();
+    const pauses = Array.from({ length: 6 }, () => follower.nextReadMs(true));
+    follower.changed();
+    follower.close();
+    expect(pauses).toEqual([5_000, 10_000, 20_000, 30_000, 30_000, 30_000]);
+    expect(follower.nextReadMs(false)).toBe(5_000);
+  });
+});
+
+describe('a push that comes while a pod loses the turn', () => {
+  it.each([
+    ['is passed on', new RunDetachedError(), 1],
+    ['is not passed on when the turn ends', new Error('stopped'), 0],
+  ])('%s', (_, reason, forwards) => {
+    let push: (mayBeMissed: boolean) => void = () => undefined;
+    let forwarded = 0;
+    const ending = new AbortController();
+    const run = {
+      link: { offersPush: true, agent: { mayPush: true } },
+      call: { callKey: 'sr_1 call', signal: ending.signal },
+      state: { taskId: 'task' },
+      pushes: {
+        subscribe(onPush: typeof push) {
+          push = onPush;
+          return () => undefined;
+        },
+        async forward() {
+          forwarded += 1;
+        },
+      },
+    } as unknown as TaskRun;
+    const follower = { pushed: () => undefined } as Follower;
+    const wake = { wake: () => undefined, sleep: async () => undefined };
+    const pushed = followPushes(run, { wake, follower, signal: ending.signal });
+    push(true);
+    push(false);
+    pushed.attended();
+    push(false);
+    ending.abort(reason);
+    pushed.close();
+    expect(forwarded).toBe(forwards);
   });
 });

@@ -22,6 +22,7 @@ import type { ConnectDeps } from '../surfaces/connect/routes.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createTurns, type Turns } from '../turns/turns.ts';
 import { agentsForA2a } from './a2a.ts';
+import { wirePushesOf } from './a2a-pushes.ts';
 import { wireConnect } from './connect.ts';
 import type { PodParts } from './pod-parts.ts';
 import { createTurnObserver } from './turn-observer.ts';
@@ -96,6 +97,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     ...toolDeps,
     acp,
     a2a,
+    pushesOf: wirePushesOf(parts),
     ...(connect !== undefined && { secrets: connect.secrets }),
   });
   const named = createNamedTools(toolDeps);

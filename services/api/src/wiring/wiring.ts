@@ -34,6 +34,7 @@ import { aiSdkRoutes } from '../surfaces/ai-sdk/routes.ts';
 import { openAiRoutes } from '../surfaces/openai/routes.ts';
 import { restRoutes } from '../surfaces/rest/routes.ts';
 import { wireA2a } from './a2a.ts';
+import { wireReceivedPushes } from './a2a-pushes.ts';
 import { type WiredAgents, wireAgents } from './agents.ts';
 import { wireAnswerPages } from './answer-pages.ts';
 import { createApp } from './app.ts';
@@ -245,6 +246,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
     ...(agents === undefined ? [] : [wireMcp(parts, agents)]),
     ...(agents === undefined ? [] : wireA2a(parts, agents.turns, agents.offeredToA2a)),
+    ...(agents === undefined ? [] : wireReceivedPushes(parts)),
     // Before the connect pages, which answer for the rest of /auth.
     ...wireAnswerPages(parts, pages?.pages),
     ...(slack?.surfaces ?? []),

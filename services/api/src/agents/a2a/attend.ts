@@ -3,7 +3,9 @@ import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { failed } from '../tools/tool.ts';
 import { messageIdOf } from './checkpoint.ts';
 import { RemoteFault } from './faults.ts';
-import { createFollower, type Follower } from './follower.ts';
+import { createFollower, type Follower } from './follow/follower.ts';
+import { followPushes, type PushFollower } from './follow/pushes.ts';
+import { createTaskWake, type TaskWake } from './follow/wake.ts';
 import type { EventStream } from './link.ts';
 import { taskOutcome } from './outcome.ts';
 import { type AuthorizationPause, createPause } from './pause.ts';
@@ -11,7 +13,6 @@ import type { SettledQuestion } from './questions.ts';
 import { readQuestions } from './read-questions.ts';
 import type { RemoteTask } from './remote-task.ts';
 import type { RemoteTaskResult, TaskRun } from './task-run.ts';
-import { createTaskWake, type TaskWake } from './wake.ts';
 
 /** After a task of this length, the credential of a person is read anew. */
 const FRESH_MS = 60_000;
@@ -22,6 +23,7 @@ interface Attendance {
   readonly run: TaskRun;
   readonly wake: TaskWake;
   readonly follower: Follower;
+  readonly pushed: PushFollower;
   readonly pause: AuthorizationPause;
   readonly openedAt: number;
 }
@@ -32,27 +34,36 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
   const taskId = run.state.taskId ?? '';
   const wake = createTaskWake();
   const ending = new AbortController();
-  const follower = createFollower(link, taskId, wake, AbortSignal.any([over, ending.signal]));
+  const signal = AbortSignal.any([over, ending.signal]);
+  const follower = createFollower(link, taskId, wake, signal);
   questions.attendBy({ waiting: clock.waiting, onSettled: wake.wake });
   const pause = createPause(run, ending.signal);
-  const attendance = { run, wake, follower, pause, openedAt: performance.now() };
+  const pushed = followPushes(run, { wake, follower, signal });
+  const attendance = { run, wake, follower, pushed, pause, openedAt: performance.now() };
   let seen = '';
   try {
     follower.adopt(events);
     for (;;) {
       const task = await readTask(run, taskId);
-      const mark = task === undefined ? seen : JSON.stringify(task.status);
+      const mark = task === undefined ? seen : markOf(task);
       if (mark !== seen) follower.changed();
       seen = mark;
       if (task !== undefined && isTerminalState(task.status.state))
         return taskOutcome(link.agent.title, task, link.agent);
+      if (task !== undefined) pushed.register();
       const result = await attendOnce(attendance, task);
       if (result !== undefined) return result;
     }
   } finally {
     follower.close();
+    pushed.close();
     ending.abort();
   }
+}
+
+/** What a change of the task changes. Some agents stamp the same status anew at each reading. */
+function markOf({ status: { timestamp: _timestamp, ...status } }: RemoteTask): string {
+  return JSON.stringify(status);
 }
 
 /** Asks and answers what the task needs now, and then waits for a change. Undefined while the task goes on. */
@@ -60,7 +71,7 @@ async function attendOnce(
   attendance: Attendance,
   task: RemoteTask | undefined,
 ): Promise<RemoteTaskResult | undefined> {
-  const { run, wake, follower, pause, openedAt } = attendance;
+  const { run, wake, follower, pushed, pause, openedAt } = attendance;
   const { link, call, over, questions } = run;
   const asked = task === undefined ? [] : readQuestions(task, link.speaksElicitation);
   if (task !== undefined) {
@@ -81,6 +92,7 @@ async function attendOnce(
   if (pause.isOver || isHopeless)
     return giveUp(run, 'waited for an authorization that the user did not give');
   const readMs = follower.nextReadMs(questions.isAsking || isAuth);
+  if (task !== undefined) pushed.attended();
   await wake.sleep(Math.min(readMs, pause.leftMs), over);
   return undefined;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { OwnedCall } from '@parley/shared/runs/resume';
 import type { NamedCall } from '../delegation/delegate-tool.ts';
 import type { ServiceRefusal } from '../tools/account-question.ts';
 import type { Credentials } from '../tools/credentials.ts';
@@ -12,7 +13,7 @@ import { createRemoteQuestions, type RemoteQuestions } from './questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemoteAgents } from './remote-agents.ts';
 import { runRemoteTask } from './run-task.ts';
-import type { RemoteTaskResult, RemoteTaskRules } from './task-run.ts';
+import type { CallPushes, RemoteTaskResult, RemoteTaskRules } from './task-run.ts';
 
 export interface RemoteCallDeps {
   readonly agents: RemoteAgents;
@@ -22,7 +23,12 @@ export interface RemoteCallDeps {
   readonly asker: string;
   readonly person: TurnPerson;
   readonly rules: RemoteTaskRules;
+  /** Absent where remote agents cannot push to this deployment. */
+  readonly pushesOf?: PushesOf | undefined;
 }
+
+/** The pushes about one call. */
+export type PushesOf = (call: OwnedCall) => CallPushes;
 
 /** How long an agent is tried to be reached that has begun the task already. */
 const OPEN_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000, 16_000];
@@ -58,7 +64,7 @@ export async function callRemoteAgent(
 }
 
 async function attempt(
-  { agents, credentials, asker, person, rules }: RemoteCallDeps,
+  { agents, credentials, asker, person, rules, pushesOf }: RemoteCallDeps,
   agent: RemoteAgentTarget,
   questions: RemoteQuestions,
   call: NamedCall,
@@ -67,7 +73,9 @@ async function attempt(
   const { tenant, userId } = person;
   const work = async (credential: Readonly<Record<string, string>>): Promise<RemoteTaskResult> => {
     const opened = await open(agents, agent, call, { userId, credential });
-    return 'type' in opened ? opened : runRemoteTask(opened, rules, questions, call, task);
+    if ('type' in opened) return opened;
+    const pushes = pushesOf?.({ tenant, userId, callKey: call.callKey });
+    return runRemoteTask({ link: opened, rules, questions, pushes, call }, task);
   };
   if (agent.personal === undefined) return work({});
   const { connectorId, credentialType } = agent.personal;

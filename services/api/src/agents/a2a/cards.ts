@@ -9,6 +9,8 @@ import type { ClientSdk } from './sdk.ts';
 export interface ReadCard {
   readonly card: AgentCard;
   readonly isStreaming: boolean;
+  /** True when the agent pushes updates of its tasks. */
+  readonly offersPush: boolean;
   /** True when the agent asks and is answered by Parley's extension. */
   readonly speaksElicitation: boolean;
   /** True when a message that is sent again leads to the same task. */
@@ -28,6 +30,7 @@ const Card = z.looseObject({
   capabilities: z
     .looseObject({
       streaming: z.boolean().optional(),
+      pushNotifications: z.boolean().optional(),
       extensions: z
         .array(z.looseObject({ uri: z.string(), params: z.looseObject({}).optional() }))
         .max(100)
@@ -55,6 +58,7 @@ export async function readCard(
   return {
     card: { ...card, supportedInterfaces },
     isStreaming: capabilities?.streaming === true,
+    offersPush: capabilities?.pushNotifications === true,
     speaksElicitation: extension !== undefined,
     isRepeatable: extension?.params?.repeatableMessages === true,
   };

@@ -34,8 +34,17 @@ export interface EventStream {
   close(): void;
 }
 
+/** Where a remote agent pushes the updates of a task, and the token by which it proves who it is. */
+export interface PushRegistration {
+  readonly id: string;
+  readonly taskId: string;
+  readonly url: string;
+  readonly token: string;
+}
+
 /** A remote agent, to be called with one credential. Its methods throw RemoteFault, and the reason of an aborted signal. */
-export interface RemoteLink extends Pick<ReadCard, 'isStreaming' | 'speaksElicitation' | 'isRepeatable'> {
+export interface RemoteLink
+  extends Pick<ReadCard, 'isStreaming' | 'offersPush' | 'speaksElicitation' | 'isRepeatable'> {
   readonly agent: RemoteAgentTarget;
   send(message: OutgoingMessage, signal: AbortSignal): Promise<RemoteReply>;
   get(taskId: string, signal: AbortSignal): Promise<RemoteTask>;
@@ -45,6 +54,8 @@ export interface RemoteLink extends Pick<ReadCard, 'isStreaming' | 'speaksElicit
     signal: AbortSignal,
   ): Promise<RemoteTask | undefined>;
   subscribe(taskId: string, signal: AbortSignal): EventStream;
+  /** Has the agent push the updates of a task, in place of an earlier registration with the id. */
+  registerPush(target: PushRegistration, signal: AbortSignal): Promise<void>;
   cancel(taskId: string, signal: AbortSignal): Promise<void>;
   /** Removes the secrets that were sent from what the agent says. */
   scrub<T>(value: T): T;
@@ -71,7 +82,7 @@ type Sent = Awaited<ReturnType<Client['sendMessage']>>;
 
 export function createLink(deps: RemoteLinkDeps): RemoteLink {
   const { sdk, client, read, agent, exchanges, statusOf, scrub } = deps;
-  const { isStreaming, speaksElicitation, isRepeatable } = read;
+  const { isStreaming, offersPush, speaksElicitation, isRepeatable } = read;
   const { Task, Message } = sdk.core;
   const serviceParameters = speaksElicitation
     ? sdk.client.ServiceParameters.create(sdk.client.withA2AExtensions(ELICITATION_EXTENSION))
@@ -169,6 +180,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
   return {
     agent,
     isStreaming,
+    offersPush,
     speaksElicitation,
     isRepeatable,
     scrub,
@@ -223,6 +235,12 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
         (ending) => client.resubscribeTask({ tenant: '', id: taskId }, { signal: ending, serviceParameters }),
         signal,
       ),
+    async registerPush(target, signal) {
+      // Agents send the token by the one header or by the other.
+      const authentication = { scheme: 'Bearer', credentials: target.token };
+      const params = { tenant: '', ...target, authentication };
+      await request(READ_MS, signal, (options) => client.createTaskPushNotificationConfig(params, options));
+    },
     async cancel(taskId, signal) {
       const params = { tenant: '', id: taskId, metadata: undefined };
       await request(READ_MS, signal, (options) => client.cancelTask(params, options));

@@ -20,6 +20,8 @@ export interface RemoteAgentTarget {
   readonly personal?: { readonly connectorId: string; readonly credentialType: string };
   /** False: its questions are put to nobody. */
   readonly mayAsk: boolean;
+  /** False: its pushes are not asked for. */
+  readonly mayPush: boolean;
   readonly taskMs: number;
   readonly messageBytesMax: number;
   readonly resultLengthMax: number;
@@ -54,6 +56,7 @@ export function remoteAgentOf(
       personal: { connectorId: connector.id, credentialType: connector.type },
     }),
     mayAsk: entry.elicitation,
+    mayPush: entry.push,
     taskMs: entry.taskTimeoutSeconds * 1_000,
     messageBytesMax: entry.messageBytes,
     resultLengthMax: entry.resultCharacters,

@@ -1,13 +1,12 @@
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { startWorkClock } from '../loop/work-clock.ts';
-import { failed, type ToolCall } from '../tools/tool.ts';
+import { failed } from '../tools/tool.ts';
 import { attendTask } from './attend.ts';
 import { beginTask } from './begin.ts';
 import { newCheckpoint, parseTaskCheckpoint } from './checkpoint.ts';
 import { describeFault, FATE_UNKNOWN, RemoteFault } from './faults.ts';
-import type { EventStream, RemoteLink } from './link.ts';
-import type { RemoteQuestions } from './questions.ts';
-import type { RemoteTaskResult, RemoteTaskRules, TaskRun } from './task-run.ts';
+import type { EventStream } from './link.ts';
+import type { RemoteTaskResult, TaskRun } from './task-run.ts';
 
 /** How long the agent may take to accept that its task is cancelled, in ms. */
 const CANCEL_MS = 3_000;
@@ -17,12 +16,10 @@ const CANCEL_MS = 3_000;
  * and after, so a task is begun once. Rejects only with the reason of the call's signal.
  */
 export async function runRemoteTask(
-  link: RemoteLink,
-  rules: RemoteTaskRules,
-  questions: RemoteQuestions,
-  call: ToolCall,
+  parts: Pick<TaskRun, 'link' | 'rules' | 'questions' | 'pushes' | 'call'>,
   task: string,
 ): Promise<RemoteTaskResult> {
+  const { link, call } = parts;
   const { title, taskMs } = link.agent;
   const recorded = call.round();
   const before = recorded === undefined ? newCheckpoint(call.callKey) : parseTaskCheckpoint(recorded);
@@ -32,10 +29,7 @@ export async function runRemoteTask(
   let state = before;
   let events: EventStream | undefined;
   const run: TaskRun = {
-    link,
-    call,
-    rules,
-    questions,
+    ...parts,
     clock,
     over,
     get state() {

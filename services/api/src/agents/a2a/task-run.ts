@@ -18,11 +18,26 @@ export type RemoteTaskResult =
   | { readonly type: 'unauthorized'; readonly status: 401 | 403 }
   | { readonly type: 'again' };
 
+/** Where remote agents push updates of the task of one call. */
+export interface CallPushes {
+  /** An address for the updates of a task, and a new token that its sender must show. */
+  addressOf(taskId: string): { readonly url: string; readonly token: string };
+  /**
+   * Calls `onPush` for each push, whichever pod received it, and with `mayBeMissed` when pushes may have been missed. The
+   * returned function ends that.
+   */
+  subscribe(onPush: (mayBeMissed: boolean) => void): () => void;
+  /** Passes a push on to the pod that has the run now; a detached run is resumed. */
+  forward(): Promise<void>;
+}
+
 /** A call of a remote agent under way. */
 export interface TaskRun {
   readonly link: RemoteLink;
   readonly call: ToolCall;
   readonly rules: RemoteTaskRules;
+  /** Absent where remote agents cannot push to this deployment. */
+  readonly pushes?: CallPushes | undefined;
   readonly questions: RemoteQuestions;
   readonly clock: WorkClock;
   /** Aborted when the task must end, or when this pod must stop working on it. */

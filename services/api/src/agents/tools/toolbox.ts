@@ -1,4 +1,4 @@
-import { callRemoteAgent } from '../a2a/call-agent.ts';
+import { callRemoteAgent, type PushesOf } from '../a2a/call-agent.ts';
 import { remoteAgentOf } from '../a2a/remote-agent.ts';
 import type { RemoteAgents } from '../a2a/remote-agents.ts';
 import { acpAgentOf } from '../acp/acp-agent.ts';
@@ -41,6 +41,8 @@ export interface ToolboxDeps {
   readonly acp?: AcpProcesses;
   /** The remote A2A agents. Absent where the configuration has none. */
   readonly a2a?: RemoteAgents;
+  /** Receives what remote agents push. Absent where they cannot push to this deployment. */
+  readonly pushesOf?: PushesOf | undefined;
   /** The accounts of people, for servers with `credentialScope: user`. */
   readonly credentials: Credentials;
   /** Secrets that people entered for one use. Absent where there is no page to enter them. */
@@ -64,7 +66,7 @@ interface Offer {
 export function createToolbox(deps: ToolboxDeps): ToolsOf {
   const { loaded, mcp, credentials, secrets, rounds, onServerFailure } = deps;
   const { config } = loaded;
-  const { acp, a2a } = deps;
+  const { acp, a2a, pushesOf } = deps;
   const servers = new Map(
     Object.entries(config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
@@ -78,7 +80,7 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     const rules = { questionsMax, questionTimeoutSeconds };
     const remote = remoteAgentOf(loaded, id);
     if (remote !== undefined && a2a !== undefined) {
-      const deps = { agents: a2a, credentials, asker, person, rules };
+      const deps = { agents: a2a, credentials, asker, person, rules, pushesOf };
       const work = (call: NamedCall, task: string) => callRemoteAgent(deps, remote, call, task);
       return createDelegateTool({ agent: id, title: remote.title, description, work });
     }

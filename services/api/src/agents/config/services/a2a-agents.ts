@@ -43,6 +43,10 @@ export const A2aAgent = z
       .boolean()
       .default(true)
       .describe('`false`: the agent cannot ask people questions. It is told that nobody answers.'),
+    push: z
+      .boolean()
+      .default(true)
+      .describe('`false`: no push notifications are asked for, also where the agent offers them.'),
     taskTimeoutSeconds: count(
       600,
       1,

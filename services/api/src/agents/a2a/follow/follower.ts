@@ -1,4 +1,4 @@
-import type { EventStream, RemoteLink } from './link.ts';
+import type { EventStream, RemoteLink } from '../link.ts';
 import type { TaskWake } from './wake.ts';
 
 /**
@@ -12,12 +12,17 @@ export interface Follower {
   adopt(events: EventStream | undefined): void;
   /** The task has changed: it is read more often for a while. */
   changed(): void;
+  /** The agent pushes the updates of the task: it is read less often in between. */
+  pushed(): void;
   close(): void;
 }
 
 const FIRST_POLL_MS = 200;
 const POLL_MAX_MS = 5_000;
 const POLL_ASKED_MAX_MS = 15_000;
+/** For agents that push: only a push that was lost is found so. */
+const FIRST_POLL_PUSHED_MS = 5_000;
+const POLL_PUSHED_MAX_MS = 30_000;
 /** A stream may be silent because it is dead. */
 const STREAM_SILENT_MS = 20_000;
 const RESUBSCRIBE_MAX_MS = 30_000;
@@ -30,6 +35,7 @@ export function createFollower(
 ): Follower {
   let current: EventStream | undefined;
   let isOver = false;
+  let isPushed = false;
   let pollMs = FIRST_POLL_MS;
   let resubscribeMs = FIRST_POLL_MS;
   let timer: NodeJS.Timeout | undefined;
@@ -67,7 +73,8 @@ export function createFollower(
     nextReadMs(isPersonAsked) {
       if (current !== undefined) return STREAM_SILENT_MS;
       const now = pollMs;
-      pollMs = Math.min(pollMs * 2, isPersonAsked ? POLL_ASKED_MAX_MS : POLL_MAX_MS);
+      const maxMs = isPersonAsked ? POLL_ASKED_MAX_MS : POLL_MAX_MS;
+      pollMs = Math.min(pollMs * 2, isPushed ? POLL_PUSHED_MAX_MS : maxMs);
       return now;
     },
     adopt(events) {
@@ -77,8 +84,12 @@ export function createFollower(
       follow(events);
     },
     changed() {
-      pollMs = FIRST_POLL_MS;
+      pollMs = isPushed ? FIRST_POLL_PUSHED_MS : FIRST_POLL_MS;
       resubscribeMs = FIRST_POLL_MS;
+    },
+    pushed() {
+      isPushed = true;
+      pollMs = Math.max(pollMs, FIRST_POLL_PUSHED_MS);
     },
     close() {
       isOver = true;

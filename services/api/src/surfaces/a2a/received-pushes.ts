@@ -1,0 +1,117 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import { z } from 'zod';
+import { type RequestHead, rawBody, route, type Surface } from '../../http/route.ts';
+import { unauthenticated } from '../../http/token.ts';
+
+/** An address for pushes that this deployment has given out, for one task. */
+export interface OpenedAddress {
+  /** True for the token of its sender. */
+  readonly isToken: (text: string) => boolean;
+  readonly isTask: (taskId: string) => boolean;
+  /** Takes a push from the budget of the task. Throws `rate_limited`. */
+  readonly admit: () => Promise<void>;
+  /** Has the task read, on whichever pod. False when its turn has ended. */
+  readonly wake: () => Promise<boolean>;
+}
+
+export interface ReceivedPushDeps {
+  /** Undefined for an address that was not given out. */
+  readonly open: (address: string) => OpenedAddress | undefined;
+}
+
+/** Below it are the addresses that remote agents are given. */
+export const PUSHED_PATH = '/run/a2a-pushed';
+const BODY_BYTES_MAX = 1024 * 1024;
+
+const TaskId = z.looseObject({ taskId: z.string() });
+/** The updates of A2A 1.0. */
+const Update = z.looseObject({
+  task: z.looseObject({ id: z.string() }).optional(),
+  message: TaskId.optional(),
+  statusUpdate: TaskId.optional(),
+  artifactUpdate: TaskId.optional(),
+});
+/** A bare event of A2A 0.3: a task has `id`, its updates have `taskId`. */
+const LegacyEvent = z.looseObject({
+  kind: z.string(),
+  id: z.string().optional(),
+  taskId: z.string().optional(),
+});
+
+/**
+ * Receives what remote agents push about tasks of this deployment. Of a push only the id of the task is used; the task is read
+ * by the call that it belongs to.
+ */
+export function receivedPushRoutes({ open }: ReceivedPushDeps): Surface {
+  return {
+    routes: [
+      route<undefined, Buffer, OpenedAddress>({
+        method: 'POST',
+        path: `${PUSHED_PATH}/:address`,
+        cors: 'never',
+        proof: {
+          by: 'signature',
+          verifierOf({ address = '' }) {
+            const opened = open(address);
+            return opened && ((_body, head) => proven(opened, head));
+          },
+        },
+        body: rawBody(BODY_BYTES_MAX),
+        docs: {
+          group: 'A2A',
+          summary: 'Push an update of a task that Parley has delegated',
+          description:
+            'For remote agents: Parley gives them the address and a token. The token is proven by `X-A2A-Notification-Token` or as a bearer token. Of the update only the id of the task is used. See docs/a2a.md.',
+          headers: { 'X-A2A-Notification-Token': 'The token; absent where it is in `Authorization`.' },
+          example: {
+            body: { statusUpdate: { taskId: 'task-1', status: { state: 'TASK_STATE_COMPLETED' } } },
+            reply: '',
+          },
+          replies: { 204: { description: 'The task is read' } },
+          errors: ['not_found', 'too_large', 'rate_limited', 'expired'],
+        },
+        async handle({ caller, body }) {
+          const update = readUpdate(body);
+          if (update === undefined)
+            throw new ParleyError('invalid_request', 'The body is no update of a task.');
+          if (!caller.isTask(update.taskId))
+            throw new ParleyError('not_found', 'The address is for another task.');
+          // Artifacts come often, in pieces, and are read with the end of the task.
+          if (update.isArtifact) return { type: 'empty', status: 204 };
+          await caller.admit();
+          if (await caller.wake()) return { type: 'empty', status: 204 };
+          throw new ParleyError('expired', 'The turn of the task has ended.');
+        },
+      }),
+    ],
+  };
+}
+
+/** The address, if the sender shows its token: in every header that could hold it. Throws `unauthenticated`. */
+function proven(address: OpenedAddress, { headers }: RequestHead): OpenedAddress {
+  const { authorization, 'x-a2a-notification-token': own } = headers;
+  const bearer = authorization === undefined ? undefined : (/^Bearer (.+)$/i.exec(authorization)?.[1] ?? '');
+  const given = [bearer, own].filter((one) => one !== undefined).map(String);
+  if (given.length === 0 || !given.every((one) => address.isToken(one))) throw unauthenticated();
+  return address;
+}
+
+function readUpdate(body: Buffer): { readonly taskId: string; readonly isArtifact: boolean } | undefined {
+  const value = parsed(body);
+  const legacy = LegacyEvent.safeParse(value).data;
+  if (legacy !== undefined) {
+    const taskId = legacy.kind === 'task' ? legacy.id : legacy.taskId;
+    return taskId === undefined ? undefined : { taskId, isArtifact: legacy.kind === 'artifact-update' };
+  }
+  const { task, message, statusUpdate, artifactUpdate } = Update.safeParse(value).data ?? {};
+  const taskId = task?.id ?? (statusUpdate ?? message ?? artifactUpdate)?.taskId;
+  return taskId === undefined ? undefined : { taskId, isArtifact: artifactUpdate?.taskId === taskId };
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { faultOfUrl } from '@parley/shared/domain/url';
+import { type OwnedCall, runOfCall, wakeCall } from '@parley/shared/runs/resume';
+import type { Env } from '@parley/shared/runtime/env';
+import { parseVaultKeys } from '@parley/shared/vault/key-ring';
+import { createPushAddresses, hasDigest, type PushAddresses } from '@parley/shared/vault/push-address';
+import type { PushesOf } from '../agents/a2a/call-agent.ts';
+import type { Surface } from '../http/route.ts';
+import { PUSHED_PATH, receivedPushRoutes } from '../surfaces/a2a/received-pushes.ts';
+import type { PodParts } from './pod-parts.ts';
+
+/** Pushes about one task. */
+const RATE = { points: 50, windowSeconds: 10 };
+const TOKEN_BYTES = 32;
+
+type PushParts = Pick<PodParts, 'env' | 'backend'>;
+
+/** Where remote agents reach this deployment, and the seals of the addresses that they get. */
+function receiverOf(env: Env): { readonly origin: string; readonly addresses: PushAddresses } | undefined {
+  const url = env.PARLEY_A2A_URL ?? env.PARLEY_PUBLIC_URL;
+  const { keys } = env.PARLEY_VAULT_KEYS.length === 0 ? {} : parseVaultKeys(env.PARLEY_VAULT_KEYS);
+  const isUsable =
+    url !== undefined && faultOfUrl(url, { allowLoopbackHttp: env.NODE_ENV !== 'production' }) === undefined;
+  if (!isUsable || keys === undefined) return undefined;
+  return { origin: new URL(url).origin, addresses: createPushAddresses(keys) };
+}
+
+/** How calls get what remote agents push. Undefined without a public address, or without vault keys. */
+export function wirePushesOf({ env, backend }: PushParts): PushesOf | undefined {
+  const receiver = receiverOf(env);
+  if (receiver === undefined) return undefined;
+  const { origin, addresses } = receiver;
+  return (call) => ({
+    addressOf(taskId) {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url');
+      return { url: `${origin}${PUSHED_PATH}/${addresses.seal({ ...call, taskId, token })}`, token };
+    },
+    subscribe(onPush) {
+      const subscription = backend.pushedCalls.subscribe(runOfCall(call), (signal) => {
+        if (signal.type === 'resync') onPush(true);
+        else if (signal.event.callKey === call.callKey) onPush(false);
+      });
+      return () => subscription.unsubscribe();
+    },
+    async forward() {
+      await wakeCall(backend, call);
+    },
+  });
+}
+
+/** The route at which remote agents push; none where they are given no address. */
+export function wireReceivedPushes({ env, backend, metrics }: PodParts): Surface[] {
+  const receiver = receiverOf(env);
+  if (receiver === undefined) return [];
+  const { addresses } = receiver;
+
+  async function admit({ tenant, userId, callKey }: OwnedCall): Promise<void> {
+    const verdict = await backend.limits.take(`a2a-pushed:${callKey}`, { tenant, userId }, RATE);
+    if (verdict.allowed) return;
+    metrics.rateLimited.add(1, { limit: 'a2a-pushed' });
+    const { retryAfterSeconds } = verdict;
+    throw new ParleyError('rate_limited', 'Too many pushes; wait and try again.', { retryAfterSeconds });
+  }
+
+  return [
+    receivedPushRoutes({
+      open(text) {
+        const address = addresses.open(text);
+        return (
+          address && {
+            isToken: (token) => hasDigest(token, address.tokenDigest),
+            isTask: (taskId) => hasDigest(taskId, address.taskDigest),
+            admit: () => admit(address),
+            wake: () => wakeCall(backend, address),
+          }
+        );
+      },
+    }),
+  ];
+}
