@@ -4,13 +4,15 @@ import type { Ask } from '@parley/sdk/elicit';
 export interface KindCase {
   readonly name: string;
   readonly ask: Ask;
-  /** Typed first, and refused; then the keys that take it back. */
-  readonly wrong?: { readonly keys: readonly Keys[]; readonly fault: RegExp };
+  /** Typed or sent first, and refused with the fault. */
+  readonly wrong?: { readonly keys: readonly Keys[]; readonly content: KindContent; readonly fault: RegExp };
   readonly keys: readonly Keys[];
   /** The content of the same answer over a protocol. */
-  readonly content: Readonly<Record<string, string | number | boolean | readonly string[]>> | undefined;
+  readonly content: KindContent | undefined;
   readonly value: unknown;
 }
+
+type KindContent = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 /** A text that is typed, or the name of a key. */
 export type Keys = { readonly type: string } | { readonly press: string };
@@ -22,12 +24,16 @@ const back = (times: number): Keys[] => Array.from({ length: times }, () => ({ p
 /** The kind that no protocol carries, so that MCP and Parley cannot ask it; a terminal can. */
 export const SECRET = { kind: 'secret', message: 'The password of the tracker?' } as const satisfies Ask;
 
-/** Every other kind. */
+/**
+ * Every other kind, and all ways of a person to answer it: a pseudo-terminal and `parley answer` (suite.ts), the official
+ * MCP client (mcp.test.ts, and mcp-server/clients.test.ts at Parley's own endpoint) and the widget
+ * (test/browser/widget/states-kinds.ts).
+ */
 export const KINDS: readonly KindCase[] = [
   {
     name: 'text',
     ask: { kind: 'text', message: 'Your name?', minLength: 2 },
-    wrong: { keys: [type('A'), ...press('Enter')], fault: /at least 2 characters/ },
+    wrong: { keys: [type('A'), ...press('Enter')], content: { answer: 'A' }, fault: /at least 2 characters/ },
     keys: [type('Ada'), ...press('Enter')],
     content: { answer: 'Ada' },
     value: 'Ada',
@@ -53,7 +59,7 @@ export const KINDS: readonly KindCase[] = [
   {
     name: 'multi choice',
     ask: { kind: 'multi_choice', message: 'Which regions?', options: ['eu', 'us', 'ap'], min: 1 },
-    wrong: { keys: press('Enter'), fault: /at least 1 choices/ },
+    wrong: { keys: press('Enter'), content: { answer: [] }, fault: /at least 1 choices/ },
     keys: press('Space', 'Down', 'Space', 'Enter'),
     content: { answer: ['eu', 'us'] },
     value: ['eu', 'us'],
@@ -61,7 +67,7 @@ export const KINDS: readonly KindCase[] = [
   {
     name: 'number',
     ask: { kind: 'number', message: 'How many pods?', min: 1, max: 5, integer: true },
-    wrong: { keys: [type('9'), ...press('Enter')], fault: /at most 5/ },
+    wrong: { keys: [type('9'), ...press('Enter')], content: { answer: 9 }, fault: /at most 5/ },
     keys: [type('4'), ...press('Enter')],
     content: { answer: 4 },
     value: 4,
@@ -69,7 +75,11 @@ export const KINDS: readonly KindCase[] = [
   {
     name: 'date',
     ask: { kind: 'date', message: 'Which day?', min: '2026-01-01' },
-    wrong: { keys: [type('2026-13-01'), ...press('Enter')], fault: /real date/ },
+    wrong: {
+      keys: [type('2026-13-01'), ...press('Enter')],
+      content: { answer: '2026-13-01' },
+      fault: /real date/,
+    },
     keys: [type('2026-12-01'), ...press('Enter')],
     content: { answer: '2026-12-01' },
     value: '2026-12-01',

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { caseOf, KINDS } from '../cli/kinds.ts';
 import { type AskedOfClient, CLIENTS, type ClientAnswer, type Shows, type StockClient } from './clients.ts';
 import { type McpSite, newPerson, openMcpSite, PAGE_URL } from './setup.ts';
 
@@ -68,6 +69,22 @@ describe.each(Object.entries(CLIENTS))(
         message: 'Which colour?',
         requestedSchema: { type: 'object', properties: { answer: { type: 'string' } } },
       });
+    });
+
+    it('answers every kind of the table', async () => {
+      const asked: AskedOfClient[] = [];
+      const { client } = await connect((question) => {
+        asked.push(question);
+        const { content } = caseOf(question.message);
+        return { action: 'accept', ...(content !== undefined && { content: content as never }) };
+      });
+      for (const [at, { ask, value }] of KINDS.entries()) {
+        const { text } = await client.call(`kind-${at}: ${name}`);
+        const isSole = ask.kind !== 'form' && ask.kind !== 'approval';
+        const values = value === undefined ? {} : isSole ? { answer: value } : (value as object);
+        expect(JSON.parse(text.slice(text.indexOf('{')))).toEqual({ status: 'accepted', ...values });
+      }
+      expect(asked).toHaveLength(KINDS.length);
     });
 
     it('is asked by url: consent opens it, and the call goes on when the page is done [MCP25-17 MCP25-20 MCP25-22]', async () => {

@@ -1,6 +1,7 @@
 /** Two pods in this process, on one Redis, each with the MCP endpoint. A request goes to any of them. */
 import { randomBytes } from 'node:crypto';
 import { createServer, type Server as HttpServer, type IncomingMessage } from 'node:http';
+import { pagesOf } from '@parley/sdk/elicit';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
@@ -21,6 +22,7 @@ import { openRedisPods } from '../../contract/support/redis-pods.ts';
 import { ROOMY } from '../../contract/support/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { startRedis } from '../../harness/redis/redis-server.ts';
+import { KINDS, type KindCase } from '../cli/kinds.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
 import { elicit, podOn } from '../turns/setup.ts';
 
@@ -51,7 +53,7 @@ export interface McpSite {
 
 /**
  * The agent does what the words of its task say, in one step: `text` and `number` ask by a form, `page` by a url, `work`
- * does the task once. Then it repeats what it heard.
+ * does the task once, `kind-3` asks what the table of kinds has there. Then it repeats what it heard.
  */
 function line({ userText, results }: Turn): ScriptedReply {
   if (results.length > 0) return { text: `Heard: ${results.map(({ text }) => text).join(' ')}` };
@@ -60,6 +62,8 @@ function line({ userText, results }: Turn): ScriptedReply {
     if (word === 'text') return [{ name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } }];
     if (word === 'page') return [{ name: 'page', arguments: {} }];
     if (word === 'short') return [{ name: 'short', arguments: {} }];
+    const at = /^kind-(\d+)$/.exec(word)?.[1];
+    if (at !== undefined) return [{ name: 'kind', arguments: { at: Number(at) } }];
     if (word === 'work') return [{ name: 'work', arguments: { task: userText } }];
     return [];
   });
@@ -75,6 +79,29 @@ const asking = (name: string, question: Parameters<Parameters<Tool['call']>[0]['
     return { type: 'returned', output: status };
   },
 });
+
+/** Asks for one kind of the table that a terminal and the widget answer, too; returns the answer in the asker's terms. */
+const kind: Tool = {
+  name: 'kind',
+  description: 'Asks for one kind.',
+  inputSchema: { type: 'object' },
+  async call(call) {
+    const { ask } = KINDS[(call.input as { readonly at: number }).at] as KindCase;
+    const [page] = pagesOf(ask) ?? [];
+    const asked = { message: ask.message, timeoutSeconds: 600 };
+    const outcome = await call.ask(
+      0,
+      ask.kind === 'url'
+        ? { ...asked, mode: 'url', url: ask.url }
+        : { ...asked, mode: 'form', requestedSchema: page?.schema },
+    );
+    const reading = await page?.read(outcome.content);
+    return {
+      type: 'returned',
+      output: { status: outcome.status, ...(reading?.ok === true && reading.values) },
+    };
+  },
+};
 
 function toolsOf(done: Map<string, number>): Tool[] {
   const work: Tool = {
@@ -92,6 +119,7 @@ function toolsOf(done: Map<string, number>): Tool[] {
   return [
     elicit,
     work,
+    kind,
     asking('page', {
       mode: 'url',
       message: 'Open it.',

@@ -3,7 +3,7 @@ import { readableLine } from '@parley/shared/domain/readable';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type CliContext, print, shownText } from '../context.ts';
 import { type ServiceOptions, type ServiceProcess, startService } from '../dev/api-process.ts';
-import { probeRedis } from '../dev/find-redis.ts';
+import { findRedis, type RedisSearch } from '../dev/find-redis.ts';
 import { DEV_TENANT, DEV_USER, type DevServer, writeDevServer } from '../dev/settings.ts';
 import { CliError, EXIT, usageError } from '../exit-code.ts';
 import { homeFolder } from '../home.ts';
@@ -19,7 +19,6 @@ interface DevFlags {
   readonly verbose?: boolean;
 }
 
-const LOCAL_REDIS = 'redis://127.0.0.1:6379';
 const DEFAULT_PORT = 3_000;
 const DAY_SECONDS = 86_400;
 
@@ -42,7 +41,8 @@ export function registerDev(program: Command, context: CliContext): void {
 async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const { env } = context;
   const url = `http://localhost:${flags.port}`;
-  const redis = await redisFor(flags, env.redisUrl);
+  const search = await redisFor(flags, env.redisUrl);
+  const { url: redis } = search;
   const server = writeDevServer(homeFolder(env), url);
   const onLog = (line: string) => flags.verbose === true && context.stderr.write(`${shownText(line)}\n`);
   const stopping = new AbortController();
@@ -51,7 +51,7 @@ async function develop(context: CliContext, flags: DevFlags): Promise<void> {
   const running = new Map<Service, ServiceProcess>();
   try {
     await startAll(running, { env: settings, onLog, signal }, redis !== undefined);
-    introduce(context, url, redis);
+    introduce(context, url, search);
     const service = createClient({ baseUrl: url, token: server.serviceKey });
     const user = tokenOfDevUser(server);
     const serving = { ...context, signal };
@@ -78,16 +78,13 @@ function tokenOfDevUser({ jwtSecret }: DevServer): () => string {
   return () => signToken({ user: DEV_USER, tenant: DEV_TENANT, secret: jwtSecret, expires: DAY_SECONDS });
 }
 
-/** The Redis to use; nothing for memory. */
-async function redisFor(
-  { memory, redis }: DevFlags,
-  fromEnv: string | undefined,
-): Promise<string | undefined> {
-  if (memory === true) return undefined;
+/** The Redis to use; without an address, memory. */
+async function redisFor({ memory, redis }: DevFlags, fromEnv: string | undefined): Promise<RedisSearch> {
+  if (memory === true) return {};
   const named = redis ?? fromEnv;
-  if (named !== undefined && !URL.canParse(named)) throw usageError('The address of Redis is no URL.');
-  if (named !== undefined) return named;
-  return (await probeRedis(LOCAL_REDIS)).reply === 'PONG' ? LOCAL_REDIS : undefined;
+  if (named === undefined) return findRedis();
+  if (!URL.canParse(named)) throw usageError('The address of Redis is no URL.');
+  return { url: named };
 }
 
 function settingsOf({ env }: CliContext, server: DevServer, port: number, redis: string | undefined) {
@@ -120,8 +117,9 @@ async function startAll(
   running.set('worker', await startService('worker', { ...options, env }));
 }
 
-function introduce(context: CliContext, url: string, redis: string | undefined): void {
+function introduce(context: CliContext, url: string, { url: redis, refusal }: RedisSearch): void {
   const place = redis === undefined ? 'in memory, until it ends' : `in Redis at ${new URL(redis).host}`;
+  if (refusal !== undefined) print(context, shownText(`${refusal}\n`));
   print(
     context,
     `Parley runs at ${url} and keeps everything ${place}.

@@ -2,7 +2,7 @@ import { readableLine } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, styled } from '../context.ts';
-import { probeRedis } from '../dev/find-redis.ts';
+import { isOldRedis, probeRedis, REDIS_MAJOR_MIN } from '../dev/find-redis.ts';
 import { EXIT } from '../exit-code.ts';
 import { VERSION } from '../version.ts';
 
@@ -18,7 +18,6 @@ const CALL_MS = 5_000;
 /** A JWT is accepted within 30 s of its times. */
 const SKEW_MS_MAX = 30_000;
 const NODE_MIN = [20, 19] as const;
-const REDIS_MAJOR_MIN = 7;
 
 /** `parley doctor`: why it does not work. */
 export function registerDoctor(program: Command, context: CliContext): void {
@@ -135,8 +134,8 @@ async function checkRedis({ env }: CliContext): Promise<Finding> {
       reply === undefined ? 'unknown' : 'wrong',
       `${host}: ${reply ?? 'reached over TLS'}`,
     );
-  if (Number(version?.split('.')[0] ?? REDIS_MAJOR_MIN) < REDIS_MAJOR_MIN)
-    return finding('redis', 'wrong', `${host} is Redis ${version}; 7 or later is needed`);
+  if (isOldRedis(version))
+    return finding('redis', 'wrong', `${host} is Redis ${version}; ${REDIS_MAJOR_MIN} or later is needed`);
   const clock = timeMs === undefined ? undefined : checkClock('redis', timeMs);
   return finding(
     'redis',

@@ -1,6 +1,9 @@
 import { createConnection } from 'node:net';
 
 const TIMEOUT_MS = 800;
+const LOCAL_REDIS = 'redis://127.0.0.1:6379';
+/** The oldest Redis that Parley runs on. */
+export const REDIS_MAJOR_MIN = 7;
 
 export interface RedisProbe {
   readonly isReached: boolean;
@@ -56,6 +59,34 @@ export function probeRedis(url: string): Promise<RedisProbe> {
       });
     });
   });
+}
+
+/** What a search for a Redis on this machine led to. */
+export interface RedisSearch {
+  /** The address of one that can be used as it is. */
+  readonly url?: string;
+  /** Why one that is there is not used, and how it can be. */
+  readonly refusal?: string;
+}
+
+/** Looks for a Redis at an address without a password. Finds neither where nothing answers. */
+export async function findRedis(url = LOCAL_REDIS): Promise<RedisSearch> {
+  const { isReached, reply, version } = await probeRedis(url);
+  if (!isReached) return {};
+  const { host } = new URL(url);
+  if (reply === 'NOAUTH')
+    return {
+      refusal: `The Redis at ${host} needs a password. To use it, set REDIS_URL to its address with the password, such as redis://:password@${host}.`,
+    };
+  if (reply !== 'PONG') return { refusal: `The Redis at ${host} cannot be used: it replies ${reply}.` };
+  return isOldRedis(version)
+    ? { refusal: `The Redis at ${host} has version ${version}; ${REDIS_MAJOR_MIN} or later is needed.` }
+    : { url };
+}
+
+/** True for a version that is too old for Parley; a server that hides its version counts as recent. */
+export function isOldRedis(version: string | undefined): boolean {
+  return version !== undefined && Number(version.split('.')[0]) < REDIS_MAJOR_MIN;
 }
 
 function encode(command: readonly string[]): string {

@@ -52,25 +52,22 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
     async select<Value>(prompt: SelectPrompt<Value>, signal: AbortSignal): Promise<Value | Left> {
       // Indexes, because the values of clack's options are compared by identity.
       const initial = prompt.options.findIndex(({ value }) => value === prompt.initial);
-      const options = prompt.options.map((option, index) => ({
-        value: index,
-        get label() {
-          return option.label;
-        },
-      }));
+      const shown = prompt.options.map(({ label }, index) => ({ value: index, label }));
+      const { options, end } = prompt.isSensitive === true ? concealed(input, shown) : visible(shown);
       const chosen = await select(
         withMessage(prompt, { ...streams, signal, options, ...(initial >= 0 && { initialValue: initial }) }),
-      );
+      ).finally(end);
       const option = isCancel(chosen) ? undefined : prompt.options[chosen];
       return option === undefined ? LEFT : option.value;
     },
     async multiSelect(prompt: MultiSelectPrompt, signal: AbortSignal) {
       let initial = prompt.initial;
       for (;;) {
-        const options = prompt.options.map(({ value, label }) => ({ value, label }));
+        const shown = prompt.options.map(({ value, label }) => ({ value, label }));
+        const { options, end } = prompt.isSensitive === true ? concealed(input, shown) : visible(shown);
         const chosen = await multiselect(
           withMessage(prompt, { ...streams, signal, options, initialValues: initial, required: false }),
-        );
+        ).finally(end);
         if (isCancel(chosen)) return LEFT;
         const fault = prompt.validate(chosen);
         if (fault === undefined) return chosen;
@@ -82,6 +79,50 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
     redraw: () => void output.emit('resize'),
   };
 }
+
+interface Labelled<Value> {
+  readonly value: Value;
+  readonly label: string;
+}
+
+interface DrawnOptions<Value> {
+  readonly options: Labelled<Value>[];
+  /** Ends what the options need while the prompt is open. */
+  readonly end: () => void;
+}
+
+function visible<Value>(options: Labelled<Value>[]): DrawnOptions<Value> {
+  return { options, end: () => undefined };
+}
+
+/** Keys that end a prompt of choices. */
+const ENDING_KEYS: ReadonlySet<string | undefined> = new Set(['return', 'escape', '\u0003']);
+
+/**
+ * Options whose labels are shown while the person picks. With the key that ends the prompt they become one word, before clack
+ * draws its last line from them: this listener is registered first.
+ */
+function concealed<Value>(
+  input: TerminalStreams['input'],
+  options: readonly Labelled<Value>[],
+): DrawnOptions<Value> {
+  let isEnded = false;
+  const listen = (_text: string | undefined, key: { readonly name?: string; readonly sequence?: string }) => {
+    isEnded = ENDING_KEYS.has(key.name) || ENDING_KEYS.has(key.sequence);
+  };
+  input.on('keypress', listen);
+  return {
+    options: options.map(({ value, label }) => ({
+      value,
+      get label() {
+        return isEnded ? CONCEALED : label;
+      },
+    })),
+    end: () => void input.off('keypress', listen),
+  };
+}
+
+const CONCEALED = 'not shown';
 
 function orLeft(value: string | symbol): string | Left {
   return typeof value === 'string' ? value : LEFT;

@@ -15,7 +15,7 @@ export interface FieldsOptions {
   readonly earlier?: Readonly<TerminalContent>;
   /** What is wrong with what was entered before. */
   readonly faults: readonly AnswerFault[];
-  /** Nothing that is typed is shown. */
+  /** Nothing that is typed is shown, nor, afterwards, what was picked. */
   readonly sensitive?: boolean;
   /** The remaining time, for the labels. */
   readonly countdown: () => string;
@@ -31,7 +31,8 @@ export async function askFields(screen: Screen, options: FieldsOptions): Promise
     const fault = faults.find(({ path }) => path === name)?.message;
     if (fault !== undefined) screen.say(`${labelOf(name, field)}: ${readable(fault)}`);
     const isRequired = schema.required?.includes(name) ?? false;
-    const preset = { ...field, ...(earlier[name] !== undefined && { default: earlier[name] }) } as FormField;
+    const entered = options.sensitive === true ? undefined : earlier[name];
+    const preset = { ...field, ...(entered !== undefined && { default: entered }) } as FormField;
     const value = await askField(screen, { ...options, name, field: preset, isRequired });
     if (value === LEFT || signal.aborted) return LEFT;
     if (value !== undefined) content[name] = value;
@@ -48,14 +49,14 @@ interface OneField extends FieldsOptions {
 
 /** The value of one field; nothing when an optional one stays empty. */
 async function askField(screen: Screen, one: OneField): Promise<FormValue | undefined | Left> {
-  const { field, isRequired, signal } = one;
+  const { field, isRequired, signal, sensitive: isSensitive = false } = one;
   const texts = textsOf(one);
   if (field.type === 'array') {
     const initial = field.default ?? [];
     const options = optionsOfItems(field);
     const validate = (value: readonly string[]) =>
       value.length === 0 && !isRequired ? undefined : faultOf(field, [...value]);
-    const chosen = await screen.multiSelect({ ...texts, options, initial, validate }, signal);
+    const chosen = await screen.multiSelect({ ...texts, options, initial, validate, isSensitive }, signal);
     if (chosen === LEFT) return LEFT;
     return chosen.length === 0 && !isRequired ? undefined : [...chosen];
   }
@@ -64,12 +65,13 @@ async function askField(screen: Screen, one: OneField): Promise<FormValue | unde
     const none: ScreenOption<FormValue | undefined>[] = isRequired
       ? []
       : [{ value: undefined, label: 'No answer' }];
-    return screen.select({ ...texts, options: [...choices, ...none], initial: field.default }, signal);
+    const options = [...choices, ...none];
+    return screen.select({ ...texts, options, initial: field.default, isSensitive }, signal);
   }
   const initial = field.default === undefined ? undefined : String(field.default);
   const validate = (text: string) =>
     text === '' && !isRequired ? undefined : faultOf(field, typedValue(field, text));
-  const read = one.sensitive === true ? screen.hidden : screen.text;
+  const read = isSensitive ? screen.hidden : screen.text;
   const text = await read({ ...texts, initial, validate }, signal);
   if (text === LEFT) return LEFT;
   return text === '' && !isRequired ? undefined : typedValue(field, text);

@@ -60,9 +60,11 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
       introduce(prompt);
       list(prompt.options, write);
       const preset = prompt.options.findIndex(({ value }) => value === prompt.initial);
-      const hint = preset < 0 ? 'Number: ' : `Number (empty for ${preset + 1}): `;
+      const { isSensitive: isHidden = false } = prompt;
+      const shown = isHidden ? 'Number; it is not shown' : 'Number';
+      const hint = preset < 0 ? `${shown}: ` : `${shown} (empty for ${preset + 1}): `;
       return ask(
-        { hint },
+        { hint, isHidden },
         (line) => {
           const option = prompt.options[line.trim() === '' ? preset : Number(line.trim()) - 1];
           return option ?? { fault: `type a number from 1 to ${prompt.options.length}` };
@@ -73,8 +75,10 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
     multiSelect(prompt: MultiSelectPrompt, signal) {
       introduce(prompt);
       list(prompt.options, write);
+      const { isSensitive: isHidden = false } = prompt;
+      const note = isHidden ? '; they are not shown' : '';
       return ask(
-        { hint: 'Numbers with blanks between them, empty for none: ' },
+        { hint: `Numbers with blanks between them, empty for none${note}: `, isHidden },
         (line) => {
           const numbers = line.split(/[\s,]+/).filter((part) => part !== '');
           const options = numbers.map((number) => prompt.options[Number(number) - 1]);

@@ -21,12 +21,17 @@ export interface TextPrompt extends PromptTexts {
   readonly validate: Validate<string>;
 }
 
-export interface SelectPrompt<Value> extends PromptTexts {
+interface ChoicePrompt extends PromptTexts {
+  /** True: what was picked is not on the screen once the prompt has ended. */
+  readonly isSensitive?: boolean;
+}
+
+export interface SelectPrompt<Value> extends ChoicePrompt {
   readonly options: readonly ScreenOption<Value>[];
   readonly initial?: Value | undefined;
 }
 
-export interface MultiSelectPrompt extends PromptTexts {
+export interface MultiSelectPrompt extends ChoicePrompt {
   readonly options: readonly ScreenOption<string>[];
   readonly initial: readonly string[];
   readonly validate: Validate<readonly string[]>;

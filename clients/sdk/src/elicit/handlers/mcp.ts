@@ -14,8 +14,8 @@ export interface McpElicitResult {
 
 export interface McpHandlerOptions {
   /**
-   * Sends `elicitation/create` to the client whose call is being served: `ctx.mcpReq.elicitInput` or
-   * `server.elicitInput` of the official SDK.
+   * Sends `elicitation/create` to the client whose call is being served: `ctx.mcpReq.elicitInput`, `server.elicitInput` or a
+   * plain request of the official SDK. The first two check the answer by themselves; it is then asked again in their words.
    */
   readonly elicit: (
     params: McpElicitParams,
@@ -40,10 +40,28 @@ export function createMcpHandler({
     oneAtATime: true,
     canHandle: ({ mode }) => (mode === 'form' && canForm) || (mode === 'url' && canUrl),
     async handle(prompt, { signal, remainingMs, key }: HandlerCall): Promise<PromptReply> {
-      const result = await elicit(paramsOf(prompt, key), { signal, timeout: Math.ceil(remainingMs) });
-      return protocolReplyOf(result);
+      const endsAt = performance.now() + remainingMs;
+      for (let shown = prompt; ; ) {
+        try {
+          const timeout = Math.max(Math.ceil(endsAt - performance.now()), 1);
+          return protocolReplyOf(await elicit(paramsOf(shown, key), { signal, timeout }));
+        } catch (error) {
+          const mismatch = mismatchOf(error);
+          if (mismatch === undefined || signal.aborted) throw error;
+          shown = { ...prompt, faults: [{ path: 'The last answer', message: mismatch }] };
+        }
+      }
     },
   };
+}
+
+const INVALID_PARAMS = -32602;
+const MISMATCH = /does not match requested schema: (.*)$/s;
+
+/** What the official SDK found wrong with an answer; undefined for every other failure. Its error lacks the answer. */
+function mismatchOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== INVALID_PARAMS) return undefined;
+  return MISMATCH.exec(error.message)?.[1];
 }
 
 function paramsOf(prompt: Prompt, key: string | undefined): McpElicitParams {

@@ -1,13 +1,5 @@
-/** The workflow of twenty questions in a tool of an MCP server, answered by the official client; and every kind there. */
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
-import { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import {
-  CallToolRequestSchema,
-  ElicitRequestSchema,
-  type ElicitResult,
-} from '@modelcontextprotocol/sdk/types.js';
-import { createElicitor, createMcpHandler } from '@parley/sdk/elicit';
+/** Workflows: what they catch, what is replayed, and the keys of their effects. */
+import { createElicitor } from '@parley/sdk/elicit';
 import {
   createMemoryRecord,
   createParleyRecord,
@@ -16,56 +8,7 @@ import {
   StepFailedError,
   type WorkflowRequest,
 } from '@parley/sdk/workflow';
-import { expect, it, onTestFinished } from 'vitest';
-import { caseOf, SECRET } from '../../integration/cli/kinds.ts';
-import { expectedOfTwenty, twenty } from '../../integration/cli/twenty.ts';
-
-it('every kind is asked through the official MCP client, by the same workflow', async () => {
-  const server = new Server({ name: 'asks', version: '1' }, { capabilities: { tools: {} } });
-  const effects: string[] = [];
-  server.setRequestHandler(CallToolRequestSchema, async () => {
-    const handler = createMcpHandler({
-      elicit: (params, options) => server.elicitInput(params as never, options),
-      capability: server.getClientCapabilities()?.elicitation,
-    });
-    const elicitor = createElicitor({ handlers: [handler] });
-    const answers = await runWorkflow(() => twenty((key) => effects.push(key)), { elicitor });
-    return { content: [{ type: 'text', text: JSON.stringify(answers) }] };
-  });
-  const client = new Client(
-    { name: 'person', version: '1' },
-    { capabilities: { elicitation: { form: {}, url: {} } } },
-  );
-  const asked: string[] = [];
-  client.setRequestHandler(ElicitRequestSchema, async ({ params }): Promise<ElicitResult> => {
-    asked.push(params.message);
-    const { content } = caseOf(params.message);
-    return { action: 'accept', ...(content !== undefined && { content: content as never }) };
-  });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await Promise.all([server.connect(ours), client.connect(theirs)]);
-  onTestFinished(() => client.close());
-  const { content } = await client.callTool({ name: 'twenty', arguments: {} });
-  const [part] = content as readonly { readonly text: string }[];
-  expect(JSON.parse(part?.text ?? '')).toEqual(JSON.parse(JSON.stringify(expectedOfTwenty())));
-  expect(asked).toHaveLength(20);
-  expect(effects).toHaveLength(4);
-});
-
-it('the secret is not asked through an MCP client that shows forms and pages', async () => {
-  const asked: string[] = [];
-  const handler = createMcpHandler({
-    async elicit({ message }) {
-      asked.push(message);
-      return { action: 'cancel' };
-    },
-    capability: { form: {}, url: {} },
-  });
-  await expect(createElicitor({ handlers: [handler] }).ask(SECRET)).rejects.toThrow(
-    'No handler could ask for a secret (mcp: cannot show it).',
-  );
-  expect(asked).toEqual([]);
-});
+import { expect, it } from 'vitest';
 
 const declining = createElicitor({
   handlers: [{ name: 'no', canHandle: () => true, handle: async () => ({ action: 'decline' }) }],

@@ -1,0 +1,101 @@
+/** Questions of the elicitation layer in a pseudo-terminal: sensitive ones, nested ones, one that is late, and no terminal. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { suiteNotRun } from '../../harness/not-run.ts';
+import { bundleEntry } from '../../harness/processes/bundle.ts';
+import { hasTmux, openTerminal } from '../../harness/tmux.ts';
+import type { Keys } from './kinds.ts';
+import { pressAll } from './typing.ts';
+
+const press = (...names: readonly string[]): Keys[] => names.map((name) => ({ press: name }));
+
+/** A terminal with one scene of the program, and its outcomes when it has ended. */
+async function open(scene: string, { plain = false, input = '' } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-asks-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const file = join(folder, 'outcomes.json');
+  const program = await bundleEntry('test/integration/cli/asks-program.ts');
+  const flags = plain ? ' --plain' : '';
+  const line = `'${process.execPath}' '${program}' ${scene} '${file}'${flags}${input}`;
+  const terminal = await openTerminal(['sh', '-c', line]);
+  onTestFinished(terminal.close);
+  return {
+    terminal,
+    async outcomes() {
+      await terminal.untilEnded();
+      return JSON.parse(await readFile(file, 'utf8'));
+    },
+  };
+}
+
+const accepted = (value: unknown) => ({ status: 'accepted', value, handler: 'terminal' });
+const CHOSEN = [accepted('migraine'), accepted(['aspirin', 'codeine']), accepted('blue')];
+
+function suite(): void {
+  it('shows no sensitive choice once it is made', async () => {
+    const { terminal, outcomes } = await open('sensitive');
+    await terminal.untilShown(/Which illness\?[\s\S]*asthma[\s\S]*migraine/);
+    await pressAll(terminal, press('Down', 'Enter'));
+    await terminal.untilShown(/Which illness\?[\s\S]*not shown[\s\S]*Which drugs\?[\s\S]*aspirin/);
+    expect(await terminal.screen()).not.toMatch(/asthma|migraine/);
+    // None is refused; the prompt is then drawn again with its choices.
+    await pressAll(terminal, press('Enter'));
+    await terminal.untilShown(/at least 1 choices[\s\S]*aspirin/);
+    await pressAll(terminal, press('Space', 'Down', 'Space', 'Enter'));
+    await terminal.untilShown(/Which colour\?[\s\S]*red/);
+    await pressAll(terminal, press('Down', 'Enter'));
+    expect(await outcomes()).toEqual(CHOSEN);
+    const screen = await terminal.screen();
+    expect(screen).not.toMatch(/asthma|migraine|aspirin|codeine/);
+    // A choice that is not sensitive stays.
+    expect(screen).toMatch(/Which colour\?[\s\S]*blue/);
+  });
+
+  it('shows no number of a sensitive choice in plain lines', async () => {
+    const { terminal, outcomes } = await open('sensitive', { plain: true });
+    await terminal.untilShown(/2\. migraine\nNumber; it is not shown:\s*$/m);
+    await terminal.type('2');
+    await terminal.press('Enter');
+    await terminal.untilShown(/2\. codeine\nNumbers .*; they are not shown:\s*$/m);
+    await terminal.type('1 2');
+    await terminal.press('Enter');
+    await terminal.untilShown(/Which colour\?/);
+    expect(await terminal.screen()).not.toMatch(/shown: +\d/);
+    await terminal.type('2');
+    await terminal.press('Enter');
+    expect(await outcomes()).toEqual(CHOSEN);
+  });
+
+  it('shows one question at a time, also one that the check of another one asks', async () => {
+    const { terminal, outcomes } = await open('nested');
+    await terminal.untilShown(/How many\?[\s\S]*left\)/);
+    expect(await terminal.screen()).not.toContain('And your name?');
+    await pressAll(terminal, [{ type: '3' }, ...press('Enter')]);
+    await terminal.untilShown(/And your name\?[\s\S]*left\)/);
+    expect(await terminal.screen()).not.toContain('Really 3 pods?');
+    await pressAll(terminal, [{ type: 'Ada' }, ...press('Enter')]);
+    await terminal.untilShown(/Really 3 pods\?[\s\S]*Yes/);
+    await pressAll(terminal, press('Enter'));
+    expect(await outcomes()).toEqual([accepted({ pods: 3 }), accepted('Ada')]);
+  });
+
+  it('takes a question away at its deadline, and asks the next one', async () => {
+    const { terminal, outcomes } = await open('late');
+    await terminal.untilShown(/In time\?/);
+    await pressAll(terminal, [{ type: 'yes' }, ...press('Enter')]);
+    expect(await outcomes()).toEqual([expect.objectContaining({ status: 'expired' }), accepted('yes')]);
+  });
+
+  it('is no terminal when its input is piped: the fallback counts, or an error says why', async () => {
+    const { outcomes } = await open('nobody', { input: ' </dev/null' });
+    expect(await outcomes()).toEqual([
+      { status: 'defaulted', value: 'no' },
+      'No handler could ask for a text (terminal: cannot show it).',
+    ]);
+  });
+}
+
+if (hasTmux) describe('a terminal', suite);
+else suiteNotRun('questions in a terminal', 'there is no tmux');
