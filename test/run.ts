@@ -23,8 +23,15 @@ interface Step {
   readonly command: readonly string[];
 }
 
+interface Ended {
+  readonly code: number;
+  /** What it printed, unless it printed that itself. */
+  readonly output?: string;
+}
+
 const NODE = ['node', '--conditions=parley-source', '--import', 'tsx'];
-const STEPS: readonly Step[] = [
+/** Each uses one processor for most of its time. They run side by side. */
+const CHECKS: readonly Step[] = [
   { name: 'format, lint, types, house rules', command: ['npm', 'run', '--silent', 'check'] },
   // Its build fails when the card is too large, or holds what a strict page refuses.
   {
@@ -32,26 +39,34 @@ const STEPS: readonly Step[] = [
     command: ['npm', 'run', '--silent', 'build', '-w', 'clients/widget'],
   },
   { name: 'infrastructure files', command: [...NODE, 'infra/check.ts'] },
-  {
-    name: soak ? 'proofs at full size' : 'proofs',
-    command: [
-      'npx',
-      'vitest',
-      'run',
-      '--reporter=default',
-      '--reporter=json',
-      `--outputFile.json=${results}`,
-    ],
-  },
 ];
+const PROOFS: Step = {
+  name: soak ? 'proofs at full size' : 'proofs',
+  command: ['npx', 'vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${results}`],
+};
 
-async function run({ command }: Step, env: Record<string, string>): Promise<number> {
+/** Runs a step to its end. A `quiet` step prints nothing: its output is returned. */
+async function run({ command }: Step, env: Record<string, string>, quiet = false): Promise<Ended> {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
-  return new Promise((resolve) => {
-    child.once('exit', (code) => resolve(code ?? 1));
-    child.once('error', () => resolve(1));
+  const child = spawn(program, args, {
+    cwd: root,
+    stdio: quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit',
+    env: { ...process.env, ...env },
   });
+  const output: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => output.push(text));
+  }
+  return new Promise((resolve) => {
+    child.once('close', (code) => resolve({ code: code ?? 1, output: output.join('') }));
+    child.once('error', ({ message }) => resolve({ code: 1, output: message }));
+  });
+}
+
+async function time(step: Step, env: Record<string, string>, quiet = false): Promise<Ended & Outcome> {
+  const startedAt = Date.now();
+  const ended = await run(step, env, quiet);
+  return { ...ended, name: step.name, seconds: Math.round((Date.now() - startedAt) / 1000) };
 }
 
 interface Outcome {
@@ -112,13 +127,14 @@ async function main(): Promise<number> {
   let version: string | undefined;
   try {
     version = await redisVersion(redis.url);
-    for (const step of STEPS) {
-      process.stdout.write(`\n== ${step.name}\n`);
-      const stepAt = Date.now();
-      const code = await run(step, env);
-      outcomes.push({ name: step.name, code, seconds: Math.round((Date.now() - stepAt) / 1000) });
-      // Nothing below tells more while the sources themselves are broken.
-      if (code !== 0 && step === STEPS[0]) break;
+    print(`\n== ${CHECKS.map(({ name }) => name).join('; ')}`);
+    const checked = await Promise.all(CHECKS.map((step) => time(step, env, true)));
+    for (const { name, output } of checked) print(`\n== ${name}\n${output}`);
+    outcomes.push(...checked);
+    // The proofs tell nothing more while the sources themselves are broken.
+    if (checked[0]?.code === 0) {
+      print(`\n== ${PROOFS.name}`);
+      outcomes.push(await time(PROOFS, env));
     }
   } finally {
     await redis.stop();
@@ -171,7 +187,7 @@ function summarise(outcomes: readonly Outcome[], how: string, found: VitestResul
   process.stdout.write(
     `${found?.numPassedTests ?? 0} passed, ${failed} failed, ${found?.numPendingTests ?? 0} skipped\n`,
   );
-  return outcomes.length === STEPS.length && outcomes.every(({ code }) => code === 0) ? 0 : 1;
+  return outcomes.length === CHECKS.length + 1 && outcomes.every(({ code }) => code === 0) ? 0 : 1;
 }
 
 function writeReport(

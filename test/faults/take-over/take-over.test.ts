@@ -11,7 +11,7 @@ import { openRunSite, type RunPod, type RunSite } from '../run-points/site.ts';
 
 vi.setConfig({ testTimeout: isFullSize ? 600_000 : 240_000, hookTimeout: 120_000 });
 
-const CONVERSATIONS = isFullSize ? 500 : 30;
+const CONVERSATIONS = isFullSize ? 500 : 18;
 // Conversations beside these whose call must be approved: 500 and 50 over the three kinds of endings.
 const PAYMENTS = isFullSize ? 167 : 17;
 const PODS = 3;
