@@ -1,16 +1,16 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { COALESCE_MS } from '@parley/shared/runs/text-publisher';
 import { Redis } from 'ioredis';
 import { followTurn } from '../../services/api/src/turns/follow.ts';
 import type { Bench } from '../bench.ts';
 import { inLanes } from '../lanes.ts';
-import { type Measurement, median, microseconds } from '../measurement.ts';
+import { type Measurement, median, microseconds, ratiosOf } from '../measurement.ts';
 import { openBenchEngine } from '../pod/engine.ts';
 import { answer, conversationOf, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
 
 const ROUNDS = 5;
 const TURNS = 3;
 const WHOLE_TURNS = 60;
-const PUBLISHES = 200;
 const CHANNEL = 'bench:words';
 // Longer than text waits for more text: every word goes out at once.
 const WORD_MS = COALESCE_MS + 15;
@@ -23,38 +23,50 @@ export async function streaming({ redisUrl, scaled, progress }: Bench): Promise<
   const floor: number[] = [];
   const words: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
-    const published = median(await publish(redisUrl, scaled(PUBLISHES, 20)));
+    const published: number[] = [];
     const took: number[] = [];
-    for (let turn = 0; turn < scaled(TURNS, 1); turn += 1)
+    for (let turn = 0; turn < scaled(TURNS, 1); turn += 1) {
+      const turnEnded = new AbortController();
+      const publishing = publishUntil(redisUrl, turnEnded.signal);
       took.push(...(await readWords(pod, reader.engine, `words-${round}-${turn}`)));
-    progress(`streaming ${round}/${rounds}: publish ${published} us, a word ${Math.round(median(took))} us`);
+      turnEnded.abort();
+      published.push(...(await publishing));
+    }
+    progress(
+      `streaming ${round}/${rounds}: publish ${Math.round(median(published))} us, a word ${Math.round(median(took))} us`,
+    );
     if (round === 0) continue;
-    floor.push(published);
+    floor.push(median(published));
     words.push(median(took));
   }
   await Promise.all([pod.close(), reader.backend.close()]);
   return [
     {
-      what: 'a word from model to reader, over publish',
-      measured: `p50 ${Math.round(median(words))} us over ${median(floor)} us`,
-      ratios: words.map((word, round) => word / (floor[round] ?? Number.NaN)),
+      what: 'a word from model to reader, over publish at the same pace',
+      measured: `p50 ${Math.round(median(words))} us over ${Math.round(median(floor))} us`,
+      ratios: ratiosOf(words, floor),
       aim: { atMost: 1.5 },
     },
     await wholeTurns(redisUrl, scaled(WHOLE_TURNS, 4)),
   ];
 }
 
-/** Microseconds from PUBLISH to the message. */
-async function publish(redisUrl: string, count: number): Promise<number[]> {
+/**
+ * Microseconds from PUBLISH to the message, at the pace of the words and between them: a process that was idle for 40 ms
+ * takes several times as long as one that is busy.
+ */
+async function publishUntil(redisUrl: string, signal: AbortSignal): Promise<number[]> {
   const [redis, subscriber] = [new Redis(redisUrl), new Redis(redisUrl)];
   await subscriber.subscribe(CHANNEL);
   const took: number[] = [];
-  for (let index = 0; index < count; index += 1) {
+  await sleep(WORD_MS / 2);
+  while (!signal.aborted) {
     const arrived = new Promise<number>((resolve) => {
       subscriber.once('message', (_channel, sentAt: string) => resolve(microseconds() - Number(sentAt)));
     });
     await redis.publish(CHANNEL, String(microseconds()));
     took.push(await arrived);
+    await sleep(WORD_MS);
   }
   await Promise.all([redis.quit(), subscriber.quit()]);
   return took;

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MockLanguageModelV3 } from 'ai/test';
 
@@ -37,11 +36,14 @@ export function createMockModel(wordMs: number, word: () => string = () => 'rele
 }
 
 function paced<T extends { readonly type: string }>(parts: readonly T[], wordMs: number, word: () => string) {
-  async function* emit() {
-    for (const part of parts) {
-      if (part.type === 'text-delta' && wordMs > 0) await sleep(wordMs);
-      yield part.type === 'text-delta' ? { ...part, delta: word() } : part;
-    }
-  }
-  return Readable.toWeb(Readable.from(emit())) as ReadableStream<never>;
+  const rest = parts.values();
+  return new ReadableStream<never>({
+    async pull(controller) {
+      const { done, value: part } = rest.next();
+      if (done) return controller.close();
+      const isWord = part.type === 'text-delta';
+      if (isWord && wordMs > 0) await sleep(wordMs);
+      controller.enqueue((isWord ? { ...part, delta: word() } : part) as never);
+    },
+  });
 }

@@ -184,22 +184,29 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     if (result === 'stopping') stopped.abort();
   }
 
+  /** The queue when it is one text and there is nothing else to write. */
+  function onlyText(): PendingText | undefined {
+    const [first, ...more] = queue;
+    const isOnly = more.length + notes.length === 0 && fault === undefined;
+    return isOnly && first?.type === 'text-delta' ? first : undefined;
+  }
+
   /** The queue when it is one text and nothing is written before it: then that text begins the next event. */
   function pendingText(): PendingText | undefined {
-    const [first, ...more] = queue;
-    const isNext = more.length + notes.length + writesDue === 0 && fault === undefined;
-    return isNext && first?.type === 'text-delta' ? first : undefined;
+    return writesDue === 0 ? onlyText() : undefined;
   }
 
   /** Writes the queue now or soon, and publishes text before that. */
   function schedule(): void {
-    const text = pendingText();
+    const text = onlyText();
     const last = queue.at(-1);
     const size = last?.type === 'text-delta' ? last.text.length : 0;
     if (size >= (text === undefined ? COALESCE_CHARACTERS : STORE_CHARACTERS)) {
       flushNow();
       return;
     }
+    // While a write is under way, text waits for its end, which schedules again: another write would take longer.
+    if (text !== undefined && writesDue > 0) return;
     flushWithin(text === undefined ? COALESCE_MS : STORE_MS);
     if (text !== undefined) publisher.grown();
   }

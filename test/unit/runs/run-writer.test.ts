@@ -10,7 +10,10 @@ afterEach(() => void vi.useRealTimers());
 const RUN = { tenant: 't', userId: 'ada', streamRequestId: 'sr_1', conversationId: 'c1' };
 
 /** A writer, and what it published and wrote. */
-function setUp(publish: () => Promise<Awaited<ReturnType<Runs['publish']>>> = async () => 'written') {
+function setUp(
+  publish: () => Promise<Awaited<ReturnType<Runs['publish']>>> = async () => 'written',
+  writeMs = 0,
+) {
   const published: RunText[] = [];
   const written: RunWrite[] = [];
   const writer = createRunWriter({
@@ -21,6 +24,7 @@ function setUp(publish: () => Promise<Awaited<ReturnType<Runs['publish']>>> = as
       read: () => Promise.reject(new Error('not needed')),
       write: async (_run, write): Promise<WriteResult> => {
         written.push(write);
+        if (writeMs > 0) await new Promise((resolve) => setTimeout(resolve, writeMs));
         return 'written';
       },
       publish: async (_run, text) => {
@@ -65,6 +69,24 @@ it('a second of speech costs two writes', async () => {
   await pass(500);
   expect(published.length).toBeGreaterThanOrEqual(28);
   expect(written.length).toBeLessThanOrEqual(3);
+});
+
+it('speech costs no more writes when each of them takes longer than a word', async () => {
+  const { published, written, say: speak } = setUp(async () => 'written', 40);
+  for (let word = 0; word < 60; word += 1) {
+    await speak(`${word} `);
+    await pass(33);
+  }
+  await pass(600);
+  expect(written.length).toBeLessThanOrEqual(5);
+  // What arrives during a write goes out when it ends.
+  expect(published.map(({ text }) => text).join('')).toContain(' 18 19 ');
+  expect(
+    written
+      .flatMap(({ events }) => events)
+      .map((event) => 'text' in event && event.text)
+      .join(''),
+  ).toBe(Array.from({ length: 60 }, (_, word) => `${word} `).join(''));
 });
 
 it('text behind another event is written with it, and not published before', async () => {

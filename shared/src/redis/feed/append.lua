@@ -10,14 +10,29 @@ local function countBytes(events, first)
   return bytes
 end
 
+-- Epoch and number of the event at a position.
+local function splitPosition(position)
+  local epoch, seq = string.match(position, '^(%d+)-(%d+)$')
+  seq = tonumber(seq)
+  return epoch, seq < 1000000 and seq or math.floor(seq / 1000000)
+end
+
 -- Epoch of a feed and number of its last event. The epoch of a new feed is the microsecond of its beginning, so that a feed
 -- which was lost and begun again has another epoch.
 local function findFeedEnd(key, microseconds)
   local last = redis.call('XREVRANGE', key, '+', '-', 'COUNT', 1)[1]
   if not last then return string.format('%.0f', microseconds), 0 end
-  local epoch, seq = string.match(last[1], '^(%d+)-(%d+)$')
-  seq = tonumber(seq)
-  return epoch, seq < 1000000 and seq or math.floor(seq / 1000000)
+  return splitPosition(last[1])
+end
+
+-- As findFeedEnd, for a feed that is never trimmed. `known` is the position of one of its events, or nothing. A feed of as
+-- many events as that event's number ends with it, which takes less than to read the last event with its text.
+local function findUntrimmedEnd(key, microseconds, known)
+  if known then
+    local epoch, number = splitPosition(known)
+    if redis.call('XLEN', key) == number then return epoch, number end
+  end
+  return findFeedEnd(key, microseconds)
 end
 
 -- Appends the events from the `first`-th on after the event of the given number. With `keep` the oldest entries beyond

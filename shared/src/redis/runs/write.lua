@@ -27,9 +27,9 @@ local firstRun = firstWait + questionCount
 local ends, detaches = endStatus ~= '', detachedOwner ~= ''
 
 local status, currentTerm, writerSeq, storedBytes, stop, wasDetached, lastWrite, parent, metered, recordBytes,
-  conversationId, traceparent, unlisted =
+  conversationId, traceparent, unlisted, position =
   unpack(redis.call('HMGET', run, 'status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent', 'metered',
-  'recordBytes', 'conversationId', 'traceparent', 'unlisted'))
+  'recordBytes', 'conversationId', 'traceparent', 'unlisted', 'position'))
 if not status then return 'gone' end
 writerSeq = tonumber(writerSeq)
 if currentTerm ~= term then return 'fenced' end
@@ -87,11 +87,11 @@ for index = firstNote, firstEvent - 1, 2 do
     fields[#fields + 1], fields[#fields + 2] = name, (before and string.match(before, '^%S+') or stamp) .. ' ' .. stamp
   end
 end
-local position
+local appended
 if firstNew <= eventCount then
-  local epoch, lastNumber = findFeedEnd(feed, microseconds)
-  position = appendEvents(feed, epoch, lastNumber, microseconds, events, firstNew)
-  for _, each in ipairs({ 'writerSeq', firstSeq + eventCount - 1, 'position', position, 'bytes', bytes }) do fields[#fields + 1] = each end
+  local epoch, lastNumber = findUntrimmedEnd(feed, microseconds, position)
+  appended = appendEvents(feed, epoch, lastNumber, microseconds, events, firstNew)
+  for _, each in ipairs({ 'writerSeq', firstSeq + eventCount - 1, 'position', appended, 'bytes', bytes }) do fields[#fields + 1] = each end
 end
 -- Lua cannot unpack thousands of values at once.
 for from = 1, #fields, 1000 do
@@ -152,5 +152,5 @@ if metered and (ends or detaches) then
   setStored(usage, usageEnds, 'run ' .. streamRequestId, recordBytes + bytes, now,
     ends and retention or runLife)
 end
-if position then publishWake(position, now, wakeJson, channel) end
+if appended then publishWake(appended, now, wakeJson, channel) end
 return stop and not ends and 'stopping' or 'written'
