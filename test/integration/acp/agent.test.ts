@@ -340,6 +340,7 @@ describe('modes', () => {
       else {
         expect(said).toContain('**Colour:** Which colour?');
         expect(said).toContain('"default":"grey"');
+        expect(said).toContain('so you were not asked. The agent continues with its own default.');
       }
     },
   );
@@ -426,7 +427,7 @@ describe('session/load', () => {
     await lost;
     const { editor: plain } = await sitDown(undefined, {}, userId);
     await plain.agent.request(methods.agent.session.resume, { sessionId, cwd: '/tmp', mcpServers: [] });
-    await until('the description', () => plain.text(sessionId).includes('It stays open until its deadline'));
+    await until('the description', () => plain.text(sessionId).includes('While it is open'));
     expect(plain.asked).toEqual([]);
     expect(await openQuestions(site.engine, userId)).toHaveLength(1);
   });

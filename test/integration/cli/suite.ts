@@ -228,6 +228,8 @@ function workflowSuite(url: () => string): void {
             { at: 2, after: true },
             { at: Math.floor(whole.sent / 2), after: false },
           ];
+      const kills = points.length;
+      const began = performance.now();
       const killed = async (dies: { readonly at: number; readonly after: boolean }) => {
         const one = { userId: newUser(), workflowId: `w-${randomUUID()}`, effects: new Set<string>() };
         const stopAnswering = answerAll(one.userId);
@@ -241,6 +243,10 @@ function workflowSuite(url: () => string): void {
         expect(asked).toHaveLength(20);
       };
       while (points.length > 0) await Promise.all(points.splice(0, KILLED_AT_ONCE).map(killed));
+      const seconds = Math.round((performance.now() - began) / 1_000);
+      process.stdout.write(
+        `workflow of twenty questions: ${whole.sent} requests; killed ${kills} times and resumed, in ${seconds} s\n`,
+      );
     });
 
     it('whose program has changed says so, at the position that differs', async () => {

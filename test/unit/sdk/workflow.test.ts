@@ -6,6 +6,7 @@ import {
   NotAnsweredError,
   runWorkflow,
   StepFailedError,
+  WorkflowChangedError,
   type WorkflowRequest,
 } from '@parley/sdk/workflow';
 import { expect, it } from 'vitest';
@@ -53,6 +54,34 @@ it('an asynchronous workflow is replayed with its results, a failed step include
   expect(await runWorkflow(program, { elicitor: declining, record })).toEqual(expected);
   expect(await runWorkflow(program, { elicitor: declining, record })).toEqual(expected);
   expect(runs).toBe(2);
+});
+
+const asks = (message: string): WorkflowRequest => ({
+  ask: { kind: 'confirmation', message },
+  outcome: true,
+});
+const runs = (step: string): WorkflowRequest => ({ step, run: () => step });
+
+it.each<readonly [string, readonly WorkflowRequest[], number, string]>([
+  ['asks something else', [asks('b'), runs('pay'), asks('c')], 0, 'it asked another question'],
+  ['runs another step', [asks('a'), runs('refund'), asks('c')], 1, 'it ran the step pay'],
+  ['asks instead of running a step', [asks('a'), asks('c')], 1, 'it ran the step pay'],
+  ['runs a step instead of asking', [asks('a'), runs('pay'), runs('mail')], 2, 'it asked another question'],
+  ['swaps two positions', [runs('pay'), asks('a'), asks('c')], 0, 'it asked another question'],
+  ['ends earlier', [asks('a'), runs('pay')], 2, 'it asked another question'],
+])('a changed program that %s is noticed at its position', async (_name, requests, position, before) => {
+  const record = createMemoryRecord('w');
+  const program = function* (all: readonly WorkflowRequest[]): Generator<WorkflowRequest, void, unknown> {
+    for (const request of all) yield request;
+  };
+  await runWorkflow(() => program([asks('a'), runs('pay'), asks('c')]), { elicitor: declining, record });
+  const changed = runWorkflow(() => program(requests), { elicitor: declining, record });
+  await expect(changed).rejects.toBeInstanceOf(WorkflowChangedError);
+  await expect(changed).rejects.toMatchObject({
+    code: 'workflow_changed',
+    position,
+    message: `The program of the workflow w has changed: at position ${position} ${before}.`,
+  });
 });
 
 /** The entries of Parley for everybody, with its limit. */

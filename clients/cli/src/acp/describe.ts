@@ -9,13 +9,17 @@ export function describeUndelivered(elicitation: Elicitation): string {
   );
 }
 
-/** Describes a question that stays open and that this client cannot show. */
+/** Describes an open question that this client cannot show. It may be withdrawn at once because it reaches nobody. */
 export function describeElsewhere(elicitation: Elicitation): string {
   return paragraphs(
     describeQuestion(elicitation),
-    'This editor cannot show the question. It stays open until its deadline, and can be answered in the chat or the inbox of Parley.',
+    'This editor cannot show the question. While it is open, it can be answered in the chat or the inbox of Parley.',
   );
 }
+
+/** Follows the description of an open question that then reached nobody. */
+export const NOBODY_WAS_ASKED =
+  'The question reached nobody, so you were not asked. The agent continues with its own default.';
 
 /** Describes a question that the client could not show although it declared that it could. */
 export function describeFailed(elicitation: Elicitation): string {

@@ -2,7 +2,7 @@ import { type AgentContext, methods } from '@agentclientprotocol/sdk';
 import { type Answer, type Elicitation, isParleyClientError, type ParleyClient } from '@parley/sdk';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import type { ShownModes } from './capabilities.ts';
-import { describeElsewhere, describeFailed, describeUndelivered } from './describe.ts';
+import { describeElsewhere, describeFailed, describeUndelivered, NOBODY_WAS_ASKED } from './describe.ts';
 import { createRequest, type FieldFaults, readResponse } from './elicitation.ts';
 
 export interface QuestionsDeps {
@@ -31,6 +31,8 @@ const SETTLED = ['already_settled', 'expired', 'not_found'] as const;
 interface SeenQuestion {
   /** Aborted when the question has ended. */
   readonly ended: AbortController;
+  /** True for a question that was described, because this client cannot show it. */
+  readonly isElsewhere: boolean;
   /** True once the person agreed to open the page of a url question whose completion the server sees. */
   isConsented: boolean;
 }
@@ -39,26 +41,29 @@ export function createQuestions(deps: QuestionsDeps): Questions {
   const { client, modes, say, log } = deps;
   const seen = new Map<string, SeenQuestion>();
 
-  async function end({ elicitationId }: Elicitation, question: SeenQuestion): Promise<void> {
+  async function end(elicitation: Elicitation, question: SeenQuestion): Promise<void> {
     if (question.ended.signal.aborted) return;
     question.ended.abort();
+    const { elicitationId } = elicitation;
+    if (question.isElsewhere && isUndeliverable(elicitation)) return say(NOBODY_WAS_ASKED);
     if (!question.isConsented) return;
     await client.notify(methods.client.elicitation.complete, { elicitationId });
   }
 
   return {
     async see(elicitation) {
-      const { elicitationId: id, status, reason } = elicitation;
+      const { elicitationId: id, status } = elicitation;
       const known = seen.get(id);
       if (known !== undefined) return isTerminal(status) ? end(elicitation, known) : undefined;
-      const question: SeenQuestion = { ended: new AbortController(), isConsented: false };
+      const isElsewhere = !isShown(elicitation, modes);
+      const question: SeenQuestion = { ended: new AbortController(), isElsewhere, isConsented: false };
       seen.set(id, question);
       if (isTerminal(status)) {
         question.ended.abort();
-        if (status === 'withdrawn' && reason === 'undeliverable') await say(describeUndelivered(elicitation));
+        if (isUndeliverable(elicitation)) await say(describeUndelivered(elicitation));
         return;
       }
-      if (!isShown(elicitation, modes)) return say(describeElsewhere(elicitation));
+      if (isElsewhere) return say(describeElsewhere(elicitation));
       // The turn is read further meanwhile: another place may answer first.
       void ask(deps, elicitation, question).catch((error: unknown) =>
         log(`a question could not be put to the editor: ${nameOf(error)}`),
@@ -68,6 +73,10 @@ export function createQuestions(deps: QuestionsDeps): Questions {
       for (const { ended } of seen.values()) ended.abort();
     },
   };
+}
+
+function isUndeliverable({ status, reason }: Elicitation): boolean {
+  return status === 'withdrawn' && reason === 'undeliverable';
 }
 
 /** ACP forbids forms for sensitive answers. */

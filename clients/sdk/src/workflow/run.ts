@@ -36,12 +36,24 @@ export async function runWorkflow<Result>(
     isDurable: record !== undefined,
   };
   let next = await running.next();
-  for (let position = 0; !next.done; position += 1) {
+  let position = 0;
+  for (; !next.done; position += 1) {
     signal?.throwIfAborted();
     const done = await fulfil(next.value, position, parts);
     next = 'value' in done ? await running.next(done.value) : await running.throw(done.thrown);
   }
+  await checkEnd(parts, position);
   return next.value;
+}
+
+/** A program that ends where the recorded one asked or ran a step is another one. */
+async function checkEnd({ record, signal }: Parts, position: number): Promise<void> {
+  const found = await record.read(position, signal).catch((error: unknown) => {
+    // No entry can be there.
+    if (isParleyClientError(error, 'too_large')) return undefined;
+    throw error;
+  });
+  if (found !== undefined) throw new WorkflowChangedError(record.workflowId, position, describe(found));
 }
 
 interface Parts {
@@ -144,6 +156,9 @@ function check(
   found: WorkflowEntry,
 ): void {
   if (found.kind === wanted.kind && found.name === wanted.name) return;
-  const before = found.kind === 'ask' ? 'it asked another question' : `it ran the step ${found.name}`;
-  throw new WorkflowChangedError(workflowId, position, before);
+  throw new WorkflowChangedError(workflowId, position, describe(found));
+}
+
+function describe({ kind, name }: WorkflowEntry): string {
+  return kind === 'ask' ? 'it asked another question' : `it ran the step ${name}`;
 }
