@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '../domain/errors.ts';
 import { BUCKET_COUNT, bucketOf } from '../domain/ids.ts';
-import type { CommitNotes, CommittedElicitation, Deliveries, DeliveryKind } from '../ports/delivery/kind.ts';
+import type {
+  CommitNotes,
+  CommittedApproval,
+  CommittedElicitation,
+  Deliveries,
+  DeliveryKind,
+} from '../ports/delivery/kind.ts';
 import type { Outbox, OutboxEntry, OutboxResult, OutboxRoom, OutboxTask } from '../ports/delivery/outbox.ts';
 
 export interface DispatchDeps {
@@ -130,7 +136,8 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     },
     notesOn: (elicitation) =>
       collectNotes(deps.kinds, (kind) => kind.taskOn?.(elicitation), noticesOf(elicitation)),
-    notesOnApproval: (approval) => collectNotes(deps.kinds, (kind) => kind.taskOnApproval?.(approval)),
+    notesOnApproval: (approval) =>
+      collectNotes(deps.kinds, (kind) => kind.taskOnApproval?.(approval), noticesOf(approval)),
     async now(task) {
       const kind = kinds.get(task.kind);
       // Without a free place the next round handles it.
@@ -155,7 +162,7 @@ function byName(kinds: readonly DeliveryKind[]): ReadonlyMap<string, DeliveryKin
 }
 
 /** The task of the channel that notifies the person. Its kind may be registered in other processes only. */
-function noticesOf({ id, definition }: CommittedElicitation): OutboxTask[] {
+function noticesOf({ id, definition }: CommittedElicitation | CommittedApproval): OutboxTask[] {
   const { notify } = definition;
   return notify === undefined ? [] : [{ kind: notify.channel, subject: id, bucket: bucketOf(definition) }];
 }

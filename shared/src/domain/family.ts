@@ -1,6 +1,7 @@
 import type { StreamEvent } from './events.ts';
 import type { FamilyPrefix, StreamRef } from './ids.ts';
 import type { Issue } from './issue.ts';
+import type { NotifyRules } from './notify.ts';
 
 /** What every definition has. */
 export interface RecordDefinition extends StreamRef {
@@ -8,6 +9,8 @@ export interface RecordDefinition extends StreamRef {
   readonly timeoutSeconds: number;
   /** W3C traceparent of the asking span. */
   readonly traceparent?: string;
+  /** The channel that learns of every change, and when it notifies the person. */
+  readonly notify?: NotifyRules;
 }
 
 /** The types of one family, as one parameter of the generic code. */

@@ -10,7 +10,7 @@ const TimeZone = z
   .refine(isTimeZone, 'must be a time zone such as Europe/Berlin')
   .describe('IANA time zone, such as `Europe/Berlin`.');
 
-/** How a channel notifies the person of questions that nobody has answered yet. */
+/** How a channel notifies the person of questions and approvals that are open. */
 export const NotifyRules = z.strictObject({
   channel: z.literal('slack').describe('The channel.'),
   afterSeconds: z
@@ -18,7 +18,9 @@ export const NotifyRules = z.strictObject({
     .min(0)
     .max(604_800)
     .default(60)
-    .describe('The question goes to the channel once it has been open for so long.'),
+    .describe(
+      'A question or an approval goes to the channel once it has been open for so long and its person has not seen it.',
+    ),
   remind: z
     .strictObject({
       afterSeconds: z.int().min(10).max(604_800).describe('Time between two reminders.'),
@@ -41,6 +43,21 @@ export const NotifyRules = z.strictObject({
     .describe('Nothing is sent in this time of each day; what would be, is sent at its end.'),
 });
 export type NotifyRules = z.infer<typeof NotifyRules>;
+
+/**
+ * When the channel first notifies the person of an open question or approval, outside of quiet hours and at once where
+ * the time has passed. One that the person has seen comes with its first reminder or its escalation, if there is one, else
+ * never: undefined. Pure.
+ */
+export function firstNoticeAt(
+  rules: NotifyRules,
+  { openedAt, now, isSeen }: Pick<NotifyState, 'openedAt' | 'now'> & { readonly isSeen: boolean },
+): number | undefined {
+  const dueAt = openedAt + rules.afterSeconds * 1_000;
+  const later = nextNotice(rules, { openedAt, now: openedAt, reminders: 0, isEscalated: false })?.at;
+  const at = isSeen ? later : dueAt;
+  return at === undefined ? undefined : endOfQuietHours(rules, Math.max(at, now));
+}
 
 /** What has been sent about an open question so far. Times are in ms. */
 export interface NotifyState {

@@ -17,6 +17,7 @@ import { expireAny } from './expire-any.ts';
 import { type ExpireDueInput, expireDue } from './expire-due.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
 import { replayItems } from './joined-feed.ts';
+import { createNotices } from './notices.ts';
 import { approvalDeps, elicitationDeps } from './records/deps.ts';
 import { readRecord } from './records/read.ts';
 import { type WaitInput, wait } from './records/wait.ts';
@@ -76,6 +77,8 @@ export function createEngine(deps: EngineDeps) {
     watch: (input: WatchInput) => watch(deps, input),
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(deps, input),
     watchInbox: (input: InboxInput) => watchInbox(deps, input),
+    /** When channels notify people of what they have not seen. */
+    notices: createNotices(deps.ownerRecords),
     sweep: (signal?: AbortSignal) => sweep(deps, signal),
     sweepInTurn: (turn: SweepTurn, signal?: AbortSignal) => sweepInTurn(deps, turn, signal),
     /** Calls of tools that a person approves. */

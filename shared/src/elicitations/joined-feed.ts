@@ -31,6 +31,8 @@ export type JoinedItem =
       readonly at: number;
       readonly event: string;
       readonly elicitation: Elicitation;
+      /** True when a channel may notify the owner. */
+      readonly hasNotices?: true;
     }
   | {
       readonly type: 'approval';
@@ -41,6 +43,7 @@ export type JoinedItem =
       readonly approval: Approval;
       /** True when it has ended since. */
       readonly isOver: boolean;
+      readonly hasNotices?: true;
     }
   | {
       readonly type: 'other';
@@ -114,6 +117,7 @@ function itemOf(
       at,
       event: event.type,
       elicitation: toWire(asOf(record.row, event, at), shown),
+      ...(record.row.definition.notify !== undefined && { hasNotices: true }),
     };
   }
   const approvalEvent = readApprovalEvent(event);
@@ -128,6 +132,7 @@ function itemOf(
     event: approvalEvent.type,
     approval: toApprovalWire(row, shown),
     isOver: isApprovalEnded(record.row.status),
+    ...(record.row.definition.notify !== undefined && { hasNotices: true }),
   };
 }
 

@@ -1,10 +1,14 @@
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
+import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
 import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import type { Owner, StreamRef } from '@parley/shared/domain/ids';
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { decideAs, requestApproval } from './approvals.ts';
-import { answerQuestion, askQuestion, inputFor, serviceOf } from './questions.ts';
+import { answerQuestion, inputFor, serviceOf } from './questions.ts';
 
 interface Seen {
   readonly row: RowOf<FamilyTypes>;
@@ -14,7 +18,11 @@ interface Seen {
 /** One family of records as the contract drives it: what all families have, by the names that each has for it. */
 export interface FamilyDriver {
   readonly name: string;
-  open(engine: Engine, stream: StreamRef, more?: { timeoutSeconds?: number; key?: string }): Promise<Seen>;
+  open(
+    engine: Engine,
+    stream: StreamRef,
+    more?: { timeoutSeconds?: number; key?: string; notify?: NotifyRules },
+  ): Promise<Seen>;
   read(engine: Engine, stream: StreamRef, id: string): Promise<Seen>;
   wait(engine: Engine, stream: StreamRef, id: string): Promise<Seen>;
   withdraw(engine: Engine, stream: StreamRef, id: string, reason: string): Promise<Seen>;
@@ -25,6 +33,8 @@ export interface FamilyDriver {
   }[];
   /** Id and status of what a reader of a stream or an inbox gets about a record of the family. */
   shown(item: WatchItem | InboxItem): { readonly id: string; readonly status: string } | undefined;
+  /** Notes that the owner was sent the record. */
+  see(engine: Engine, owner: Owner, row: Seen): Promise<void>;
   /** Ids of the family's records in a snapshot of an inbox. */
   listed(item: Extract<InboxItem, { type: 'snapshot' }>): string[];
   readonly events: { readonly request: string; readonly resolved: string };
@@ -33,15 +43,13 @@ export interface FamilyDriver {
 export const FAMILY_DRIVERS: readonly FamilyDriver[] = [
   {
     name: 'elicitation',
-    open: (engine, stream, { key, timeoutSeconds = 600 } = {}) =>
-      key === undefined
-        ? askQuestion(engine, stream, { timeoutSeconds })
-        : engine.ask({
-            tenant: stream.tenant,
-            input: inputFor(stream, { timeoutSeconds }),
-            idempotencyKey: key,
-            keyDecides: true,
-          }),
+    open: (engine, stream, { key, notify, timeoutSeconds = 600 } = {}) =>
+      engine.ask({
+        tenant: stream.tenant,
+        input: inputFor(stream, { timeoutSeconds }),
+        notify,
+        ...(key !== undefined && { idempotencyKey: key, keyDecides: true }),
+      }),
     read: (engine, stream, id) => engine.read(serviceOf(stream), id),
     wait: (engine, stream, id) => engine.wait({ caller: serviceOf(stream), id }),
     withdraw: (engine, stream, id, reason) => engine.withdraw({ caller: serviceOf(stream), id, reason }),
@@ -57,13 +65,15 @@ export const FAMILY_DRIVERS: readonly FamilyDriver[] = [
       'elicitation' in item
         ? { id: item.elicitation.elicitationId, status: item.elicitation.status }
         : undefined,
+    see: (engine, owner, { row, now }) =>
+      engine.notices.seen(owner, toWire(row as Row, { now, content: false })),
     listed: ({ elicitations }) => elicitations.map(({ elicitationId }) => elicitationId),
     events: { request: 'elicitation-request', resolved: 'elicitation-resolved' },
   },
   {
     name: 'approval',
-    open: (engine, stream, { key, timeoutSeconds = 600 } = {}) =>
-      requestApproval(engine, stream, { timeoutSeconds }, key),
+    open: (engine, stream, { key, notify, timeoutSeconds = 600 } = {}) =>
+      requestApproval(engine, stream, { timeoutSeconds, ...(notify !== undefined && { notify }) }, key),
     read: (engine, stream, id) => engine.approvals.read(serviceOf(stream), id),
     wait: (engine, stream, id) => engine.approvals.wait({ caller: serviceOf(stream), id }),
     withdraw: (engine, stream, id, reason) =>
@@ -89,6 +99,8 @@ export const FAMILY_DRIVERS: readonly FamilyDriver[] = [
     ],
     shown: (item) =>
       'approval' in item ? { id: item.approval.approvalId, status: item.approval.status } : undefined,
+    see: (engine, owner, { row, now }) =>
+      engine.notices.seen(owner, toApprovalWire(row as ApprovalRow, { now, content: false })),
     listed: ({ approvals }) => approvals.map(({ approvalId }) => approvalId),
     events: { request: 'approval-request', resolved: 'approval-resolved' },
   },

@@ -14,6 +14,7 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
@@ -129,10 +130,18 @@ const TOOLS: readonly Tool[] = [
 ];
 
 /** Opens a pod on the memory backend. */
-export async function openAcpSite(options: Pick<TestPod, 'hasAnswerPage' | 'holdMs'> = {}): Promise<AcpSite> {
+export async function openAcpSite({
+  notify,
+  ...options
+}: Pick<TestPod, 'hasAnswerPage' | 'hasChannel' | 'holdMs'> & {
+  readonly notify?: NotifyRules;
+} = {}): Promise<AcpSite> {
   const model = await startScriptedModel({ script: [line], delayMs: 1 });
   const backend = createMemoryBackend(ROOMY);
-  const { engine, turns } = podOn(backend, model, { agents: { helper: { tools: TOOLS } }, ...options });
+  const { engine, turns } = podOn(backend, model, {
+    agents: { helper: { tools: TOOLS, ...(notify !== undefined && { notify }) } },
+    ...options,
+  });
   const dispatch = dispatchOn(backend);
   const timer = setInterval(() => void dispatch.round().catch(() => undefined), DISPATCH_MS);
   const limits = callLimitsOn(backend.limits);

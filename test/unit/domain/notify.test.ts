@@ -1,4 +1,4 @@
-import { endOfQuietHours, NotifyRules, nextNotice } from '@parley/shared/domain/notify';
+import { endOfQuietHours, firstNoticeAt, NotifyRules, nextNotice } from '@parley/shared/domain/notify';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -25,6 +25,19 @@ describe('notices of open questions', () => {
       at: AT('10:21:00'),
     });
     expect(nextNotice(rules, { ...state, reminders: 2, isEscalated: true })).toBeUndefined();
+  });
+
+  it('begin once the person has not seen it for so long, else with the first reminder or the escalation', () => {
+    const first = (isSeen: boolean, more: object = {}, now = state.now) =>
+      firstNoticeAt({ ...rules, ...more }, { openedAt: state.openedAt, now, isSeen });
+    expect(first(false)).toBe(AT('10:01:00'));
+    expect(first(false, {}, AT('12:00:00'))).toBe(AT('12:00:00'));
+    expect(first(true)).toBe(AT('10:11:00'));
+    expect(first(true, { remind: undefined })).toBe(AT('10:15:00'));
+    expect(first(true, { remind: undefined, escalate: undefined })).toBeUndefined();
+    const quietHours = { from: '10:00', to: '10:30', timeZone: 'UTC' };
+    expect(first(false, { quietHours })).toBe(AT('10:30:00'));
+    expect(first(true, { quietHours, escalate: undefined })).toBe(AT('10:40:00'));
   });
 
   it('wait for the end of quiet hours, in their time zone and over midnight', () => {

@@ -63,6 +63,8 @@ export interface FollowTurnOptions {
   readonly facts?: ReplayFacts | undefined;
   /** What the reader has; it resumes after it. */
   readonly after?: ReaderPosition | undefined;
+  /** Called with each open question or approval that the reader gets and of which a channel may notify the person. */
+  readonly onAsked?: ((asked: Elicitation | Approval) => void) | undefined;
 }
 
 /**
@@ -72,12 +74,12 @@ export interface FollowTurnOptions {
 export async function followTurn(
   { engine, turns }: { readonly engine: Pick<Engine, 'watchLive'>; readonly turns: Pick<Turns, 'attend'> },
   stream: StreamRef,
-  { signal, ...reader }: FollowTurnOptions,
+  { signal, onAsked, ...reader }: FollowTurnOptions,
 ): Promise<AsyncGenerator<FollowedEvent, void>> {
   const stopAttending = releaseOnAbort(signal, turns.attend(stream));
   try {
     const items = await engine.watchLive({ stream, signal });
-    return readAll(items, createTurnReader(reader), stopAttending);
+    return readAll(items, createTurnReader(reader), { onAsked, stopAttending });
   } catch (error) {
     stopAttending();
     throw error;
@@ -87,13 +89,27 @@ export async function followTurn(
 async function* readAll(
   items: AsyncIterable<WatchItem | LiveItem>,
   read: TurnReader,
-  stopAttending: () => void,
+  { onAsked, stopAttending }: Pick<FollowTurnOptions, 'onAsked'> & { readonly stopAttending: () => void },
 ): AsyncGenerator<FollowedEvent, void> {
   try {
-    for await (const item of items) yield* read(item);
+    for await (const item of items) {
+      for (const event of read(item)) {
+        // Before it is sent: the reader may end with this event.
+        const asked = 'hasNotices' in item ? openIn(event) : undefined;
+        if (asked !== undefined) onAsked?.(asked);
+        yield event;
+      }
+    }
   } finally {
     stopAttending();
   }
+}
+
+/** The open question or approval of an event. */
+function openIn(event: FollowedEvent): Elicitation | Approval | undefined {
+  if (event.type === 'approval') return event.isOver ? undefined : event.approval;
+  const isOpen = event.type === 'question' && event.change !== 'elicitation-resolved';
+  return isOpen ? event.elicitation : undefined;
 }
 
 type FeedItem = Exclude<WatchItem, { type: 'reset' }>;
@@ -105,7 +121,10 @@ export type TurnReader = (item: WatchItem | LiveItem) => readonly FollowedEvent[
  * Reads the items of a turn for one reader, from the first item on. Each character of a text comes once, live or from the
  * feed. Pure but for what it remembers of the items.
  */
-export function createTurnReader({ facts, after }: Omit<FollowTurnOptions, 'signal'> = {}): TurnReader {
+export function createTurnReader({
+  facts,
+  after,
+}: Pick<FollowTurnOptions, 'facts' | 'after'> = {}): TurnReader {
   const until = facts?.detachment?.until;
   const isWaiting = facts?.detachment?.isWaiting === true;
   const texts = createTextAhead(after?.characters);

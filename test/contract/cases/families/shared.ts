@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { bucketOf } from '@parley/shared/domain/ids';
+import { NotifyRules } from '@parley/shared/domain/notify';
 import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
 import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
@@ -9,6 +10,7 @@ import { callOutcome, readAll, readEntries } from '../../support/observe.ts';
 import { newStream, userOf } from '../../support/questions.ts';
 
 const AT_ONCE = 0.001;
+const NOTIFY = NotifyRules.parse({ channel: 'slack', afterSeconds: 60 });
 
 /** What every family of records has, whatever its table of moves. */
 export function familyContract(contract: Contract): void {
@@ -135,6 +137,46 @@ export function familyContract(contract: Contract): void {
         { id: row.id, status: 'pending' },
         ended,
       ]);
+    });
+
+    it('each commit notes a task of the channel that notifies its person', async () => {
+      const { first, second, pods } = contract;
+      const stream = turn();
+      const { row } = await family.open(first, stream, { notify: NOTIFY });
+      const { outbox } = pods.backend;
+      const handedOut = async () => {
+        const entries = await outbox.take(bucketOf(stream), { slack: 100 }, 60_000);
+        const own = entries.filter(({ task }) => task.subject === row.id);
+        for (const entry of own) await outbox.done(entry);
+        return own.map(({ task }) => task.kind);
+      };
+      expect(await handedOut()).toEqual(['slack']);
+      await family.decisions[0]?.send(second, stream, row.id);
+      expect(await handedOut()).toEqual(['slack']);
+    });
+
+    it('a notice is due after its time, and only at a reminder where the person has seen the record', async () => {
+      const { first, second } = contract;
+      const stream = turn();
+      const reminding = { ...NOTIFY, remind: { afterSeconds: 300, atMost: 1 } };
+      const due = async (id: string, afterMs: number) => {
+        const { row } = await family.read(second, stream, id);
+        return second.notices.dueInMs(row, row.createdAt + afterMs);
+      };
+      const unseen = await family.open(first, stream, { notify: NOTIFY });
+      expect(await due(unseen.row.id, 20_000)).toBe(40_000);
+      expect(await due(unseen.row.id, 60_000)).toBe(0);
+      const plain = await family.open(first, stream);
+      expect(await due(plain.row.id, 60_000)).toBeUndefined();
+      const seen = await family.open(first, stream, { notify: NOTIFY });
+      const reminded = await family.open(first, stream, { notify: reminding });
+      for (const record of [seen, reminded]) await family.see(first, stream, record);
+      expect(await due(seen.row.id, 60_000)).toBeUndefined();
+      expect(await due(reminded.row.id, 60_000)).toBe(300_000);
+      await family.see(first, { ...stream, userId: 'somebody' }, unseen);
+      expect(await due(unseen.row.id, 60_000)).toBe(0);
+      await family.decisions[0]?.send(first, stream, unseen.row.id);
+      expect(await due(unseen.row.id, 60_000)).toBeUndefined();
     });
 
     it('the end of its turn withdraws it', async () => {

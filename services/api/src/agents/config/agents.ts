@@ -52,7 +52,7 @@ export const Agent = z.strictObject({
     .default(false)
     .describe('`true`: the agent may ask the person questions, with the built-in tool `elicit`.'),
   notify: NotifyRules.optional().describe(
-    'A channel that notifies the person of open questions (docs/slack.md).',
+    'A channel that notifies the person of open questions and approvals (docs/slack.md).',
   ),
   approval: ApprovalEntry.optional().describe(
     'When a person must approve the calls of its tools. For servers without an `approval` of their own.',

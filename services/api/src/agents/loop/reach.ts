@@ -1,7 +1,11 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { StreamRef } from '@parley/shared/domain/ids';
 import type { NotifyRules } from '@parley/shared/domain/notify';
 import { needsOf, type QuestionShape, type Reach, reachOf } from '@parley/shared/domain/reach';
 import type { Support } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Runs } from '@parley/shared/ports/runs/runs';
 
 /** What a deployment has for people whose client cannot show a question. */
 export interface ReachDeps {
@@ -32,4 +36,27 @@ export function withNotices<Given extends Pick<Engine, 'ask'>>(
   return rules === undefined
     ? engine
     : { ...engine, ask: (request) => engine.ask({ ...request, notify: rules }) };
+}
+
+/**
+ * Notes that the client of a turn was sent an open question or approval, so that no channel notifies the person of it. A
+ * question that this client cannot show is not noted. Never rejects: without the note the person is notified as well.
+ */
+export async function noteSeen(
+  { engine, runs }: { readonly engine: Pick<Engine, 'notices'>; readonly runs: Pick<Runs, 'read'> },
+  stream: StreamRef,
+  asked: Elicitation | Approval,
+): Promise<void> {
+  try {
+    if ('elicitationId' in asked) {
+      const { run } = await runs.read(stream);
+      if (run === undefined) return;
+      // A form that only its page can show comes as a url question.
+      const client = { ...run.support, page: false, notify: false };
+      if (reachOf(needsOf(asked), client) !== 'client') return;
+    }
+    await engine.notices.seen(stream, asked);
+  } catch {
+    // Redis is away.
+  }
 }

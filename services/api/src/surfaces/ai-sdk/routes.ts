@@ -4,6 +4,7 @@ import { ChatResponseInput } from '@parley/shared/domain/elicitations/response-i
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
 import { parseReaderPosition } from '@parley/shared/domain/events';
+import type { StreamRef } from '@parley/shared/domain/ids';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
@@ -30,7 +31,7 @@ import {
 import { decideTogether, endBefore } from '../../turns/approvals/continue.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
-import { followTurn } from '../../turns/follow.ts';
+import { type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { conversationOf } from '../../turns/principal.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
 import { startTurn } from '../../turns/start.ts';
@@ -156,7 +157,7 @@ function chatEvents(
   return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
     const { run } = await start();
     const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
-    const events = await followTurn(deps, run, { signal: place.signal, facts });
+    const events = await followTurn(deps, run, { signal: place.signal, facts, onAsked: seenIn(deps, run) });
     return {
       type: 'events',
       headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
@@ -164,6 +165,11 @@ function chatEvents(
       events: encodeTurn(events, createAiSdkEncoder(), place),
     };
   });
+}
+
+/** Clients of the AI SDK show approvals, and the questions that they declare. */
+function seenIn({ turns }: TurnDeps, stream: StreamRef): FollowTurnOptions['onAsked'] {
+  return (asked) => void turns.noteSeen(stream, asked);
 }
 
 /** Records decisions on calls, and streams what follows in the turn whose stream ended for them. */
@@ -182,7 +188,8 @@ function continuedReply(
     const ids = decisions.map(({ id }) => id);
     const after = await endBefore(deps.engine, caller, stream, ids);
     const facts = await readReplayFacts(deps, stream, after);
-    const events = await followTurn(deps, stream, { signal: place.signal, facts, after });
+    const onAsked = seenIn(deps, stream);
+    const events = await followTurn(deps, stream, { signal: place.signal, facts, after, onAsked });
     return {
       type: 'events',
       headers: { ...AI_SDK_HEADERS, ...turnHeaders({ ...stream, conversationId }) },
@@ -230,7 +237,8 @@ function resumeRoute(deps: TurnDeps): Route {
       const reader = { stream: `chat/${conversation.conversationId}`, returns: true };
       return inStreamPlace(deps.limits, { caller, signal: calling }, reader, async (place) => {
         const facts = await readReplayFacts(deps, stream, after);
-        const events = await followTurn(deps, stream, { signal: place.signal, facts, after });
+        const onAsked = seenIn(deps, stream);
+        const events = await followTurn(deps, stream, { signal: place.signal, facts, after, onAsked });
         return {
           type: 'events',
           headers: { ...AI_SDK_HEADERS, ...turnHeaders(conversation) },

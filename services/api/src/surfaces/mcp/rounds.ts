@@ -1,8 +1,9 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
+import type { StreamRef } from '@parley/shared/domain/ids';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
 import type { WholeResult } from '../../turns/call-result.ts';
-import { type FollowedEvent, followTurn } from '../../turns/follow.ts';
+import { type FollowedEvent, type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
 import type { StartedCall } from './calls.ts';
 import type { McpDeps } from './deps.ts';
@@ -49,7 +50,7 @@ export async function followRound(
     return Math.max(1, Math.min(pauseMs, endsAt - performance.now()));
   };
   try {
-    const events = await followTurn(deps, run, { signal: following, facts });
+    const events = await followTurn(deps, run, { signal: following, facts, onAsked: seenIn(deps, run) });
     for await (const event of withTicks(events, tickMs)) {
       const end = event === TICK ? round.asked() : round.take(event);
       if (end !== undefined) return end;
@@ -64,6 +65,11 @@ export async function followRound(
   } finally {
     leaving.abort();
   }
+}
+
+/** Clients of MCP show the questions that they declare, and no approvals. */
+export function seenIn({ turns }: Pick<McpDeps, 'turns'>, run: StreamRef): FollowTurnOptions['onAsked'] {
+  return (asked) => void ('elicitationId' in asked && turns.noteSeen(run, asked));
 }
 
 /** The state of a call as its events go by. `until` is the last event that was there when its reader came. */

@@ -24,7 +24,7 @@ import {
 } from '../../http/turn-headers.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
-import { followTurn } from '../../turns/follow.ts';
+import { type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { ChatMessages } from '../../turns/messages.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
 import { startTurn } from '../../turns/start.ts';
@@ -145,7 +145,10 @@ function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
       usage: body.stream_options?.include_usage === true,
       steps: deps.steps,
     });
-    const events = await followTurn(deps, run, { signal: place.signal, facts });
+    // A client without the nonce gets no envelope, so that it shows neither questions nor approvals.
+    const onAsked: FollowTurnOptions['onAsked'] =
+      nonce === undefined ? undefined : (asked) => void deps.turns.noteSeen(run, asked);
+    const events = await followTurn(deps, run, { signal: place.signal, facts, onAsked });
     return {
       type: 'events',
       headers: { ...turnHeaders(run), ...(nonce !== undefined && { [NONCE_HEADER]: nonce }) },

@@ -1,7 +1,10 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { UserId } from '@parley/shared/domain/elicitations/ask-input';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
-import { isReferenceId } from '@parley/shared/domain/ids';
+import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
 import { hasScope } from '@parley/shared/domain/service-key';
 import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -70,7 +73,9 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
           });
           const shown =
             query.view === 'elicit' ? elicitEvent : readsChats(caller) ? streamEvent : questionEvent;
-          return { type: 'events', events: mapped(items, shown, place) };
+          // A person's own client shows what it reads here; a service's reader is no person.
+          const seen = caller.kind === 'user' ? withNotes(engine, stream, items) : items;
+          return { type: 'events', events: mapped(seen, shown, place) };
         });
       },
     }),
@@ -138,6 +143,27 @@ function inboxEvent(item: InboxItem): SseFrameEvent {
     case 'change':
       return { event: item.event, data: item.elicitation };
   }
+}
+
+/** The items, of which open questions and approvals are noted as seen by their owner. */
+async function* withNotes(
+  { notices }: Pick<Engine, 'notices'>,
+  owner: Owner,
+  items: AsyncIterable<WatchItem>,
+): AsyncGenerator<WatchItem, void> {
+  for await (const item of items) {
+    const asked = askedIn(item);
+    // Without the note the person is notified as well.
+    if (asked !== undefined) notices.seen(owner, asked).catch(() => undefined);
+    yield item;
+  }
+}
+
+/** The open record of which a channel may notify the person, if the item is about one. */
+function askedIn(item: WatchItem): Elicitation | Approval | undefined {
+  if (!('hasNotices' in item)) return undefined;
+  if (item.type === 'approval') return item.isOver ? undefined : item.approval;
+  return isTerminal(item.elicitation.status) ? undefined : item.elicitation;
 }
 
 /** The items as events, without those that have none. Releases the place of the stream at its end, whatever ends it. */

@@ -180,6 +180,7 @@ function definitionOf(
     ...(isEditable && { inputSchema }),
     ...(remember !== undefined && { remember }),
     rule,
+    ...(turn.notify !== undefined && { notify: turn.notify }),
     timeoutSeconds,
   };
 }

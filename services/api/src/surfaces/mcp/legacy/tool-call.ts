@@ -11,7 +11,7 @@ import { type Shows, supportOf } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { errorMessage, errorReply, RPC, resultMessage } from '../json-rpc.ts';
 import { elicitParamsOf } from '../questions.ts';
-import { followRound } from '../rounds.ts';
+import { followRound, seenIn } from '../rounds.ts';
 import type { ToolCallMessage } from './messages.ts';
 import type { StreamPosition, StreamRequest } from './position.ts';
 import { callFrames } from './stream.ts';
@@ -165,7 +165,7 @@ async function framesReply(
     release();
     return errorReply(400, { code: RPC.transport, message: 'This stream is no longer stored.' });
   }
-  const events = await followTurn(deps, run, { signal, facts, after });
+  const events = await followTurn(deps, run, { signal, facts, after, onAsked: seenIn(deps, run) });
   const frames = callFrames(
     deps,
     {
