@@ -111,6 +111,7 @@ function callWith(
     waiting: (wait) => wait(),
     work: () => () => undefined,
     isAttended: true,
+    hops: 0,
     signal: new AbortController().signal,
     ask: (_ordinal, question) => ask(question),
     delegate: async () => ({ type: 'failed', message: 'There are no other agents.' }),

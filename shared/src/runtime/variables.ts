@@ -115,6 +115,12 @@ export const Variables = z.object({
     'Origin at which A2A clients reach `/run/a2a`. The agent cards name it. With PARLEY_VAULT_KEYS, remote agents that this deployment calls push to it (`/run/a2a-pushed`). Default the origin of PARLEY_PUBLIC_URL; without both, cards name the origin of the request, and nobody pushes.',
   ),
   PARLEY_A2A_AUDIENCE: text('Audience that tokens must name at `/run/a2a`. Default PARLEY_JWT_AUDIENCE.'),
+  PARLEY_A2A_HOPS: integer(
+    5,
+    1,
+    100,
+    'How many deployments may have delegated an A2A task, one to the next, by the time that it comes here. A longer chain is refused: its agents may delegate to each other in a circle.',
+  ),
   PARLEY_A2A_SIGNING_KEY: text(
     'Private key on P-256 (PEM, PKCS #8) that signs the agent cards; the same on all pods. Line breaks may be written as `\\n`. Needs PARLEY_A2A_URL or PARLEY_PUBLIC_URL. Without it the cards are not signed.',
   ),

@@ -42,8 +42,8 @@ export interface RemoteAgent extends Pick<ScriptedExecutor, 'messages' | 'begun'
   repeat(taskId: string, message?: 'new'): Promise<void>;
   /** Where a task is pushed. */
   pushTargets(taskId: string): Promise<readonly TaskPushNotificationConfig[]>;
-  /** While true, requests are not answered and their connections end. */
-  cut(isCut: boolean): void;
+  /** While true, requests are not answered and their connections end. `missing`: they get 404. */
+  cut(isCut: boolean | 'missing'): void;
   stop(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
   const isAuthorized =
     typeof authorization === 'string' ? (value?: string) => value === authorization : authorization;
   const requests: string[] = [];
-  let isCut = false;
+  let isCut: boolean | 'missing' = false;
   const app = express();
   const server: Server = createServer(app);
   const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
@@ -79,7 +79,8 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
   app.use((request, response, next) => {
     requests.push(`${request.method} ${request.path}`);
     if (malformed !== undefined) spoil(response, malformed);
-    if (isCut) request.socket.destroy();
+    if (isCut === 'missing') response.status(404).end();
+    else if (isCut) request.socket.destroy();
     else if (isAuthorized?.(request.headers.authorization) === false) response.status(401).end();
     else next();
   });
@@ -107,7 +108,7 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
       })),
     cut(now) {
       isCut = now;
-      if (now) server.closeAllConnections();
+      if (now === true) server.closeAllConnections();
     },
     async stop() {
       server.closeAllConnections();

@@ -95,9 +95,13 @@ describe('a Parley that calls another one', () => {
 
   it('takes a question back that the person answers at the other one', async () => {
     const { pod, conversation, remotely } = open('speaker');
-    const begun = await pod.handOver('text', { conversation });
+    const support = { form: true, url: true, hops: 2 };
+    const begun = await pod.handOver('text', { conversation, support });
     await questions(pod, begun);
     const [there] = await remotely();
+    const { streamRequestId = '' } = there?.definition ?? {};
+    const delegated = await site.pods[0]?.backend.runs.read({ ...conversation, streamRequestId });
+    expect(delegated?.run?.support.hops).toBe(3);
     const engine = site.pods[1]?.engine;
     const { tenant, userId } = conversation;
     await engine?.answer({

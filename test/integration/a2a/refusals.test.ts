@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { verifyAgentCardSignature } from '@a2a-js/sdk';
 import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
+import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { a2aSigningKeyOf } from '@parley/shared/runtime/a2a/env';
 import type { Env } from '@parley/shared/runtime/env';
@@ -522,5 +523,21 @@ describe('a card that is signed', () => {
     await expect(verify({ ...good, supportedInterfaces: elsewhere })).rejects.toThrow();
     await expect(verify({ ...good, name: 'Other' })).rejects.toThrow();
     await expect(verify({ ...good, signatures: [] })).rejects.toThrow();
+  });
+});
+
+describe('a task that deployments have delegated to each other', () => {
+  const begin = (hops: unknown) =>
+    rpc({ token: newPerson().token }, 'SendMessage', message('hello', { metadata: { [HOPS_KEY]: hops } }));
+
+  it('is refused beyond the configured number of deployments', async () => {
+    const { body } = await begin(6);
+    expect(body.error).toMatchObject({ message: expect.stringContaining('more deployments') });
+    expect(body.result).toBeUndefined();
+  });
+
+  it.each([5, 0, -1, 2.5, 'six', null])('begins with %s', async (hops) => {
+    const { body } = await begin(hops);
+    expect(body.result.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 });

@@ -424,6 +424,18 @@ describe('the card of a remote agent', () => {
     }
   });
 
+  it('is checked by the signatures that name a configured key, and nothing of the others is written', async () => {
+    const written = vi.spyOn(console, 'debug').mockReturnValue();
+    written.mockClear();
+    const strange = generateAgentCardSignature(other.privateKey, { alg: 'ES256', kid: 'x', typ: 'JOSE' });
+    const { pod } = await open(
+      { card: async (card) => sign(await strange(card)) },
+      { entry: entryWith(publicKey, 'one') },
+    );
+    expect(await outcomeOf(pod, await pod.handOver('x'))).toBe('Hello: x');
+    expect(written).not.toHaveBeenCalled();
+  });
+
   it('is fetched once for many tasks', async () => {
     const { agent, pod } = await open();
     for (const words of ['one', 'two']) await outcomeOf(pod, await pod.handOver(words));
@@ -445,8 +457,20 @@ describe('a remote agent that breaks off', () => {
     expect(agent.messages).toHaveLength(2);
   });
 
+  it('while it works is read again when its replies are those of a proxy', async () => {
+    const { agent, pod } = await open({ streaming: false });
+    const begun = await pod.handOver('ask');
+    const [asked] = await questions(pod, begun);
+    agent.cut('missing');
+    const { length } = agent.requests;
+    await waitUntil(() => agent.requests.length > length, { what: 'a reading' });
+    agent.cut(false);
+    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    expect(await outcomeOf(pod, begun)).toBe('Heard: red');
+  });
+
   it('before its reply is not asked again, and the model is told', async () => {
-    const { agent, pod } = await open();
+    const { agent, pod } = await open({}, { entry: ', credentialScope: none, taskTimeoutSeconds: 2' });
     await outcomeOf(pod, await pod.handOver('warm'));
     agent.cut(true);
     expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('Whether it was begun is not known.');

@@ -112,6 +112,33 @@ describe('a turn that waits for a remote task', () => {
     expect(agent.begun).toHaveLength(length);
   });
 
+  it('finds its task again when the agent, its card included, was missing for some time', async () => {
+    const backend = createMemoryBackend(ROOMY);
+    const given = { model, backend, cardUrl: agent.url };
+    const first = openRemotePod({ ...given, pod: 'first' });
+    const begun = await first.handOver('ask', { delivery: 'detach' });
+    const [asked] = await questions(first, begun);
+    await waitUntil(async () => (await backend.runs.standing(begun.run))?.owner === DETACHED, {
+      what: 'the turn to be detached',
+    });
+    await first.close();
+    agent.cut('missing');
+    const second = openRemotePod({ ...given, pod: 'second' });
+    onTestFinished(async () => {
+      agent.cut(false);
+      await second.close();
+      await backend.close();
+    });
+    const requests = agent.requests.length;
+    const sent = agent.messages.length;
+    await answer(second, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'blue' } });
+    await second.turns.resumable(begun.conversation, undefined);
+    await waitUntil(() => agent.requests.length > requests + 1, { what: 'two attempts to get the card' });
+    agent.cut(false);
+    expect(await outcomeOf(second, begun)).toBe('Heard: blue');
+    expect(agent.messages).toHaveLength(sent + 1);
+  });
+
   it('stays with its pod while one call has several questions and another call works', async () => {
     const talking = await startRemoteAgent({ speaksElicitation: true, streaming: false });
     const backend = createMemoryBackend(ROOMY);

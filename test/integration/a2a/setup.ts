@@ -205,6 +205,7 @@ export async function serve(
     version: '0.0.0',
     agents: [...AGENTS, { id: 'broken', title: 'Broken', description: 'Fails.', answers: 'user' }],
     origin: 'https://parley.example',
+    hopsMax: 5,
     answerMs: 60_000,
     waitMs: 60_000,
     onFault: (error) => process.stderr.write(`${String(error)}\n`),

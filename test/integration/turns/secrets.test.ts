@@ -384,6 +384,7 @@ describe('a call whose arguments refer to secrets', () => {
     waiting: (wait) => wait(),
     work: () => () => undefined,
     isAttended: true,
+    hops: 0,
     signal: new AbortController().signal,
     ask: async () => Promise.reject(new Error('nobody is asked')),
     delegate: async () => Promise.reject(new Error('nobody is asked')),

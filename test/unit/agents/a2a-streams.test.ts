@@ -4,6 +4,7 @@ import { guardEvents } from '../../../services/api/src/agents/a2a/event-guard.ts
 import { createFollower, type Follower } from '../../../services/api/src/agents/a2a/follow/follower.ts';
 import { followPushes } from '../../../services/api/src/agents/a2a/follow/pushes.ts';
 import type { EventStream } from '../../../services/api/src/agents/a2a/link.ts';
+import { markOf } from '../../../services/api/src/agents/a2a/remote-task.ts';
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
 
 /** What the guard passes on of a stream that comes in chunks of this size. */
@@ -93,6 +94,15 @@ describe('the follower of a task', () => {
     follower.close();
     expect(pauses).toEqual([5_000, 10_000, 20_000, 30_000, 30_000, 30_000]);
     expect(follower.nextReadMs(false)).toBe(5_000);
+  });
+});
+
+describe('a task that is read again', () => {
+  const status = { state: 'TASK_STATE_INPUT_REQUIRED', timestamp: '2026-01-01T00:00:00Z' };
+
+  it('has not changed with a new time alone', () => {
+    expect(markOf({ status: { ...status, timestamp: '2026-01-01T00:00:01Z' } })).toBe(markOf({ status }));
+    expect(markOf({ status: { ...status, state: 'TASK_STATE_WORKING' } })).not.toBe(markOf({ status }));
   });
 });
 

@@ -47,6 +47,7 @@ export function wireA2a(
       ...(url !== undefined && { origin: new URL(url).origin }),
       ...(privateKey !== undefined && { signer: { privateKey } }),
       ...(push !== undefined && { push }),
+      hopsMax: env.PARLEY_A2A_HOPS,
       answerMs: env.PARLEY_RETENTION_SECONDS * 1000,
       waitMs: WAIT_MS,
       onFault: (error) => log.error({ err: error }, 'A2A request failed unexpectedly'),

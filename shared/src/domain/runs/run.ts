@@ -103,6 +103,8 @@ export const Support = z.looseObject({
   sensitiveForms: z.literal(false).optional(),
   /** Present when the turn has no person: then no question is asked or recorded. */
   unattended: z.literal(true).optional(),
+  /** How many deployments have delegated the turn, one to the next, through A2A. Absent: none. */
+  hops: z.int().positive().optional().catch(undefined),
 });
 export type Support = z.infer<typeof Support>;
 

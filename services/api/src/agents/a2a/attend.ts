@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { failed } from '../tools/tool.ts';
 import { messageIdOf } from './checkpoint.ts';
-import { RemoteFault } from './faults.ts';
+import { isPassing, RemoteFault } from './faults.ts';
 import { createFollower, type Follower } from './follow/follower.ts';
 import { followPushes, type PushFollower } from './follow/pushes.ts';
 import { createTaskWake, type TaskWake } from './follow/wake.ts';
@@ -11,7 +11,7 @@ import { taskOutcome } from './outcome.ts';
 import { type AuthorizationPause, createPause } from './pause.ts';
 import type { SettledQuestion } from './questions.ts';
 import { readQuestions } from './read-questions.ts';
-import type { RemoteTask } from './remote-task.ts';
+import { markOf, type RemoteTask } from './remote-task.ts';
 import type { RemoteTaskResult, TaskRun } from './task-run.ts';
 
 /** After a task of this length, the credential of a person is read anew. */
@@ -61,11 +61,6 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
   }
 }
 
-/** What a change of the task changes. Some agents stamp the same status anew at each reading. */
-function markOf({ status: { timestamp: _timestamp, ...status } }: RemoteTask): string {
-  return JSON.stringify(status);
-}
-
 /** Asks and answers what the task needs now, and then waits for a change. Undefined while the task goes on. */
 async function attendOnce(
   attendance: Attendance,
@@ -98,13 +93,16 @@ async function attendOnce(
 }
 
 /** The task as it is now. Undefined while the agent cannot be reached. */
-async function readTask({ link, over }: TaskRun, taskId: string): Promise<RemoteTask | undefined> {
+async function readTask(run: TaskRun, taskId: string): Promise<RemoteTask | undefined> {
+  const { link, over } = run;
   try {
     return await link.get(taskId, over);
   } catch (error) {
     if (!(error instanceof RemoteFault) || over.aborted) throw error;
-    if (error.kind === 'unreachable' || error.kind === 'unknown' || error.kind === 'busy') return undefined;
-    throw error;
+    if (!isPassing(error)) throw error;
+    // The time is recorded: a take-over does not begin it anew.
+    await run.save({});
+    return undefined;
   }
 }
 

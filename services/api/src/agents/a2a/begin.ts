@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { messageIdOf } from './checkpoint.ts';
-import { describeFault, RemoteFault } from './faults.ts';
+import { describeFault, isPassing, RemoteFault } from './faults.ts';
 import type { EventStream, OutgoingMessage, RemoteReply } from './link.ts';
 import { messageOutcome } from './outcome.ts';
 import type { TaskRun } from './task-run.ts';
@@ -27,6 +27,7 @@ export async function beginTask(run: TaskRun, task: string): Promise<Begun | Too
       messageId: messageIdOf(run.call.callKey, 'task'),
       contextId: run.state.contextId,
       part: { text: task },
+      hops: run.call.hops + 1,
     };
     if (mayHaveBegun && !run.link.isRepeatable) return findBegun(run, message);
     await pauseBefore(attempt, run.over);
@@ -74,23 +75,28 @@ async function acceptReply(run: TaskRun, reply: RemoteReply): Promise<Begun | To
   return { type: 'begun', events: reply.events };
 }
 
-/** Finds the task that may have begun. Where the agent cannot list its tasks, or has none, its fate is unknown. */
+/**
+ * Finds the task that may have begun. An agent that cannot be reached is tried until the time of the task is over. Where the agent cannot list its tasks, or
+ * has none, its fate is unknown.
+ */
 async function findBegun(
   run: TaskRun,
   { contextId, messageId }: OutgoingMessage,
 ): Promise<Begun | ToolOutcome> {
   const { link, over } = run;
   const lost = failed(describeFault(link.agent.title, new RemoteFault('unknown')));
-  for (let attempt = 0; attempt < FINDS_MAX; attempt += 1) {
+  for (let attempt = 0, lists = 0; lists < FINDS_MAX; attempt += 1) {
     await pauseBefore(attempt, over);
+    if (attempt > 0) await run.save({});
     try {
       const task = await link.find({ contextId, messageId }, over);
+      lists += 1;
       if (task === undefined) continue;
       await run.save({ taskId: task.id, contextId: task.contextId, isSending: false });
       return { type: 'begun' };
     } catch (error) {
       if (!(error instanceof RemoteFault) || over.aborted || error.kind === 'unauthorized') throw error;
-      if (error.kind === 'refused') return lost;
+      if (!isPassing(error)) return lost;
     }
   }
   return lost;

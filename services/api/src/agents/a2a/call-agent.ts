@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { OwnedCall } from '@parley/shared/runs/resume';
 import type { NamedCall } from '../delegation/delegate-tool.ts';
 import type { ServiceRefusal } from '../tools/account-question.ts';
@@ -6,9 +5,8 @@ import type { Credentials } from '../tools/credentials.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
 import { createPersonalService } from '../tools/personal-service.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
-import { parseTaskCheckpoint } from './checkpoint.ts';
 import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
-import type { RemoteLink } from './link.ts';
+import { mayHaveBegun, openAgent } from './open-agent.ts';
 import { createRemoteQuestions, type RemoteQuestions } from './questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemoteAgents } from './remote-agents.ts';
@@ -29,9 +27,6 @@ export interface RemoteCallDeps {
 
 /** The pushes about one call. */
 export type PushesOf = (call: OwnedCall) => CallPushes;
-
-/** How long an agent is tried to be reached that has begun the task already. */
-const OPEN_DELAYS_MS = [500, 1_000, 2_000, 4_000, 8_000, 16_000];
 
 /**
  * Has a remote agent do a task with the project's credential, or with the person's own: they are asked to connect when
@@ -72,7 +67,7 @@ async function attempt(
 ): Promise<RemoteTaskResult | ServiceRefusal> {
   const { tenant, userId } = person;
   const work = async (credential: Readonly<Record<string, string>>): Promise<RemoteTaskResult> => {
-    const opened = await open(agents, agent, call, { userId, credential });
+    const opened = await openAgent({ agents, agent, questions, call }, { userId, credential });
     if ('type' in opened) return opened;
     const pushes = pushesOf?.({ tenant, userId, callKey: call.callKey });
     return runRemoteTask({ link: opened, rules, questions, pushes, call }, task);
@@ -89,40 +84,4 @@ async function attempt(
     questionTimeoutSeconds: rules.questionTimeoutSeconds,
   });
   return service.call<RemoteTaskResult>(call, work);
-}
-
-/** The agent, or why it cannot be called. Tries longer for a task that may have begun. */
-async function open(
-  agents: RemoteAgents,
-  agent: RemoteAgentTarget,
-  call: NamedCall,
-  person: Parameters<RemoteAgents['open']>[1],
-): Promise<RemoteLink | RemoteTaskResult> {
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      return await agents.open(agent, person, call.signal);
-    } catch (error) {
-      call.signal.throwIfAborted();
-      if (!(error instanceof RemoteFault)) throw error;
-      if (error.kind === 'unauthorized') return { type: 'unauthorized', status: error.status };
-      const delayMs = call.round() === undefined ? undefined : OPEN_DELAYS_MS[attempt];
-      if (error.kind === 'refused' || delayMs === undefined)
-        return failed(mayHaveBegun(call) ? describeUnfollowed(agent.title) : describeOpening(agent, error));
-      await sleep(delayMs, undefined, { signal: call.signal }).catch(() => undefined);
-      call.signal.throwIfAborted();
-    }
-  }
-}
-
-function describeOpening({ title }: RemoteAgentTarget, error: RemoteFault): string {
-  const reason = error.kind === 'refused' ? error : new RemoteFault('unreachable');
-  return describeFault(title, reason);
-}
-
-/** True where the task is under way at the agent, or may be. */
-function mayHaveBegun(call: NamedCall): boolean {
-  const recorded = call.round();
-  if (recorded === undefined) return false;
-  const state = parseTaskCheckpoint(recorded);
-  return state === undefined || state.isSending || state.taskId !== undefined;
 }

@@ -67,14 +67,29 @@ export async function readCard(
 type KeyReader = Parameters<ClientSdk['core']['verifyAgentCardSignature']>[0];
 type VerifyingKey = Awaited<ReturnType<KeyReader>>;
 
+/** The SDK writes each signature that fails to the console. */
+const SIGNATURES_MAX = 5;
+
+/** Throws RemoteFault unless one of the keys has signed the card. Only signatures that name one of the keys are tried. */
 async function verify(core: ClientSdk['core'], keys: readonly CardKey[], card: AgentCard): Promise<void> {
   const [only] = keys.length === 1 ? keys : [];
-  const check = core.verifyAgentCardSignature(async (kid) => {
-    const key = keys.find((one) => one.kid === kid) ?? (only?.kid === undefined ? only : undefined);
-    if (key === undefined) throw new Error('unknown key');
-    return { ...key } as VerifyingKey;
-  });
-  await check(card).catch(() => {
+  const keyOf = (kid: unknown) =>
+    keys.find((one) => one.kid !== undefined && one.kid === kid) ??
+    (only?.kid === undefined ? only : undefined);
+  const signatures = (card.signatures ?? [])
+    .filter((one) => keyOf(kidOf(one.protected)) !== undefined)
+    .slice(0, SIGNATURES_MAX);
+  const check = core.verifyAgentCardSignature(async (kid) => ({ ...keyOf(kid) }) as VerifyingKey);
+  await check({ ...card, signatures }).catch(() => {
     throw new RemoteFault('refused', 'its card is not signed with a configured key', 'CardError');
   });
+}
+
+/** The id of the key in the protected header of a signature; undefined without one. */
+function kidOf(head: string): unknown {
+  try {
+    return (JSON.parse(Buffer.from(head, 'base64url').toString()) as { readonly kid?: unknown } | null)?.kid;
+  } catch {
+    return undefined;
+  }
 }

@@ -35,6 +35,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'VersionNotSupportedError',
   'RequestMalformedError',
 ]);
+/** The name of a refusal by a status alone. */
+const HTTP_ERROR = 'HttpError';
 const METHOD_NOT_FOUND = -32601;
 const SHOWN_LENGTH_MAX = 500;
 
@@ -70,7 +72,13 @@ export function faultOf(
   if (envelopeCode === METHOD_NOT_FOUND) return new RemoteFault('refused', text, 'UnsupportedOperationError');
   if (status === 429) return new RemoteFault('busy');
   const isRefused = status !== undefined && status >= 400 && status < 500 && status !== 408;
-  return isRefused ? new RemoteFault('refused', `HTTP ${status}`, 'HttpError') : new RemoteFault('unknown');
+  return isRefused ? new RemoteFault('refused', `HTTP ${status}`, HTTP_ERROR) : new RemoteFault('unknown');
+}
+
+/** True for a fault that may pass, such as one of a proxy: it says nothing about the task. */
+export function isPassing({ kind, errorName }: RemoteFault): boolean {
+  if (kind === 'refused') return errorName === HTTP_ERROR;
+  return kind === 'unreachable' || kind === 'unknown' || kind === 'busy';
 }
 
 /** For a delegating model. */

@@ -2,6 +2,7 @@ import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
+import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import type { ReadCard } from './cards.ts';
 import { faultOf, RemoteFault } from './faults.ts';
@@ -15,6 +16,8 @@ export interface OutgoingMessage {
   readonly contextId?: string | undefined;
   readonly taskId?: string | undefined;
   readonly part: { readonly text: string } | { readonly data: Readonly<Record<string, unknown>> };
+  /** For one that begins a task: how many deployments have delegated it, this one included. */
+  readonly hops?: number;
 }
 
 /** What a message led to. */
@@ -248,7 +251,10 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
   };
 }
 
-function sendParams({ messageId, contextId = '', taskId = '', part }: OutgoingMessage, { core }: ClientSdk) {
+function sendParams(
+  { messageId, contextId = '', taskId = '', part, hops }: OutgoingMessage,
+  { core }: ClientSdk,
+) {
   const isText = 'text' in part;
   const content = isText
     ? ({ $case: 'text', value: part.text } as const)
@@ -263,7 +269,7 @@ function sendParams({ messageId, contextId = '', taskId = '', part }: OutgoingMe
       parts: [
         { content, metadata: undefined, filename: '', mediaType: isText ? 'text/plain' : 'application/json' },
       ],
-      metadata: undefined,
+      metadata: hops === undefined ? undefined : { [HOPS_KEY]: hops },
       extensions: isText ? [] : [ELICITATION_EXTENSION],
       referenceTaskIds: [],
     },

@@ -43,6 +43,11 @@ export const RemoteTask = z.looseObject({
 });
 export type RemoteTask = z.infer<typeof RemoteTask>;
 
+/** Differs when the task has changed. Some agents stamp the same status anew at each reading. */
+export function markOf({ status: { timestamp: _timestamp, ...status } }: Pick<RemoteTask, 'status'>): string {
+  return JSON.stringify(status);
+}
+
 /** The ids of a task, as every event of its stream names them. */
 export interface TaskIds {
   readonly taskId: string;

@@ -58,13 +58,18 @@ export async function runRemoteTask(
     if (error instanceof RemoteFault && error.kind === 'unauthorized')
       return { type: 'unauthorized', status: error.status };
     await cancelTask(run);
-    if (clock.over.aborted)
-      return failed(`${title} did not finish in time. The task may have been done in part.`);
+    if (clock.over.aborted) return failed(describeTimeout(run));
     if (error instanceof RemoteFault) return failed(describeFault(title, error));
     throw error;
   } finally {
     clock.stop();
   }
+}
+
+function describeTimeout({ link: { agent }, state: { taskId, isSending } }: TaskRun): string {
+  const { title } = agent;
+  if (taskId === undefined && isSending) return describeFault(title, new RemoteFault('unknown'));
+  return `${title} did not finish in time. The task may have been done in part.`;
 }
 
 /** Passes the end of the call on to the agent, as far as it can be reached. */

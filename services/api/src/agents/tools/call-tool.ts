@@ -1,6 +1,5 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
-import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { isInterrupted } from '@parley/shared/runs/interruption';
 import type { IdlePart } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
@@ -192,10 +191,6 @@ function recordedOutcome({ state, output }: CallRecord): ToolOutcome | undefined
   return state === 'failed' ? failed(String(output)) : undefined;
 }
 
-export function isCallEvent(event: TurnEvent): event is CallEvent {
-  return 'toolCallId' in event;
-}
-
 /** An event of a delegate's call, as it appears on the stream of the run that delegated by the call `callId`. */
 export function forwardedEvent(event: CallEvent, agent: string, callId: string): CallEvent {
   const toolCallId = `${callId}.${event.toolCallId}`;
@@ -230,6 +225,7 @@ function toolCallContext(
     input,
     reach: turn.reach,
     isAttended: turn.support.unattended !== true,
+    hops: turn.support.hops ?? 0,
     beforeDispatch: async () => {
       await save({ state: 'dispatched' });
       return input;

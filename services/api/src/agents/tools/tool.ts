@@ -21,6 +21,11 @@ export function failed(message: string): ToolOutcome {
 /** An event about one tool call. */
 export type CallEvent = Extract<TurnEvent, { readonly toolCallId: string }>;
 
+/** True for an event about a tool call. */
+export function isCallEvent(event: TurnEvent): event is CallEvent {
+  return 'toolCallId' in event;
+}
+
 /** One call of a tool within a turn. */
 export interface ToolCall {
   /** Unique within the turn. */
@@ -32,6 +37,8 @@ export interface ToolCall {
   readonly reach: ReachOfQuestion;
   /** False when the turn has no person: then no question is asked or recorded. */
   readonly isAttended: boolean;
+  /** How many deployments have delegated the turn to this one through A2A, one to the next. */
+  readonly hops: number;
   /**
    * Asks the person and waits for the outcome. Asking the same `ordinal` again returns the same question, and so does
    * every call of the turn that asks under the same name of `options.shared`. A question that reaches nobody is withdrawn at

@@ -38,6 +38,8 @@ export interface A2aDeps {
   readonly signer?: CardSigner;
   /** Push notifications; absent where they cannot be kept. */
   readonly push?: PushConfigs;
+  /** How many deployments may have delegated a task, one to the next. */
+  readonly hopsMax: number;
   /** How long a message is recognized when it is sent again, in ms. */
   readonly answerMs: number;
   /** How long a call that waits for a task waits at most, in ms. It then replies with the task as it is. */

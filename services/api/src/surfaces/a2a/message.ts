@@ -1,5 +1,6 @@
 import type { Message } from '@a2a-js/sdk';
 import { AnswerData } from '@parley/shared/domain/a2a/extension';
+import { hopsIn } from '@parley/shared/domain/a2a/hops';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Sdk } from './sdk.ts';
 
@@ -14,12 +15,14 @@ export interface ReadMessage {
   readonly text: string;
   /** Answers by the extension. */
   readonly answers: readonly AnswerData[];
+  /** How many deployments have delegated it, one to the next. */
+  readonly hops: number;
 }
 
 /** Reads a message. Throws `invalid_request`, and the protocol's error for parts that Parley does not take. */
 export function readMessage({ errors }: Sdk, message: Message | undefined): ReadMessage {
   if (message === undefined) throw malformed('message', 'is required');
-  const { messageId, taskId, contextId, parts } = message;
+  const { messageId, taskId, contextId, parts, metadata } = message;
   if (messageId === '' || messageId.length > MESSAGE_ID_MAX)
     throw malformed('message.messageId', `must have 1 to ${MESSAGE_ID_MAX} characters`);
   if (parts.length === 0) throw malformed('message.parts', 'is required');
@@ -37,6 +40,7 @@ export function readMessage({ errors }: Sdk, message: Message | undefined): Read
     contextId: contextId === '' ? undefined : contextId,
     text: texts.join('\n\n').trim(),
     answers,
+    hops: hopsIn(metadata),
   };
 }
 

@@ -37,6 +37,9 @@ const LISTED_MAX = 500;
 type Answer = ReadMessage['answers'][number];
 
 /** The question that a plain text answers, and the field of its form. */
+const TOO_MANY_HOPS =
+  'The task was delegated through more deployments than this one allows; its agents may delegate to each other in a circle.';
+
 const PlainTarget = z.object({ elicitationId: z.string(), field: z.string() });
 type PlainTarget = z.infer<typeof PlainTarget>;
 
@@ -55,7 +58,7 @@ export function createCallerTasks(
   const support: Support = { form: mayAnswer, url: true, sensitiveForms: false };
 
   function beginIn(conversationId: string, message: ReadMessage, before?: readonly Message[]) {
-    const { messageId, contextId, text } = message;
+    const { messageId, contextId, text, hops } = message;
     return turns.begin({
       conversation: { ...owner, conversationId },
       agent: agent.id,
@@ -63,7 +66,7 @@ export function createCallerTasks(
       before: before ?? [],
       // Beside another task of its context.
       ...(before !== undefined && { unlisted: true }),
-      support,
+      support: { ...support, ...(hops > 0 && { hops }) },
       delivery: 'detach',
       // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
       repeatable: {
@@ -165,6 +168,7 @@ export function createCallerTasks(
     async begin(message) {
       if (message.text === '' || message.answers.length > 0)
         throw new ParleyError('invalid_request', 'A message that begins a task holds text alone.');
+      if (message.hops > deps.hopsMax) throw new ParleyError('already_settled', TOO_MANY_HOPS);
       turns.admitToAgent(caller, agent.id);
       const contextId = message.contextId && checkContextId(message.contextId);
       const conversationId = contextId ?? `conv_${randomUUID()}`;

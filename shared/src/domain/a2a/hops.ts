@@ -1,0 +1,11 @@
+/**
+ * The metadata of a message that begins a task: how many deployments have delegated it through A2A, this one included. It ends
+ * chains of agents that delegate to each other in a circle.
+ */
+export const HOPS_KEY = 'https://parley.dev/a2a/hops';
+
+/** The number in the metadata of a message; 0 without one. */
+export function hopsIn(metadata: Readonly<Record<string, unknown>> | undefined): number {
+  const hops = metadata?.[HOPS_KEY];
+  return typeof hops === 'number' && Number.isSafeInteger(hops) && hops > 0 ? hops : 0;
+}
