@@ -1,7 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { findCanary } from '../../harness/canary.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
+import { dumpRedis } from '../../harness/redis/dump-redis.ts';
+import { withRedis } from '../../harness/redis/redis-command.ts';
+import { READER } from '../../harness/redis/shipped-users.ts';
 import { createSlackPerson, readable, type SlackPerson } from '../../harness/slack/person.ts';
 import { type SlackStandIn, signatureOf, startSlack } from '../../harness/slack/slack.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -188,6 +192,29 @@ describe('the app in Slack, over three pods', () => {
     expect(readable(await person.sees(thread, 'Done by <@U2>'))).not.toContain('"button"');
   });
 
+  it('shows the address of a question in a channel to the person asked alone, who connects an account there', async () => {
+    const { person, web } = await linked('U20');
+    const { person: other } = await linked('U21');
+    const { thread } = await person.say('file Chair', { channel: 'C5' });
+    const prompt = structuredClone(await person.sees(thread, 'parley_show'));
+    expect(readable(prompt)).not.toContain('http');
+    const shown = await waitUntil(() => slack.ephemerals.find(({ channel }) => channel === 'C5'), {
+      what: 'the address',
+    });
+    expect(shown.user).toBe('U20');
+    const refused = await other.press(prompt, 'parley_show');
+    await waitUntil(() => refused.told(), { what: 'the refusal' });
+    expect(JSON.stringify(refused.told())).toContain('Only the person who was asked');
+    const again = await person.press(prompt, 'parley_show');
+    const url = /"url":"([^"]+)"/.exec(
+      JSON.stringify(await waitUntil(() => again.told(), { what: 'the address' })),
+    );
+    expect(readable(shown)).toContain(url?.[1]);
+    await web.connect({ url: url?.[1] } as never);
+    await person.sees(thread, 'Created Chair.');
+    await person.sees(thread, 'Done by <@U20>');
+  });
+
   it('takes one choice by a button, and refuses everybody else', async () => {
     const { person } = await linked('U3');
     const { person: other } = await linked('U4');
@@ -234,6 +261,9 @@ describe('the app in Slack, over three pods', () => {
     const { person, web } = await linked('U7');
     const { thread } = await person.say('choose');
     const question = await person.sees(thread, 'parley_choice_0');
+    const statuses = () => slack.statuses.filter(({ channel }) => channel === person.channel);
+    await waitUntil(() => statuses().at(-1)?.status === '', { what: 'the end of the status' });
+    expect(statuses()[0]?.status).toBe('is working…');
     const id = /"value":"(el_[^"]+)"/.exec(readable(question))?.[1] ?? '';
     const answered = await web.post(`/v1/elicitations/${id}/response`, {
       action: 'accept',
@@ -359,22 +389,35 @@ describe('the app in Slack, over three pods', () => {
     });
   });
 
-  it('brings a question that a service asked over /v1', async () => {
+  it('brings questions that a service asked over /v1, and shows that one was withdrawn', async () => {
     const { person, web } = await linked('U14');
     const service = { authorization: `Bearer ${world.secrets.service}`, 'content-type': 'application/json' };
     const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } } };
-    const asked = await fetch(`${world.url}/v1/elicitations`, {
-      method: 'POST',
-      headers: service,
-      body: JSON.stringify({ userId: web.userId, mode: 'form', message: 'Ship it?', requestedSchema }),
-    });
-    const { elicitationId } = (await asked.json()) as { elicitationId: string };
+    const ask = async (message: string) => {
+      const asked = await fetch(`${world.url}/v1/elicitations`, {
+        method: 'POST',
+        headers: service,
+        body: JSON.stringify({ userId: web.userId, mode: 'form', message, requestedSchema }),
+      });
+      return ((await asked.json()) as { elicitationId: string }).elicitationId;
+    };
+    const withdrawnId = await ask('Keep it?');
+    const kept = () => slack.messages.find((one) => /Keep it/.test(readable(one)));
+    await waitUntil(kept, { what: 'the notice' });
+    await fetch(`${world.url}/v1/elicitations/${withdrawnId}`, { method: 'DELETE', headers: service });
+    const hasEnded = () => /No longer needed/.test(readable(kept() as never));
+    await waitUntil(hasEnded, { what: 'the edit' });
+    expect(readable(kept() as never)).not.toContain('"button"');
+    const elicitationId = await ask('Ship it?');
     const shown = () => slack.messages.find((one) => /Ship it/.test(readable(one)));
     const notice = await waitUntil(shown, { what: 'the notice' });
     expect(notice.channel).toBe(person.channel);
     expect((await person.press(notice, 'parley_choice_0')).status).toBe(200);
     const settled = await fetch(`${world.url}/v1/elicitations/${elicitationId}`, { headers: service });
     expect(await settled.json()).toMatchObject({ status: 'accepted', content: { ok: true } });
+    const late = await person.press(notice, 'parley_choice_1');
+    await waitUntil(() => late.told(), { what: 'the refusal' });
+    expect(JSON.stringify(late.told())).toContain('This question is over.');
   });
 
   it('takes a message and an answer over Socket Mode, once each although a connection ends before its acknowledgement', async () => {
@@ -411,9 +454,12 @@ describe('the app in Slack, over three pods', () => {
     const { thread } = await person.say('choose');
     const question = await person.sees(thread, 'parley_choice_0');
     const id = /"value":"(el_[^"]+)"/.exec(readable(question))?.[1] ?? '';
+    const before = world.model.requests.length;
     slack.setDown(true);
     await web.post(`/v1/elicitations/${id}/response`, { action: 'accept', content: { answer: 's' } });
-    await new Promise((resolve) => setTimeout(resolve, SIZE.full ? 60_000 : 1_500));
+    // The turn continues meanwhile.
+    await waitUntil(() => world.model.requests.length > before, { what: 'the next step of the turn' });
+    await new Promise((resolve) => setTimeout(resolve, SIZE.full ? 60_000 : 500));
     slack.setDown(false);
     await person.sees(thread, 'Answered by <@U8>');
     await person.sees(thread, 'Thank you.');
@@ -545,7 +591,7 @@ describe('the app in Slack, over three pods', () => {
 
   it('forgets a workspace and its people when it is uninstalled', async () => {
     await install('T2');
-    const { person } = await linked('U21', 'T2');
+    const { person } = await linked('U22', 'T2');
     expect(await person.event({ type: 'app_uninstalled' })).toBe(200);
     expect((await person.say('hello')).status).toBe(403);
     await install('T2');
@@ -570,9 +616,19 @@ describe('the app in Slack, over three pods', () => {
     expect(inThread(calling.thread, /wants to call/)).toHaveLength(1);
   });
 
-  it('does all of it with the permissions of the shipped user of Redis', () => {
-    const lines = world.pods.flatMap((pod) => pod.lines);
-    expect(lines.filter((line) => /NOPERM|ACL|permission/.test(line))).toEqual([]);
+  it('does all of it with the permissions of the shipped user of Redis, and with no secret of Slack in Redis, logs or spans', async () => {
+    const logs = world.pods.flatMap((pod) => pod.lines);
+    expect(logs.filter((line) => /NOPERM|ACL|permission/.test(line))).toEqual([]);
+    const stored = await withRedis(world.redis.url.replace('//', `//${READER}:none@`), (redis) =>
+      dumpRedis(redis),
+    );
+    expect(stored.join()).toContain('Workspace T1');
+    const places = { stored, logs, spans: world.telemetry };
+    const { clientSecret, signingSecret, appToken } = APP;
+    const secrets = [clientSecret, signingSecret, appToken, ...slack.tokens.keys(), ...slack.codes.keys()];
+    for (const secret of secrets)
+      for (const [place, texts] of Object.entries(places))
+        expect(findCanary(secret, texts), place).toEqual([]);
   });
 });
 

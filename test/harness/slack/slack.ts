@@ -13,6 +13,10 @@ export interface SlackStandIn extends SlackState {
   setDown(isDown: boolean): void;
   /** Called before each call of a method is handled, with the port that it came from and what was given; may wait. */
   onCall: ((method: string, from: number, given: Json) => Promise<void> | void) | undefined;
+  /** Refuses the next so many posts and edits, as when there were too many: again after a second. */
+  limitNext(times: number): void;
+  /** How many calls were refused because there were too many. */
+  readonly limited: number;
   /** The Slack user that browsers are signed in as. With an enterprise, they install the app for all of it. */
   signedIn: { team: string; user: string; enterprise?: string };
   /** How long the tokens last that are given out, in seconds. */
@@ -55,6 +59,8 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
   };
   const budgets = new Map<string, { left: number; at: number }>();
   let isDown = false;
+  let toLimit = 0;
+  let limited = 0;
   const server = createServer((request, response) => {
     if (isDown) request.socket.destroy();
     else void handle(request, response).catch((error: unknown) => response.writeHead(500).end(String(error)));
@@ -97,6 +103,7 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     }
     const retryAfter = LIMITED.has(method) ? spend(`${method} ${String(given.channel)}`) : 0;
     if (retryAfter > 0) {
+      limited += 1;
       response
         .writeHead(429, { 'retry-after': String(retryAfter) })
         .end('{"ok":false,"error":"ratelimited"}');
@@ -177,6 +184,10 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
   }
 
   function spend(key: string): number {
+    if (toLimit > 0) {
+      toLimit -= 1;
+      return 1;
+    }
     const now = Date.now();
     const budget = budgets.get(key) ?? { left: BURST, at: now };
     const left = Math.min(BURST, budget.left + ((now - budget.at) / 1_000) * PER_SECOND);
@@ -196,6 +207,12 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     setDown(down) {
       isDown = down;
       if (down) server.closeAllConnections();
+    },
+    limitNext(times) {
+      toLimit = times;
+    },
+    get limited() {
+      return limited;
     },
     newCode(team, enterprise) {
       const code = `bot-${randomUUID()}`;

@@ -152,6 +152,21 @@ it('begins no call of Slack that might outlast its lease, and continues at once 
   expect(slack.messages).toHaveLength(2);
 });
 
+it('waits as long as Slack says before it posts and before it edits, and shows all of the text once', async () => {
+  const { stream, kind, slack, write } = await turnInSlack();
+  await write(STEP, delta('Half of it'));
+  slack.limitNext(1);
+  const first = kind.handle(turnTask(stream), 1);
+  await waitUntil(() => slack.messages.length === 1, { what: 'the message' });
+  expect(slack.limited).toBe(1);
+  slack.limitNext(1);
+  await write(delta(', and the rest'), FINISHED);
+  expect(await first).toEqual({ deferInMs: 1_000 });
+  expect(slack.messages.map(({ text }) => text)).toEqual(['Half of it']);
+  expect(await kind.handle(turnTask(stream), 2)).toBe('done');
+  expect(slack.messages.map(({ text }) => text)).toEqual(['Half of it, and the rest']);
+});
+
 it('empties the messages that a repeated step no longer needs', async () => {
   const { stream, kind, write, posted } = await turnInSlack();
   const [kept, surplus] = [await posted(0, 'one'), await posted(1, 'two')];
