@@ -39,6 +39,8 @@ agents:
     model: scripted
     instructions: Be heard.
     elicit: true
+    tools: [{ server: echo }]
+    approval: { ask: always }
     notify: { channel: slack, afterSeconds: 0, remind: { afterSeconds: 10 }, escalate: { afterSeconds: 10, to: C0TEAM } }
   quiet:
     title: Quiet

@@ -52,8 +52,8 @@ beforeAll(async () => {
   const { person } = await linked('U90');
   expiring = { person, thread: (await person.say('ask')).thread };
   const [one, other] = [await linked('U91'), await linked('U92')];
-  await one.web.say('choose', { agent: 'notifier' });
-  await other.web.say('choose', { agent: 'quiet' });
+  await one.web.say('choose', { agent: 'notifier', supports: 'none' });
+  await other.web.say('choose', { agent: 'quiet', supports: 'none' });
   reminded = { person: one.person, quiet: other.person };
 });
 afterAll(async () => {
@@ -378,13 +378,34 @@ describe('the app in Slack, over three pods', () => {
 
   it('brings a question that was asked in the web, and settles it there by an answer in Slack', async () => {
     const { person, web } = await linked('U10');
-    const watched = await web.say('choose', { agent: 'notifier' });
+    const watched = await web.say('choose', { agent: 'notifier', supports: 'none' });
     const shownIn = () =>
       slack.messages.find((one) => one.channel === person.channel && /Which size/.test(readable(one)));
     const notice = structuredClone(await waitUntil(shownIn, { what: 'the notice' }));
     expect((await person.press(notice, 'parley_choice_1')).status).toBe(200);
     expect(JSON.stringify((await watched.done)?.parts)).toContain('Thank you.');
     await waitUntil(() => readable(shownIn() ?? notice).includes('Answered by <@U10> in Slack'), {
+      what: 'the edit',
+    });
+  });
+
+  it('brings an approval that the client of the turn cannot show, and makes the call once it is approved in Slack', async () => {
+    const { person, web } = await linked('U23');
+    const reply = await fetch(`${world.url}/run/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: web.authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'notifier',
+        stream: true,
+        messages: [{ role: 'user', content: 'echo Hello' }],
+      }),
+    });
+    const shown = () =>
+      slack.messages.find((one) => one.channel === person.channel && /Hello/.test(readable(one)));
+    const notice = structuredClone(await waitUntil(shown, { what: 'the notice' }));
+    expect((await person.press(notice, 'parley_approve')).status).toBe(200);
+    expect(await reply.text()).toMatch(/word-39/);
+    await waitUntil(() => readable(shown() ?? notice).includes('Approved by <@U23> in Slack'), {
       what: 'the edit',
     });
   });

@@ -1,10 +1,12 @@
+import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { bucketOf } from '@parley/shared/domain/ids';
+import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kind.ts';
 import { sendReminders } from '../../../services/api/src/surfaces/slack/delivery/notice.ts';
-import { turnTask } from '../../../services/api/src/surfaces/slack/delivery/question.ts';
+import { turnTask } from '../../../services/api/src/surfaces/slack/delivery/turn.ts';
 import { turnOf } from '../../contract/cases/runs/turns.ts';
 import { decideAs, requestApproval } from '../../contract/support/approvals.ts';
 import { askKind, newOwner } from '../../contract/support/questions.ts';
@@ -194,10 +196,102 @@ it('continues with reminders after an escalation that Slack refuses', async () =
       { ...deps, client },
       row,
       { place: PLACE, reminders },
-      { channel: 'D1', ts: '1.1' },
+      { posted: { channel: 'D1', ts: '1.1' }, isNew: false },
       row.createdAt + 20_000,
     );
   expect(await send()).toEqual({ deferInMs: 0 });
   expect(refused).toEqual(['channel_not_found']);
   expect(await send()).toEqual({ deferInMs: 3_580_000 });
+});
+
+describe('the notice of an approval that was asked elsewhere', () => {
+  async function noticed(more: Partial<NotifyRules> = {}) {
+    const parts = await slackParts();
+    const owner = newOwner();
+    await parts.deps.links.add({ teamId: 'T1', userId: 'U1' }, owner);
+    const stream = { ...owner, streamRequestId: 'sr-of-a-test' };
+    const notify = { channel: 'slack' as const, afterSeconds: 0, ...more };
+    const { row } = await requestApproval(parts.engine, stream, { notify });
+    const kind = slackKind(parts.deps);
+    const deliver = () => kind.handle({ kind: 'slack', subject: row.id, bucket: bucketOf(owner) }, 1);
+    const { messages } = parts.slack;
+    return { ...parts, stream, notify, row, deliver, messages, shown: () => messages.map(readable).join() };
+  }
+
+  it('goes to the direct messages of the person with its buttons, and is edited when it ends', async () => {
+    const { engine, stream, row, deliver, messages, shown } = await noticed();
+    expect(await deliver()).toBe('done');
+    expect(messages.map(({ channel, thread_ts }) => [channel, thread_ts])).toEqual([['D1', undefined]]);
+    expect(shown()).toMatch(/B-1.*parley_approve/);
+    await decideAs(engine, stream, row.id, { decision: 'approve' });
+    expect(await deliver()).toBe('done');
+    expect(shown()).toContain('Approved by <@U1> in the chat');
+    expect(shown()).not.toContain('"button"');
+    expect(messages).toHaveLength(1);
+  });
+
+  it('is followed by a reminder and an escalation that does not show the call', async () => {
+    const escalate = { afterSeconds: 20, to: 'C0TEAM' };
+    const { deps, notify, row, deliver, messages } = await noticed({
+      remind: { afterSeconds: 10, atMost: 1 },
+      escalate,
+    });
+    expect(await deliver()).toMatchObject({ deferInMs: expect.closeTo(10_000, -4) });
+    const posted = { channel: 'D1', ts: messages[0]?.ts ?? '' };
+    const client = await deps.clientOf('xoxb-1');
+    const send = (afterMs: number) => {
+      const plan = { place: PLACE, reminders: notify };
+      const now = row.createdAt + afterMs;
+      return sendReminders({ ...deps, client }, row, plan, { posted, isNew: false }, now);
+    };
+    expect(await send(11_000)).toEqual({ deferInMs: 0 });
+    expect(messages[1]).toMatchObject({ channel: 'D1', thread_ts: posted.ts });
+    expect(readable(messages[1] as SlackMessage)).toContain('still waits for your approval');
+    expect(await send(21_000)).toEqual({ deferInMs: 0 });
+    expect(messages[2]?.channel).toBe('C0TEAM');
+    expect(readable(messages[2] as SlackMessage)).toMatch(/has not decided on a call yet: “bookings_cancel”/);
+    expect(readable(messages[2] as SlackMessage)).not.toContain('B-1');
+    expect(await send(21_000)).toBe('done');
+  });
+
+  it('is its own first reminder where the person had seen the call before', async () => {
+    const { deps, engine, stream, row, deliver, messages } = await noticed({
+      remind: { afterSeconds: 10, atMost: 1 },
+    });
+    await engine.notices.seen(stream, toApprovalWire(row, { now: row.createdAt, content: true }));
+    expect(await deliver()).toMatchObject({ deferInMs: expect.closeTo(10_000, -4) });
+    expect(messages).toEqual([]);
+    const later: typeof deps.approvals = {
+      ...deps.approvals,
+      read: async (id) => ({ row: (await deps.approvals.read(id)).row, now: row.createdAt + 11_000 }),
+    };
+    const task = { kind: 'slack', subject: row.id, bucket: bucketOf(stream) };
+    const handle = () => slackKind({ ...deps, approvals: later }).handle(task, 1);
+    expect(await handle()).toEqual({ deferInMs: 0 });
+    expect(await handle()).toBe('done');
+    expect(messages).toHaveLength(1);
+  });
+
+  it('waits for the end of the quiet hours', async () => {
+    const time = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+    const quietHours = { from: time(-1), to: time(1), timeZone: 'UTC' };
+    const { deliver, messages } = await noticed({ quietHours });
+    expect(await deliver()).toMatchObject({ deferInMs: expect.closeTo(3_600_000, -6) });
+    expect(messages).toEqual([]);
+  });
+
+  it('is decided on together with the other calls of its step', async () => {
+    const { backend, deps, engine, stream, notify, shown } = await noticed();
+    await requestApproval(engine, stream, { notify });
+    const kind = slackKind(deps);
+    for (;;) {
+      const taken = await backend.outbox.take(bucketOf(stream), { slack: 10 }, 60_000);
+      if (taken.length === 0) break;
+      for (const one of taken) {
+        expect(await kind.handle(one.task, 1)).toBe('done');
+        await backend.outbox.done(one);
+      }
+    }
+    expect(shown()).toContain('parley_approve_all');
+  });
 });

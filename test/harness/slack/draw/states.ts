@@ -292,7 +292,11 @@ export const SHEETS: Readonly<Record<string, readonly SlackPicture[]>> = {
   ],
   notices: [
     asked('A question from elsewhere', question({ title: 'Lamps' })),
-    shown('A reminder, in its thread', reminderMessage(DIRECT)),
+    shown('A reminder, in its thread', reminderMessage(question({}), DIRECT)),
     shown('An escalation', escalationMessage(question({ title: 'Lamps' }), DIRECT)),
+    called('An approval from elsewhere', approval({}, { arguments: { to: 'ACME Ltd' }, masked: [] })),
+    shown('A reminder of an approval', reminderMessage(approval(), DIRECT)),
+    shown('An escalation of an approval', escalationMessage(approval(), DIRECT)),
+    called('An approval from elsewhere, decided there', decided('approved', { surface: 'chat' })),
   ],
 };

@@ -1,4 +1,5 @@
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
+import type { SlackDeliveryDeps } from './deps.ts';
 
 /** What a failed call of Slack's Web API means for a delivery. */
 export type SlackFault =
@@ -64,4 +65,21 @@ export function resultOf(fault: SlackFault, attempt: number): OutboxResult {
     default:
       return 'done';
   }
+}
+
+/** What a delivery reports after a call of Slack has failed. Throws every other error. */
+export function failed(
+  deps: Pick<SlackDeliveryDeps, 'onRefused'>,
+  error: unknown,
+  delivery: string,
+  attempt: number,
+): OutboxResult {
+  if (!isSlackError(error) && !(error instanceof DeliveryOverError)) throw error;
+  const fault = faultOf(error);
+  if (fault.type === 'refused') deps.onRefused(delivery, fault.code);
+  return resultOf(fault, attempt);
+}
+
+function isSlackError(error: unknown): boolean {
+  return String((error as { readonly code?: unknown }).code).startsWith('slack_webapi_');
 }

@@ -1,6 +1,5 @@
-import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { endOfQuietHours, type NotifyRules, nextNotice } from '@parley/shared/domain/notify';
+import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
+import { type NotifyRules, nextNotice } from '@parley/shared/domain/notify';
 import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import { escalationMessage, reminderMessage } from '../mapping/notice.ts';
@@ -9,19 +8,20 @@ import type { SlackDeliveryDeps } from './deps.ts';
 import { faultOf } from './faults.ts';
 import { type PostResult, postOnce } from './post.ts';
 
-/** Where a question is shown, and what follows while it stays unanswered. */
+/** Where a record is shown, and what follows while it stays unanswered. */
 export interface NoticePlan {
   readonly place: SlackThread;
   readonly reminders?: NotifyRules;
 }
 
 /**
- * Where a question goes that was asked elsewhere: to the direct messages of the person's Slack user, once it has been open
- * for so long and outside of quiet hours. Otherwise, what to report: later, or nothing to deliver.
+ * Where a record goes that was asked elsewhere: to the direct messages of the person's Slack user, once its notice is due.
+ * Otherwise, what to report: later, or nothing to deliver.
  */
 export async function planNotice(
   deps: SlackDeliveryDeps,
-  row: Row,
+  row: RowOf<FamilyTypes>,
+  isOpen: boolean,
   now: number,
 ): Promise<NoticePlan | { readonly result: OutboxResult }> {
   const { notify } = row.definition;
@@ -30,18 +30,18 @@ export async function planNotice(
   const [user] = await deps.links.of(row.definition);
   if (user === undefined) return { result: 'done' };
   const place = { ...user, isPrivate: true, channel: known?.channel ?? user.userId };
-  if (known !== undefined || isTerminal(row.status)) return { place, reminders: notify };
-  const dueAt = endOfQuietHours(notify, row.createdAt + notify.afterSeconds * 1_000);
-  const at = Math.max(dueAt, endOfQuietHours(notify, now));
-  return at > now ? { result: { deferInMs: at - now } } : { place, reminders: notify };
+  if (known !== undefined || !isOpen) return { place, reminders: notify };
+  const dueInMs = await deps.engine.notices.dueInMs(row, now);
+  if (dueInMs === undefined) return { result: 'done' };
+  return dueInMs > 0 ? { result: { deferInMs: dueInMs } } : { place, reminders: notify };
 }
 
 /** Sends the reminder or the escalation that is due, and reports when the next one is. */
 export async function sendReminders(
   deps: SlackDeliveryDeps & { readonly client: WebClient },
-  row: Row,
+  row: RowOf<FamilyTypes>,
   { place, reminders }: NoticePlan,
-  posted: Posted,
+  { posted, isNew }: { readonly posted: Posted; readonly isNew: boolean },
   now: number,
 ): Promise<OutboxResult> {
   if (reminders === undefined) return 'done';
@@ -51,6 +51,11 @@ export async function sendReminders(
   const next = nextNotice(reminders, { openedAt: row.createdAt, now, reminders: sent, isEscalated });
   if (next === undefined) return 'done';
   if (next.at > now) return { deferInMs: next.at - now };
+  // A notice that comes this late is the reminder.
+  if (isNew && next.type === 'reminder') {
+    await deps.places.putPosted(row.definition, `${row.id}/reminder/${sent}`, posted);
+    return { deferInMs: 0 };
+  }
   const result =
     next.type === 'reminder'
       ? await postOnce(
@@ -58,7 +63,7 @@ export async function sendReminders(
           row.definition,
           { channel: posted.channel, thread: posted.ts },
           `${row.id}/reminder/${sent}`,
-          reminderMessage({ user: place.userId }),
+          reminderMessage(row, { user: place.userId }),
         )
       : await escalate(deps, row, place, next.to);
   return 'deferInMs' in result ? result : { deferInMs: 0 };
@@ -67,7 +72,7 @@ export async function sendReminders(
 /** Sends the escalation once. One that Slack refuses counts as sent, so that reminders continue. */
 async function escalate(
   deps: SlackDeliveryDeps & { readonly client: WebClient },
-  row: Row,
+  row: RowOf<FamilyTypes>,
   place: SlackThread,
   to: string,
 ): Promise<PostResult> {

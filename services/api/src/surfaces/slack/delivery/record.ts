@@ -1,31 +1,95 @@
+import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
 import type { Owner } from '@parley/shared/domain/ids';
+import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import type { SlackMessage } from '../mapping/question.ts';
 import type { SlackThread } from '../store/threads.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
+import { failed } from './faults.ts';
+import { type NoticePlan, planNotice, sendReminders } from './notice.ts';
 import { type PostResult, postOnce } from './post.ts';
+import { turnTask } from './turn.ts';
 
 /** A question or an approval, and its message as it must look now. */
 export interface ShownRecord {
-  readonly id: string;
-  readonly owner: Owner;
+  readonly row: RowOf<FamilyTypes>;
+  /** The Redis clock, read together with the row. */
+  readonly now: number;
+  readonly isOpen: boolean;
   /** True until its first change: a message that was posted by then is up to date. */
   readonly isUntouched: boolean;
-  readonly isOpen: boolean;
+  readonly messageAt: (place: SlackThread) => SlackMessage;
+  /** Called once the message is up to date, with its place. */
+  readonly afterwards?: (client: WebClient, place: SlackThread) => Promise<void>;
+}
+
+/**
+ * Brings the message of a record up to date: in the thread of its turn, or as a notice where it was asked elsewhere. It is
+ * posted while the record is open, and edited after each change.
+ */
+export async function deliverRecord(
+  deps: SlackDeliveryDeps,
+  record: ShownRecord,
+  attempt: number,
+): Promise<OutboxResult> {
+  const { row, isOpen, now } = record;
+  const ofTurn = await deps.places.turn(row.definition);
+  // The reply continues below the record once the turn does.
+  if (ofTurn !== undefined && !isOpen) await deps.outbox.add(turnTask(row.definition));
+  const plan = ofTurn === undefined ? await planNotice(deps, row, isOpen, now) : { place: ofTurn };
+  if (!('place' in plan)) return plan.result;
+  const installation = await deps.installations.find(plan.place);
+  if (installation === undefined) return 'done';
+  try {
+    return await show(deps, await deps.clientOf(installation.botToken), record, plan);
+  } catch (error) {
+    return failed(deps, error, row.id, attempt);
+  }
+}
+
+async function show(
+  deps: SlackDeliveryDeps,
+  client: WebClient,
+  record: ShownRecord,
+  plan: NoticePlan,
+): Promise<OutboxResult> {
+  const { row, isOpen, isUntouched, now } = record;
+  const place = await inDirectMessage(client, plan.place);
+  const message = record.messageAt(place);
+  const shown = { id: row.id, owner: row.definition, isUntouched, isOpen, message };
+  const result = await showMessage(deps, client, shown, place);
+  if (result === undefined) return 'done';
+  if ('deferInMs' in result) return result;
+  await record.afterwards?.(client, place);
+  return isOpen && plan.reminders !== undefined
+    ? sendReminders({ ...deps, client }, row, plan, result, now)
+    : 'done';
+}
+
+/** A notice goes to a conversation that is opened with the person. */
+async function inDirectMessage(client: WebClient, place: SlackThread): Promise<SlackThread> {
+  if (place.channel !== place.userId) return place;
+  const { channel } = await client.conversations.open({ users: place.userId });
+  return { ...place, channel: channel?.id ?? place.channel };
+}
+
+/** A message that is edited in place. `id` names it among the messages of its owner. */
+export interface EditedMessage extends Pick<ShownRecord, 'isOpen' | 'isUntouched'> {
+  readonly id: string;
+  readonly owner: Owner;
   readonly message: SlackMessage;
 }
 
 /**
- * Posts the message of a record while it is open, and edits it after each change. Undefined for one that ended before its
+ * Posts a message while what it is about is open, and edits it after each change. Undefined for what ended before its
  * message was posted, which needs none. Throws what the Web API throws.
  */
-export async function showRecord(
+export async function showMessage(
   deps: SlackDeliveryDeps,
   client: WebClient,
-  record: ShownRecord,
+  { id, owner, isUntouched, isOpen, message }: EditedMessage,
   place: SlackThread,
 ): Promise<PostResult | undefined> {
-  const { id, owner, isUntouched, isOpen, message } = record;
   if (!isOpen && (await deps.places.posted(owner, id)) === undefined) {
     const isUnderWay = await mayBePosting(deps, owner, id);
     if (!isUnderWay) return undefined;

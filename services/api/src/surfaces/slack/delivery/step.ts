@@ -2,9 +2,10 @@ import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '@parley/shared/domain/ids';
 import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { isDecidedTogether, stepMessage } from '../mapping/step.ts';
+import type { SlackThread } from '../store/threads.ts';
 import { SLACK, type SlackDeliveryDeps } from './deps.ts';
-import { failed } from './question.ts';
-import { showRecord } from './record.ts';
+import { failed } from './faults.ts';
+import { showMessage } from './record.ts';
 
 /** The calls of one step of a run, on the stream request of its turn. */
 export interface StepRef {
@@ -40,19 +41,34 @@ export async function deliverStep(
   { stream, step }: StepRef,
   attempt: number,
 ): Promise<OutboxResult> {
-  const place = await deps.places.turn(stream);
+  const open = await openCalls(deps, { stream, step });
+  const id = `calls ${step}`;
+  const place = await placeOf(deps, stream, [id, ...open.map((row) => row.id)]);
   const installation = place && (await deps.installations.find(place));
   if (place === undefined || installation === undefined) return 'done';
-  const open = await openCalls(deps, { stream, step });
   const isOpen = isDecidedTogether(open);
   const message = stepMessage(open, { user: place.userId, isPrivate: place.isPrivate });
-  const shown = { id: `calls ${step}`, owner: stream, isUntouched: false, isOpen, message };
+  const shown = { id, owner: stream, isUntouched: false, isOpen, message };
   try {
-    const result = await showRecord(deps, await deps.clientOf(installation.botToken), shown, place);
+    const result = await showMessage(deps, await deps.clientOf(installation.botToken), shown, place);
     return result !== undefined && 'deferInMs' in result ? result : 'done';
   } catch (error) {
-    return failed(deps, error, shown.id, attempt);
+    return failed(deps, error, id, attempt);
   }
+}
+
+/** The thread of the turn, or the direct messages in which the notices of these messages were posted. */
+async function placeOf(
+  { places, links }: SlackDeliveryDeps,
+  stream: StreamRef,
+  messages: readonly string[],
+): Promise<SlackThread | undefined> {
+  const ofTurn = await places.turn(stream);
+  if (ofTurn !== undefined) return ofTurn;
+  const posted = await Promise.all(messages.map((id) => places.posted(stream, id)));
+  const channel = posted.find((one) => one !== undefined)?.channel;
+  const [user] = channel === undefined ? [] : await links.of(stream);
+  return channel === undefined || user === undefined ? undefined : { ...user, isPrivate: true, channel };
 }
 
 /** The open calls of a step whose messages were posted, oldest first. */

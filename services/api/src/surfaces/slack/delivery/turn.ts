@@ -1,21 +1,25 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { parseFeedPosition } from '@parley/shared/domain/events';
-import type { StreamRef } from '@parley/shared/domain/ids';
+import { bucketOf, formatStreamPath, type StreamRef } from '@parley/shared/domain/ids';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
-import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
+import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import { followTurn } from '../../../turns/follow.ts';
 import { type ReplayFacts, readReplayFacts } from '../../../turns/replay.ts';
 import type { SlackMessage } from '../mapping/question.ts';
 import { createReply, replacedMessage, type ThreadReply } from '../mapping/reply.ts';
 import type { SlackThread } from '../store/threads.ts';
-import { SLICE_MS, type SlackDeliveryDeps } from './deps.ts';
-import { faultOf } from './faults.ts';
+import { SLACK, SLICE_MS, type SlackDeliveryDeps } from './deps.ts';
+import { failed, faultOf } from './faults.ts';
 import { postOnce } from './post.ts';
-import { failed } from './question.ts';
 
 // Slack takes about 50 edits a minute of an app in a workspace (Tier 3), and one message a second in a channel.
 const EDIT_MS = 1_200;
+
+/** The task that brings the messages of a turn up to date. */
+export function turnTask(stream: StreamRef): OutboxTask {
+  return { kind: SLACK, subject: formatStreamPath(stream), bucket: bucketOf(stream) };
+}
 
 /**
  * Follows a turn for a while and brings its messages up to date: by an edit every second while text comes, and at its end.

@@ -3,7 +3,7 @@ import { keyedStreamRequestId } from '@parley/shared/domain/ids';
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { startTurn } from '../../../turns/start.ts';
-import { turnTask } from '../delivery/question.ts';
+import { turnTask } from '../delivery/turn.ts';
 import { section } from '../mapping/blocks.ts';
 import { connectMessage } from '../mapping/notice.ts';
 import type { SlackMessage } from '../mapping/question.ts';

@@ -1,4 +1,6 @@
-import type { Row } from '@parley/shared/domain/elicitations/row';
+import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
+import { isApprovalId } from '@parley/shared/domain/ids';
+import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
 import { button, mrkdwn, section } from './blocks.ts';
 import { ACTION } from './names.ts';
 import type { ShownTo, SlackMessage } from './question.ts';
@@ -6,15 +8,25 @@ import { clipped, escaped, lineText } from './text.ts';
 
 const TITLE_MAX = 150;
 
-/** Reminds a person of their open question, in its thread. */
-export function reminderMessage({ user }: Pick<ShownTo, 'user'>): SlackMessage {
-  return textMessage(`<@${user}>, this question is still open.`);
+/** Reminds a person of their open question or approval, in its thread. */
+export function reminderMessage({ id }: RowOf<FamilyTypes>, { user }: Pick<ShownTo, 'user'>): SlackMessage {
+  const what = isApprovalId(id) ? 'this call still waits for your approval' : 'this question is still open';
+  return textMessage(`<@${user}>, ${what}.`);
 }
 
-/** Informs somebody else that a person has not answered. Only the person asked may read the question itself. */
-export function escalationMessage({ definition }: Row, { user }: Pick<ShownTo, 'user'>): SlackMessage {
-  const title = escaped(lineText(definition.title || 'Question of an agent', TITLE_MAX));
+/** Informs somebody else that a person has not acted. Only the person asked may read the question or the call itself. */
+export function escalationMessage(row: RowOf<FamilyTypes>, { user }: Pick<ShownTo, 'user'>): SlackMessage {
+  const record = storedRecordOf(row);
+  if (record.family === 'approval') {
+    const { tool } = record.row.definition;
+    return textMessage(`<@${user}> has not decided on a call yet: “${titleText(tool.title || tool.name)}”`);
+  }
+  const title = titleText(record.row.definition.title || 'Question of an agent');
   return textMessage(`<@${user}> has not answered a question yet: “${title}”`);
+}
+
+function titleText(title: string): string {
+  return escaped(lineText(title, TITLE_MAX));
 }
 
 /** Asks a person who is not linked yet to connect their account. */
