@@ -1,14 +1,19 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { messageIdOf } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { ConversationRef, Message } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Runs } from '@parley/shared/ports/runs/runs';
+import { type ToolPart, type ToolPartEnd, toolPartOf } from './approvals/tool-part.ts';
 import type { UiMessagePart } from './message-parts.ts';
 import { textOf } from './messages.ts';
 import { jsonLine } from './plain.ts';
 
 export interface HistoryDeps {
+  readonly engine: Pick<Engine, 'approvals'>;
   readonly conversations: Pick<Conversations, 'read'>;
   readonly runs: Pick<Runs, 'read'>;
 }
@@ -27,6 +32,8 @@ export interface ConversationHistory {
   readonly isRunning: boolean;
 }
 
+// Calls before the newest so many are shown without their approvals.
+const APPROVALS_MAX = 200;
 // The second attempt finds a turn that ended between the two reads of the first.
 const ATTEMPTS = 2;
 
@@ -46,8 +53,40 @@ export async function readHistory(
     const newest = shown.at(-1);
     if (newest?.role === 'assistant' && last !== undefined) newest.id = messageIdOf(last.streamRequestId);
     append(shown, input ?? []);
+    if (shown.some(({ parts }) => parts.some(isCall)))
+      addApprovals(shown, await approvalsOf(deps, conversation));
     return { messages: JSON.parse(jsonLine(shown)), isRunning: input !== undefined };
   }
+}
+
+/** The approvals of a conversation that are still kept, oldest first. */
+async function approvalsOf(
+  { engine }: Pick<HistoryDeps, 'engine'>,
+  { tenant, userId, conversationId }: ConversationRef,
+): Promise<Approval[]> {
+  const request = { owner: { tenant, userId }, conversationId, limit: APPROVALS_MAX };
+  const { rows, now } = await engine.approvals.list(request);
+  return rows.map((row) => toApprovalWire(row, { now, content: true })).reverse();
+}
+
+/** Shows each call with its approval. A model may use the id of a call again in a later turn: the order tells them apart. */
+function addApprovals(shown: readonly ShownMessage[], approvals: Approval[]): void {
+  for (const { parts } of shown)
+    for (const [at, part] of parts.entries()) {
+      if (!isCall(part)) continue;
+      const found = approvals.findIndex(({ toolCallId }) => toolCallId === part.toolCallId);
+      const [approval] = found === -1 ? [] : approvals.splice(found, 1);
+      if (approval !== undefined) parts[at] = toolPartOf(part, approval, outcomeOf(part));
+    }
+}
+
+function outcomeOf({ state, output = null, errorText = '' }: ToolPart): ToolPartEnd | undefined {
+  if (state === 'output-available') return { state, output };
+  return state === 'output-error' ? { state, errorText } : undefined;
+}
+
+function isCall(part: UiMessagePart): part is ToolPart {
+  return part.type === 'dynamic-tool';
 }
 
 interface ShownMessage {

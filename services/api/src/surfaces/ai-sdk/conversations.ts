@@ -1,6 +1,8 @@
+import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { userOf } from '../../http/reply.ts';
 import { bearer, json, type Route, route } from '../../http/route.ts';
+import { readWaitingReply } from '../../turns/approvals/waiting-reply.ts';
 import { conversationOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { HISTORY_EXAMPLE, LIST_EXAMPLE } from './examples.ts';
@@ -43,9 +45,14 @@ const Page = z
   })
   .meta({ id: 'ConversationPage' });
 
+export interface ConversationDeps {
+  readonly engine: Pick<Engine, 'replay' | 'replayItems'>;
+  readonly turns: Turns;
+}
+
 /** What a person finds again: the list of their conversations, and the messages of each. */
-export function conversationRoutes(turns: Turns): Route[] {
-  return [listRoute(turns), historyRoute(turns)];
+export function conversationRoutes(deps: ConversationDeps): Route[] {
+  return [listRoute(deps.turns), historyRoute(deps)];
 }
 
 function listRoute(turns: Turns): Route {
@@ -76,25 +83,42 @@ function listRoute(turns: Turns): Route {
   });
 }
 
-function historyRoute(turns: Turns): Route {
+const HistoryQuery = z.object({
+  reply: z
+    .literal('waiting')
+    .optional()
+    .describe(
+      '`waiting`: the reply of a turn that waits for approvals and nothing else is the last message, for a client that does not resume such a turn.',
+    ),
+});
+
+function historyRoute({ engine, turns }: ConversationDeps): Route {
   return route({
     method: 'GET',
     path: '/run/api/chat/:conversationId/messages',
     proof: bearer('user'),
+    query: HistoryQuery,
     docs: {
       group: 'Chats',
       summary: 'Read the messages of a conversation',
       example: { reply: HISTORY_EXAMPLE },
       description:
-        'As `UIMessage`s of the AI SDK, for a client that was reloaded. The reply of a turn that still runs is read from its stream; the message that it answers is the last one here.',
+        'As `UIMessage`s of the AI SDK, for a client that was reloaded. The reply of a turn that still runs is read from its stream; the message that it answers is the last one here. A call that a person decided on has its approval.',
       replies: { 200: { description: 'The conversation', schema: History } },
       errors: ['not_found'],
     },
-    async handle({ caller, params, admitted }) {
+    async handle({ caller, params, query, admitted }) {
       const conversation = conversationOf(userOf(caller), params.conversationId);
       await admitted;
-      const history = await turns.history(conversation);
-      return json(200, { conversationId: conversation.conversationId, ...history });
+      const { messages, isRunning } = await turns.history(conversation);
+      const stream =
+        query.reply === 'waiting' && isRunning ? await turns.resumable(conversation, undefined) : undefined;
+      const reply = stream && (await readWaitingReply({ engine, turns }, stream));
+      return json(200, {
+        conversationId: conversation.conversationId,
+        messages: reply === undefined ? messages : [...messages, reply],
+        isRunning,
+      });
     },
   });
 }

@@ -67,7 +67,7 @@ export function aiSdkRoutes(deps: AiSdkDeps): Surface {
           chatRoute({ ...deps, turns }),
           resumeRoute({ ...deps, turns }),
           stopRoute(turns),
-          ...conversationRoutes(turns),
+          ...conversationRoutes({ ...deps, turns }),
           timelineRoute(turns),
         ];
   return {
