@@ -6,16 +6,16 @@ import { type ErrorCode, type ErrorExtras, ParleyError } from '../../domain/erro
 import type { Family, FamilyTypes, RowOf } from '../../domain/family.ts';
 import type { CommitNotes, Deliveries } from '../../ports/delivery/kind.ts';
 import type { Records } from '../../ports/elicitations/elicitations.ts';
-import type { EventBus } from '../../ports/elicitations/event-bus.ts';
 import type { RecordObserver } from '../../ports/elicitations/observer.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { EngineDeps, EngineSettings } from '../deps.ts';
+import { createRecordWakes, type RecordWakes } from './record-wakes.ts';
 
 /** What the use cases that families share need of one family. */
 export interface RecordDeps<T extends FamilyTypes> {
   readonly family: Family<T>;
   readonly records: Records<T>;
-  readonly wakes: EventBus<T['wake']>;
+  readonly wakes: RecordWakes<T>;
   readonly observer: RecordObserver<T>;
   readonly timers?: Timers;
   readonly settings: Pick<EngineSettings, 'graceMs' | 'recheckMs'>;
@@ -32,7 +32,7 @@ export function elicitationDeps(deps: EngineDeps): RecordDeps<ElicitationTypes> 
   return {
     family: ELICITATIONS,
     records: elicitations,
-    wakes,
+    wakes: createRecordWakes(wakes, ELICITATIONS),
     observer,
     ...(timers !== undefined && { timers }),
     settings,
@@ -48,7 +48,7 @@ export function approvalDeps(deps: EngineDeps): RecordDeps<ApprovalTypes> {
   return {
     family: APPROVALS,
     records: approvals,
-    wakes: approvalWakes,
+    wakes: createRecordWakes(approvalWakes, APPROVALS),
     observer: observer.approvals,
     ...(timers !== undefined && { timers }),
     settings,

@@ -72,13 +72,12 @@ async function sleep<T extends FamilyTypes>(
 ): Promise<SeenRecord<T>> {
   const wakeSignal = new WakeSignal(input.signal);
   let wake: RecordWake<T> | undefined;
-  const subscription = deps.wakes.subscribe(streamOf(seen), (signal) => {
+  const subscription = deps.wakes.subscribe(streamOf(seen), input.id, (signal) => {
     if (signal.type === 'event') {
-      const read = deps.family.readWake(signal.event);
-      if (read?.id !== input.id) return;
+      const { revision, status } = signal.event;
       // Through a Cluster, the wake of the commit that was read may arrive after the row.
-      if (read.revision === seen.revision && read.status === seen.status) return;
-      wake = read;
+      if (revision === seen.revision && status === seen.status) return;
+      wake = signal.event;
     }
     wakeSignal.notify();
   });

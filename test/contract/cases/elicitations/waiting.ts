@@ -181,6 +181,41 @@ export function waitContract(contract: Contract): void {
       expect((await stillWaiting).row).toEqual(other);
     });
 
+    it('shares one subscription with all waiters of its stream request, and learns of its own question', async () => {
+      const { pods, second } = contract;
+      const { wakes } = pods.backend;
+      let subscribed = 0;
+      const engine = engineOn(pods.backend, {
+        wakes: {
+          ...wakes,
+          publish: (...args) => wakes.publish(...args),
+          subscribe(...args) {
+            subscribed += 1;
+            return wakes.subscribe(...args);
+          },
+        },
+      });
+      const stream = newStream();
+      const caller = serviceOf(stream);
+      const rows = await Promise.all(
+        Array.from({ length: 20 }, async () => (await askQuestion(second, stream)).row),
+      );
+      const waitOn = ({ id }: { readonly id: string }) => engine.wait({ caller, id });
+      const waiting = rows.map((row) => [waitOn(row), waitOn(row)] as const);
+      await Promise.all(rows.map(({ id }) => engine.wait({ caller, id, timeoutMs: 30 })));
+      for (const [at, { id }] of rows.entries()) {
+        const given = await answerQuestion(second, stream, id, 'accept', { colour: at % 2 ? 'red' : 'blue' });
+        const [one, other, late] = await Promise.all([...(waiting[at] ?? []), waitOn({ id })]);
+        expect([one?.row, other?.row, late?.row]).toEqual([given.row, given.row, given.row]);
+      }
+      expect(subscribed).toBe(1);
+      const { row } = await askQuestion(second, stream);
+      const again = waitOn(row);
+      const { row: settled } = await answerQuestion(second, stream, row.id, 'decline');
+      expect((await again).row).toEqual(settled);
+      expect(subscribed).toBeLessThanOrEqual(2);
+    });
+
     it('misses no answer, however close answer and wait are', async () => {
       const { first, second } = contract;
       await Promise.all(
