@@ -70,8 +70,11 @@ export function createSlackPerson(
       event,
     };
     if (isSocketMode) {
-      await slack.sockets.deliver('events_api', payload);
-      return 200;
+      const sent = slack.sockets.deliver('events_api', payload);
+      return sent.then(
+        () => 200,
+        () => 0,
+      );
     }
     const body = JSON.stringify(payload);
     let status = 0;
@@ -88,7 +91,9 @@ export function createSlackPerson(
 
   async function interaction(payload: Json) {
     if (isSocketMode) {
-      const reply = await slack.sockets.deliver('interactive', payload);
+      const sent = slack.sockets.deliver('interactive', payload);
+      const reply = await sent.catch(() => 'failed' as const);
+      if (reply === 'failed') return { status: 0, body: '' };
       return { status: 200, body: reply === undefined ? '' : JSON.stringify(reply) };
     }
     const body = new URLSearchParams({ payload: JSON.stringify(payload) }).toString();

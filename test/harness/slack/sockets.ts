@@ -11,6 +11,9 @@ const PING = 0x9;
 const PONG = 0xa;
 /** An app closes a connection without a ping of Slack after 30 seconds. */
 const PING_MS = 5_000;
+/** The time in which Slack wants an acknowledgement. */
+const ACK_MS = 3_000;
+const RETRIES_MAX = 3;
 
 /** The WebSockets that pods of an app have opened in Socket Mode. */
 export interface Sockets {
@@ -20,10 +23,10 @@ export interface Sockets {
   endsAfter: ((payload: Json) => boolean) | undefined;
   readonly size: () => number;
   /**
-   * Sends an envelope over one of the connections. Where that one ends before the acknowledgement, sends it again over
-   * another one, as Slack does. Resolves with the payload of the acknowledgement.
+   * Sends an envelope over one of the connections, and resolves with the payload of its acknowledgement. Where none comes in
+   * time, or the connection ends before: an event is sent again over another one, and an interaction has failed, as in Slack.
    */
-  deliver(type: string, payload: Json): Promise<Json | undefined>;
+  deliver(type: 'events_api' | 'interactive', payload: Json): Promise<Json | undefined>;
   /** Ends the connections that are open. */
   cut(): void;
   stop(): void;
@@ -89,9 +92,10 @@ export function createSockets(server: Server, greeting: readonly Json[] = []): S
         write(socket, { ...envelope, ...retry });
         if (isLast) socket.end();
         const isOver = () => replies.has(envelope.envelope_id) || !open.has(socket);
-        await waitUntil(isOver, { what: 'the acknowledgement' });
+        await waitUntil(isOver, { what: 'the acknowledgement', timeoutMs: ACK_MS }).catch(() => undefined);
         const reply = replies.get(envelope.envelope_id);
         if (reply !== undefined) return Object.keys(reply).length === 0 ? undefined : reply;
+        if (type === 'interactive' || attempt === RETRIES_MAX) throw new Error('not acknowledged');
       }
     },
     cut() {
