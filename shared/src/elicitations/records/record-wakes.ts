@@ -11,7 +11,7 @@ export interface RecordWakes<T extends FamilyTypes> {
 export type RecordListener<T extends FamilyTypes> = (signal: BusSignal<RecordWake<T>>) => void;
 
 /** The waiters of one stream request. */
-interface Route<T extends FamilyTypes> {
+interface StreamWaiters<T extends FamilyTypes> {
   readonly name: string;
   /** The arrays are replaced, never changed: most have one listener, for which that takes the least memory. */
   readonly byRecord: Map<string, readonly RecordListener<T>[]>;
@@ -28,7 +28,7 @@ export function createRecordWakes<T extends FamilyTypes>(
   bus: EventBus<T['wake']>,
   family: Pick<Family<T>, 'readWake'>,
 ): RecordWakes<T> {
-  const routes = new Map<string, Route<T>>();
+  const routes = new Map<string, StreamWaiters<T>>();
 
   function subscribeAlone(stream: StreamRef, id: string, listener: RecordListener<T>): Subscription {
     return bus.subscribe(stream, (signal) => {
@@ -38,8 +38,8 @@ export function createRecordWakes<T extends FamilyTypes>(
     });
   }
 
-  function openRoute(name: string, stream: StreamRef): Route<T> {
-    const route: Route<T> = { name, byRecord: new Map(), isSynced: false };
+  function openRoute(name: string, stream: StreamRef): StreamWaiters<T> {
+    const route: StreamWaiters<T> = { name, byRecord: new Map(), isSynced: false };
     routes.set(name, route);
     route.subscription = bus.subscribe(stream, (signal) => {
       if (signal.type === 'resync') {
@@ -54,7 +54,7 @@ export function createRecordWakes<T extends FamilyTypes>(
     return route;
   }
 
-  function leave(route: Route<T>, id: string, listener: RecordListener<T>): void {
+  function leave(route: StreamWaiters<T>, id: string, listener: RecordListener<T>): void {
     const others = listenersOf(route, id).filter((each) => each !== listener);
     if (others.length > 0) route.byRecord.set(id, others);
     else route.byRecord.delete(id);
@@ -64,7 +64,7 @@ export function createRecordWakes<T extends FamilyTypes>(
   }
 
   // Its closure keeps no more than it needs, as a waiter may stay for days.
-  function leaving(route: Route<T>, id: string, listener: RecordListener<T>): Subscription {
+  function leaving(route: StreamWaiters<T>, id: string, listener: RecordListener<T>): Subscription {
     return { unsubscribe: () => leave(route, id, listener) };
   }
 
@@ -83,13 +83,17 @@ export function createRecordWakes<T extends FamilyTypes>(
 }
 
 function listenersOf<T extends FamilyTypes>(
-  { byRecord }: Route<T>,
+  { byRecord }: StreamWaiters<T>,
   id: string,
 ): readonly RecordListener<T>[] {
   return byRecord.get(id) ?? [];
 }
 
-function resyncSoon<T extends FamilyTypes>(route: Route<T>, id: string, listener: RecordListener<T>): void {
+function resyncSoon<T extends FamilyTypes>(
+  route: StreamWaiters<T>,
+  id: string,
+  listener: RecordListener<T>,
+): void {
   queueMicrotask(() => {
     if (listenersOf(route, id).includes(listener)) listener({ type: 'resync' });
   });
