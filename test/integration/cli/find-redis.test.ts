@@ -17,6 +17,9 @@ it('a Redis with a password is named, with what makes it usable', async () => {
     refusal: `The Redis at ${host} needs a password. To use it, set REDIS_URL to its address with the password, such as redis://:password@${host}.`,
   });
   expect(await findRedis(`redis://:pw-of-redis@${host}`)).toMatchObject({ url: expect.any(String) });
+  expect(await findRedis(`redis://:wrong@${host}`)).toEqual({
+    refusal: `The Redis at ${host} refuses the user or the password of REDIS_URL.`,
+  });
 });
 
 it('where nothing answers nothing is found, and nothing is refused', async () => {

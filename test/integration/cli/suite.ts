@@ -122,6 +122,13 @@ function terminalSuite(url: () => string): void {
       await terminal.untilShown(/And this\?[\s\S]*What would you like to do\?/);
       await terminal.press('C-c');
       expect(await second.outcome).toMatchObject({ status: 'cancelled' });
+      await terminal.untilShown(/Nothing waits for you/);
+      await service.start({ ...question, message: 'One more?', requestedSchema: form });
+      await terminal.untilShown(/1 open\.[\s\S]*One more\?/);
+      await terminal.press('C-c');
+      const screen = await terminal.untilEnded();
+      expect(screen).toMatch(/^ended 0$/m);
+      expect(screen.match(/Nothing waits for you/g)).toHaveLength(1);
     });
 
     it('keeps a secret sealed, in no screen, argument or file, and hands it over by reference', async () => {

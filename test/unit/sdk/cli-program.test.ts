@@ -226,6 +226,13 @@ it('dev says why its api cannot start', async () => {
   expect(err).toContain('PARLEY_SWEEP_MS');
 });
 
+it('dev ends at once with the reason when the Redis that it is given cannot be reached', async () => {
+  const port = await freePort();
+  const { code, err } = await run(['dev'], { REDIS_URL: `redis://127.0.0.1:${port}` });
+  expect(code).toBe(EXIT.unavailable);
+  expect(err).toBe(`parley: The Redis at 127.0.0.1:${port} cannot be reached.\n`);
+});
+
 it('dev ends with an error when its api dies, and prints no control characters of its log', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -20,6 +20,7 @@ interface DevFlags {
 }
 
 const DEFAULT_PORT = 3_000;
+const NAMED_REDIS_MS = 5_000;
 const DAY_SECONDS = 86_400;
 
 /** `parley dev`: Parley on this machine, with a token and a page to answer on. */
@@ -84,7 +85,11 @@ async function redisFor({ memory, redis }: DevFlags, fromEnv: string | undefined
   const named = redis ?? fromEnv;
   if (named === undefined) return findRedis();
   if (!URL.canParse(named)) throw usageError('The address of Redis is no URL.');
-  return { url: named };
+  const search = await findRedis(named, NAMED_REDIS_MS);
+  if (search.url !== undefined) return search;
+  // The api would wait for it without a word.
+  const { refusal = `The Redis at ${new URL(named).host} cannot be reached.` } = search;
+  throw new CliError(EXIT.unavailable, 'redis_unavailable', refusal);
 }
 
 function settingsOf({ env }: CliContext, server: DevServer, port: number, redis: string | undefined) {

@@ -58,12 +58,19 @@ const LABEL_LENGTH = 60;
 /** Shows the list until Ctrl+C. Every change of the inbox draws it anew, on the same line. */
 async function browse({ client, context, screen }: Browsing): Promise<void> {
   const open = createOpenList();
-  const following = follow(client, context.signal, open);
+  // Ctrl+C at a prompt is a key, which ends the list and aborts nothing by itself.
+  const stopping = new AbortController();
+  const following = follow(client, AbortSignal.any([context.signal, stopping.signal]), open);
   const ticking = setInterval(() => screen.redraw(), TICK_MS);
   try {
     await Promise.race([open.nextChange(), following]);
     let latest: string | undefined;
     for (;;) {
+      if (open.items().length === 0) {
+        screen.say('Nothing waits for you. New questions appear here; Ctrl+C ends.');
+        await untilSome(open, context.signal);
+        if (context.signal.aborted) return;
+      }
       const chosen = await choose(screen, open, latest, context.signal);
       if (chosen === LEFT) return;
       if (chosen === 'changed') continue;
@@ -74,7 +81,14 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
     }
   } finally {
     clearInterval(ticking);
+    stopping.abort();
   }
+}
+
+/** Waits until something is open, or the signal is aborted. */
+async function untilSome(open: OpenList, signal: AbortSignal): Promise<void> {
+  while (open.items().length === 0 && !signal.aborted)
+    await Promise.race([open.nextChange(), aborted(signal)]);
 }
 
 async function choose(
@@ -84,13 +98,8 @@ async function choose(
   signal: AbortSignal,
 ): Promise<Elicitation | 'changed' | typeof LEFT> {
   const changed = new AbortController();
-  const change = open.nextChange().then(() => changed.abort());
+  void open.nextChange().then(() => changed.abort());
   const items = open.items();
-  if (items.length === 0) {
-    screen.say('Nothing waits for you. New questions appear here; Ctrl+C ends.');
-    await Promise.race([change, aborted(signal)]);
-    return signal.aborted ? LEFT : 'changed';
-  }
   const options = items.map(({ elicitation, left }) => ({
     value: elicitation,
     get label() {

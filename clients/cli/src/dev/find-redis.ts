@@ -18,7 +18,7 @@ export interface RedisProbe {
  * Speaks to a Redis without credentials over a plain connection: enough to find one on this machine and to compare
  * clocks. A TLS address is only connected to.
  */
-export function probeRedis(url: string): Promise<RedisProbe> {
+export function probeRedis(url: string, timeoutMs = TIMEOUT_MS): Promise<RedisProbe> {
   const { hostname, port, protocol, username, password } = new URL(url);
   const isPlain = protocol === 'redis:';
   return new Promise((resolve) => {
@@ -28,7 +28,7 @@ export function probeRedis(url: string): Promise<RedisProbe> {
       socket.destroy();
       resolve(probe);
     };
-    const timer = setTimeout(() => end({ isReached: false }), TIMEOUT_MS);
+    const timer = setTimeout(() => end({ isReached: false }), timeoutMs);
     socket.once('close', () => clearTimeout(timer));
     socket.once('error', () => end({ isReached: false }));
     socket.once('connect', () => {
@@ -69,19 +69,22 @@ export interface RedisSearch {
   readonly refusal?: string;
 }
 
-/** Looks for a Redis at an address without a password. Finds neither where nothing answers. */
-export async function findRedis(url = LOCAL_REDIS): Promise<RedisSearch> {
-  const { isReached, reply, version } = await probeRedis(url);
+/** Looks for a Redis at an address, by default on this machine. Finds neither where nothing answers. */
+export async function findRedis(url = LOCAL_REDIS, timeoutMs = TIMEOUT_MS): Promise<RedisSearch> {
+  const { isReached, reply, version } = await probeRedis(url, timeoutMs);
   if (!isReached) return {};
   const { host } = new URL(url);
   if (reply === 'NOAUTH')
     return {
       refusal: `The Redis at ${host} needs a password. To use it, set REDIS_URL to its address with the password, such as redis://:password@${host}.`,
     };
-  if (reply !== 'PONG') return { refusal: `The Redis at ${host} cannot be used: it replies ${reply}.` };
-  return isOldRedis(version)
-    ? { refusal: `The Redis at ${host} has version ${version}; ${REDIS_MAJOR_MIN} or later is needed.` }
-    : { url };
+  if (reply === 'WRONGPASS')
+    return { refusal: `The Redis at ${host} refuses the user or the password of REDIS_URL.` };
+  if (isOldRedis(version))
+    return { refusal: `The Redis at ${host} has version ${version}; ${REDIS_MAJOR_MIN} or later is needed.` };
+  // Over TLS there is no reply; NOPERM says that the credentials are right.
+  if (reply === undefined || reply === 'PONG' || reply === 'NOPERM') return { url };
+  return { refusal: `The Redis at ${host} cannot be used: it replies ${reply}.` };
 }
 
 /** True for a version that is too old for Parley; a server that hides its version counts as recent. */

@@ -52,7 +52,13 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
     async select<Value>(prompt: SelectPrompt<Value>, signal: AbortSignal): Promise<Value | Left> {
       // Indexes, because the values of clack's options are compared by identity.
       const initial = prompt.options.findIndex(({ value }) => value === prompt.initial);
-      const shown = prompt.options.map(({ label }, index) => ({ value: index, label }));
+      const shown = prompt.options.map((option, index) => ({
+        value: index,
+        // It may count down.
+        get label() {
+          return option.label;
+        },
+      }));
       const { options, end } = prompt.isSensitive === true ? concealed(input, shown) : visible(shown);
       const chosen = await select(
         withMessage(prompt, { ...streams, signal, options, ...(initial >= 0 && { initialValue: initial }) }),
@@ -112,10 +118,10 @@ function concealed<Value>(
   };
   input.on('keypress', listen);
   return {
-    options: options.map(({ value, label }) => ({
-      value,
+    options: options.map((option) => ({
+      value: option.value,
       get label() {
-        return isEnded ? CONCEALED : label;
+        return isEnded ? CONCEALED : option.label;
       },
     })),
     end: () => void input.off('keypress', listen),
