@@ -96,7 +96,8 @@ export function createScriptedExecutor(): ScriptedExecutor {
       if (task !== undefined && data.length > 0) take(taskId, data as Reply[]);
       if (text === 'form' || data.length > 0) return ask(speaker, taskId);
       if (task !== undefined) return speaker.finish(`Heard: ${text}`);
-      if (text === 'slow') return new Promise((resolve) => bus.once('finished', resolve));
+      if (text === 'tell') speaker.tell('Half of it. The rest');
+      if (text === 'slow' || text === 'tell') return new Promise((resolve) => bus.once('finished', resolve));
       const [state, words] = LINES[text] ?? [];
       if (state !== undefined) return speaker.say(state, textPart(words ?? ''));
       speaker.finish(text === 'big' ? 'x'.repeat(20_000) : `Hello: ${text}`);
@@ -143,6 +144,13 @@ function createSpeaker(bus: ExecutionEventBus, taskId: string, contextId: string
       const status = statusOf(TaskState.TASK_STATE_SUBMITTED);
       const empty = { artifacts: [], metadata: undefined };
       bus.publish(AgentEvent.task({ id: taskId, contextId, status, history: [first], ...empty }));
+    },
+    /** Sends the beginning of an artifact. */
+    tell(result: string) {
+      const more = { name: '', description: '', metadata: undefined, extensions: [] };
+      const artifact = { artifactId: 'a', parts: [textPart(result)], ...more };
+      const begun = { append: false, lastChunk: false, metadata: undefined };
+      bus.publish(AgentEvent.artifactUpdate({ taskId, contextId, artifact, ...begun }));
     },
     finish(result: string) {
       const more = { name: '', description: '', metadata: undefined, extensions: [] };

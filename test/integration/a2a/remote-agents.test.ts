@@ -308,6 +308,21 @@ describe('the end of a remote task', () => {
 });
 
 describe('what a remote agent streams', () => {
+  it.each([true, false])(
+    'is shown on the stream of the turn before its end (streaming: %s)',
+    async (streaming) => {
+      const { agent, pod } = await open({ streaming });
+      const begun = await pod.handOver('tell');
+      const partial = await waitUntil(
+        async () => (await readEvents(pod.backend, begun.run)).find(({ type }) => type === 'tool-partial'),
+        { what: 'a part of the answer' },
+      );
+      expect(partial).toMatchObject({ toolCallId: expect.any(String), text: 'Half of it. The' });
+      agent.release(agent.begun[0] ?? '');
+      expect(await outcomeOf(pod, begun)).toBe('Half of it. The rest');
+    },
+  );
+
   it('is not logged where it is not well formed, and the task is read all the same', async () => {
     const written = vi.spyOn(console, 'error').mockReturnValue();
     const { agent, pod } = await open({ binding: 'HTTP+JSON', malformed: 'a private text' });

@@ -53,7 +53,7 @@ describe('the follower of a task', () => {
       subscriptions += 1;
       return {
         async read(onEvent) {
-          onEvent();
+          onEvent('other');
           await new Promise((resolve) => setTimeout(resolve, lastsMs));
         },
         close: () => undefined,

@@ -31,7 +31,7 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   'text-end': ['id'],
   'tool-input-start': ['toolCallId', 'toolName', 'dynamic'],
   'tool-input-available': ['toolCallId', 'toolName', 'input', 'dynamic'],
-  'tool-output-available': ['toolCallId', 'output', 'dynamic'],
+  'tool-output-available': ['toolCallId', 'output', 'dynamic', 'preliminary'],
   'tool-output-error': ['toolCallId', 'errorText', 'dynamic'],
   error: ['errorText'],
   finish: ['finishReason', 'messageMetadata'],
@@ -76,6 +76,21 @@ describe('each event becomes', () => {
         { type: 'start', messageId: 'msg_1' },
         ...CALLED,
         { type: 'tool-output-available', toolCallId: 't1', output: [1], dynamic: true },
+      ],
+    ],
+    [
+      'a tool call and what it has produced so far',
+      [started, call, { type: 'tool-partial', toolCallId: 't1', text: 'Half of' }],
+      [
+        { type: 'start', messageId: 'msg_1' },
+        ...CALLED,
+        {
+          type: 'tool-output-available',
+          toolCallId: 't1',
+          output: 'Half of',
+          preliminary: true,
+          dynamic: true,
+        },
       ],
     ],
     [

@@ -46,6 +46,7 @@ export function createTurnUpdates(): TurnUpdates {
           return [{ sessionUpdate: 'tool_call', toolCallId, ...shown, rawInput: input }];
         }
         case 'tool-output-available':
+          if (chunk.preliminary === true) return [];
           return end(chunk.toolCallId, 'completed', chunk.output);
         case 'tool-output-error':
           return end(chunk.toolCallId, 'failed', chunk.errorText);

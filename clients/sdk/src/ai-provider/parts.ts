@@ -41,7 +41,7 @@ export function createModelParts(): ModelParts {
           return [{ type: 'tool-call', toolCallId, toolName, input, providerExecuted: true, dynamic: true }];
         }
         case 'tool-output-available':
-          return result(chunk.toolCallId, chunk.output, false);
+          return chunk.preliminary === true ? [] : result(chunk.toolCallId, chunk.output, false);
         case 'tool-output-error':
           return result(chunk.toolCallId, chunk.errorText, true);
         case 'error':

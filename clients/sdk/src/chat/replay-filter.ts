@@ -73,9 +73,11 @@ export function createReplayFilter(): ReplayFilter {
           block.isOpen = false;
           return [{ type: 'text-end', id: block.id }];
         }
+        case 'tool-output-available':
+          if (chunk.preliminary === true) return sent.has(`${chunk.type} ${chunk.toolCallId}`) ? [] : [chunk];
+          return once(`${chunk.type} ${chunk.toolCallId}`, chunk);
         case 'tool-input-start':
         case 'tool-input-available':
-        case 'tool-output-available':
         case 'tool-output-error':
           return once(`${chunk.type} ${chunk.toolCallId}`, chunk);
         default:

@@ -67,6 +67,12 @@ const ToolLog = z.looseObject({
   logger: z.string().optional(),
   data: z.unknown(),
 });
+/** Text of a call so far, while it goes on. Each event replaces the one before; readers may ignore it. */
+const ToolPartial = z.looseObject({
+  type: z.literal('tool-partial'),
+  toolCallId: z.string(),
+  text: z.string(),
+});
 /** For clients that cannot show a question: a tool needs the user's own account, and the call was not made. */
 const ToolAuthRequired = z.looseObject({
   type: z.literal('tool-auth-required'),
@@ -114,6 +120,7 @@ export const TurnEvent = z.discriminatedUnion('type', [
   ToolFailed,
   ToolProgress,
   ToolLog,
+  ToolPartial,
   ToolAuthRequired,
   RunPaused,
   RunResumed,

@@ -4,6 +4,7 @@ import { failed } from '../tools/tool.ts';
 import { messageIdOf } from './checkpoint.ts';
 import { isPassing, RemoteFault } from './faults.ts';
 import { createFollower, type Follower } from './follow/follower.ts';
+import { createPartials } from './follow/partials.ts';
 import { followPushes, type PushFollower } from './follow/pushes.ts';
 import { createTaskWake, type TaskWake } from './follow/wake.ts';
 import type { EventStream } from './link.ts';
@@ -39,6 +40,7 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
   questions.attendBy({ waiting: clock.waiting, onSettled: wake.wake });
   const pause = createPause(run, ending.signal);
   const pushed = followPushes(run, { wake, follower, signal });
+  const partials = createPartials(run.call);
   const attendance = { run, wake, follower, pushed, pause, openedAt: performance.now() };
   let seen = '';
   try {
@@ -51,6 +53,7 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
       if (task !== undefined && isTerminalState(task.status.state))
         return taskOutcome(link.agent.title, task, link.agent);
       if (task !== undefined) pushed.register();
+      partials.show(task?.artifacts ?? []);
       const result = await attendOnce(attendance, task);
       if (result !== undefined) return result;
     }

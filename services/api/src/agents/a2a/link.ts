@@ -32,8 +32,8 @@ export type RemoteReply =
 
 /** Events of a task, without their content: what happened is read from the task. */
 export interface EventStream {
-  /** Calls `onEvent` for each event but parts of artifacts. Resolves when the stream has ended, for whatever reason. */
-  read(onEvent: () => void): Promise<void>;
+  /** Calls `onEvent` for each event. Resolves when the stream has ended, for whatever reason. */
+  read(onEvent: (type: 'artifact' | 'other') => void): Promise<void>;
   close(): void;
 }
 
@@ -166,9 +166,8 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
       async read(onEvent) {
         try {
           for (let item = await next(); item.done !== true; item = await next()) {
-            // Parts of an artifact come often, and are read with the end of the task.
             const { payload } = item.value as StreamResponse;
-            if (payload?.$case !== 'artifactUpdate') onEvent();
+            onEvent(payload?.$case === 'artifactUpdate' ? 'artifact' : 'other');
           }
         } catch {
           // What a stream does not tell is read from the task.

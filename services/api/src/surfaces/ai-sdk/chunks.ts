@@ -132,6 +132,11 @@ export function createAiSdkChunks(): AiSdkChunks {
         const { toolCallId, output = null } = event;
         return resultOf(toolCallId, { type: 'tool-output-available', toolCallId, output, dynamic: true });
       }
+      case 'tool-partial': {
+        const { toolCallId, text: output } = event;
+        const partial = { output, preliminary: true, dynamic: true };
+        return resultOf(toolCallId, { type: 'tool-output-available', toolCallId, ...partial });
+      }
       case 'tool-failed': {
         const { toolCallId, message } = event;
         // The part says that the person denied the call, which an error would replace.

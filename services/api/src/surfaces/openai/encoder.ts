@@ -136,6 +136,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       case 'turn-attached':
       case 'tool-progress':
       case 'tool-log':
+      case 'tool-partial':
         return [];
       case 'turn-detached':
         return over ? finish({ reason: 'stop' }) : [];

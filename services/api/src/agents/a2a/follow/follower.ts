@@ -23,6 +23,7 @@ const POLL_ASKED_MAX_MS = 15_000;
 /** For agents that push: only a push that was lost is found so. */
 const FIRST_POLL_PUSHED_MS = 5_000;
 const POLL_PUSHED_MAX_MS = 30_000;
+const ARTIFACT_MS = 2_000;
 /** A stream may be silent because it is dead. */
 const STREAM_SILENT_MS = 20_000;
 const RESUBSCRIBE_MAX_MS = 30_000;
@@ -39,12 +40,21 @@ export function createFollower(
   let pollMs = FIRST_POLL_MS;
   let resubscribeMs = FIRST_POLL_MS;
   let timer: NodeJS.Timeout | undefined;
+  let artifactTimer: NodeJS.Timeout | undefined;
+
+  /** Parts of an artifact come often: what they make up is read from time to time. */
+  function wakeLater(): void {
+    artifactTimer ??= setTimeout(() => {
+      artifactTimer = undefined;
+      wake.wake();
+    }, ARTIFACT_MS);
+  }
 
   function follow(events: EventStream): void {
     current = events;
     const startedAt = performance.now();
     void events
-      .read(() => wake.wake())
+      .read((type) => (type === 'artifact' ? wakeLater() : wake.wake()))
       .then(() => {
         if (isOver || current !== events) return;
         if (performance.now() - startedAt > resubscribeMs) resubscribeMs = FIRST_POLL_MS;
@@ -94,6 +104,7 @@ export function createFollower(
     close() {
       isOver = true;
       clearTimeout(timer);
+      clearTimeout(artifactTimer);
       current?.close();
     },
   };
