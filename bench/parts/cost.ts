@@ -20,17 +20,20 @@ export async function cost(bench: Bench): Promise<Measurement[]> {
   const { engine, backend } = await openBenchEngine(redisUrl);
   const raw: number[] = [];
   const parley: number[] = [];
+  const shared: number[] = [];
   const rounds = scaled(ROUNDS, 1);
   const count = scaled(LIFECYCLES, 50);
   for (let round = 0; round <= rounds; round += 1) {
     const rawEach = await redisCpu(redis, count, () => rawLifecycles(redis, count));
     const parleyEach = await redisCpu(redis, count, () => lifecycles(engine, count));
+    const sharedEach = await redisCpu(redis, count, () => lifecycles(engine, count, sharedStreamOf));
     progress(
-      `cost ${round}/${rounds}: raw ${rawEach.toFixed(1)} us, Parley ${parleyEach.toFixed(1)} us of Redis CPU`,
+      `cost ${round}/${rounds}: raw ${rawEach.toFixed(1)} us, Parley ${parleyEach.toFixed(1)} us of Redis CPU, with a feed ${sharedEach.toFixed(1)} us`,
     );
     if (round === 0) continue;
     raw.push(rawEach);
     parley.push(parleyEach);
+    shared.push(sharedEach);
   }
   const growth = await pendingGrowth(engine, bench);
   await backend.close();
@@ -47,16 +50,32 @@ export async function cost(bench: Bench): Promise<Measurement[]> {
       ratios: ratiosOf(parley, raw),
       aim: { atMost: 2 },
     },
+    {
+      what: 'the same on a stream request of several questions, with its feed',
+      measured: `${median(shared).toFixed(1)} us`,
+      ratios: ratiosOf(shared, raw),
+      aim: { atMost: 3 },
+    },
     growth,
   ];
 }
 
-async function lifecycles(engine: Engine, count: number): Promise<void> {
+async function lifecycles(
+  engine: Engine,
+  count: number,
+  streamOf?: (userId: string) => string,
+): Promise<void> {
   await inLanes(count, UNDER_WAY, async (index) => {
     const userId = userOf(index);
-    const { row } = await engine.ask({ tenant: TENANT, input: { ...QUESTION, userId } as never });
+    const streamRequestId = streamOf?.(userId);
+    const input = { ...QUESTION, userId, ...(streamRequestId !== undefined && { streamRequestId }) };
+    const { row } = await engine.ask({ tenant: TENANT, input: input as never });
     await settle(engine, userId, row.id);
   });
+}
+
+function sharedStreamOf(userId: string): string {
+  return `stream-of-${userId}`;
 }
 
 async function settle(engine: Engine, userId: string, id: string): Promise<void> {

@@ -4,6 +4,8 @@ import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../pod/engin
 import { type Contender, openContender, type PeerModule } from './contenders.ts';
 import type { Order, Pace, Reply, Variant } from './messages.ts';
 
+const ASKS_UNDER_WAY = 50;
+
 const [, , redisUrl = '', peerModule = ''] = process.argv;
 const contenders = new Map<Variant, Contender>();
 
@@ -110,16 +112,18 @@ async function measureHeap({ count }: Extract<Order, { do: 'heap' }>): Promise<v
   reply({ type: 'heap', bytesEach: (process.memoryUsage().heapUsed - before) / count });
 }
 
-async function ask({ count, timeoutSeconds }: Extract<Order, { do: 'ask' }>): Promise<void> {
+async function ask({ count, dueInSeconds }: Extract<Order, { do: 'ask' }>): Promise<void> {
   const { engine } = await openBenchEngine(redisUrl);
   const ids: string[] = [];
-  for (let index = 0; index < count; index += 1) {
+  const dueAt = performance.now() + dueInSeconds * 1_000;
+  await inLanes(count, ASKS_UNDER_WAY, async (index) => {
+    const timeoutSeconds = Math.max(1, Math.ceil((dueAt - performance.now()) / 1_000));
     const { row } = await engine.ask({
       tenant: TENANT,
       input: { ...QUESTION, userId: userOf(index), timeoutSeconds } as never,
     });
     ids.push(row.id);
-  }
+  });
   // Timers are scheduled after the reply; they must exist before this process is killed.
   await new Promise((resolve) => setTimeout(resolve, 200));
   reply({ type: 'opened', ids });

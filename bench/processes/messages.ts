@@ -3,7 +3,8 @@ export type Order =
   | { readonly do: 'open'; readonly variant: Variant; readonly count: number; readonly streams: number }
   | { readonly do: 'settle'; readonly ids: readonly string[]; readonly variant: Variant; readonly pace: Pace }
   | { readonly do: 'heap'; readonly count: number }
-  | { readonly do: 'ask'; readonly count: number; readonly timeoutSeconds: number };
+  /** Asks as many, all of which are due within one second, `dueInSeconds` from now. */
+  | { readonly do: 'ask'; readonly count: number; readonly dueInSeconds: number };
 
 /** What a child process replies. */
 export type Reply =
