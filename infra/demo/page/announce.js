@@ -1,7 +1,7 @@
-import { ENDINGS, findOpenQuestion, textOf } from './message.js';
+import { ENDINGS, findOpenApprovals, findOpenQuestion, textOf } from './message.js';
 
 /**
- * Announces to screen readers a question, a complete reply, and why there is no reply; never parts of a text. The card of
+ * Announces to screen readers a question, calls to approve, a complete reply, and why there is no reply; never parts of a text. The card of
  * a question announces how it ends.
  */
 export function createAnnouncer(place) {
@@ -27,6 +27,9 @@ function announcementOf(message) {
   if (!['running', 'waiting'].includes(state))
     return [replyText(message), remark, ENDINGS[state]].filter(Boolean).join(' ');
   const question = findOpenQuestion(message);
+  const [call] = findOpenApprovals(message);
+  if (remark === '' && question?.status !== 'pending' && call !== undefined)
+    return `The agent asks you to approve a call: ${call.tool.title ?? call.tool.name}.`;
   if (remark !== '' || question?.status !== 'pending') return remark;
   return `The agent asks you: ${question.title ?? 'a question'}. ${question.message}`;
 }

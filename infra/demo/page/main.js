@@ -1,6 +1,7 @@
 import { createElicitationCards } from '/ai-sdk.js';
 import { createElicitationServer } from '/elicitation-server.js';
 import '/elicitation-inbox.js';
+import '/approval-card.js';
 import { createAnnouncer } from './announce.js';
 import { createApi } from './api.js';
 import { setUpChatList } from './chat-list.js';
@@ -53,11 +54,13 @@ at('fresh').addEventListener('click', () => {
   composer.focus();
 });
 // After an answer the focus returns to the text box.
-at('history').addEventListener('elicitation-settled', async ({ target }) => {
-  void chats.current.resume();
-  await target.updateComplete;
-  if (target.matches(':focus-within')) composer.focus();
-});
+for (const event of ['elicitation-settled', 'approval-settled'])
+  at('history').addEventListener(event, async ({ target }) => {
+    void chats.current.resume();
+    await target.updateComplete;
+    const isOpen = target.approvals?.some(({ status }) => status === 'pending');
+    if (!isOpen && target.matches(':focus-within')) composer.focus();
+  });
 setUpChatList({ place: at('chats'), api, current: () => chats.current.chatId });
 chats.open();
 composer.enable();

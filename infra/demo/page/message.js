@@ -1,6 +1,6 @@
 /**
- * Creates a message as the page stores and shows it. Parts are `text`, `tool`, `data-elicitation-request` and `note`, in
- * order of arrival. `state` is `running`, `waiting` (for an answer, without a stream), `finished`, `failed`, `unreached` or
+ * Creates a message as the page stores and shows it. Parts are `text`, `tool`, `data-elicitation-request`,
+ * `data-approval-request` and `note`, in order of arrival. `state` is `running`, `waiting` (for an answer, without a stream), `finished`, `failed`, `unreached` or
  * one of `ENDINGS`. `pods` lists which pod replied to which call. A reply of the agent also has
  * - `asked`: the person's message, `{text, key, at}`, until the reply is complete or can be found without it;
  * - `phase` of its turn: `new` (certainly not begun), `sent` (perhaps begun), `begun`, or `stopping` (not sent again);
@@ -27,12 +27,21 @@ export function addChunk(message, chunk) {
 
 /** Marks the running tool calls of a message that has ended. */
 export function endTools({ parts }) {
-  for (const part of parts) if (part.state === 'running') part.state = 'unfinished';
+  for (const part of parts) if (['running', 'asking'].includes(part.state)) part.state = 'unfinished';
 }
 
 export const QUESTION = 'data-elicitation-request';
 /** The tool with which an agent asks. It is not shown: its question is a card, and the agent's text mentions the answer. */
 const ASKING = 'elicit';
+
+export const APPROVAL = 'data-approval-request';
+
+/** The message's approvals that are pending. */
+export function findOpenApprovals({ parts }) {
+  return parts
+    .filter(({ type, data }) => type === APPROVAL && data.status === 'pending')
+    .map(({ data }) => data);
+}
 
 /** The message's open question, if there is one. */
 export function findOpenQuestion({ parts }) {
@@ -64,13 +73,24 @@ const HANDLERS = {
   'tool-output-error'(message, { toolCallId, errorText }) {
     Object.assign(find(message, 'tool', toolCallId), { state: 'failed', output: errorText });
   },
+  'tool-output-denied'(message, { toolCallId }) {
+    Object.assign(find(message, 'tool', toolCallId), { state: 'denied' });
+  },
+  [APPROVAL](message, { id, data }) {
+    put(message, { type: APPROVAL, id, data });
+    const tool = find(message, 'tool', data.toolCallId);
+    if (['running', 'asking'].includes(tool.state))
+      tool.state = data.status === 'pending' ? 'asking' : 'running';
+  },
   // Sent again with the same id when the question changes.
   [QUESTION]: (message, { id, data }) => put(message, { type: QUESTION, id, data }),
   'data-tool-auth-required': (message, { id, data }) => note(message, id, data.message),
   error: (message, { errorText }) => note(message, 'error', errorText),
   finish(message, { finishReason, messageMetadata }) {
     const waits = messageMetadata?.parley?.state === 'waiting';
-    message.state = waits ? 'waiting' : (STATES[finishReason] ?? 'finished');
+    // A stream ends for approvals, too: the page reads it on once they are decided.
+    const isAsking = finishReason === 'tool-calls' && findOpenApprovals(message).length > 0;
+    message.state = waits || isAsking ? 'waiting' : (STATES[finishReason] ?? 'finished');
   },
 };
 
@@ -107,7 +127,9 @@ export function messageFrom({ id, role, parts }) {
   return message;
 }
 
+const TOOL_ENDS = { 'output-available': 'done', 'output-error': 'failed', 'output-denied': 'denied' };
+
 function toolFrom({ toolCallId, toolName, state, input, output, errorText }) {
-  const shown = { 'output-available': 'done', 'output-error': 'failed' }[state] ?? 'unfinished';
+  const shown = TOOL_ENDS[state] ?? 'unfinished';
   return { type: 'tool', id: toolCallId, name: toolName, input, state: shown, output: output ?? errorText };
 }

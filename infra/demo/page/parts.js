@@ -1,9 +1,9 @@
 import { element } from './element.js';
-import { QUESTION } from './message.js';
+import { APPROVAL, QUESTION } from './message.js';
 
 /** Creates the view of one part of a message: an element and its update function. Undefined for an unknown type. */
 export function createPartView(part, cards) {
-  return part.type === QUESTION ? questionView(part, cards) : VIEWS[part.type]?.();
+  return CARDS.includes(part.type) ? cardView(part, cards) : VIEWS[part.type]?.();
 }
 
 const VIEWS = {
@@ -11,9 +11,13 @@ const VIEWS = {
   note: () => paragraphView('note'),
   tool: toolView,
 };
+const CARDS = [QUESTION, APPROVAL];
 
-/** A card follows its question by itself, and also gets each new view of it from the chat. */
-function questionView(part, cards) {
+/**
+ * A card follows its question or its approvals by itself, and also gets each new view of them from the chat. The approvals of
+ * one step have the same card.
+ */
+function cardView(part, cards) {
   const card = cards.cardFor(part);
   return card && { element: card, update: (changed) => cards.cardFor(changed) };
 }
@@ -31,7 +35,14 @@ function paragraphView(className) {
   };
 }
 
-const TOOL_STATES = { running: 'in progress', done: 'done', failed: 'failed', unfinished: 'not finished' };
+const TOOL_STATES = {
+  running: 'in progress',
+  asking: 'waits for your approval',
+  done: 'done',
+  failed: 'failed',
+  denied: 'denied',
+  unfinished: 'not finished',
+};
 
 /** One line for a tool call, which unfolds to its input and output. */
 function toolView() {

@@ -1,5 +1,5 @@
 import { element } from './element.js';
-import { ENDINGS, findOpenQuestion } from './message.js';
+import { ENDINGS, findOpenApprovals, findOpenQuestion } from './message.js';
 import { createPartView } from './parts.js';
 
 /**
@@ -45,12 +45,12 @@ function createMessageView(message, cards, onTryAgain) {
   return {
     element: article,
     update(isNewest) {
-      arrange(
-        body,
-        message.parts.flatMap((part) => partViewOf(part)?.element ?? []),
-      );
+      // Parts of one step share a card, which stands where the first of them does.
+      const shown = new Set(message.parts.flatMap((part) => partViewOf(part)?.element ?? []));
+      arrange(body, [...shown]);
       article.ariaBusy = String(message.state === 'running');
-      article.toggleAttribute('data-waits', findOpenQuestion(message) !== undefined);
+      const isAsking = findOpenQuestion(message) !== undefined || findOpenApprovals(message).length > 0;
+      article.toggleAttribute('data-waits', isAsking);
       remark.textContent = message.remark ?? '';
       remark.hidden = message.remark === undefined;
       ending.textContent = ENDINGS[message.state] ?? '';

@@ -6,10 +6,19 @@ import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '..
 import { type ChatSite, openChatSite } from '../../e2e/chat/transport-site.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { looksSound } from '../widget/site-look.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 function line({ userText, results }: Turn): ScriptedReply {
+  if (userText.startsWith('Book')) {
+    if (results.length > 0) return { text: `Booked: ${results.map(({ text }) => text).join(' | ')}.` };
+    const names = userText.split(' ').slice(1);
+    return {
+      text: 'One moment.',
+      calls: names.map((name) => ({ name: 'bookings__book', arguments: { name, round: 0 } })),
+    };
+  }
   if (results.length > 0) return { text: `Seated ${userText}.` };
   return {
     text: `Let me see, ${userText}.`,
@@ -22,8 +31,14 @@ await describeInChromium('the chat page, with a turn that is detached while it w
   let pages: ChatPages;
 
   beforeAll(async () => {
-    chats = await openChatSite({ script: [line], delayMs: 1, env: { PARLEY_HOLD_SECONDS: '1' } });
-    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve'], path);
+    chats = await openChatSite({
+      script: [line],
+      delayMs: 1,
+      env: { PARLEY_HOLD_SECONDS: '1' },
+      hasDesk: true,
+      defaultAgent: 'desk',
+    });
+    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay'], path);
   });
   afterAll(async () => {
     await pages?.stop();
@@ -53,6 +68,38 @@ await describeInChromium('the chat page, with a turn that is detached while it w
       .first()
       .click();
     expect(await toldIn(page)).toEqual(['Let me see, ada.', 'Seated ada.']);
+    await page.context().close();
+  });
+
+  it('shows calls to approve in one card where they stand, also after a reload, and continues once all are decided', async () => {
+    const page = await pages.open('fay');
+    await say(page, 'Book fay-1 fay-2');
+    await keptIn(page, ['waiting']);
+    await page.reload();
+    const card = page.locator('article.assistant approval-card');
+    await card.getByText('fay-1').first().waitFor();
+    await looksSound(page);
+    await expect
+      .poll(() => page.locator('.tool .tool-state').allInnerTexts())
+      .toEqual(['waits for your approval', 'waits for your approval']);
+    const [first, second] = [card.locator('[part=call]').nth(0), card.locator('[part=call]').nth(1)];
+    await second.getByRole('button', { name: 'Deny', exact: true }).click();
+    await second.getByRole('textbox').fill('One is enough.');
+    await second.getByRole('button', { name: 'Deny', exact: true }).last().click();
+    await expect.poll(() => page.locator('.tool .tool-state').allInnerTexts()).toContain('denied');
+    expect(chats.booked.filter((name) => name.startsWith('fay'))).toEqual([]);
+    // The button works once it has been in view for a second.
+    const approve = first.getByRole('button', { name: 'Approve', exact: true });
+    const isBooked = async () => {
+      await approve.click({ timeout: 250 }).catch(() => undefined);
+      return chats.booked.includes('fay-1');
+    };
+    await waitUntil(isBooked, { what: 'the approved call', everyMs: 250 });
+    const texts = await toldIn(page);
+    expect(texts[0]).toBe('One moment.');
+    expect(texts[1]).toMatch(/^Booked: booked for fay-1 .*One is enough/);
+    expect(chats.booked.filter((name) => name.startsWith('fay'))).toEqual(['fay-1']);
+    await expect.poll(() => page.locator('.tool .tool-state').allInnerTexts()).toEqual(['done', 'denied']);
     await page.context().close();
   });
 

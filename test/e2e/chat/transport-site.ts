@@ -36,6 +36,8 @@ export interface ChatSiteOptions {
   readonly env?: Record<string, string>;
   /** True for an agent `desk` with the tools of a bookings server. Each call needs an approval. */
   readonly hasDesk?: boolean;
+  /** @default helper */
+  readonly defaultAgent?: 'helper' | 'desk';
   /** The tree of the first pods, as in StartOptions. A worker of each build runs all the time. */
   readonly root?: string;
 }
@@ -48,11 +50,12 @@ const serversOf = (url: string) => `mcpServers:
     credentialScope: none
     approval: { ask: always, remember: conversation }
 `;
-const DESK = '  desk: { title: Desk, model: scripted, instructions: Help., tools: [{ server: bookings }] }\n';
+const DESK =
+  '  desk: { title: Desk, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }] }\n';
 
 /** Opens a site whose agent replies by the script. */
 export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> {
-  const { script, delayMs, env: more, root, hasDesk = false } = options;
+  const { script, delayMs, env: more, root, hasDesk = false, defaultAgent = 'helper' } = options;
   const booked: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'parley-chats-'));
   const [site, model, bookings] = await Promise.all([
@@ -69,7 +72,7 @@ export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> 
   scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
 ${bookings === undefined ? '' : serversOf(bookings.url)}agents:
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true }
-${bookings === undefined ? '' : DESK}defaultAgent: helper
+${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
 `,
   );
   const env = {
