@@ -56,6 +56,7 @@ agents:
 defaultAgent: helper
 mcpServers:
   plain: { title: Plain, transport: http, url: "${plain.url}", credentialScope: none }
+  guarded: { title: Guarded, transport: http, url: "${plain.url}", credentialScope: none, approval: { ask: always } }
   away: { title: Away, transport: http, url: "http://127.0.0.1:1/mcp", credentialScope: none }
   tracker: { title: Issue Tracker, transport: http, url: "${tracker.url}", credentialScope: user, connector: account }
 connectors:
@@ -140,6 +141,46 @@ async function connect(pod: ReturnType<typeof podOn>, owner: Owner) {
   await pod.engine.complete({ caller: service, id: asked.id, surface: 'connect' });
   return asked;
 }
+
+describe('a tool that is offered again and needs an approval', () => {
+  const OFFERED = '\n  tools: [{ server: guarded, allow: [echo] }]';
+  const untilAsked = (pod: ReturnType<typeof podOn>, owner: Owner) =>
+    waitUntil(
+      async () => (await pod.engine.approvals.list({ owner, statuses: ['pending'], limit: 5 })).rows[0],
+      {
+        what: 'the approval',
+      },
+    );
+
+  it.each([
+    ['as it is', { decision: 'approve' }, 'said'],
+    ['with other arguments', { decision: 'edit', arguments: { text: 'edited' } }, 'edited'],
+    ['not at all', { decision: 'deny', reason: 'Not that.' }, undefined],
+  ] as const)('is called as its person decides: %s', async (_, response, sent) => {
+    const pod = podOn(createMemoryBackend(ROOMY), { offer: OFFERED });
+    const owner = newOwner();
+    const before = callsOf('echo');
+    const run = await pod.call(owner, 'guarded', 'echo', { text: 'said' });
+    const { id } = await untilAsked(pod, owner);
+    expect(callsOf('echo')).toBe(before);
+    await pod.engine.approvals.decide({ caller: callerOf(owner), id, response, surface: 'inbox' });
+    const outcome = JSON.stringify(await pod.outcome(run));
+    expect(outcome).toContain(sent ?? 'Not that.');
+    expect(callsOf('echo') - before).toBe(sent === undefined ? 0 : 1);
+    expect(pod.faults).toEqual([]);
+  });
+
+  it('is not called without a person, and asks nobody', async () => {
+    const pod = podOn(createMemoryBackend(ROOMY), { offer: OFFERED });
+    const owner = newOwner();
+    const before = callsOf('echo');
+    const support = { form: false, url: false, unattended: true } as const;
+    const run = await pod.call(owner, 'guarded', 'echo', { text: 'said' }, { support });
+    expect(JSON.stringify(await pod.outcome(run))).toContain('no person takes part');
+    expect(callsOf('echo')).toBe(before);
+    expect((await pod.engine.approvals.list({ owner, limit: 5 })).rows).toEqual([]);
+  });
+});
 
 describe('a run of one tool call', () => {
   it('ends with the whole result of the server, without a model', async () => {
