@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { bundleEntry } from '../harness/processes/bundle.ts';
-import { judge } from './judge.ts';
+import { judge, unrequired } from './judge.ts';
 import {
   findKit,
   type KitRevision,
@@ -32,7 +32,7 @@ async function faultsOf(
   process.stdout.write(
     `${role}, ${revision}: ${passed.length} of ${required.length} scenarios pass (${checks} checks); not applicable: ${notApplicable.length}\n`,
   );
-  return faults;
+  return [...faults, ...unrequired(role, revision, required)];
 }
 
 if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);

@@ -45,10 +45,22 @@ export function judge(
   return { passed, notApplicable, faults };
 }
 
+/** What must not be either: names of the list that the revision does not require. */
+export function unrequired(role: KitRole, revision: KitRevision, required: readonly string[]): string[] {
+  return namesListed(role, revision)
+    .filter((name) => !required.includes(name.split(':')[0] ?? ''))
+    .map((name) => `${name}: is listed as not applicable, but is not required`);
+}
+
 /** The checks of a scenario that do not apply, while the scenario does. */
 function checksListed(role: KitRole, revision: KitRevision, scenario: string): readonly string[] {
-  return NOT_APPLICABLE.filter((entry) => entry.role === role && entry.revisions.includes(revision))
-    .flatMap(({ scenarios }) => scenarios)
+  return namesListed(role, revision)
     .filter((name) => name.startsWith(`${scenario}:`))
     .map((name) => name.slice(scenario.length + 1));
+}
+
+function namesListed(role: KitRole, revision: KitRevision): readonly string[] {
+  return NOT_APPLICABLE.filter((entry) => entry.role === role && entry.revisions.includes(revision)).flatMap(
+    ({ scenarios }) => scenarios,
+  );
 }

@@ -11,14 +11,12 @@ export interface NotApplicable {
   readonly scenarios: readonly string[];
 }
 
-const BOTH: readonly KitRevision[] = ['2025-11-25', '2026-07-28'];
-
 export const NOT_APPLICABLE: readonly NotApplicable[] = [
   {
     role: 'server',
-    revisions: BOTH,
+    revisions: ['2025-11-25'],
     reason:
-      'Parley passes on no changes of resources: no connection to a server behind it stays open for a client of Parley.',
+      'Parley passes on no changes of resources: no connection to a server behind it stays open for a client of Parley. It does not declare `subscribe`.',
     scenarios: ['resources-subscribe', 'resources-unsubscribe'],
   },
   {
@@ -30,15 +28,22 @@ export const NOT_APPLICABLE: readonly NotApplicable[] = [
   },
   {
     role: 'server',
-    revisions: BOTH,
+    revisions: ['2025-11-25'],
+    reason: 'Parley asks people. It does not ask its clients for text of their models (sampling).',
+    scenarios: ['tools-call-sampling'],
+  },
+  {
+    role: 'server',
+    revisions: ['2026-07-28'],
     reason:
-      'Parley asks people. It asks its clients neither for text of their models (sampling) nor for folders (roots).',
+      'Parley asks people. It asks its clients neither for text of their models (sampling) nor for folders (roots). Each of these scenarios requires one of them.',
     scenarios: [
-      'tools-call-sampling',
       'input-required-result-basic-sampling',
       'input-required-result-basic-list-roots',
       'input-required-result-multiple-input-requests',
       'input-required-result-capability-check',
+      'server-stateless:sep-2575-server-rejects-undeclared-capability',
+      'server-stateless:sep-2575-missing-capability-http-400',
     ],
   },
   {
@@ -47,16 +52,6 @@ export const NOT_APPLICABLE: readonly NotApplicable[] = [
     reason:
       'The scenario expects the key `user_name`, which its fixture chose. The keys of the questions of Parley are the ids of the elicitations.',
     scenarios: ['input-required-result-basic-elicitation'],
-  },
-  {
-    role: 'server',
-    revisions: ['2026-07-28'],
-    reason:
-      'A client without elicitation is not refused with -32021: the tool learns that nobody can be asked, or the question reaches the person by a page.',
-    scenarios: [
-      'server-stateless:sep-2575-server-rejects-undeclared-capability',
-      'server-stateless:sep-2575-missing-capability-http-400',
-    ],
   },
 ];
 

@@ -12,6 +12,8 @@ export interface RemoteChat {
   /** Resolves when the turn has ended, whichever pods were lost. */
   readonly ended: Promise<unknown>;
   questions(): readonly Asked[];
+  /** The statuses of its questions at each change, as it showed them. */
+  readonly statuses: readonly string[];
   text(): string;
   /** Answers the question of the chat. */
   answer(): Promise<unknown>;
@@ -31,6 +33,7 @@ export function startRemoteChat(url: string, token: string, word: string): Remot
     name,
     ended,
     questions,
+    statuses: chat.statuses,
     text: () => chat.reply,
     answer: () =>
       createClient({ baseUrl: url, token }).answer(questions()[0]?.elicitationId ?? '', {
@@ -40,11 +43,16 @@ export function startRemoteChat(url: string, token: string, word: string): Remot
   };
 }
 
-/** How the questions about a name ended that were asked of a person in the name of a service key. */
-export async function statusesAt(url: string, userId: string, name: string): Promise<readonly string[]> {
+/** How the questions of a person ended, or are, in a tenant; with `about`, those whose message has that text. */
+export async function statusesOf(
+  url: string,
+  tenant: string,
+  userId: string,
+  about = '',
+): Promise<readonly string[]> {
   const statuses: string[] = [];
-  const service = createClient({ baseUrl: url, token: serviceKeyOf('acme') });
+  const service = createClient({ baseUrl: url, token: serviceKeyOf(tenant) });
   for await (const { message, status } of service.list({ userId }))
-    if (message.includes(name)) statuses.push(status);
+    if (message.includes(about)) statuses.push(status);
   return statuses;
 }

@@ -12,6 +12,7 @@ import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
 import { SIZE } from '../../load/size.ts';
 import { createChatClient, person, questionsIn, SECRET, textOf, untilAsked } from '../chat/client.ts';
+import { type CaseRow, reportCases } from './report.ts';
 
 vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 });
 
@@ -19,6 +20,7 @@ const PEOPLE = 8;
 /** Each round waits with all people and ends the pod of their calls. */
 const ROUNDS = Array.from({ length: SIZE.full ? 25 : 1 }, (_, round) => round);
 
+const rows: CaseRow[] = [];
 let site: Site;
 let model: ScriptedModel;
 let servers: RunningMcpServer[];
@@ -71,6 +73,7 @@ afterAll(async () => {
   await Promise.all((servers ?? []).map((server) => server.kill()));
   await model?.stop();
   rmSync(folder, { recursive: true, force: true });
+  reportCases('servers that ask', 'test/e2e/mcp/servers-that-ask.test.ts', rows);
 });
 
 const { say, resume, post } = createChatClient((pod) => pods[pod]?.url ?? '');
@@ -115,6 +118,8 @@ describe('a server of the 2026 revision that asks', () => {
   it.each(['SIGKILL', 'SIGTERM'] as const)(
     'gets the answers from another pod when the pod of the call ends by %s, and carries each call out once',
     async (how) => {
+      const effects = modern.effects.length;
+      let right = 0;
       for (const round of ROUNDS) {
         const before = modern.effects.length;
         const people = await waiting('modern book');
@@ -125,15 +130,27 @@ describe('a server of the 2026 revision that asks', () => {
         for (const [at, { text, questions }] of ends.entries()) {
           expect(text).toContain(`"city":"City ${round}-${at}"`);
           expect(questions.map(({ status }) => status)).toEqual(['accepted']);
+          right += 1;
         }
         expect(modern.effects.length - before).toBe(PEOPLE);
       }
+      const calls = PEOPLE * ROUNDS.length;
+      const done = modern.effects.length - effects;
+      rows.push({
+        client: 'server of 2026-07-28',
+        name: `the pod of the call ends by ${how}`,
+        calls,
+        right,
+        effects: done,
+        repeated: done - calls,
+      });
     },
   );
 });
 
 describe('a server of the 2025 revision that asks', () => {
   it('is not called again when the pod of the call dies: the question is withdrawn, and the model learns that the call was lost', async () => {
+    let right = 0;
     for (const round of ROUNDS) {
       const people = await waiting('legacy book');
       await replace('SIGKILL');
@@ -141,11 +158,21 @@ describe('a server of the 2025 revision that asks', () => {
       for (const { text, questions } of ends) {
         expect(text).toContain('its outcome was lost with the pod that made it');
         expect(questions.map(({ status }) => status)).toEqual(['withdrawn']);
+        right += 1;
       }
       const late = await Promise.all(people.map((one) => answer(one, 'Bern')));
       expect(late.map(({ status }) => status)).toEqual(people.map(() => 409));
       expect(legacy.calls.get('book')).toBe(PEOPLE * (round + 1));
       expect(legacy.effects).toEqual([]);
     }
+    const calls = PEOPLE * ROUNDS.length;
+    rows.push({
+      client: 'server of 2025-11-25',
+      name: 'the pod of the call is killed',
+      calls,
+      right,
+      effects: legacy.effects.length,
+      repeated: (legacy.calls.get('book') ?? 0) - calls,
+    });
   });
 });

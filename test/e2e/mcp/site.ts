@@ -15,8 +15,10 @@ export interface McpPods {
   readonly url: string;
   /** A remote agent that pushes, the stock server of `@a2a-js/sdk`, to which `stock` hands on. */
   readonly stock: RemoteAgent;
-  /** How often each call booked, by its name. */
+  /** How often each call had its effect, by its name. */
   readonly booked: ReadonlyMap<string, number>;
+  /** How often the desk ended each call without an effect, by its name. */
+  readonly refused: ReadonlyMap<string, number>;
   token(userId: string, tenant?: string): Promise<string>;
   /** Kills a pod; another one takes its place once the returned function is called. */
   kill(): Promise<() => Promise<void>>;
@@ -64,15 +66,17 @@ function line({ userText, results }: Turn): ScriptedReply {
 
 export async function openMcpPods(): Promise<McpPods> {
   const booked = new Map<string, number>();
+  const refused = new Map<string, number>();
+  const count = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
   const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
   const [site, desk, model, bookings, stock] = await Promise.all([
     openSite(),
-    startDesk((name) => booked.set(name, (booked.get(name) ?? 0) + 1)),
+    startDesk((name, isDone) => count(isDone ? booked : refused, name)),
     startScriptedModel({ script: [line], delayMs: 1 }),
     startBookingTools({
       workMs: 1,
       async onCall({ name }) {
-        booked.set(name, (booked.get(name) ?? 0) + 1);
+        count(booked, name);
       },
     }),
     startRemoteAgent({ streaming: false, push: true }),
@@ -84,6 +88,13 @@ export async function openMcpPods(): Promise<McpPods> {
   scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
 `;
   const env = { PEER_KEY: `Bearer ${serviceKeyOf('acme')}` };
+  const pages = {
+    PARLEY_PUBLIC_URL: balancer.url,
+    PARLEY_CONNECT_IDENTITY: 'dev',
+    PARLEY_CONNECT_TENANTS: 'acme',
+  };
+  // The desk, where each person has an account of their own.
+  const account = `{ title: Account, transport: http, url: "${desk.url}", credentialScope: user, connector: key, announcedTools: [{ name: stamp, description: Stamps., inputSchema: { type: object } }] }`;
   const config = join(folder, 'agents.yaml');
   writeFileSync(
     config,
@@ -94,13 +105,18 @@ ${remote('three', peerBalancer.url)}
 mcpServers:
   bookings: { title: Bookings, transport: http, url: "${bookings.url}", credentialScope: none }
   desk: { title: Desk, transport: http, url: "${desk.url}", credentialScope: none }
+  brief_desk: { title: Brief Desk, transport: http, url: "${desk.url}", credentialScope: none }
+  account: ${account}
+  brief_account: ${account}
+connectors:
+  key: { type: api_key, title: Account, instructions: Ask the desk. }
 agents:
   hasty: { title: Hasty, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }], limits: { questionTimeoutSeconds: 1 } }
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }, { server: desk }], delegates: [{ agent: one, description: First. }, { agent: three, description: Third. }, { agent: stock, description: Pushes. }], limits: { steps: ${STEPS} } }
   two: { title: Two, model: scripted, instructions: Help., delegates: [{ agent: three, description: Third. }] }
 defaultAgent: helper
 mcpOffer:
-  tools: [{ server: desk, prefix: false }]
+  tools: [{ server: desk, prefix: false }, { server: brief_desk, limits: { questionTimeoutSeconds: 1 } }, { server: account }, { server: brief_account, limits: { questionTimeoutSeconds: 1 } }]
 a2aOffer:
   agents: [{ agent: helper }, { agent: two, answers: caller }]
 `,
@@ -120,12 +136,13 @@ a2aOffer:
   agents: [{ agent: one, answers: caller }, { agent: three, answers: caller }]
 `,
   );
-  const pods = await openPodPair(site, { config, balancer, env });
+  const pods = await openPodPair(site, { config, balancer, env: { ...env, ...pages } });
   let peer: { readonly site: Site; readonly pods: PodPair } | undefined;
   return {
     url: pods.url,
     booked,
     stock,
+    refused,
     token: pods.token,
     kill: pods.kill,
     async openPeer() {

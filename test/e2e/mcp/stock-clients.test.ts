@@ -3,12 +3,7 @@ import type { Task } from '@a2a-js/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { say, stateOf, textOf } from '../../integration/a2a/messages.ts';
-import {
-  type AskedOfClient,
-  type Called,
-  CLIENTS,
-  type ClientAnswer,
-} from '../../integration/mcp-server/clients.ts';
+import { CLIENTS } from '../../integration/mcp-server/clients.ts';
 import { SIZE } from '../../load/size.ts';
 import {
   A2A_BINDINGS,
@@ -18,151 +13,115 @@ import {
   WAITING_CASES,
   type WaitingCase,
 } from './a2a-clients.ts';
-import { startRemoteChat, statusesAt } from './remote-chats.ts';
+import { AT_ONCE, answerOf, createCalls, GREEN, type Results, workOn } from './calls.ts';
+import { startRemoteChat, statusesOf } from './remote-chats.ts';
+import { type CaseRow, reportCases } from './report.ts';
 import { cuttableFetch, type McpPods, openMcpPods } from './site.ts';
+import { neverAnswer, URL_CASES, type UrlCase } from './url-cases.ts';
 
 vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 });
 
-const CALLS = SIZE.full ? 200 : 8;
-const AT_ONCE = 8;
-const READERS = 3;
+const CALLS = SIZE.full ? 200 : AT_ONCE;
+const URL_ROUNDS = Math.ceil(CALLS / URL_CASES.length);
 const REMOTE_AT_ONCE = 25;
 const KILLS = SIZE.full ? CALLS / AT_ONCE : 1;
 
 let pods: McpPods;
+const rows: CaseRow[] = [];
 beforeAll(async () => {
   pods = await openMcpPods();
 });
-afterAll(() => pods?.stop());
-
-const GREEN: ClientAnswer = { action: 'accept', content: { answer: 'green' } };
-const ANSWERS: readonly ClientAnswer[] = [GREEN, { action: 'decline' }, { action: 'cancel' }, GREEN];
-const HEARD = [/green/, /declined/, /dismissed|cancel/, /green.*green/s];
+afterAll(async () => {
+  await pods?.stop();
+  reportCases('stock clients', 'test/e2e/mcp/stock-clients.test.ts', rows);
+});
 
 describe.each(Object.entries(CLIENTS))('the official client %s, through two pods', (name, open) => {
   const isModern = name.includes('2026');
-
-  /** Makes calls of one person, some at a time; returns the results by the names of the calls. */
-  async function callAll(
-    count: number,
-    answer: (
-      callName: string,
-      index: number,
-      asked: AskedOfClient,
-      signal: AbortSignal,
-    ) => Promise<ClientAnswer> | ClientAnswer,
-    options: { readonly fetch?: typeof fetch; readonly tool?: string } = {},
-  ): Promise<Map<string, Called | Error>> {
-    const names = Array.from({ length: count }, (_, index) => `${index}-${randomUUID()}`);
-    const client = await open({
-      urls: [pods.url],
-      token: await pods.token(`person-${randomUUID()}`),
-      async answer(asked, signal) {
-        const callName = names.find((one) => asked.message.includes(one)) ?? '';
-        return answer(callName, Number(callName.split('-')[0]), asked, signal);
-      },
-      ...(options.fetch !== undefined && { fetch: options.fetch }),
-    });
-    const results = new Map<string, Called | Error>();
-    const rest = [...names];
-    const work = async () => {
-      for (let next = rest.shift(); next !== undefined; next = rest.shift()) {
-        const word = Number(next.split('-')[0]) % 4 === 3 ? 'two' : 'one';
-        const call = client.call(`${word} ${next}`, options).catch((error: unknown) => error as Error);
-        results.set(next, await call);
-      }
-    };
-    try {
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
-    } finally {
-      await client.close();
-    }
-    return results;
-  }
-
-  function expectAllRight(results: ReadonlyMap<string, Called | Error>) {
-    for (const [callName, result] of results) {
-      expect(result, callName).not.toBeInstanceOf(Error);
-      const kind = Number(callName.split('-')[0]) % 4;
-      expect(result, callName).toMatchObject({ text: expect.stringMatching(HEARD[kind] ?? /never/) });
-      expect(pods.booked.get(callName), callName).toBe(1);
-    }
-  }
+  const { callAll, callByUrl, expectRight } = createCalls(name, open, rows);
 
   it('accepts, declines, cancels and answers two questions at once: every call has the right result, once', async () => {
-    const results = await callAll(CALLS, (_name, index) => ANSWERS[index % 4] ?? GREEN);
+    const results = await callAll(pods, CALLS, async (_asked, _signal, callName) => answerOf(callName));
     expect(results.size).toBe(CALLS);
-    expectAllRight(results);
+    expectRight(pods, 'form: accepted, declined, cancelled, two at once', results);
   });
 
   // Revision 2026-07-28 has no stream while a person thinks.
   it.skipIf(isModern)('continues when the socket of the call breaks while the person thinks', async () => {
     const network = cuttableFetch();
     const results = await callAll(
+      pods,
       CALLS,
-      async (_name, index) => {
+      async (_asked, _signal, callName) => {
         network.cut();
-        return ANSWERS[index % 4] ?? GREEN;
+        return answerOf(callName);
       },
       { fetch: network.fetch },
     );
-    expectAllRight(results);
+    expectRight(pods, 'form: the socket of the call is destroyed', results);
   });
 
   it('goes on when a pod is killed while the person thinks', async () => {
+    const all: Results = new Map();
     for (let kill = 0; kill < KILLS; kill += 1) {
       const asked = new Set<string>();
       let release = (): void => undefined;
       const gate = new Promise<void>((resolve) => {
         release = resolve;
       });
-      const calling = callAll(AT_ONCE, async (callName, index) => {
+      const calling = callAll(pods, AT_ONCE, async (_asked, _signal, callName) => {
         asked.add(callName);
         await gate;
-        return ANSWERS[index % 4] ?? GREEN;
+        return answerOf(callName);
       });
       await waitUntil(() => asked.size === AT_ONCE, { what: 'all calls to wait' });
       const replace = await pods.kill();
       release();
-      expectAllRight(await calling);
+      for (const [callName, result] of await calling) all.set(callName, result);
       await replace();
     }
+    expectRight(pods, 'form: a pod is killed while the person thinks', all);
   });
 
   it('calls a tool of a server behind Parley, which asks by form and by url', async () => {
     const urls = new Set<string>();
     const results = await callAll(
+      pods,
       CALLS,
-      (_name, _index, { mode, url = '' }) => {
+      async ({ mode, url = '' }) => {
         if (mode !== 'url') return GREEN;
         urls.add(url);
         return { action: 'accept' };
       },
       { tool: 'ticket' },
     );
-    for (const [callName, result] of results) {
-      expect(result, callName).toEqual({ text: expect.stringContaining('green'), isError: false });
-      expect(pods.booked.get([...pods.booked.keys()].find((key) => key.includes(callName)) ?? '')).toBe(1);
-    }
+    expectRight(pods, 'form and url at once, of a server behind Parley', results, () => ({
+      text: /^A green ticket/,
+      isError: false,
+      effects: 1,
+    }));
     expect(urls.size).toBe(CALLS);
   });
 
+  it('ends questions by url as their person does, with the right result, and each tool is called once at most', async () => {
+    const ended = new Map<UrlCase, Results>(URL_CASES.map((one) => [one, new Map()]));
+    const calls = Array.from({ length: URL_ROUNDS }, () => URL_CASES).flat();
+    await workOn(calls, async (one) => {
+      const [callName, result] = await callByUrl(pods, one);
+      ended.get(one)?.set(callName, result);
+      expect(pods.refused.get(callName) ?? 0, one.name).toBe(one.calls - one.effects);
+    });
+    for (const [{ name: caseName, result, effects }, results] of ended)
+      expectRight(pods, `url: ${caseName}`, results, () => ({ ...result, effects }));
+  });
+
   it('gets the end of questions that expire', async () => {
-    const results = await callAll(
-      AT_ONCE,
-      (_name, _index, _asked, signal) =>
-        new Promise((resolve) => {
-          const end = () => resolve({ action: 'cancel' });
-          signal.addEventListener('abort', end);
-          setTimeout(end, 2_500);
-        }),
-      { tool: 'hasty' },
-    );
-    for (const [callName, result] of results)
-      expect(result, callName).toMatchObject({
-        text: expect.stringContaining('before the deadline'),
-        isError: false,
-      });
+    const results = await callAll(pods, CALLS, (_asked, signal) => neverAnswer(signal), { tool: 'hasty' });
+    expectRight(pods, 'form: expired', results, () => ({
+      text: /before the deadline/,
+      isError: false,
+      effects: 1,
+    }));
   });
 });
 
@@ -173,13 +132,14 @@ describe.each(A2A_BINDINGS)('the official client of A2A over %s, through two pod
       name: randomUUID(),
       ends: WAITING_CASES[at % WAITING_CASES.length] as WaitingCase,
     }));
+    let wholeLists = 0;
     while (rest.length > 0) {
       const some = rest.splice(0, AT_ONCE);
       const asked = await Promise.all(
         some.map(({ name, ends }) => sent(client, say(`${ends.word} ${name}`))),
       );
       expect(asked.map(stateOf)).toEqual(some.map(() => 'INPUT_REQUIRED'));
-      const readers = asked.slice(0, READERS).map(({ id }) => followTask(client, id));
+      const readers = asked.map(({ id }) => followTask(client, id));
       await Promise.all(readers.map(({ reading }) => reading));
       const replace = await pods.kill();
       const done = await Promise.all(some.map(({ ends }, at) => ends.finish(client, asked[at] as Task)));
@@ -195,11 +155,14 @@ describe.each(A2A_BINDINGS)('the official client of A2A over %s, through two pod
         const whole = ['INPUT_REQUIRED', ...between, state];
         // A task may be cancelled before it works again.
         const mustSeeAll = isWhole && state !== 'CANCELED';
+        if (mustSeeAll) wholeLists += 1;
         expect(states).toEqual(whole.filter((one) => mustSeeAll || states.includes(one)));
         expect([states[0], states.at(-1)]).toEqual(['INPUT_REQUIRED', state]);
       }
       await replace();
     }
+    // The streams of half of the readers end with the pod.
+    if (SIZE.full) expect(wholeLists).toBeGreaterThan(CALLS / AT_ONCE);
   });
 });
 
@@ -256,9 +219,11 @@ describe('two Parleys whose agents delegate to each other through A2A', () => {
       await Promise.all(chats.map(({ ended }) => ended));
       for (const [at, chat] of chats.entries()) {
         expect(chat.text()).toMatch(/^Heard .*green/s);
-        expect(chat.questions().map(({ status }) => status)).toEqual(['accepted']);
+        expect(chat.statuses).toEqual(['pending', 'accepted']);
         expect(pods.booked.get(chat.name)).toBe(1);
-        const asked = await Promise.all([pods, peer].map(({ url }) => statusesAt(url, userId, chat.name)));
+        const asked = await Promise.all(
+          [pods, peer].map(({ url }) => statusesOf(url, 'acme', userId, chat.name)),
+        );
         const accepted = (count = 0) => Array.from({ length: count }, () => 'accepted');
         expect(asked).toEqual([accepted(some[at]?.own), accepted(some[at]?.peer)]);
       }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judge } from '../../conformance/judge.ts';
+import { judge, unrequired } from '../../conformance/judge.ts';
 import { NOT_APPLICABLE } from '../../conformance/not-applicable.ts';
 
 const passes = (scenario: string) => ({ scenario, passed: 2, failures: [] });
@@ -53,4 +53,11 @@ it('lists each scenario once, with a reason', () => {
   const all = NOT_APPLICABLE.flatMap(({ role, scenarios }) => scenarios.map((name) => `${role} ${name}`));
   expect(new Set(all).size).toBe(all.length);
   for (const { reason } of NOT_APPLICABLE) expect(reason).toMatch(/\.$/);
+});
+
+it('reports a listed scenario that the revision does not require', () => {
+  const required = ['resources-subscribe', 'resources-unsubscribe'];
+  expect(unrequired('server', '2025-11-25', required)).toEqual([
+    'tools-call-sampling: is listed as not applicable, but is not required',
+  ]);
 });

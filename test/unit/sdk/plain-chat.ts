@@ -46,16 +46,21 @@ export interface Finish {
 export class PlainChat extends AbstractChat<UIMessage> {
   /** Text of the last message at each change, without repeats in a row. */
   readonly shown: string[];
+  /** Statuses of the questions in the last message at each change, without repeats in a row. */
+  readonly statuses: string[];
   readonly errors: Error[];
   readonly finishes: Finish[];
 
   constructor(init: ChatInit<UIMessage>) {
     const shown: string[] = [];
+    const statuses: string[] = [];
     const errors: Error[] = [];
     const finishes: Finish[] = [];
     const onShow = (messages: readonly UIMessage[]) => {
       const text = replyIn(messages);
       if (text !== shown.at(-1)) shown.push(text);
+      const status = statusesIn(messages);
+      if (status !== '' && status !== statuses.at(-1)) statuses.push(status);
     };
     super({
       ...init,
@@ -64,6 +69,7 @@ export class PlainChat extends AbstractChat<UIMessage> {
       onFinish: ({ isAbort, isError, isDisconnect }) => finishes.push({ isAbort, isError, isDisconnect }),
     });
     this.shown = shown;
+    this.statuses = statuses;
     this.errors = errors;
     this.finishes = finishes;
   }
@@ -85,4 +91,13 @@ function replyIn(messages: readonly UIMessage[]): string {
   const last = messages.at(-1);
   if (last?.role !== 'assistant') return '';
   return last.parts.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+function statusesIn(messages: readonly UIMessage[]): string {
+  const parts = messages.at(-1)?.parts ?? [];
+  return parts
+    .flatMap((part) =>
+      part.type === 'data-elicitation-request' ? [(part.data as { status: string }).status] : [],
+    )
+    .join(' ');
 }
