@@ -15,7 +15,7 @@ import express from 'express';
 import { listenOnFreePort } from '../free-port.ts';
 import { createScriptedExecutor, type ScriptedExecutor } from './scripted-executor.ts';
 
-export type RemoteBinding = 'JSONRPC' | 'HTTP+JSON' | 'JSONRPC 0.3';
+export type RemoteBinding = 'JSONRPC' | 'HTTP+JSON' | 'JSONRPC 0.3' | 'HTTP+JSON 0.3';
 
 export interface RemoteAgentOptions {
   readonly binding?: RemoteBinding;

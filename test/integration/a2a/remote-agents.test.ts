@@ -484,6 +484,32 @@ describe('a remote agent that breaks off', () => {
     expect(await outcomeOf(pod, begun)).toBe('Heard: red');
   });
 
+  it('while the person answers gets the answer after replies that are those of a proxy', async () => {
+    const { agent, pod } = await open({ binding: 'HTTP+JSON', streaming: false });
+    const begun = await pod.handOver('ask');
+    const [asked] = await questions(pod, begun);
+    agent.cut('missing');
+    const { length } = agent.requests;
+    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    await waitUntil(() => agent.requests.slice(length).includes('POST /rest/message:send'), {
+      what: 'an attempt to send the answer',
+    });
+    agent.cut(false);
+    expect(await outcomeOf(pod, begun)).toBe('Heard: red');
+    expect(agent.messages).toHaveLength(2);
+  });
+
+  it.each(['JSONRPC 0.3', 'HTTP+JSON 0.3'] as const)(
+    'before its reply, and cannot list its tasks, ends the call at once (%s)',
+    async (binding) => {
+      const { agent, pod } = await open({ binding });
+      await outcomeOf(pod, await pod.handOver('warm'));
+      agent.cut(true);
+      expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('Whether it was begun is not known.');
+      expect(agent.begun).toHaveLength(1);
+    },
+  );
+
   it('before its reply is not asked again, and the model is told', async () => {
     const { agent, pod } = await open({}, { entry: ', credentialScope: none, taskTimeoutSeconds: 2' });
     await outcomeOf(pod, await pod.handOver('warm'));

@@ -52,25 +52,69 @@ describe('the text of an error of a remote agent', () => {
   });
 });
 
+/** The begin of a task over a link with these methods. */
+function beginOver(link: Partial<TaskRun['link']>) {
+  let state = newCheckpoint('call');
+  const run = {
+    link: { agent: { title: 'Desk' }, ...link },
+    call: { callKey: 'call' },
+    over: AbortSignal.timeout(60_000),
+    get state() {
+      return state;
+    },
+    async save(change: Partial<TaskRun['state']>) {
+      state = { ...state, ...change };
+    },
+  };
+  return beginTask(run as unknown as TaskRun, 'x');
+}
+
+const OF_A_PROXY = new RemoteFault('refused', 'HTTP 404', 'HttpError');
+
 describe('a first message whose reply is too large', () => {
   it('is not sent again, even to an agent that begins one task for it', async () => {
     let sent = 0;
-    const link = {
+    const begun = beginOver({
       isRepeatable: true,
       async send() {
         sent += 1;
         throw new RemoteFault(sent === 1 ? 'too_large' : 'refused');
       },
-    };
-    const run = {
-      link,
-      call: { callKey: 'call' },
-      over: AbortSignal.timeout(60_000),
-      state: newCheckpoint('call'),
-      save: async () => undefined,
-    };
-    await expect(beginTask(run as unknown as TaskRun, 'x')).rejects.toMatchObject({ kind: 'too_large' });
+    });
+    await expect(begun).rejects.toMatchObject({ kind: 'too_large' });
     expect(sent).toBe(1);
+  });
+});
+
+describe('a first message whose fate is not known', () => {
+  it('is sent again after a reply of a proxy, to an agent that begins one task for it', async () => {
+    const faults = [new RemoteFault('unknown'), OF_A_PROXY];
+    const begun = beginOver({
+      isRepeatable: true,
+      async send() {
+        const fault = faults.shift();
+        if (fault !== undefined) throw fault;
+        return { type: 'task', ids: { taskId: 'task', contextId: '' } };
+      },
+    });
+    await expect(begun).resolves.toMatchObject({ type: 'begun' });
+    expect(faults).toEqual([]);
+  });
+
+  it('is not looked for until the end of its time at an agent whose list of tasks is not there', async () => {
+    let finds = 0;
+    const begun = beginOver({
+      isRepeatable: false,
+      async send() {
+        throw new RemoteFault('unknown');
+      },
+      async find() {
+        finds += 1;
+        if (finds > 5) throw new Error('The task is looked for too often.');
+        throw OF_A_PROXY;
+      },
+    });
+    await expect(begun).resolves.toMatchObject({ type: 'failed' });
   });
 });
 

@@ -163,7 +163,7 @@ async function sendAnswer(
   } catch (error) {
     if (!(error instanceof RemoteFault) || over.aborted) throw error;
     if (error.kind === 'unauthorized' || error.kind === 'too_large') throw error;
-    if (error.kind !== 'refused') return false;
+    if (isPassing(error)) return false;
     // A refused answer is asked again if the question is still open. What ended by itself is not said again.
     const isAgain = isAnswer && error.errorName === 'RequestMalformedError';
     await run.save(isAgain ? { refusals: { ...refusals, [key]: attempt + 1 } } : { done: [...done, key] });

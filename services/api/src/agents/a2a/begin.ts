@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { messageIdOf } from './checkpoint.ts';
-import { describeFault, isPassing, RemoteFault } from './faults.ts';
+import { describeFault, HTTP_ERROR, isPassing, RemoteFault } from './faults.ts';
 import type { EventStream, OutgoingMessage, RemoteReply } from './link.ts';
 import { messageOutcome } from './outcome.ts';
 import type { TaskRun } from './task-run.ts';
@@ -13,7 +13,7 @@ interface Begun {
 
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
-/** How often a task is looked for whose begin was not confirmed: agents list a task a moment after it began. */
+/** How often the tasks of an agent are listed to find one whose begin was not confirmed: it is listed a moment later. */
 const FINDS_MAX = 5;
 
 /**
@@ -53,7 +53,7 @@ async function afterFault(
   if (fault.kind === 'too_large') throw fault;
   if (fault.kind === 'unknown') return true;
   if (!mayHaveBegun) return (await notBegun(run, fault)) ?? false;
-  if (fault.kind === 'refused' || fault.kind === 'unauthorized') throw fault;
+  if (!isPassing(fault)) throw fault;
   return true;
 }
 
@@ -76,8 +76,8 @@ async function acceptReply(run: TaskRun, reply: RemoteReply): Promise<Begun | To
 }
 
 /**
- * Finds the task that may have begun. An agent that cannot be reached is tried until the time of the task is over. Where the agent cannot list its tasks, or
- * has none, its fate is unknown.
+ * Finds the task that may have begun. An agent that cannot be reached is tried until the time of the task is over. Where
+ * the agent cannot list its tasks, or its lists have no such task, the fate of the task is unknown.
  */
 async function findBegun(
   run: TaskRun,
@@ -97,6 +97,8 @@ async function findBegun(
     } catch (error) {
       if (!(error instanceof RemoteFault) || over.aborted || error.kind === 'unauthorized') throw error;
       if (!isPassing(error)) return lost;
+      // Agents without a list answer with a bare status, as a proxy does for a moment.
+      if (error.errorName === HTTP_ERROR) lists += 1;
     }
   }
   return lost;

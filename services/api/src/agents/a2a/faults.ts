@@ -35,8 +35,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'VersionNotSupportedError',
   'RequestMalformedError',
 ]);
-/** The name of a refusal by a status alone. */
-const HTTP_ERROR = 'HttpError';
+/** The name of a refusal by a status alone: of the agent, or of a proxy before it. */
+export const HTTP_ERROR = 'HttpError';
 const METHOD_NOT_FOUND = -32601;
 const SHOWN_LENGTH_MAX = 500;
 
@@ -57,8 +57,6 @@ export function faultOf(
   if (error instanceof RemoteFault) return error;
   if (error instanceof CredentialRefused)
     return new RemoteFault('unauthorized', '', '', error.refusal.status);
-  if (!dispatched) return new RemoteFault('unreachable');
-  if (error instanceof MessageTooLarge) return new RemoteFault('too_large');
   const { name, message, envelopeCode } = error as {
     readonly name?: string;
     readonly message?: string;
@@ -68,8 +66,11 @@ export function faultOf(
   const text = scrub(message ?? '')
     .slice(0, SHOWN_LENGTH_MAX)
     .toWellFormed();
+  // Clients of A2A 0.3 refuse by themselves what its agents do not know: nothing is dispatched.
   if (REFUSALS.has(name ?? '')) return new RemoteFault('refused', text, name);
   if (envelopeCode === METHOD_NOT_FOUND) return new RemoteFault('refused', text, 'UnsupportedOperationError');
+  if (!dispatched) return new RemoteFault('unreachable');
+  if (error instanceof MessageTooLarge) return new RemoteFault('too_large');
   if (status === 429) return new RemoteFault('busy');
   const isRefused = status !== undefined && status >= 400 && status < 500 && status !== 408;
   return isRefused ? new RemoteFault('refused', `HTTP ${status}`, HTTP_ERROR) : new RemoteFault('unknown');

@@ -33,13 +33,12 @@ export interface CallerTasks {
 }
 
 const LISTED_MAX = 500;
+const TOO_MANY_HOPS =
+  'The task was delegated through more deployments than this one allows; its agents may delegate to each other in a circle.';
 
 type Answer = ReadMessage['answers'][number];
 
 /** The question that a plain text answers, and the field of its form. */
-const TOO_MANY_HOPS =
-  'The task was delegated through more deployments than this one allows; its agents may delegate to each other in a circle.';
-
 const PlainTarget = z.object({ elicitationId: z.string(), field: z.string() });
 type PlainTarget = z.infer<typeof PlainTarget>;
 
