@@ -71,6 +71,16 @@ export type AskingFixture = Fixture & {
 const deepSchema = (depth: number) =>
   JSON.parse(`${'{"type":"object","properties":{"a":'.repeat(depth)}1${'}}'.repeat(depth)}`);
 const DEEP = { message: 'Deep?', requestedSchema: deepSchema(1_000) };
+// Each of its fields is in order; all of them are more than a person can be asked.
+const WIDE = {
+  message: 'Wide?',
+  requestedSchema: {
+    type: 'object',
+    properties: Object.fromEntries(
+      Array.from({ length: 5_000 }, (_, at) => [`field${at}`, { type: 'string', title: 'x'.repeat(100) }]),
+    ),
+  },
+};
 
 const NAMES = [
   'capabilities',
@@ -86,6 +96,7 @@ const NAMES = [
   'visit',
   'poll',
   'deep',
+  'wide',
   'imitate',
   'late',
   'unawaited',
@@ -123,6 +134,8 @@ export function createAskingFixture(): AskingFixture {
         }
         case 'deep':
           return done(name, await ask.ask(DEEP));
+        case 'wide':
+          return done(name, await ask.ask(WIDE));
         case 'imitate':
           return done(name, await ask.ask(IMITATION));
         case 'late':
@@ -186,6 +199,7 @@ export function createAskingFixture(): AskingFixture {
         : done('book', [responses.city, state]),
     both: (_, modern) => once('both', modern, { a: CITY, b: { ...CITY, message: 'Which other city?' } }),
     deep: (_, modern) => once('deep', modern, { a: DEEP }),
+    wide: (_, modern) => once('wide', modern, { a: WIDE }),
     imitate: (_, modern) => once('imitate', modern, { a: IMITATION }),
     secret: (_, modern) => once('secret', modern, { p: PASSWORD }),
     many: ({ count }, { require, responses, state = '0' }) =>

@@ -283,13 +283,20 @@ describe('a server of the 2026 revision over HTTP', () => {
   });
 });
 
-it('a deep schema is refused, and breaks nothing', async () => {
-  const { ref } = await overHttp('old');
-  const { asker, asked } = person(() => city('Bern'));
-  expect(await ref.call('deep', {}, { asker })).toMatchObject({ type: 'refused' });
-  expect(said(await ref.call('capabilities', {}, { asker }))).toContain('elicitation');
-  expect(asked).toEqual([]);
-});
+it.each([
+  ['deep', 'old'],
+  ['wide', 'old'],
+  ['wide', 'new'],
+] as const)(
+  'a %s schema of a server of the %s revision is refused, and breaks nothing',
+  async (tool, revision) => {
+    const { ref } = await overHttp(revision);
+    const { asker, asked } = person(() => city('Bern'));
+    expect(await ref.call(tool, {}, { asker })).toMatchObject({ type: 'refused' });
+    expect(said(await ref.call('capabilities', {}, { asker }))).toContain('elicitation');
+    expect(asked).toEqual([]);
+  },
+);
 
 it('a round that no server of an SDK could send is refused, and breaks nothing', async () => {
   const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
