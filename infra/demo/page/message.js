@@ -67,8 +67,8 @@ const HANDLERS = {
     if (toolName === ASKING) return;
     put(message, { type: 'tool', id: toolCallId, name: toolName, input, state: 'running' });
   },
-  'tool-output-available'(message, { toolCallId, output }) {
-    Object.assign(find(message, 'tool', toolCallId), { state: 'done', output });
+  'tool-output-available'(message, { toolCallId, output, preliminary }) {
+    Object.assign(find(message, 'tool', toolCallId), preliminary ? { output } : { state: 'done', output });
   },
   'tool-output-error'(message, { toolCallId, errorText }) {
     Object.assign(find(message, 'tool', toolCallId), { state: 'failed', output: errorText });
