@@ -113,6 +113,7 @@ function callWith(
     isAttended: true,
     hops: 0,
     signal: new AbortController().signal,
+    released: new AbortController().signal,
     ask: (_ordinal, question) => ask(question),
     delegate: async () => ({ type: 'failed', message: 'There are no other agents.' }),
     beforeDispatch: async () => input,

@@ -23,6 +23,8 @@ export interface OwnedRun {
    * is unavailable.
    */
   release(reason: unknown, waits: Waits): Promise<ReleaseKind>;
+  /** Aborted once `release` has settled. */
+  readonly released: AbortSignal;
   /** Withdraws the turn's open questions, unless another pod owns the run by now. Retries while Redis is unavailable. */
   withdrawQuestions(): Promise<void>;
   /** Stops the delegates, then withdraws the questions. Retries while Redis is unavailable. */
@@ -37,6 +39,7 @@ export function createOwnedRun(
 ): OwnedRun {
   const { engine, runs } = deps;
   const writer = createRunWriter({ runs, run, ...start });
+  const released = new AbortController();
 
   async function withdrawUnlessTaken(): Promise<void> {
     const standing = await runs.standing(run);
@@ -47,7 +50,9 @@ export function createOwnedRun(
   return {
     run,
     writer,
-    release: (reason, waits) => detachOrHandOver(deps, run, writer, { reason, waits }),
+    release: (reason, waits) =>
+      detachOrHandOver(deps, run, writer, { reason, waits }).finally(() => released.abort()),
+    released: released.signal,
     withdrawQuestions: () => retryWhileUnavailable(withdrawUnlessTaken),
     abandonWaits: () =>
       retryWhileUnavailable(async () => {

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { DETACHED } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { Backend } from '@parley/shared/ports/backend';
 import type { Env } from '@parley/shared/runtime/env';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
@@ -30,8 +31,8 @@ afterAll(async () => {
 });
 
 /** A Parley with an address for pushes, of which another pod than that of the turn serves the address. */
-async function open(remote: RemoteAgentOptions = {}, entry = '') {
-  const backend = createMemoryBackend(ROOMY);
+async function open(remote: RemoteAgentOptions = {}, entry = '', wrap = (backend: Backend) => backend) {
+  const backend = wrap(createMemoryBackend(ROOMY));
   const server = createServer();
   const env = {
     NODE_ENV: 'test',
@@ -55,7 +56,11 @@ async function open(remote: RemoteAgentOptions = {}, entry = '') {
       onStream: () => undefined,
     }),
   });
-  server.on('request', router);
+  const replies: number[] = [];
+  server.on('request', (request, response) => {
+    response.on('finish', () => replies.push(response.statusCode));
+    router(request, response);
+  });
   const agent = await startRemoteAgent({ streaming: false, push: true, ...remote });
   const pod = (name: string) =>
     openRemotePod({
@@ -74,7 +79,7 @@ async function open(remote: RemoteAgentOptions = {}, entry = '') {
     await agent.stop();
     await backend.close();
   });
-  return { backend, agent, first, pod };
+  return { backend, agent, first, pod, replies };
 }
 
 /** The registration of the only task of an agent. */
@@ -105,6 +110,36 @@ describe('a remote agent that pushes', () => {
     expect(await questions(second, begun, 0)).toEqual([]);
     expect(site.agent.begun).toHaveLength(1);
     expect(site.agent.messages).toHaveLength(1);
+  });
+
+  it('while the turn is being detached has it resumed', async () => {
+    let isDetaching = false;
+    let detach: () => void = () => undefined;
+    const mayDetach = new Promise<void>((resolve) => {
+      detach = resolve;
+    });
+    const site = await open({}, '', (backend) => ({
+      ...backend,
+      runs: {
+        ...backend.runs,
+        async write(run, write) {
+          if (write.detach !== undefined) {
+            isDetaching = true;
+            await mayDetach;
+          }
+          return backend.runs.write(run, write);
+        },
+      },
+    }));
+    const begun = await site.first.handOver('page', { delivery: 'detach' });
+    await questions(site.first, begun);
+    await registration(site);
+    await waitUntil(() => isDetaching, { what: 'the turn to be detached' });
+    const { length } = site.replies;
+    site.agent.release(site.agent.begun[0] ?? '');
+    await waitUntil(() => site.replies.length > length, { what: 'the push' });
+    detach();
+    expect(await outcomeOf(site.first, begun)).toBe('Authorized.');
   });
 
   it('proves its token and names its task, or is refused; what is repeated or late changes nothing [A2A-35]', async () => {

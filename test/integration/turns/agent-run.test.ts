@@ -83,6 +83,7 @@ async function begin({ script, tools = [], fault, ...world }: World) {
     history,
     input,
     stopped: stopping.signal,
+    released: new AbortController().signal,
     title: 'Helper',
     delivery: 'hold',
     idle: createIdleDetection(300_000, () => undefined),

@@ -386,6 +386,7 @@ describe('a call whose arguments refer to secrets', () => {
     isAttended: true,
     hops: 0,
     signal: new AbortController().signal,
+    released: new AbortController().signal,
     ask: async () => Promise.reject(new Error('nobody is asked')),
     delegate: async () => Promise.reject(new Error('nobody is asked')),
     beforeDispatch: async () => input,

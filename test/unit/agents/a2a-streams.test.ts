@@ -1,4 +1,4 @@
-import { RunDetachedError } from '@parley/shared/runs/interruption';
+import { RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { guardEvents } from '../../../services/api/src/agents/a2a/event-guard.ts';
 import { createFollower, type Follower } from '../../../services/api/src/agents/a2a/follow/follower.ts';
@@ -107,16 +107,14 @@ describe('a task that is read again', () => {
 });
 
 describe('a push that comes while a pod loses the turn', () => {
-  it.each([
-    ['is passed on', new RunDetachedError(), 1],
-    ['is not passed on when the turn ends', new Error('stopped'), 0],
-  ])('%s', (_, reason, forwards) => {
+  function open(reason: Error) {
     let push: (mayBeMissed: boolean) => void = () => undefined;
-    let forwarded = 0;
+    const state = { forwarded: 0 };
     const ending = new AbortController();
+    const releasing = new AbortController();
     const run = {
       link: { offersPush: true, agent: { mayPush: true } },
-      call: { callKey: 'sr_1 call', signal: ending.signal },
+      call: { callKey: 'sr_1 call', signal: ending.signal, released: releasing.signal },
       state: { taskId: 'task' },
       pushes: {
         subscribe(onPush: typeof push) {
@@ -124,7 +122,7 @@ describe('a push that comes while a pod loses the turn', () => {
           return () => undefined;
         },
         async forward() {
-          forwarded += 1;
+          state.forwarded += 1;
         },
       },
     } as unknown as TaskRun;
@@ -133,10 +131,48 @@ describe('a push that comes while a pod loses the turn', () => {
     const pushed = followPushes(run, { wake, follower, signal: ending.signal });
     push(true);
     push(false);
-    pushed.attended();
-    push(false);
-    ending.abort(reason);
-    pushed.close();
-    expect(forwarded).toBe(forwards);
+    const close = () => {
+      ending.abort(reason);
+      pushed.close();
+    };
+    return { state, pushed, push: () => push(false), close, release: () => releasing.abort() };
+  }
+
+  it.each([
+    ['is passed on once the turn is detached', new RunDetachedError(), 1],
+    ['is not passed on when the turn ends', new Error('stopped'), 0],
+    ['is not passed on to a pod that continues the turn at once', new RunInterruptedError(), 0],
+  ])('%s', (_, reason, forwards) => {
+    const { state, pushed, push, close, release } = open(reason);
+    pushed.reading()();
+    push();
+    close();
+    expect(state.forwarded).toBe(0);
+    release();
+    expect(state.forwarded).toBe(forwards);
+  });
+
+  it('is passed on when it came during the last reading of the task, or before the turn was detached', () => {
+    const during = open(new RunDetachedError());
+    const attended = during.pushed.reading();
+    during.push();
+    attended();
+    const after = open(new RunDetachedError());
+    after.pushed.reading()();
+    during.close();
+    after.close();
+    after.push();
+    for (const { state, release } of [during, after]) {
+      release();
+      expect(state.forwarded).toBe(1);
+    }
+  });
+
+  it('is not passed on when what it is about was read', () => {
+    const { state, pushed, close, release } = open(new RunDetachedError());
+    pushed.reading()();
+    close();
+    release();
+    expect(state.forwarded).toBe(0);
   });
 });

@@ -5,7 +5,7 @@ import { messageIdOf } from './checkpoint.ts';
 import { isPassing, RemoteFault } from './faults.ts';
 import { createFollower, type Follower } from './follow/follower.ts';
 import { createPartials } from './follow/partials.ts';
-import { followPushes, type PushFollower } from './follow/pushes.ts';
+import { followPushes } from './follow/pushes.ts';
 import { createTaskWake, type TaskWake } from './follow/wake.ts';
 import type { EventStream } from './link.ts';
 import { taskOutcome } from './outcome.ts';
@@ -24,7 +24,8 @@ interface Attendance {
   readonly run: TaskRun;
   readonly wake: TaskWake;
   readonly follower: Follower;
-  readonly pushed: PushFollower;
+  /** Called once what was read of the task is attended to. */
+  readonly attended: () => void;
   readonly pause: AuthorizationPause;
   readonly openedAt: number;
 }
@@ -41,11 +42,12 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
   const pause = createPause(run, ending.signal);
   const pushed = followPushes(run, { wake, follower, signal });
   const partials = createPartials(run.call);
-  const attendance = { run, wake, follower, pushed, pause, openedAt: performance.now() };
+  const attending = { run, wake, follower, pause, openedAt: performance.now() };
   let seen = '';
   try {
     follower.adopt(events);
     for (;;) {
+      const attended = pushed.reading();
       const task = await readTask(run, taskId);
       const mark = task === undefined ? seen : markOf(task);
       if (mark !== seen) follower.changed();
@@ -54,7 +56,7 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
         return taskOutcome(link.agent.title, task, link.agent);
       if (task !== undefined) pushed.register();
       partials.show(task?.artifacts ?? []);
-      const result = await attendOnce(attendance, task);
+      const result = await attendOnce({ ...attending, attended }, task);
       if (result !== undefined) return result;
     }
   } finally {
@@ -69,7 +71,7 @@ async function attendOnce(
   attendance: Attendance,
   task: RemoteTask | undefined,
 ): Promise<RemoteTaskResult | undefined> {
-  const { run, wake, follower, pushed, pause, openedAt } = attendance;
+  const { run, wake, follower, attended, pause, openedAt } = attendance;
   const { link, call, over, questions } = run;
   const asked = task === undefined ? [] : readQuestions(task, link.speaksElicitation);
   if (task !== undefined) {
@@ -90,7 +92,7 @@ async function attendOnce(
   if (pause.isOver || isHopeless)
     return giveUp(run, 'waited for an authorization that the user did not give');
   const readMs = follower.nextReadMs(questions.isAsking || isAuth);
-  if (task !== undefined) pushed.attended();
+  if (task !== undefined) attended();
   await wake.sleep(Math.min(readMs, pause.leftMs), over);
   return undefined;
 }

@@ -49,6 +49,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     ...(work.callId !== undefined && { delegate: { agent: id, callId: work.callId } }),
     depth: by.depth + 1,
     signal: AbortSignal.any([by.signal, writer.fenced, clock.over, ending.signal]),
+    released: owned.released,
   };
   const produced: Message[] = [];
   try {

@@ -59,6 +59,8 @@ export interface RunContext {
   readonly depth: number;
   readonly delegateTo: Delegate;
   readonly signal: AbortSignal;
+  /** Aborted once this pod has released the run to another one, or has failed to. */
+  readonly released: AbortSignal;
   readonly onFault: (error: unknown) => void;
 }
 

@@ -39,6 +39,8 @@ export interface RunOptions extends RunAgent {
   readonly idle: IdleDetection;
   /** Releases the run to another pod. Rejects when that fails: then this pod must end it. */
   readonly release: (waits: Waits) => Promise<void>;
+  /** Aborted once `release` has settled. */
+  readonly released: AbortSignal;
   /** Withdraws the turn's open questions, which no call waits for any more. */
   readonly withdrawQuestions: () => Promise<void>;
   /** Receives the error that ended a turn, for logs. */

@@ -140,6 +140,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
       stopped,
       from,
       release,
+      released: owned.released,
       delegateTo,
       withdrawQuestions: owned.withdrawQuestions,
       onFault,

@@ -224,6 +224,7 @@ function toolCallContext(
     callKey: `${run.streamRequestId} ${toolCallId}`,
     input,
     reach: turn.reach,
+    released: runContext.released,
     isAttended: turn.support.unattended !== true,
     hops: turn.support.hops ?? 0,
     beforeDispatch: async () => {

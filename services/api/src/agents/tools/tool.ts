@@ -76,6 +76,8 @@ export interface ToolCall {
   appendEvent(event: CallEvent): Promise<void>;
   /** Aborted when the turn is stopped or lost. */
   readonly signal: AbortSignal;
+  /** Aborted once this pod has released the run of the call to another one, or has failed to. */
+  readonly released: AbortSignal;
 }
 
 /** Something a model may call. */

@@ -1,4 +1,4 @@
-import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
+import { RunDetachedError } from '@parley/shared/runs/interruption';
 import { messageIdOf } from '../checkpoint.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Follower } from './follower.ts';
@@ -8,13 +8,21 @@ import type { TaskWake } from './wake.ts';
 export interface PushFollower {
   /** Registers at the agent, once. It may refuse: then the task is polled and streamed as without pushes. */
   register(): void;
-  /** What was pushed so far was read from the task and attended to. */
-  attended(): void;
-  /** Passes on what came while this pod lost the run. */
+  /** Called before the task is read. Call the result once what was read is attended to. */
+  reading(): () => void;
+  /** Ends the subscription. While the run is being detached, it first passes on what was not attended to. */
   close(): void;
 }
 
-const NONE: PushFollower = { register: () => undefined, attended: () => undefined, close: () => undefined };
+const NONE: PushFollower = {
+  register: () => undefined,
+  reading: () => () => undefined,
+  close: () => undefined,
+};
+/** A push that was published before the run was detached may arrive so long after its pod learns of that, in ms. */
+const LATE_MS = 1_000;
+/** How long a release is awaited, in ms. */
+const RELEASE_MS = 60_000;
 
 /** Wakes the reader of a task when its agent pushes. A push is a hint: its content is read from the task. */
 export function followPushes(
@@ -33,6 +41,11 @@ export function followPushes(
     follower.pushed();
     wake.wake();
   });
+  function passOn(): void {
+    if (handled === received) return;
+    handled = received;
+    pushes?.forward().catch(() => undefined);
+  }
   return {
     register() {
       if (isRegistered) return;
@@ -40,12 +53,29 @@ export function followPushes(
       const target = { id: messageIdOf(call.callKey, 'push'), taskId, ...pushes.addressOf(taskId) };
       link.registerPush(target, signal).catch(() => undefined);
     },
-    attended() {
-      handled = received;
+    reading() {
+      const before = received;
+      return () => {
+        handled = before;
+      };
     },
     close() {
-      unsubscribe();
-      if (handled < received && belongsToAnotherPod(call.signal)) pushes.forward().catch(() => undefined);
+      // A pod that continues the run at once reads the task by itself.
+      if (!(call.signal.reason instanceof RunDetachedError)) return unsubscribe();
+      const unreleased = setTimeout(unsubscribe, RELEASE_MS).unref();
+      whenAborted(call.released, () => {
+        clearTimeout(unreleased);
+        passOn();
+        setTimeout(() => {
+          unsubscribe();
+          passOn();
+        }, LATE_MS).unref();
+      });
     },
   };
+}
+
+function whenAborted(signal: AbortSignal, then: () => void): void {
+  if (signal.aborted) then();
+  else signal.addEventListener('abort', then, { once: true });
 }
