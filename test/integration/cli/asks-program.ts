@@ -19,6 +19,21 @@ const SCENES: Readonly<Record<string, (elicitor: Elicitor) => Promise<unknown>>>
       await ask({ kind: 'choice', message: 'Which colour?', options: ['red', 'blue'] }),
     ];
   },
+  /** A sensitive question that is withdrawn when the person presses x. */
+  async withdrawn({ ask }) {
+    const controller = new AbortController();
+    process.stdin.on('keypress', (text) => {
+      if (text === 'x') setImmediate(() => controller.abort(new Error('withdrawn')));
+    });
+    const drugs = ask(
+      { kind: 'multi_choice', message: 'Which drugs?', options: ['aspirin', 'codeine'], sensitive: true },
+      { signal: controller.signal },
+    );
+    return [
+      await drugs.catch((error: Error) => error.message),
+      await ask({ kind: 'choice', message: 'Which colour?', options: ['red', 'blue'] }),
+    ];
+  },
   /** A question that is asked while another is on the screen, and one that the check of an answer asks. */
   async nested({ ask }) {
     let isAsked = false;

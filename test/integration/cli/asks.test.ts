@@ -53,6 +53,16 @@ function suite(): void {
     expect(screen).toMatch(/Which colour\?[\s\S]*blue/);
   });
 
+  it('shows no sensitive choice of a question that was withdrawn', async () => {
+    const { terminal, outcomes } = await open('withdrawn');
+    await terminal.untilShown(/Which drugs\?[\s\S]*aspirin[\s\S]*codeine/);
+    await pressAll(terminal, [...press('Space'), { type: 'x' }]);
+    await terminal.untilShown(/Which colour\?[\s\S]*red/);
+    expect(await terminal.screen()).not.toMatch(/aspirin|codeine/);
+    await pressAll(terminal, press('Enter'));
+    expect(await outcomes()).toEqual(['withdrawn', accepted('red')]);
+  });
+
   it('shows no number of a sensitive choice in plain lines', async () => {
     const { terminal, outcomes } = await open('sensitive', { plain: true });
     await terminal.untilShown(/2\. migraine\nNumber; it is not shown:\s*$/m);

@@ -60,7 +60,7 @@ it('a word goes out at once, words within 25 ms together, and the feed gets them
   expect(published.at(-1)).toMatchObject({ writerSeq: 2, offset: 0, text: 'd' });
 });
 
-it('a second of speech costs two writes', async () => {
+it('a second of text costs two writes', async () => {
   const { published, written, say: speak } = setUp();
   for (let word = 0; word < 30; word += 1) {
     await speak('word ');
@@ -71,7 +71,7 @@ it('a second of speech costs two writes', async () => {
   expect(written.length).toBeLessThanOrEqual(3);
 });
 
-it('speech costs no more writes when each of them takes longer than a word', async () => {
+it('text costs no more writes when each of them takes longer than a word', async () => {
   const { published, written, say: speak } = setUp(async () => 'written', 40);
   for (let word = 0; word < 60; word += 1) {
     await speak(`${word} `);

@@ -266,6 +266,32 @@ describe('the chain', () => {
     expect(await elicitor.ask({ kind: 'form', message: 'm', schema })).toMatchObject({ status: 'accepted' });
   });
 
+  it('asks no client without end that replies at once with answers that break a rule', async () => {
+    let refused = 0;
+    let wrong = 0;
+    const refuse = async () => {
+      refused += 1;
+      const text = 'Elicitation response content does not match requested schema: data must have answer';
+      throw Object.assign(new Error(text), { code: -32602 });
+    };
+    const acceptEmpty = async () => {
+      wrong += 1;
+      return { action: 'accept', content: {} };
+    };
+    const other = scripted('other', [accept({ answer: 'blue' })]);
+    const elicitor = createElicitor({
+      handlers: [
+        createMcpHandler({ elicit: refuse, capability: {}, priority: 60 }),
+        createMcpHandler({ elicit: acceptEmpty, capability: {} }),
+        other,
+      ],
+      timeoutSeconds: 2,
+    });
+    const outcome = await elicitor.ask({ kind: 'text', message: 'm' });
+    expect(outcome).toEqual({ status: 'accepted', value: 'blue', handler: 'other' });
+    expect([refused, wrong]).toEqual([10, 10]);
+  });
+
   it('gives an MCP client only what it declared, and never a secret', async () => {
     const elicit = async () => ({ action: 'accept', content: { answer: true } });
     const canOf = async (capability: object | undefined) => {

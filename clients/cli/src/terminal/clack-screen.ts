@@ -59,7 +59,8 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
           return option.label;
         },
       }));
-      const { options, end } = prompt.isSensitive === true ? concealed(input, shown) : visible(shown);
+      const { options, end } =
+        prompt.isSensitive === true ? concealed(streams, signal, shown) : visible(shown);
       const chosen = await select(
         withMessage(prompt, { ...streams, signal, options, ...(initial >= 0 && { initialValue: initial }) }),
       ).finally(end);
@@ -70,7 +71,8 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
       let initial = prompt.initial;
       for (;;) {
         const shown = prompt.options.map(({ value, label }) => ({ value, label }));
-        const { options, end } = prompt.isSensitive === true ? concealed(input, shown) : visible(shown);
+        const { options, end } =
+          prompt.isSensitive === true ? concealed(streams, signal, shown) : visible(shown);
         const chosen = await multiselect(
           withMessage(prompt, { ...streams, signal, options, initialValues: initial, required: false }),
         ).finally(end);
@@ -81,9 +83,13 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
         initial = chosen;
       }
     },
-    // A prompt draws itself again when the size of its output changes.
-    redraw: () => void output.emit('resize'),
+    redraw: () => redraw(output),
   };
+}
+
+/** A prompt draws itself again when the size of its output changes. */
+function redraw(output: TerminalStreams['output']): void {
+  output.emit('resize');
 }
 
 interface Labelled<Value> {
@@ -106,17 +112,24 @@ const ENDING_KEYS: ReadonlySet<string | undefined> = new Set(['return', 'escape'
 
 /**
  * Options whose labels are shown while the person picks. With the key that ends the prompt they become one word, before clack
- * draws its last line from them: this listener is registered first.
+ * draws its last line from them: this listener is registered first. A signal ends a prompt without a last line, so the prompt
+ * is drawn once more before.
  */
 function concealed<Value>(
-  input: TerminalStreams['input'],
+  { input, output }: TerminalStreams,
+  signal: AbortSignal,
   options: readonly Labelled<Value>[],
 ): DrawnOptions<Value> {
   let isEnded = false;
   const listen = (_text: string | undefined, key: { readonly name?: string; readonly sequence?: string }) => {
-    isEnded = ENDING_KEYS.has(key.name) || ENDING_KEYS.has(key.sequence);
+    isEnded = signal.aborted || ENDING_KEYS.has(key.name) || ENDING_KEYS.has(key.sequence);
+  };
+  const abort = () => {
+    isEnded = true;
+    redraw(output);
   };
   input.on('keypress', listen);
+  signal.addEventListener('abort', abort, { once: true });
   return {
     options: options.map((option) => ({
       value: option.value,
@@ -124,7 +137,10 @@ function concealed<Value>(
         return isEnded ? CONCEALED : option.label;
       },
     })),
-    end: () => void input.off('keypress', listen),
+    end() {
+      input.off('keypress', listen);
+      signal.removeEventListener('abort', abort);
+    },
   };
 }
 

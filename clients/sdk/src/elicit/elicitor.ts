@@ -35,10 +35,13 @@ export interface Elicitor {
 }
 
 const DEFAULT_TIMEOUT_SECONDS = 600;
+/** Answers of one handler to one page. A handler without a person may never give one that fits. */
+const ANSWERS_MAX = 10;
 
 /**
  * Creates an elicitor. Of the handlers that can show a prompt, the one with the highest priority takes it; one that fails
- * hands over to the next. An answer that breaks a rule is asked again, with the fault of each field.
+ * hands over to the next. An answer that breaks a rule is asked again, with the fault of each field; after ten such answers to one
+ * page, a handler has failed.
  */
 export function createElicitor(options: ElicitorOptions): Elicitor {
   const handlers = [...options.handlers].sort((a, b) => (b.priority ?? 0) - (a.priority ?? 0));
@@ -121,9 +124,9 @@ async function askSimple(asking: Asking): Promise<AskOutcome<unknown>> {
           ...(ask.kind === 'secret' && ask.name !== undefined && { name: ask.name }),
         };
   const { reply, handler } = await show(asking, prompt, 0);
-  if (reply.action !== 'accept') return outcomeOf(reply, handler);
-  if (prompt.mode === 'url') return { status: 'accepted', value: undefined, handler };
-  return { status: 'accepted', value: createSecretAnswer(String(reply.content ?? '')), handler };
+  if (reply.action !== 'accept') return outcomeOf(reply, handler.name);
+  const value = prompt.mode === 'url' ? undefined : createSecretAnswer(String(reply.content ?? ''));
+  return { status: 'accepted', value, handler: handler.name };
 }
 
 async function askPages(asking: Asking, pages: readonly Page[]): Promise<AskOutcome<unknown>> {
@@ -134,9 +137,10 @@ async function askPages(asking: Asking, pages: readonly Page[]): Promise<AskOutc
   for (const [index, page] of pages.entries()) {
     if (!page.isShown(answers)) continue;
     let faults: readonly AnswerFault[] = [];
+    let answersLeft = ANSWERS_MAX;
     for (let round = 0; ; round += 1) {
       const shown = await show(asking, promptOf(ask, page, index, faults), round);
-      handler = shown.handler;
+      handler = shown.handler.name;
       if (shown.reply.action !== 'accept') return outcomeOf(shown.reply, handler);
       const reading = await page.read(shown.reply.content ?? {});
       if (reading.ok) {
@@ -145,6 +149,10 @@ async function askPages(asking: Asking, pages: readonly Page[]): Promise<AskOutc
         break;
       }
       faults = reading.faults;
+      answersLeft -= 1;
+      if (answersLeft > 0) continue;
+      asking.failed.set(shown.handler, new Error(`${ANSWERS_MAX} answers broke the rules.`));
+      answersLeft = ANSWERS_MAX;
     }
   }
   const isSole = ask.kind !== 'form' && ask.kind !== 'approval';
@@ -202,7 +210,7 @@ async function show(
   asking: Asking,
   prompt: Prompt,
   round: number,
-): Promise<{ readonly reply: PromptReply; readonly handler: string }> {
+): Promise<{ readonly reply: PromptReply; readonly handler: ElicitationHandler }> {
   const { handlers, queues, deadline, failed } = asking;
   const attempts: Attempt[] = [];
   for (const handler of handlers) {
@@ -221,7 +229,7 @@ async function show(
     try {
       const key = asking.key === undefined ? {} : { key: `${asking.key}.${prompt.page}.${round}` };
       const call = { signal: deadline.signal, remainingMs: deadline.remainingMs(), ...key };
-      return { reply: await untilAborted(handler.handle(prompt, call), deadline.signal), handler: name };
+      return { reply: await untilAborted(handler.handle(prompt, call), deadline.signal), handler };
     } catch (error) {
       if (deadline.signal.aborted) throw error;
       failed.set(handler, error);

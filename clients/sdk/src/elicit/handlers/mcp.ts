@@ -15,7 +15,8 @@ export interface McpElicitResult {
 export interface McpHandlerOptions {
   /**
    * Sends `elicitation/create` to the client whose call is being served: `ctx.mcpReq.elicitInput`, `server.elicitInput` or a
-   * plain request of the official SDK. The first two check the answer by themselves; it is then asked again in their words.
+   * plain request of the official SDK. The first two check the answer by themselves; it is then asked again in their words,
+   * at most ten times in all.
    */
   readonly elicit: (
     params: McpElicitParams,
@@ -41,19 +42,23 @@ export function createMcpHandler({
     canHandle: ({ mode }) => (mode === 'form' && canForm) || (mode === 'url' && canUrl),
     async handle(prompt, { signal, remainingMs, key }: HandlerCall): Promise<PromptReply> {
       const endsAt = performance.now() + remainingMs;
-      for (let shown = prompt; ; ) {
+      let shown = prompt;
+      for (let round = 1; ; round += 1) {
         try {
           const timeout = Math.max(Math.ceil(endsAt - performance.now()), 1);
           return protocolReplyOf(await elicit(paramsOf(shown, key), { signal, timeout }));
         } catch (error) {
           const mismatch = mismatchOf(error);
-          if (mismatch === undefined || signal.aborted) throw error;
+          if (mismatch === undefined || signal.aborted || round >= ROUNDS_MAX) throw error;
           shown = { ...prompt, faults: [{ path: 'The last answer', message: mismatch }] };
         }
       }
     },
   };
 }
+
+/** A client that replies by itself may never give an answer that fits. */
+const ROUNDS_MAX = 10;
 
 const INVALID_PARAMS = -32602;
 const MISMATCH = /does not match requested schema: (.*)$/s;

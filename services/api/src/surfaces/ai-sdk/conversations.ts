@@ -2,7 +2,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { userOf } from '../../http/reply.ts';
 import { bearer, json, type Route, route } from '../../http/route.ts';
-import { readWaitingReply } from '../../turns/approvals/waiting-reply.ts';
+import { readHistoryWithReply } from '../../turns/approvals/waiting-reply.ts';
 import { conversationOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { HISTORY_EXAMPLE, LIST_EXAMPLE } from './examples.ts';
@@ -110,15 +110,11 @@ function historyRoute({ engine, turns }: ConversationDeps): Route {
     async handle({ caller, params, query, admitted }) {
       const conversation = conversationOf(userOf(caller), params.conversationId);
       await admitted;
-      const { messages, isRunning } = await turns.history(conversation);
-      const stream =
-        query.reply === 'waiting' && isRunning ? await turns.resumable(conversation, undefined) : undefined;
-      const reply = stream && (await readWaitingReply({ engine, turns }, stream));
-      return json(200, {
-        conversationId: conversation.conversationId,
-        messages: reply === undefined ? messages : [...messages, reply],
-        isRunning,
-      });
+      const history =
+        query.reply === 'waiting'
+          ? await readHistoryWithReply({ engine, turns }, conversation)
+          : await turns.history(conversation);
+      return json(200, { conversationId: conversation.conversationId, ...history });
     },
   });
 }

@@ -1,17 +1,38 @@
 import type { StreamRef } from '@parley/shared/domain/ids';
+import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { type BufferedMessage, createBufferedTurn } from '../buffered.ts';
 import { createTurnReader } from '../follow.ts';
+import type { ConversationHistory } from '../history.ts';
 import { readReplayFacts } from '../replay.ts';
 import type { Turns } from '../turns.ts';
 import { createApprovalWait } from './wait.ts';
 
+export interface WaitingReplyDeps {
+  readonly engine: Pick<Engine, 'replay' | 'replayItems'>;
+  readonly turns: Pick<Turns, 'history' | 'resumable' | 'isWaiting'>;
+}
+
 /**
- * The reply of a turn whose stream has ended for approvals: what the stream showed up to that end. Undefined where something
- * else of the turn is outstanding. Throws `unavailable`.
+ * Reads a conversation with the reply of a turn that waits for approvals and nothing else as its last message. Throws
+ * `not_found` where nothing was ever said, and `unavailable`.
  */
-export async function readWaitingReply(
-  deps: { readonly engine: Pick<Engine, 'replay' | 'replayItems'>; readonly turns: Pick<Turns, 'isWaiting'> },
+export async function readHistoryWithReply(
+  deps: WaitingReplyDeps,
+  conversation: ConversationRef,
+): Promise<ConversationHistory> {
+  const history = await deps.turns.history(conversation);
+  if (!history.isRunning) return history;
+  const stream = await deps.turns.resumable(conversation, undefined);
+  const reply = stream && (await readWaitingReply(deps, stream));
+  // The turn may have ended since its history was read.
+  if (reply === undefined) return deps.turns.history(conversation);
+  return { ...history, messages: [...history.messages, reply] };
+}
+
+/** What the stream of a turn showed until it ended for approvals; undefined where something else of the turn is outstanding. */
+async function readWaitingReply(
+  deps: WaitingReplyDeps,
   stream: StreamRef,
 ): Promise<BufferedMessage | undefined> {
   const read = createTurnReader({ facts: await readReplayFacts(deps, stream) });
