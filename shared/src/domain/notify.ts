@@ -44,19 +44,35 @@ export const NotifyRules = z.strictObject({
 });
 export type NotifyRules = z.infer<typeof NotifyRules>;
 
+// How many times as long as one that was not seen.
+const SEEN_FACTOR = 10;
+
+/** When an open record is opened and when it expires, in ms. */
+interface OpenTime {
+  readonly openedAt: number;
+  readonly expiresAt: number;
+}
+
+/** Until when it matters that a record was seen: half of its time. Pure. */
+export function seenUntil({ openedAt, expiresAt }: OpenTime): number {
+  return openedAt + (expiresAt - openedAt) / 2;
+}
+
 /**
  * When the channel first notifies the person of an open question or approval, outside of quiet hours and at once where
  * the time has passed. One that the person has seen comes with its first reminder or its escalation, if there is one, else
- * never: undefined. Pure.
+ * after ten times as long, and by half of its time. Pure.
  */
 export function firstNoticeAt(
   rules: NotifyRules,
-  { openedAt, now, isSeen }: Pick<NotifyState, 'openedAt' | 'now'> & { readonly isSeen: boolean },
-): number | undefined {
-  const dueAt = openedAt + rules.afterSeconds * 1_000;
-  const later = nextNotice(rules, { openedAt, now: openedAt, reminders: 0, isEscalated: false })?.at;
-  const at = isSeen ? later : dueAt;
-  return at === undefined ? undefined : endOfQuietHours(rules, Math.max(at, now));
+  { openedAt, expiresAt, now, isSeen }: OpenTime & { readonly now: number; readonly isSeen: boolean },
+): number {
+  const afterMs = rules.afterSeconds * 1_000;
+  const dueAt = openedAt + afterMs;
+  const planned = nextNotice(rules, { openedAt, now: openedAt, reminders: 0, isEscalated: false })?.at;
+  const later = Math.min(planned ?? openedAt + SEEN_FACTOR * afterMs, seenUntil({ openedAt, expiresAt }));
+  const at = isSeen ? Math.max(dueAt, later) : dueAt;
+  return endOfQuietHours(rules, Math.max(at, now));
 }
 
 /** What has been sent about an open question so far. Times are in ms. */

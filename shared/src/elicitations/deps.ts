@@ -44,6 +44,8 @@ export interface EngineDeps {
   readonly claims: Claims;
   /** Remembered approvals are records of their owners. */
   readonly ownerRecords: OwnerRecords;
+  /** Notes of what owners have seen. */
+  readonly seenRecords: OwnerRecords;
   /** The timers of this process, which expire what it asked itself. Absent in a process that asks nothing. */
   readonly timers?: Timers;
   /** The jobs that expire what is overdue when the pod that asked is gone. */

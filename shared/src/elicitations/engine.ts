@@ -78,7 +78,7 @@ export function createEngine(deps: EngineDeps) {
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(deps, input),
     watchInbox: (input: InboxInput) => watchInbox(deps, input),
     /** When channels notify people of what they have not seen. */
-    notices: createNotices(deps.ownerRecords),
+    notices: createNotices(deps.seenRecords),
     sweep: (signal?: AbortSignal) => sweep(deps, signal),
     sweepInTurn: (turn: SweepTurn, signal?: AbortSignal) => sweepInTurn(deps, turn, signal),
     /** Calls of tools that a person approves. */

@@ -31,7 +31,7 @@ export type JoinedItem =
       readonly at: number;
       readonly event: string;
       readonly elicitation: Elicitation;
-      /** True when a channel may notify the owner. */
+      /** True when it is still open, and a channel may notify the owner. */
       readonly hasNotices?: true;
     }
   | {
@@ -117,7 +117,8 @@ function itemOf(
       at,
       event: event.type,
       elicitation: toWire(asOf(record.row, event, at), shown),
-      ...(record.row.definition.notify !== undefined && { hasNotices: true }),
+      ...(record.row.definition.notify !== undefined &&
+        !isTerminal(record.row.status) && { hasNotices: true }),
     };
   }
   const approvalEvent = readApprovalEvent(event);
@@ -125,14 +126,15 @@ function itemOf(
   const record = records.get(approvalEvent.approvalId);
   if (record?.family !== 'approval') return undefined;
   const row = approvalAsOf(record.row, approvalEvent, at);
+  const isOver = isApprovalEnded(record.row.status);
   return {
     type: 'approval',
     id,
     at,
     event: approvalEvent.type,
     approval: toApprovalWire(row, shown),
-    isOver: isApprovalEnded(record.row.status),
-    ...(record.row.definition.notify !== undefined && { hasNotices: true }),
+    isOver,
+    ...(record.row.definition.notify !== undefined && !isOver && { hasNotices: true }),
   };
 }
 

@@ -42,6 +42,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     conversations,
     erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, subscriptions, fence }),
     ownerRecords: createMemoryOwnerRecords(fence, SURFACE_RECORDS),
+    seenRecords: createMemoryOwnerRecords(fence, SURFACE_RECORDS),
     workflowRecords: createMemoryOwnerRecords(fence, { max: settings.workflowEntriesMax, beyond: 'refuse' }),
     outbox,
     subscriptions,

@@ -92,6 +92,8 @@ export interface Backend {
   readonly erasure: Erasure;
   /** Records of surfaces, by owner. */
   readonly ownerRecords: OwnerRecords;
+  /** Notes of what people have seen, by owner. They have a bound of their own. */
+  readonly seenRecords: OwnerRecords;
   /** Entries of workflows, by owner. They have a bound of their own. */
   readonly workflowRecords: OwnerRecords;
   /** Sealed credentials. */

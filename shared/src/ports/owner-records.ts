@@ -11,7 +11,7 @@ export interface RecordBound {
   readonly beyond: 'drop' | 'refuse';
 }
 
-/** The bound of the records of surfaces. */
+/** The bound of the records of surfaces, and of the notes of what was seen. */
 export const SURFACE_RECORDS: RecordBound = { max: OWNER_RECORDS_MAX, beyond: 'drop' };
 
 /** The error for an entry of a workflow that is one too many. */

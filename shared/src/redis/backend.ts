@@ -112,6 +112,7 @@ export function createRedisBackend({
     connect: createRedisConnectStore(redis, onError),
     erasure: createRedisErasure(redis, onError),
     ownerRecords: createRedisOwnerRecords(redis, { index: 'records', bound: SURFACE_RECORDS, onError }),
+    seenRecords: createRedisOwnerRecords(redis, { index: 'seen-records', bound: SURFACE_RECORDS, onError }),
     workflowRecords: createRedisOwnerRecords(redis, {
       index: 'workflow-records',
       bound: { max: settings.workflowEntriesMax, beyond: 'refuse' },

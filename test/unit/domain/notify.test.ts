@@ -27,14 +27,19 @@ describe('notices of open questions', () => {
     expect(nextNotice(rules, { ...state, reminders: 2, isEscalated: true })).toBeUndefined();
   });
 
-  it('begin once the person has not seen it for so long, else with the first reminder or the escalation', () => {
-    const first = (isSeen: boolean, more: object = {}, now = state.now) =>
-      firstNoticeAt({ ...rules, ...more }, { openedAt: state.openedAt, now, isSeen });
+  it('begin once the person has not seen it for so long, else later and by half of its time', () => {
+    const first = (isSeen: boolean, more: object = {}, now = state.now, expiresAt = AT('14:00:00')) =>
+      firstNoticeAt({ ...rules, ...more }, { openedAt: state.openedAt, expiresAt, now, isSeen });
     expect(first(false)).toBe(AT('10:01:00'));
     expect(first(false, {}, AT('12:00:00'))).toBe(AT('12:00:00'));
     expect(first(true)).toBe(AT('10:11:00'));
     expect(first(true, { remind: undefined })).toBe(AT('10:15:00'));
-    expect(first(true, { remind: undefined, escalate: undefined })).toBeUndefined();
+    const plain = { remind: undefined, escalate: undefined };
+    expect(first(true, plain)).toBe(AT('10:10:00'));
+    expect(first(true, plain, AT('10:20:00'))).toBe(AT('10:20:00'));
+    expect(first(true, plain, state.now, AT('10:08:00'))).toBe(AT('10:04:00'));
+    expect(first(true, {}, state.now, AT('10:08:00'))).toBe(AT('10:04:00'));
+    expect(first(true, plain, state.now, AT('10:01:30'))).toBe(AT('10:01:00'));
     const quietHours = { from: '10:00', to: '10:30', timeZone: 'UTC' };
     expect(first(false, { quietHours })).toBe(AT('10:30:00'));
     expect(first(true, { quietHours, escalate: undefined })).toBe(AT('10:40:00'));

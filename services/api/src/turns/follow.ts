@@ -95,7 +95,7 @@ async function* readAll(
     for await (const item of items) {
       for (const event of read(item)) {
         // Before it is sent: the reader may end with this event.
-        const asked = 'hasNotices' in item ? openIn(event) : undefined;
+        const asked = 'hasNotices' in item ? askedIn(event) : undefined;
         if (asked !== undefined) onAsked?.(asked);
         yield event;
       }
@@ -105,11 +105,10 @@ async function* readAll(
   }
 }
 
-/** The open question or approval of an event. */
-function openIn(event: FollowedEvent): Elicitation | Approval | undefined {
-  if (event.type === 'approval') return event.isOver ? undefined : event.approval;
-  const isOpen = event.type === 'question' && event.change !== 'elicitation-resolved';
-  return isOpen ? event.elicitation : undefined;
+/** The question or approval of an event. */
+function askedIn(event: FollowedEvent): Elicitation | Approval | undefined {
+  if (event.type === 'approval') return event.approval;
+  return event.type === 'question' ? event.elicitation : undefined;
 }
 
 type FeedItem = Exclude<WatchItem, { type: 'reset' }>;

@@ -1,4 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Approval } from '@parley/shared/domain/approvals/approval';
+import { unmaskArguments } from '@parley/shared/domain/approvals/mask';
+import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { messageIdOf } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
@@ -54,30 +57,43 @@ export async function readHistory(
     if (newest?.role === 'assistant' && last !== undefined) newest.id = messageIdOf(last.streamRequestId);
     append(shown, input ?? []);
     if (shown.some(({ parts }) => parts.some(isCall)))
-      addApprovals(shown, await approvalsOf(deps, conversation));
+      addApprovals(shown, await approvalsOf(deps, conversation, running));
     return { messages: JSON.parse(jsonLine(shown)), isRunning: input !== undefined };
   }
 }
 
-/** The approvals of a conversation that are still kept, oldest first. */
+/** The ended approvals of the ended turns of a conversation that are still kept, newest first. */
 async function approvalsOf(
   { engine }: Pick<HistoryDeps, 'engine'>,
   { tenant, userId, conversationId }: ConversationRef,
+  running: string | undefined,
 ): Promise<Approval[]> {
   const request = { owner: { tenant, userId }, conversationId, limit: APPROVALS_MAX };
   const { rows, now } = await engine.approvals.list(request);
-  return rows.map((row) => toApprovalWire(row, { now, content: true })).reverse();
+  const ended = rows.filter(
+    ({ status, definition }) => isApprovalEnded(status) && definition.streamRequestId !== running,
+  );
+  return ended.map((row) => toApprovalWire(row, { now, content: true }));
 }
 
-/** Shows each call with its approval. A model may use the id of a call again in a later turn: the order tells them apart. */
+/**
+ * Shows each call with its approval. The ids of calls are unique within a turn only, and the messages do not name their
+ * turn: an approval belongs to the newest call with its id, its tool and its arguments.
+ */
 function addApprovals(shown: readonly ShownMessage[], approvals: Approval[]): void {
-  for (const { parts } of shown)
+  for (const { parts } of shown.toReversed())
     for (const [at, part] of parts.entries()) {
       if (!isCall(part)) continue;
-      const found = approvals.findIndex(({ toolCallId }) => toolCallId === part.toolCallId);
+      const found = approvals.findIndex((approval) => isOfCall(approval, part));
       const [approval] = found === -1 ? [] : approvals.splice(found, 1);
       if (approval !== undefined) parts[at] = toolPartOf(part, approval, outcomeOf(part));
     }
+}
+
+function isOfCall({ tool, arguments: asked, masked, ...approval }: Approval, call: ToolPart): boolean {
+  if (approval.toolCallId !== call.toolCallId || tool.name !== call.toolName) return false;
+  const input = isRecord(call.input) ? call.input : {};
+  return isDeepStrictEqual(unmaskArguments(asked, input, masked), input);
 }
 
 function outcomeOf({ state, output = null, errorText = '' }: ToolPart): ToolPartEnd | undefined {

@@ -21,7 +21,7 @@ import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
 import { callMessage, oneCallId, type ServerTool } from '../agents/loop/one-call.ts';
-import { noteSeen, type ReachDeps } from '../agents/loop/reach.ts';
+import { createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { CallTarget, McpOffering, OfferedTool } from '../agents/tools/mcp-offer.ts';
@@ -107,8 +107,8 @@ export interface Turns {
    * also where no worker runs. The returned function ends the checks.
    */
   attend(stream: StreamRef): () => void;
-  /** Notes that the client of a turn was sent an open question or approval. Never rejects. */
-  noteSeen(stream: StreamRef, asked: Elicitation | Approval): Promise<void>;
+  /** For one reader of a turn, its client: notes that it was sent an open question or approval. Never rejects. */
+  seenNotes(stream: StreamRef): (asked: Elicitation | Approval) => Promise<void>;
   /** Hands all turns of this pod over to other pods. Resolves once that is done. */
   close(): Promise<void>;
 }
@@ -166,7 +166,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     timeline: (conversation) => readTimeline(deps, conversation),
     stop: podRuns.stop,
     attend: watch,
-    noteSeen: (stream, asked) => noteSeen(deps, stream, asked),
+    seenNotes: (stream) => createSeenNotes(deps, stream),
     close: podRuns.close,
   };
 }

@@ -15,8 +15,8 @@ export function recordKey(owner: Owner, name: string): string {
   return ownedBy(owner, 'record', `/${encodeURIComponent(name)}`);
 }
 
-/** What lists an owner's records: those of surfaces, or the entries of workflows. */
-type RecordIndex = 'records' | 'workflow-records';
+/** What lists an owner's records: those of surfaces, notes of what was seen, or the entries of workflows. */
+type RecordIndex = 'records' | 'seen-records' | 'workflow-records';
 
 /** Sorted set: the names of an owner's records, by the time (ms) at which each expires. */
 function recordsKey(owner: Owner, index: RecordIndex = 'records'): string {

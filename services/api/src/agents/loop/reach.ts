@@ -5,6 +5,7 @@ import type { NotifyRules } from '@parley/shared/domain/notify';
 import { needsOf, type QuestionShape, type Reach, reachOf } from '@parley/shared/domain/reach';
 import type { Support } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import { oncePerRecord } from '@parley/shared/elicitations/notices';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 
 /** What a deployment has for people whose client cannot show a question. */
@@ -39,24 +40,25 @@ export function withNotices<Given extends Pick<Engine, 'ask'>>(
 }
 
 /**
- * Notes that the client of a turn was sent an open question or approval, so that no channel notifies the person of it. A
- * question that this client cannot show is not noted. Never rejects: without the note the person is notified as well.
+ * Notes that one reader of a turn, its client, was sent open questions and approvals, so that channels notify the person of
+ * them later. Each is noted once; a question that this client cannot show is not. Never rejects: without the note the
+ * person is notified as well.
  */
-export async function noteSeen(
+export function createSeenNotes(
   { engine, runs }: { readonly engine: Pick<Engine, 'notices'>; readonly runs: Pick<Runs, 'read'> },
   stream: StreamRef,
-  asked: Elicitation | Approval,
-): Promise<void> {
-  try {
+): (asked: Elicitation | Approval) => Promise<void> {
+  let support: Promise<Support | undefined> | undefined;
+  const note = oncePerRecord(async (asked) => {
     if ('elicitationId' in asked) {
-      const { run } = await runs.read(stream);
-      if (run === undefined) return;
+      support ??= runs.read(stream).then(({ run }) => run?.support);
+      const client = await support;
       // A form that only its page can show comes as a url question.
-      const client = { ...run.support, page: false, notify: false };
-      if (reachOf(needsOf(asked), client) !== 'client') return;
+      if (client === undefined) return;
+      if (reachOf(needsOf(asked), { ...client, page: false, notify: false }) !== 'client') return;
     }
     await engine.notices.seen(stream, asked);
-  } catch {
-    // Redis is away.
-  }
+  });
+  // It fails where Redis is away.
+  return (asked) => note(asked).catch(() => undefined);
 }

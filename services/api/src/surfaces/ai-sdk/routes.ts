@@ -169,7 +169,8 @@ function chatEvents(
 
 /** Clients of the AI SDK show approvals, and the questions that they declare. */
 function seenIn({ turns }: TurnDeps, stream: StreamRef): FollowTurnOptions['onAsked'] {
-  return (asked) => void turns.noteSeen(stream, asked);
+  const note = turns.seenNotes(stream);
+  return (asked) => void note(asked);
 }
 
 /** Records decisions on calls, and streams what follows in the turn whose stream ended for them. */

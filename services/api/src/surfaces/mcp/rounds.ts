@@ -69,7 +69,8 @@ export async function followRound(
 
 /** Clients of MCP show the questions that they declare, and no approvals. */
 export function seenIn({ turns }: Pick<McpDeps, 'turns'>, run: StreamRef): FollowTurnOptions['onAsked'] {
-  return (asked) => void ('elicitationId' in asked && turns.noteSeen(run, asked));
+  const note = turns.seenNotes(run);
+  return (asked) => void ('elicitationId' in asked && note(asked));
 }
 
 /** The state of a call as its events go by. `until` is the last event that was there when its reader came. */

@@ -146,8 +146,8 @@ function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
       steps: deps.steps,
     });
     // A client without the nonce gets no envelope, so that it shows neither questions nor approvals.
-    const onAsked: FollowTurnOptions['onAsked'] =
-      nonce === undefined ? undefined : (asked) => void deps.turns.noteSeen(run, asked);
+    const note = nonce === undefined ? undefined : deps.turns.seenNotes(run);
+    const onAsked: FollowTurnOptions['onAsked'] = note && ((asked) => void note(asked));
     const events = await followTurn(deps, run, { signal: place.signal, facts, onAsked });
     return {
       type: 'events',

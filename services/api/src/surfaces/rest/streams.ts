@@ -1,7 +1,4 @@
-import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { UserId } from '@parley/shared/domain/elicitations/ask-input';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
@@ -9,6 +6,7 @@ import { hasScope } from '@parley/shared/domain/service-key';
 import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
+import { oncePerRecord } from '@parley/shared/elicitations/notices';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { z } from 'zod';
 import { SAMPLE_ANSWERED, SAMPLE_ELICITATION, sampleEvents } from '../../http/docs/samples.ts';
@@ -145,25 +143,19 @@ function inboxEvent(item: InboxItem): SseFrameEvent {
   }
 }
 
-/** The items, of which open questions and approvals are noted as seen by their owner. */
+/** The items, of which open questions and approvals are noted as seen by their owner, each once. */
 async function* withNotes(
   { notices }: Pick<Engine, 'notices'>,
   owner: Owner,
   items: AsyncIterable<WatchItem>,
 ): AsyncGenerator<WatchItem, void> {
+  const note = oncePerRecord((asked) => notices.seen(owner, asked));
   for await (const item of items) {
-    const asked = askedIn(item);
     // Without the note the person is notified as well.
-    if (asked !== undefined) notices.seen(owner, asked).catch(() => undefined);
+    if ('hasNotices' in item)
+      note(item.type === 'approval' ? item.approval : item.elicitation).catch(() => undefined);
     yield item;
   }
-}
-
-/** The open record of which a channel may notify the person, if the item is about one. */
-function askedIn(item: WatchItem): Elicitation | Approval | undefined {
-  if (!('hasNotices' in item)) return undefined;
-  if (item.type === 'approval') return item.isOver ? undefined : item.approval;
-  return isTerminal(item.elicitation.status) ? undefined : item.elicitation;
 }
 
 /** The items as events, without those that have none. Releases the place of the stream at its end, whatever ends it. */
