@@ -4,6 +4,7 @@ import { beginTask } from '../../../services/api/src/agents/a2a/begin.ts';
 import { newCheckpoint } from '../../../services/api/src/agents/a2a/checkpoint.ts';
 import { RemoteFault } from '../../../services/api/src/agents/a2a/faults.ts';
 import { createLink, type RemoteLinkDeps } from '../../../services/api/src/agents/a2a/link.ts';
+import { taskOutcome } from '../../../services/api/src/agents/a2a/outcome.ts';
 import { type ClientSdk, createClientSdkLoader } from '../../../services/api/src/agents/a2a/sdk.ts';
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
 import { createScrubFor } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
@@ -49,6 +50,22 @@ describe('the text of an error of a remote agent', () => {
       .catch((error: Error) => error.message);
     expect(fault).toContain('xxx [redacted]');
     expect(fault).not.toContain('sss');
+  });
+});
+
+describe('the artifacts of a remote task', () => {
+  it('are one text for the pieces that an agent streams, without a secret that was cut by them', async () => {
+    const secret = 's'.repeat(40);
+    const texts = ['Hel', 'lo wor', 'ld: sss', secret.slice(3), ...Array.from({ length: 300 }, () => '.')];
+    const artifacts = [{ artifactId: 'a', parts: texts.map((text) => ({ text })) }];
+    const getTask = async () => sdk.core.Task.fromJSON({ id: 'task', contextId: '', artifacts });
+    const task = await openLink({ getTask }, secret).get('task', AbortSignal.timeout(60_000));
+    const status = { state: 'TASK_STATE_COMPLETED' };
+    const limits = { artifactsMax: 1, resultLengthMax: 1_000 };
+    expect(taskOutcome('Desk', { ...task, status }, limits)).toEqual({
+      type: 'returned',
+      output: `Hello world: [redacted]${'.'.repeat(300)}`,
+    });
   });
 });
 

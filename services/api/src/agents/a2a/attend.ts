@@ -41,7 +41,7 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
   questions.attendBy({ waiting: clock.waiting, onSettled: wake.wake });
   const pause = createPause(run, ending.signal);
   const pushed = followPushes(run, { wake, follower, signal });
-  const partials = createPartials(run.call);
+  const partials = createPartials(run);
   const attending = { run, wake, follower, pause, openedAt: performance.now() };
   let seen = '';
   try {
@@ -55,7 +55,7 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
       if (task !== undefined && isTerminalState(task.status.state))
         return taskOutcome(link.agent.title, task, link.agent);
       if (task !== undefined) pushed.register();
-      partials.show(task?.artifacts ?? []);
+      await partials.show(task?.artifacts ?? []);
       const result = await attendOnce({ ...attending, attended }, task);
       if (result !== undefined) return result;
     }

@@ -19,6 +19,10 @@ const TaskCheckpoint = z.looseObject({
   workedMs: z.number().default(0),
   /** Time for which the task has waited for authorizations that are no questions, in ms. */
   waitedMs: z.number().default(0),
+  /** Characters of all partial texts that were shown. */
+  shownLength: z.number().default(0),
+  /** Digest of the last partial text that was shown. */
+  shownDigest: z.string().optional(),
 });
 export type TaskCheckpoint = z.infer<typeof TaskCheckpoint>;
 
@@ -34,7 +38,16 @@ export function parseTaskCheckpoint(text: string): TaskCheckpoint | undefined {
 /** The checkpoint of a call that has sent nothing. Its context is its own, so that its task can be found by it. */
 export function newCheckpoint(callKey: string): TaskCheckpoint {
   const contextId = `parley-${digestOf([callKey, 'context']).slice(0, 32)}`;
-  return { contextId, isSending: false, asked: [], done: [], refusals: {}, workedMs: 0, waitedMs: 0 };
+  return {
+    contextId,
+    isSending: false,
+    asked: [],
+    done: [],
+    refusals: {},
+    workedMs: 0,
+    waitedMs: 0,
+    shownLength: 0,
+  };
 }
 
 /** The id of a message of a call. A message that is sent again has the same id, from any pod. */

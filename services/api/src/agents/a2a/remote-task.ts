@@ -19,6 +19,11 @@ const Parts = z
   .array(RemotePart)
   .default([])
   .transform((parts) => parts.slice(0, PARTS_MAX));
+/** Agents that stream an artifact append a part for each piece of its text. */
+const ArtifactParts = z
+  .array(RemotePart)
+  .default([])
+  .transform((parts) => joinTexts(parts).slice(0, PARTS_MAX));
 export const RemoteMessage = z.looseObject({ messageId: z.string().default(''), parts: Parts });
 export type RemoteMessage = z.infer<typeof RemoteMessage>;
 
@@ -35,13 +40,23 @@ export const RemoteTask = z.looseObject({
       timestamp: z.string().max(100).optional(),
     })
     .default({ state: '' }),
-  artifacts: z.array(z.looseObject({ name: z.string().optional(), parts: Parts })).default([]),
+  artifacts: z.array(z.looseObject({ name: z.string().optional(), parts: ArtifactParts })).default([]),
   history: z
     .array(z.looseObject({ messageId: z.string().default('') }))
     .default([])
     .transform((messages) => messages.slice(-HISTORY_MAX)),
 });
 export type RemoteTask = z.infer<typeof RemoteTask>;
+
+function joinTexts(parts: readonly RemotePart[]): RemotePart[] {
+  const joined: RemotePart[] = [];
+  for (const part of parts) {
+    const last = joined.at(-1);
+    if (part.text === undefined || last?.text === undefined) joined.push({ ...part });
+    else last.text += part.text;
+  }
+  return joined;
+}
 
 /** Differs when the task has changed. Some agents stamp the same status anew at each reading. */
 export function markOf({ status: { timestamp: _timestamp, ...status } }: Pick<RemoteTask, 'status'>): string {

@@ -1,25 +1,30 @@
-import type { ToolCall } from '../../tools/tool.ts';
+import { digestOf } from '../checkpoint.ts';
 import { textOf } from '../outcome.ts';
 import type { RemoteTask } from '../remote-task.ts';
+import type { TaskRun } from '../task-run.ts';
 
 /** Shows on the turn's stream what a task has produced so far. */
 export interface Partials {
-  show(artifacts: RemoteTask['artifacts']): void;
+  /** Shows a text that differs from the last one. Rejects when the run belongs to another pod. */
+  show(artifacts: RemoteTask['artifacts']): Promise<void>;
 }
 
 const TEXT_LENGTH_MAX = 4_000;
 /** Of all partial texts of a call together: the feed of the turn keeps them. */
 const SHOWN_LENGTH_MAX = 64_000;
+/** A blank, or a character of a script that is written without blanks. No header has a character of these scripts. */
+const WORD_END =
+  /[\s\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
-export function createPartials(call: Pick<ToolCall, 'toolCallId' | 'appendEvent'>): Partials {
-  let last = '';
-  let shown = 0;
+export function createPartials(run: Pick<TaskRun, 'call' | 'state' | 'save'>): Partials {
   return {
-    show(artifacts) {
+    async show(artifacts) {
+      const { call, state } = run;
       const text = wholeWords(artifacts.map(({ parts }) => textOf(parts)).join('\n\n'));
-      if (text === '' || text === last || shown + text.length > SHOWN_LENGTH_MAX) return;
-      last = text;
-      shown += text.length;
+      const shownLength = state.shownLength + text.length;
+      const shownDigest = digestOf([text]);
+      if (text === '' || shownDigest === state.shownDigest || shownLength > SHOWN_LENGTH_MAX) return;
+      await run.save({ shownLength, shownDigest });
       // A run that can no longer record it learns why by its next write.
       call.appendEvent({ type: 'tool-partial', toolCallId: call.toolCallId, text }).catch(() => undefined);
     },
@@ -28,9 +33,11 @@ export function createPartials(call: Pick<ToolCall, 'toolCallId' | 'appendEvent'
 
 /** The last word may be incomplete, and so a secret that is removed only as a whole. */
 function wholeWords(text: string): string {
-  const cut = text.slice(0, TEXT_LENGTH_MAX);
-  return cut
-    .slice(0, cut.search(/\s\S*$/) + 1)
+  const characters = [...text.slice(0, TEXT_LENGTH_MAX)];
+  const end = characters.findLastIndex((character) => WORD_END.test(character));
+  return characters
+    .slice(0, end + 1)
+    .join('')
     .trim()
     .toWellFormed();
 }
