@@ -28,8 +28,18 @@ export interface RemoteAgentOptions {
   readonly authorization?: string | ((value: string | undefined) => boolean);
   /** Text that each stream sends as an event after its first. */
   readonly malformed?: string;
+  /** Default none. */
+  readonly skills?: readonly RemoteSkill[];
   /** Changes the card before it is served. */
   readonly card?: (card: AgentCard) => Promise<AgentCard> | AgentCard;
+}
+
+/** A skill of the card. */
+export interface RemoteSkill {
+  readonly id: string;
+  readonly name?: string;
+  readonly description?: string;
+  readonly examples?: readonly string[];
 }
 
 export interface RemoteAgent extends Pick<ScriptedExecutor, 'messages' | 'begun' | 'cancelled' | 'release'> {
@@ -40,6 +50,8 @@ export interface RemoteAgent extends Pick<ScriptedExecutor, 'messages' | 'begun'
   work(taskId: string): Promise<void>;
   /** Asks again what a task asked: in the same message with a new timestamp, or in a new message. */
   repeat(taskId: string, message?: 'new'): Promise<void>;
+  /** Changes the skills of the card. */
+  offer(skills: readonly RemoteSkill[]): void;
   /** Where a task is pushed. */
   pushTargets(taskId: string): Promise<readonly TaskPushNotificationConfig[]>;
   /** While true, requests are not answered and their connections end. `missing`: they get 404. */
@@ -94,6 +106,9 @@ export async function startRemoteAgent(options: RemoteAgentOptions = {}): Promis
     ...executor,
     url,
     requests,
+    offer(skills) {
+      card.skills = AgentCard.fromJSON({ skills }).skills;
+    },
     pushTargets: (taskId) => targets.load(taskId, new ServerCallContext()),
     work: (taskId) =>
       report(taskId, (status) => ({
@@ -147,6 +162,6 @@ function cardOf(url: string, options: RemoteAgentOptions): AgentCard {
     securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
     defaultInputModes: ['text/plain'],
     defaultOutputModes: ['text/plain'],
-    skills: [],
+    skills: options.skills ?? [],
   });
 }

@@ -38,6 +38,9 @@ const LINES: Readonly<Record<string, readonly [TaskState, string]>> = {
 
 type Reply = { readonly elicitationId: string; readonly action: string; readonly content?: object };
 
+/** The words of a task are its last paragraph. */
+const wordsOf = (text: string) => text.split('\n\n').at(-1) ?? '';
+
 export interface ScriptedExecutor extends AgentExecutor {
   /** Messages that the executor got, in order. */
   readonly messages: readonly Message[];
@@ -86,7 +89,8 @@ export function createScriptedExecutor(): ScriptedExecutor {
       messages.push(userMessage);
       const speaker = createSpeaker(bus, taskId, contextId);
       speakers.set(taskId, speaker);
-      const { text, data } = contentOf(userMessage);
+      const { text: whole, data } = contentOf(userMessage);
+      const text = wordsOf(whole);
       if (text === 'message') return bus.publish(AgentEvent.message(speaker.message([textPart('Just so.')])));
       if (task === undefined) {
         begun.push(taskId);

@@ -335,6 +335,84 @@ describe('what a remote agent streams', () => {
   });
 });
 
+describe('the skills of a remote agent', () => {
+  const BOOK = {
+    id: 'book',
+    name: 'Book\na trip',
+    description: 'Books \u202etrips.',
+    examples: ['Zermatt in May', 'Two\nlines'],
+  };
+  const skilled = { delegate: ', skills: true' };
+
+  /** The tools of the last request to the model, by name. */
+  const offered = () => {
+    const tools = model.requests.at(-1)?.body.tools ?? [];
+    return new Map(tools.map(({ function: { name, description = '' } }) => [name, description]));
+  };
+
+  it.each([WAYS[0], WAYS[3]])('are tools, and a message names its skill (%j)', async (way) => {
+    const { agent, pod } = await open({ ...way, skills: [BOOK, { id: 'pay a bill' }] }, skilled);
+    const begun = await pod.handOver('desk__book: Zermatt');
+    expect(await outcomeOf(pod, begun)).toBe('Hello: Zermatt');
+    const tools = offered();
+    expect([...tools.keys()]).toEqual(['desk__book']);
+    expect(tools.get('desk__book')).toBe(
+      'Hands a task to the agent Travel Desk, which knows nothing of this conversation, and returns its answer. ' +
+        'Travels. It does the task by its skill Book a trip. Books [U+202E]trips.\nExamples:\n- Zermatt in May\n- Two lines',
+    );
+    const [message] = agent.messages;
+    expect(message?.parts[0]?.content?.value).toBe('Use your skill Book a trip (book).\n\nZermatt');
+    expect(message?.metadata).toMatchObject({ 'https://parley.dev/a2a/skill': 'book' });
+    expect(agent.requests.filter((line) => line.startsWith('GET /.well-known'))).toHaveLength(1);
+  });
+
+  it('are bounded, with names and descriptions as those of tools of servers', async () => {
+    const many = Array.from({ length: 200 }, (_, index) => ({
+      id: `do.${index}`,
+      description: 'x'.repeat(5_000),
+    }));
+    const { pod } = await open({ skills: many }, skilled);
+    await outcomeOf(pod, await pod.handOver('desk__none: x'));
+    const tools = offered();
+    expect(tools.size).toBe(128);
+    for (const [name, description] of tools) {
+      expect(name).toMatch(/^desk__do_\d+_[0-9a-f]{8}$/);
+      expect(description).toMatch(/x{4095}…$/);
+    }
+  });
+
+  it('are asked for in place of one tool, which is offered while the card cannot be read or names none', async () => {
+    const plain = await open({ skills: [BOOK] });
+    await outcomeOf(plain.pod, await plain.pod.handOver('x'));
+    expect([...offered().keys()]).toEqual(['delegate_to_desk']);
+    const { agent, pod } = await open({ skills: [BOOK] }, skilled);
+    agent.cut(true);
+    expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('Nothing was done.');
+    expect([...offered().keys()]).toEqual(['delegate_to_desk']);
+    agent.cut(false);
+    agent.offer([]);
+    expect(await outcomeOf(pod, await pod.handOver('x'))).toBe('Hello: x');
+    expect([...offered().keys()]).toEqual(['delegate_to_desk']);
+  });
+
+  it('are read without a question to the person, and with their credential only', async () => {
+    const { agent, pod } = await open(
+      { authorization: 'Bearer mine', skills: [BOOK] },
+      {
+        ...skilled,
+        entry: ', credentialScope: user, connector: desk',
+        file: 'connectors:\n  desk: { type: api_key, title: Desk, instructions: Ask the desk. }\n',
+      },
+    );
+    const begun = await pod.handOver('x');
+    const [asked] = await questions(pod, begun);
+    expect(asked?.definition.context).toMatchObject({ trigger: 'credential_required' });
+    expect([...offered().keys()]).toEqual(['delegate_to_desk']);
+    expect(agent.requests).toEqual([]);
+    await pod.turns.stop(begun.conversation);
+  });
+});
+
 describe('a remote agent that cannot be called', () => {
   it('is named as unreachable, and nothing was done', async () => {
     const { agent, pod } = await open();

@@ -28,7 +28,10 @@ export const NO_CREDENTIALS: Credentials = {
   completeOpen: async () => undefined,
 };
 
-/** A model whose first reply hands each task of the person to the remote agent, and that then repeats the outcomes. */
+/**
+ * A model whose first reply hands each task of the person to the remote agent, and that then repeats the outcomes. A task such
+ * as `desk__book: Zermatt` names the tool.
+ */
 export function startHandingModel(): Promise<ScriptedModel> {
   return startScriptedModel({
     script: [
@@ -36,7 +39,10 @@ export function startHandingModel(): Promise<ScriptedModel> {
         results.length > 0
           ? { text: results.map(({ text }) => text).join(' ') }
           : {
-              calls: userText.split(' + ').map((task) => ({ name: 'delegate_to_desk', arguments: { task } })),
+              calls: userText.split(' + ').map((words) => {
+                const [task = '', name = 'delegate_to_desk'] = words.split(': ').reverse();
+                return { name, arguments: { task } };
+              }),
             },
     ],
   });
@@ -51,6 +57,8 @@ export interface RemotePodOptions {
   /** More of the remote agent's entry, and of the file. */
   readonly entry?: string;
   readonly file?: string;
+  /** More of the entry of the agent that names the remote one. */
+  readonly delegate?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly limits?: string;
   readonly credentials?: Credentials;
@@ -67,7 +75,7 @@ export function openRemotePod(options: RemotePodOptions) {
 a2aAgents:
   desk: { title: Travel Desk, cardUrl: "${cardUrl}"${entry} }
 agents:
-  helper: { title: Helper, model: scripted, instructions: Help., delegates: [{ agent: desk, description: Travels. }], limits: { steps: 5${options.limits ?? ''} } }
+  helper: { title: Helper, model: scripted, instructions: Help., delegates: [{ agent: desk, description: Travels.${options.delegate ?? ''} }], limits: { steps: 5${options.limits ?? ''} } }
 ${file}`,
     'agents.yaml',
     options.env ?? {},

@@ -139,6 +139,34 @@ describe('a turn that waits for a remote task', () => {
     expect(agent.messages).toHaveLength(sent + 1);
   });
 
+  it.each([
+    { name: 'desk__book', skills: [{ id: 'book', name: 'Book' }] },
+    { name: 'delegate_to_desk', skills: [] },
+  ])('continues a call of $name although the card has other skills now', async ({ name, skills }) => {
+    const skilled = await startRemoteAgent({ skills });
+    const backend = createMemoryBackend(ROOMY);
+    const given = { model, backend, cardUrl: skilled.url, delegate: ', skills: true' };
+    const first = openRemotePod({ ...given, pod: 'first' });
+    const begun = await first.handOver(`${name}: ask`, { delivery: 'detach' });
+    const [asked] = await questions(first, begun);
+    await waitUntil(async () => (await backend.runs.standing(begun.run))?.owner === DETACHED, {
+      what: 'the turn to be detached',
+    });
+    await first.close();
+    skilled.offer([{ id: 'sell', name: 'Sell' }]);
+    const second = openRemotePod({ ...given, pod: 'second' });
+    onTestFinished(async () => {
+      await second.close();
+      await skilled.stop();
+      await backend.close();
+    });
+    await answer(second, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'blue' } });
+    await second.turns.resumable(begun.conversation, undefined);
+    expect(await outcomeOf(second, begun)).toBe('Heard: blue');
+    expect(skilled.begun).toHaveLength(1);
+    expect(skilled.messages).toHaveLength(2);
+  });
+
   it('stays with its pod while one call has several questions and another call works', async () => {
     const talking = await startRemoteAgent({ speaksElicitation: true, streaming: false });
     const backend = createMemoryBackend(ROOMY);

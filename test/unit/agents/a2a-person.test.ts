@@ -26,7 +26,10 @@ describe('a remote agent that is named people of one tenant', () => {
   it('is not called for those of another one', async () => {
     const deps = { person: { tenant: 'other', userId: 'bob' } } as unknown as RemoteCallDeps;
     const agent = { title: 'Desk', userHeader: 'Parley-User', userTenant: 'acme' } as RemoteAgentTarget;
-    const outcome = await callRemoteAgent(deps, agent, {} as NamedCall, 'x').catch((error: unknown) => error);
+    const task = { task: 'x' };
+    const outcome = await callRemoteAgent(deps, agent, {} as NamedCall, task).catch(
+      (error: unknown) => error,
+    );
     expect(outcome).toEqual({
       type: 'failed',
       message: 'Desk cannot be called for users of this tenant. Nothing was done.',

@@ -4,6 +4,7 @@ import { messageIdOf } from './checkpoint.ts';
 import { describeFault, HTTP_ERROR, isPassing, RemoteFault } from './faults.ts';
 import type { EventStream, OutgoingMessage, RemoteReply } from './link.ts';
 import { messageOutcome } from './outcome.ts';
+import { taskText } from './skills.ts';
 import type { TaskRun } from './task-run.ts';
 
 interface Begun {
@@ -26,8 +27,9 @@ export async function beginTask(run: TaskRun, task: string): Promise<Begun | Too
     const message: OutgoingMessage = {
       messageId: messageIdOf(run.call.callKey, 'task'),
       contextId: run.state.contextId,
-      part: { text: task },
+      part: { text: taskText(task, run.state.skill) },
       hops: run.call.hops + 1,
+      skill: run.state.skill?.id,
     };
     if (mayHaveBegun && !run.link.isRepeatable) return findBegun(run, message);
     await pauseBefore(attempt, run.over);

@@ -3,7 +3,7 @@ import type { NamedCall } from '../delegation/delegate-tool.ts';
 import type { ServiceRefusal } from '../tools/account-question.ts';
 import type { Credentials } from '../tools/credentials.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
-import { createPersonalService } from '../tools/personal-service.ts';
+import { createPersonalService, type PersonalService } from '../tools/personal-service.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
 import { mayHaveBegun, openAgent } from './open-agent.ts';
@@ -11,6 +11,7 @@ import { createRemoteQuestions, type RemoteQuestions } from './questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemoteAgents } from './remote-agents.ts';
 import { runRemoteTask } from './run-task.ts';
+import type { GivenTask, RemoteSkill } from './skills.ts';
 import type { CallPushes, RemoteTaskResult, RemoteTaskRules } from './task-run.ts';
 
 export interface RemoteCallDeps {
@@ -36,10 +37,9 @@ export async function callRemoteAgent(
   deps: RemoteCallDeps,
   agent: RemoteAgentTarget,
   call: NamedCall,
-  task: string,
+  task: GivenTask,
 ): Promise<ToolOutcome> {
-  // The header names no tenant: the same id in two tenants would be one person there.
-  if (agent.userHeader !== undefined && agent.userTenant !== deps.person.tenant)
+  if (!isForTenant(agent, deps.person))
     return failed(`${agent.title} cannot be called for users of this tenant. Nothing was done.`);
   const questions = createRemoteQuestions(call, { agent, ...deps.rules });
   try {
@@ -58,13 +58,57 @@ export async function callRemoteAgent(
   }
 }
 
+/** How long a step of the model waits for a card. A card that comes later is there for the next step. */
+const SKILLS_MS = 5_000;
+
+/**
+ * The skills of the agent's card, read with the project's credential or with the person's own. None while the card cannot
+ * be read. Never asks the person. Rejects only with the reason of the signal.
+ */
+export async function readSkills(
+  deps: RemoteCallDeps,
+  agent: RemoteAgentTarget,
+  signal: AbortSignal,
+): Promise<readonly RemoteSkill[]> {
+  const { userId } = deps.person;
+  if (!isForTenant(agent, deps.person)) return [];
+  const over = AbortSignal.any([signal, AbortSignal.timeout(SKILLS_MS)]);
+  const read = async (credential: Readonly<Record<string, string>>): Promise<SkillsResult> => {
+    try {
+      return { type: 'skills', skills: await deps.agents.skills(agent, { userId, credential }, over) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof RemoteFault)
+        return error.kind === 'unauthorized'
+          ? { type: error.kind, status: error.status }
+          : { type: 'absent' };
+      if (over.aborted) return { type: 'absent' };
+      throw error;
+    }
+  };
+  const service = personalServiceOf(deps, agent);
+  const result = service === undefined ? await read({}) : await service.read(read, signal);
+  return result?.type === 'skills' ? result.skills : [];
+}
+
+type SkillsResult =
+  | { readonly type: 'skills'; readonly skills: readonly RemoteSkill[] }
+  | { readonly type: 'unauthorized'; readonly status: 401 | 403 }
+  | { readonly type: 'absent' };
+
+/** The header names no tenant: the same id in two tenants would be one person there. */
+function isForTenant({ userHeader, userTenant }: RemoteAgentTarget, { tenant }: TurnPerson): boolean {
+  return userHeader === undefined || userTenant === tenant;
+}
+
 async function attempt(
-  { agents, credentials, asker, person, rules, pushesOf }: RemoteCallDeps,
+  deps: RemoteCallDeps,
   agent: RemoteAgentTarget,
   questions: RemoteQuestions,
   call: NamedCall,
-  task: string,
+  task: GivenTask,
 ): Promise<RemoteTaskResult | ServiceRefusal> {
+  const { agents, person, rules, pushesOf } = deps;
   const { tenant, userId } = person;
   const work = async (credential: Readonly<Record<string, string>>): Promise<RemoteTaskResult> => {
     const opened = await openAgent({ agents, agent, questions, call }, { userId, credential });
@@ -72,9 +116,20 @@ async function attempt(
     const pushes = pushesOf?.({ tenant, userId, callKey: call.callKey });
     return runRemoteTask({ link: opened, rules, questions, pushes, call }, task);
   };
-  if (agent.personal === undefined) return work({});
+  const service = personalServiceOf(deps, agent);
+  return service === undefined ? work({}) : service.call<RemoteTaskResult>(call, work);
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The person's account at the agent, which gives the headers of a call. Undefined for agents that need none. */
+function personalServiceOf(
+  { credentials, asker, person: { tenant, userId }, rules }: RemoteCallDeps,
+  agent: RemoteAgentTarget,
+): PersonalService<Headers> | undefined {
+  if (agent.personal === undefined) return undefined;
   const { connectorId, credentialType } = agent.personal;
-  const service = createPersonalService({
+  return createPersonalService<Headers>({
     title: agent.title,
     open: ({ headers }) => headers,
     ref: { tenant, userId, toolId: agent.id, connectorId },
@@ -83,5 +138,4 @@ async function attempt(
     agent: asker,
     questionTimeoutSeconds: rules.questionTimeoutSeconds,
   });
-  return service.call<RemoteTaskResult>(call, work);
 }

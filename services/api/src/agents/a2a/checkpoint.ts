@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { SkillRef } from './skills.ts';
 
 /** How far a call of a remote agent has come. Kept in the record of the call, so that any pod can continue it. */
 const TaskCheckpoint = z.looseObject({
@@ -9,6 +10,8 @@ const TaskCheckpoint = z.looseObject({
   contextId: z.string().optional(),
   /** True from before the first message is sent until its reply is known. */
   isSending: z.boolean().default(false),
+  /** The skill that the task is for. */
+  skill: SkillRef.optional(),
   /** Keys of the questions that were ever asked. */
   asked: z.array(z.string()).default([]),
   /** Keys of the questions that are settled. */
@@ -36,11 +39,12 @@ export function parseTaskCheckpoint(text: string): TaskCheckpoint | undefined {
 }
 
 /** The checkpoint of a call that has sent nothing. Its context is its own, so that its task can be found by it. */
-export function newCheckpoint(callKey: string): TaskCheckpoint {
+export function newCheckpoint(callKey: string, skill?: SkillRef): TaskCheckpoint {
   const contextId = `parley-${digestOf([callKey, 'context']).slice(0, 32)}`;
   return {
     contextId,
     isSending: false,
+    ...(skill !== undefined && { skill }),
     asked: [],
     done: [],
     refusals: {},

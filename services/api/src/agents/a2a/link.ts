@@ -9,6 +9,7 @@ import { faultOf, RemoteFault } from './faults.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import { RemoteMessage, type RemotePart, RemoteTask, type TaskIds } from './remote-task.ts';
 import type { ClientSdk } from './sdk.ts';
+import { SKILL_KEY } from './skills.ts';
 
 /** A message to a remote agent. */
 export interface OutgoingMessage {
@@ -18,6 +19,8 @@ export interface OutgoingMessage {
   readonly part: { readonly text: string } | { readonly data: Readonly<Record<string, unknown>> };
   /** For one that begins a task: how many deployments have delegated it, this one included. */
   readonly hops?: number;
+  /** For one that begins a task: the id of the skill that the task is for. */
+  readonly skill?: string | undefined;
 }
 
 /** What a message led to. */
@@ -253,7 +256,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
 }
 
 function sendParams(
-  { messageId, contextId = '', taskId = '', part, hops }: OutgoingMessage,
+  { messageId, contextId = '', taskId = '', part, hops, skill }: OutgoingMessage,
   { core }: ClientSdk,
 ) {
   const isText = 'text' in part;
@@ -270,7 +273,10 @@ function sendParams(
       parts: [
         { content, metadata: undefined, filename: '', mediaType: isText ? 'text/plain' : 'application/json' },
       ],
-      metadata: hops === undefined ? undefined : { [HOPS_KEY]: hops },
+      metadata:
+        hops === undefined
+          ? undefined
+          : { [HOPS_KEY]: hops, ...(skill !== undefined && { [SKILL_KEY]: skill }) },
       extensions: isText ? [] : [ELICITATION_EXTENSION],
       referenceTaskIds: [],
     },

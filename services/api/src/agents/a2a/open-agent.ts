@@ -6,7 +6,7 @@ import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
 import type { RemoteLink } from './link.ts';
 import type { RemoteQuestions } from './questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
-import type { RemoteAgents } from './remote-agents.ts';
+import type { CalledFor, RemoteAgents } from './remote-agents.ts';
 import type { RemoteTaskResult } from './task-run.ts';
 
 const RETRY_MIN_MS = 500;
@@ -18,8 +18,6 @@ export interface OpeningParts {
   readonly questions: RemoteQuestions;
   readonly call: ToolCall;
 }
-
-type CalledFor = Parameters<RemoteAgents['open']>[1];
 
 /**
  * The agent, or why it cannot be called. An agent that may have begun the task is tried until the time of the task is

@@ -10,6 +10,13 @@ import { faultOf } from './faults.ts';
 import { createLink, type RemoteLink } from './link.ts';
 import { personHeaders, type RemoteAgentTarget } from './remote-agent.ts';
 import { type ClientSdk, createClientSdkLoader } from './sdk.ts';
+import { type RemoteSkill, skillsIn } from './skills.ts';
+
+/** The person for whom an agent is called, and the headers of their credential. */
+export interface CalledFor {
+  readonly userId: string;
+  readonly credential: Readonly<Record<string, string>>;
+}
 
 /** The remote agents of a pod. */
 export interface RemoteAgents {
@@ -17,11 +24,9 @@ export interface RemoteAgents {
    * The agent, to be called for a person, with the headers of their credential besides its own. Its card is fetched, or
    * taken from the cache. Throws RemoteFault, and the reason of the signal.
    */
-  open(
-    agent: RemoteAgentTarget,
-    person: { readonly userId: string; readonly credential: Readonly<Record<string, string>> },
-    signal: AbortSignal,
-  ): Promise<RemoteLink>;
+  open(agent: RemoteAgentTarget, person: CalledFor, signal: AbortSignal): Promise<RemoteLink>;
+  /** The skills of its card, which is read in the same way. Throws RemoteFault, and the reason of the signal. */
+  skills(agent: RemoteAgentTarget, person: CalledFor, signal: AbortSignal): Promise<readonly RemoteSkill[]>;
   close(): void;
 }
 
@@ -106,13 +111,22 @@ export function createRemoteAgents({
     return card;
   }
 
+  async function readFor(agent: RemoteAgentTarget, { userId, credential }: CalledFor, signal: AbortSignal) {
+    const sdk = await loadSdk();
+    const secrets = { ...agent.headers, ...credential };
+    const all = { ...secrets, ...personHeaders(agent, userId) };
+    const fetchImpl = fetchOf(agent, all);
+    const read = await raceAbort({ signal }, cardOf(sdk, agent, all, fetchImpl));
+    return { sdk, fetchImpl, read, scrub: createScrubFor(Object.values(secrets)) };
+  }
+
   return {
-    async open(agent, { userId, credential }, signal) {
-      const sdk = await loadSdk();
-      const secrets = { ...agent.headers, ...credential };
-      const all = { ...secrets, ...personHeaders(agent, userId) };
-      const fetchImpl = fetchOf(agent, all);
-      const read = await raceAbort({ signal }, cardOf(sdk, agent, all, fetchImpl));
+    async skills(agent, person, signal) {
+      const { read, scrub } = await readFor(agent, person, signal);
+      return skillsIn(read.card, agent.id, scrub);
+    },
+    async open(agent, person, signal) {
+      const { sdk, fetchImpl, read, scrub } = await readFor(agent, person, signal);
       const options = { fetchImpl, legacyCompat: { enabled: true } };
       const { JsonRpcTransportFactory, RestTransportFactory, ClientFactory } = sdk.client;
       const factory = new ClientFactory({
@@ -120,7 +134,6 @@ export function createRemoteAgents({
         cardResolver: { resolve: async () => read.card },
       });
       const client = await factory.createFromAgentCard(read.card);
-      const { value } = createScrubFor(Object.values(secrets));
       return createLink({
         sdk,
         client,
@@ -128,7 +141,7 @@ export function createRemoteAgents({
         agent,
         exchanges,
         statusOf: (exchange) => statuses.get(exchange),
-        scrub: <T>(given: T) => value(given) as T,
+        scrub: <T>(given: T) => scrub.value(given) as T,
       });
     },
     close() {

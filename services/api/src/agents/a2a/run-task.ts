@@ -6,6 +6,7 @@ import { beginTask } from './begin.ts';
 import { newCheckpoint, parseTaskCheckpoint } from './checkpoint.ts';
 import { describeFault, FATE_UNKNOWN, RemoteFault } from './faults.ts';
 import type { EventStream } from './link.ts';
+import type { GivenTask } from './skills.ts';
 import type { RemoteTaskResult, TaskRun } from './task-run.ts';
 
 /** How long the agent may take to accept that its task is cancelled, in ms. */
@@ -17,12 +18,12 @@ const CANCEL_MS = 3_000;
  */
 export async function runRemoteTask(
   parts: Pick<TaskRun, 'link' | 'rules' | 'questions' | 'pushes' | 'call'>,
-  task: string,
+  { task, skill }: GivenTask,
 ): Promise<RemoteTaskResult> {
   const { link, call } = parts;
   const { title, taskMs } = link.agent;
   const recorded = call.round();
-  const before = recorded === undefined ? newCheckpoint(call.callKey) : parseTaskCheckpoint(recorded);
+  const before = recorded === undefined ? newCheckpoint(call.callKey, skill) : parseTaskCheckpoint(recorded);
   if (before === undefined) return failed(`The task of ${title} can no longer be found. ${FATE_UNKNOWN}`);
   const clock = startWorkClock(taskMs, before.workedMs);
   const over = AbortSignal.any([call.signal, clock.over]);

@@ -1,4 +1,4 @@
-/** The client of the A2A SDK, loaded by the first task: pods without remote agents never load it. */
+/** The client of the A2A SDK, loaded by the first use of a remote agent: pods without remote agents never load it. */
 async function load() {
   const [core, client] = await Promise.all([import('@a2a-js/sdk'), import('@a2a-js/sdk/client')]);
   return { core, client };

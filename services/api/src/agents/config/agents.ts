@@ -16,6 +16,12 @@ const ToolSource = z.strictObject({
 const Delegate = z.strictObject({
   agent: Id.describe('Another entry of `agents`, or an entry of `acpAgents` or `a2aAgents`.'),
   description: prose(2_000, 'Purpose of the other agent, for the delegating model.'),
+  skills: z
+    .boolean()
+    .default(false)
+    .describe(
+      '`true`, for an entry of `a2aAgents`: the skills of its card are tools of their own, `<agent>__<skill>`, in place of the one tool (docs/a2a.md).',
+    ),
 });
 
 const AgentLimits = z

@@ -84,6 +84,12 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
     }
     for (const [index, delegate] of agent.delegates.entries()) {
       refer(['agents', id, 'delegates', index, 'agent'], delegate.agent, 'agents', 'acpAgents', 'a2aAgents');
+      const isOther = ids.agents.includes(delegate.agent) || ids.acpAgents.includes(delegate.agent);
+      if (delegate.skills && isOther)
+        findings.push({
+          path: ['agents', id, 'delegates', index, 'skills'],
+          message: 'is for entries of `a2aAgents` only',
+        });
     }
     findings.push(
       ...duplicates(

@@ -24,17 +24,38 @@ export interface DelegateToolOptions {
   readonly work?: (call: NamedCall, task: string) => Promise<ToolOutcome>;
 }
 
+export interface TaskToolOptions {
+  readonly name: string;
+  readonly title: string;
+  /** Display name of the agent that does the task. */
+  readonly agentTitle: string;
+  /** What the agent does, for the delegating model. */
+  readonly description: string;
+  /** Does the task. */
+  readonly work: (call: NamedCall, task: string) => Promise<ToolOutcome>;
+}
+
 /** A call, and the name of its tool for models. */
 export type NamedCall = ToolCall & { readonly toolName: string };
 
 /** The tool by which an agent delegates a task to another agent and gets its answer. */
 export function createDelegateTool(options: DelegateToolOptions): Tool {
   const { agent, title, description, work = (call, task) => call.delegate(agent, task) } = options;
-  const name = toolNameOf(agent);
+  return createTaskTool({
+    name: toolNameOf(agent),
+    title: `Ask ${title}`,
+    agentTitle: title,
+    description,
+    work,
+  });
+}
+
+/** A tool with one argument, the task of another agent. */
+export function createTaskTool({ name, title, agentTitle, description, work }: TaskToolOptions): Tool {
   return {
     name,
-    title: `Ask ${title}`,
-    description: `Hands a task to the agent ${title}, which knows nothing of this conversation, and returns its answer. ${description}`,
+    title,
+    description: `Hands a task to the agent ${agentTitle}, which knows nothing of this conversation, and returns its answer. ${description}`,
     inputSchema: INPUT_SCHEMA,
     async call(call) {
       const input = DelegateInput.safeParse(call.input);

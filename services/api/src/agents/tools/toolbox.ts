@@ -1,4 +1,4 @@
-import { callRemoteAgent, type PushesOf } from '../a2a/call-agent.ts';
+import type { PushesOf } from '../a2a/call-agent.ts';
 import { remoteAgentOf } from '../a2a/remote-agent.ts';
 import type { RemoteAgents } from '../a2a/remote-agents.ts';
 import { acpAgentOf } from '../acp/acp-agent.ts';
@@ -7,6 +7,7 @@ import { runAcpTask } from '../acp/run-task.ts';
 import type { Agent } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import { createDelegateTool, type NamedCall } from '../delegation/delegate-tool.ts';
+import { recordedSkillTool, remoteTools } from '../delegation/remote-tools.ts';
 import type { McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure } from '../mcp/calls/results.ts';
 import { withApproval } from './approvals/gate.ts';
@@ -71,28 +72,29 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     Object.entries(config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
 
-  function delegateTool(
-    { title: asker, limits }: Agent,
-    { agent: id, description }: Agent['delegates'][number],
+  async function delegateTools(
+    { title: asker, limits, delegates }: Agent,
     person: TurnPerson,
-  ): Tool {
+    { signal, called }: { readonly signal: AbortSignal; readonly called?: ReadonlySet<string> },
+  ): Promise<{ readonly tools: readonly Tool[]; readonly recorded?: (name: string) => Tool }> {
     const { questionsPerCall: questionsMax, questionTimeoutSeconds } = limits;
     const rules = { questionsMax, questionTimeoutSeconds };
-    const remote = remoteAgentOf(loaded, id);
-    if (remote !== undefined && a2a !== undefined) {
-      const deps = { agents: a2a, credentials, asker, person, rules, pushesOf };
-      const work = (call: NamedCall, task: string) => callRemoteAgent(deps, remote, call, task);
-      return createDelegateTool({ agent: id, title: remote.title, description, work });
-    }
-    const target = acpAgentOf(loaded, id);
-    if (target === undefined || acp === undefined)
-      return createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description });
-    return createDelegateTool({
-      agent: id,
-      title: target.title,
-      description,
-      work: (call, task) => runAcpTask(acp, target, rules, call, task),
-    });
+    const remote = a2a && { agents: a2a, credentials, asker, person, rules, pushesOf };
+    const toolsOf = async ({ agent: id, ...delegate }: Agent['delegates'][number]): Promise<Tool[]> => {
+      const agent = remoteAgentOf(loaded, id);
+      if (agent !== undefined && remote !== undefined)
+        return remoteTools(remote, { agent, ...delegate, signal, ...(called !== undefined && { called }) });
+      const { description } = delegate;
+      const target = acpAgentOf(loaded, id);
+      if (target === undefined || acp === undefined)
+        return [createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description })];
+      const work = (call: NamedCall, task: string) => runAcpTask(acp, target, rules, call, task);
+      return [createDelegateTool({ agent: id, title: target.title, description, work })];
+    };
+    const tools = (await Promise.all(delegates.map(toolsOf))).flat();
+    const agents = delegates.flatMap(({ agent: id }) => remoteAgentOf(loaded, id) ?? []);
+    if (remote === undefined || agents.length === 0) return { tools };
+    return { tools, recorded: (name) => recordedSkillTool(remote, agents, name) };
   }
 
   async function findOffer(
@@ -147,7 +149,10 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
   return async (agent, person, signal, called) => {
     const { tenant, userId } = person;
     const now = { signal, ...(called !== undefined && { called }) };
-    const offers = await Promise.all(agent.tools.map((source) => findOffer(agent, source, person, now)));
+    const [offers, delegates] = await Promise.all([
+      Promise.all(agent.tools.map((source) => findOffer(agent, source, person, now))),
+      delegateTools(agent, person, now),
+    ]);
     const redeemed = (tool: Tool) =>
       secrets === undefined ? tool : withSecretsRedeemed(tool, secrets, { tenant, userId });
     // The approval comes first: a secret is redeemed for a call that is made.
@@ -157,8 +162,10 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     const takers = secrets === undefined ? [] : offers.flatMap(takersOf);
     const timeoutSeconds = agent.limits.questionTimeoutSeconds;
     const own = agent.elicit ? [createElicitTool({ agent: agent.title, takers, timeoutSeconds })] : [];
-    const delegates = agent.delegates.map((delegate) => delegateTool(agent, delegate, person));
-    return [...own, ...delegates, ...offered];
+    const tools = [...own, ...delegates.tools, ...offered];
+    const names = new Set(tools.map(({ name }) => name));
+    const gone = [...(called ?? [])].filter((name) => !names.has(name));
+    return [...tools, ...gone.flatMap((name) => delegates.recorded?.(name) ?? [])];
   };
 }
 

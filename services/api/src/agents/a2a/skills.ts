@@ -1,0 +1,68 @@
+import type { AgentCard } from '@a2a-js/sdk';
+import { readable, readableLine } from '@parley/shared/domain/readable';
+import { z } from 'zod';
+import type { Scrub } from '../mcp/calls/scrub.ts';
+import { createToolOffer } from '../mcp/calls/tool-offer.ts';
+import { DEFAULT_MCP_LIMITS } from '../mcp/limits.ts';
+
+/** The metadata of a message that begins a task: the id of the skill of the agent's card that the task is for. */
+export const SKILL_KEY = 'https://parley.dev/a2a/skill';
+
+/** A skill as messages name it to its agent. */
+export const SkillRef = z.object({ id: z.string(), name: z.string() });
+export type SkillRef = z.infer<typeof SkillRef>;
+
+/** A task, and the skill of the agent that it is for. */
+export interface GivenTask {
+  readonly task: string;
+  readonly skill?: SkillRef | undefined;
+}
+
+/** A skill of a card that can be offered as a tool. */
+export interface RemoteSkill extends SkillRef {
+  /** The name of its tool for models. */
+  readonly toolName: string;
+  /** Its description and examples, in the length that descriptions of tools may have. */
+  readonly description: string;
+}
+
+const CardSkill = z.looseObject({
+  id: z.string(),
+  name: z.string().catch(''),
+  description: z.string().catch(''),
+  examples: z.array(z.string()).catch([]),
+});
+
+/** The skills of a card, by the rules for tools that MCP servers list: skills that these rules drop are left out. */
+export function skillsIn(
+  { skills }: Pick<AgentCard, 'skills'>,
+  agentId: string,
+  scrub: Scrub,
+): readonly RemoteSkill[] {
+  const offer = createToolOffer({ ...DEFAULT_MCP_LIMITS, serverId: agentId, mirrorsParams: false, scrub });
+  for (const raw of Array.isArray(skills) ? skills.slice(0, DEFAULT_MCP_LIMITS.toolsMax) : []) {
+    const skill = CardSkill.safeParse(raw);
+    if (skill.success) offer.add(listedSkill(skill.data));
+  }
+  return offer.done().tools.map(({ name: id, modelName: toolName, title = '', description }) => ({
+    id,
+    toolName,
+    name: title === '' ? id : title.toWellFormed(),
+    description: description.toWellFormed(),
+  }));
+}
+
+function listedSkill({ id, name, description, examples }: z.infer<typeof CardSkill>) {
+  const shown = examples.map((one) => `- ${readableLine(one)}`).join('\n');
+  return {
+    name: id,
+    title: readableLine(name),
+    description: readable(shown === '' ? description : `${description}\nExamples:\n${shown}`.trim()),
+    inputSchema: { type: 'object' },
+  };
+}
+
+/** The text of the message that begins a task. Agents that do not read its metadata learn from it which skill is meant. */
+export function taskText(task: string, skill: SkillRef | undefined): string {
+  return skill === undefined ? task : `Use your skill ${skill.name} (${skill.id}).\n\n${task}`;
+}

@@ -1,0 +1,77 @@
+import { callRemoteAgent, type RemoteCallDeps, readSkills } from '../a2a/call-agent.ts';
+import { parseTaskCheckpoint } from '../a2a/checkpoint.ts';
+import type { RemoteAgentTarget } from '../a2a/remote-agent.ts';
+import type { RemoteSkill } from '../a2a/skills.ts';
+import type { Agent } from '../config/file.ts';
+import { modelToolName } from '../mcp/calls/tool-name.ts';
+import { failed, type Tool } from '../tools/tool.ts';
+import { createDelegateTool, createTaskTool } from './delegate-tool.ts';
+
+export interface RemoteToolsOptions extends Pick<Agent['delegates'][number], 'description' | 'skills'> {
+  readonly agent: RemoteAgentTarget;
+  readonly signal: AbortSignal;
+  /** Names of tools that the current step has already called. The plain tool stays offered when it is one of them. */
+  readonly called?: ReadonlySet<string>;
+}
+
+/**
+ * The tools by which an agent delegates to a remote agent: one for each skill of its card, or a single one where skills
+ * are not asked for, or none can be read.
+ */
+export async function remoteTools(
+  deps: RemoteCallDeps,
+  { agent, description, skills, signal, called }: RemoteToolsOptions,
+): Promise<Tool[]> {
+  const plain = createDelegateTool({
+    agent: agent.id,
+    title: agent.title,
+    description,
+    work: (call, task) => callRemoteAgent(deps, agent, call, { task }),
+  });
+  const known = skills ? await readSkills(deps, agent, signal) : [];
+  const tools = known.map((skill) => skillTool(deps, agent, description, skill));
+  return tools.length === 0 || called?.has(plain.name) === true ? [plain, ...tools] : tools;
+}
+
+function skillTool(
+  deps: RemoteCallDeps,
+  agent: RemoteAgentTarget,
+  purpose: string,
+  { id, name, toolName, description }: RemoteSkill,
+): Tool {
+  return createTaskTool({
+    name: toolName,
+    agentTitle: agent.title,
+    title: `Ask ${agent.title}: ${name}`,
+    description: `${purpose} It does the task by its skill ${name}. ${description}`,
+    work: (call, task) => callRemoteAgent(deps, agent, call, { task, skill: { id, name } }),
+  });
+}
+
+/**
+ * Continues a call that was made of a skill which is not offered now, such as because the card has changed: the record of
+ * the call names the skill.
+ */
+export function recordedSkillTool(
+  deps: RemoteCallDeps,
+  agents: readonly RemoteAgentTarget[],
+  name: string,
+): Tool {
+  const given = { name, agentTitle: '', title: name, description: '' };
+  const { inputSchema } = createTaskTool({ ...given, work: async () => failed('') });
+  return {
+    name,
+    description: '',
+    inputSchema,
+    async call(call) {
+      const skill = parseTaskCheckpoint(call.round() ?? '')?.skill;
+      const agent = skill && agents.find(({ id }) => modelToolName(id, skill.id) === name);
+      if (agent === undefined) return failed(`There is no tool named ${name}.`);
+      const tool = createTaskTool({
+        ...given,
+        work: (named, task) => callRemoteAgent(deps, agent, named, { task, skill }),
+      });
+      return tool.call(call);
+    },
+  };
+}
