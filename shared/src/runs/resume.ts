@@ -1,10 +1,8 @@
-import type { PushedCall } from '../domain/a2a/pushed-call.ts';
 import { isParleyError } from '../domain/errors.ts';
-import type { Owner, StreamRef } from '../domain/ids.ts';
+import type { StreamRef } from '../domain/ids.ts';
 import { DETACHED, type Run, UNOWNED } from '../domain/runs/run.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import { type DeliveryKind, NOT_UNDERSTOOD } from '../ports/delivery/kind.ts';
-import type { EventBus } from '../ports/elicitations/event-bus.ts';
 import { parseResumeTask, RESUME_RUN } from '../ports/runs/resume-task.ts';
 import type { RunQueue } from '../ports/runs/run-queue.ts';
 import type { Runs } from '../ports/runs/runs.ts';
@@ -90,34 +88,4 @@ function areDelegatesWaiting(deps: ResumeIfMissedDeps, run: Run): Promise<boolea
     const standing = await deps.runs.standing(delegate);
     return standing?.owner === DETACHED && resumeIfMissed(deps, delegate, standing.term);
   });
-}
-
-export interface WakeCallDeps extends ResumeRunDeps {
-  readonly pushedCalls: EventBus<PushedCall>;
-}
-
-/** A call of a run of this owner. */
-export interface OwnedCall extends Owner {
-  /** As `ToolCall.callKey`: the stream request of its run, a space, and its id in that run. */
-  readonly callKey: string;
-}
-
-/** The run of a call. */
-export function runOfCall({ tenant, userId, callKey }: OwnedCall): StreamRef {
-  const [streamRequestId = ''] = callKey.split(' ');
-  return { tenant, userId, streamRequestId };
-}
-
-/**
- * Wakes the pod that has the run of a call; a detached run is resumed. False when the run has ended. The hint comes first: a
- * pod that detaches the run meanwhile either gets it, or has detached the run by the time that its owner is read. Throws
- * `unavailable`.
- */
-export async function wakeCall(deps: WakeCallDeps, call: OwnedCall): Promise<boolean> {
-  const stream = runOfCall(call);
-  await deps.pushedCalls.publish(stream, { callKey: call.callKey });
-  const standing = await deps.runs.standing(stream);
-  if (standing?.status !== 'running') return false;
-  if (standing.owner === DETACHED) await resumeRun(deps, stream, standing.term);
-  return true;
 }

@@ -17,6 +17,7 @@ import { type RemoteAgentOptions, startRemoteAgent } from '../../harness/a2a/rem
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
+import { readEvents } from '../turns/setup.ts';
 import { type Begun, openRemotePod, outcomeOf, questions, startHandingModel } from './remote-site.ts';
 
 let model: ScriptedModel;
@@ -197,6 +198,23 @@ describe('a remote agent that pushes', () => {
     expect(await outcomeOf(first, begun)).toBe('Authorized.');
     expect(await push()).toBe(410);
     expect(agent.messages).toHaveLength(1);
+  });
+
+  it('again and again about a turn that no pod has, has it resumed once in a while', async () => {
+    const site = await open();
+    const begun = await site.first.handOver('page', { delivery: 'detach' });
+    await questions(site.first, begun);
+    const { url, token } = await registration(site);
+    const headers = { 'x-a2a-notification-token': token };
+    const body = JSON.stringify({ task: { id: site.agent.begun[0] } });
+    for (let pushes = 0; pushes < 4; pushes += 1) {
+      await whenDetached(site, begun);
+      expect((await fetch(url, { method: 'POST', headers, body })).status).toBe(204);
+    }
+    await whenDetached(site, begun);
+    const events = await readEvents(site.backend, begun.run);
+    expect(events.filter(({ type }) => type === 'turn-attached').length).toBeLessThanOrEqual(1);
+    await site.first.turns.stop(begun.conversation);
   });
 
   it('is refused over the budget of the task', async () => {

@@ -1,11 +1,14 @@
+import { DETACHED } from '@parley/shared/domain/runs/run';
 import { RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { guardEvents } from '../../../services/api/src/agents/a2a/event-guard.ts';
 import { createFollower, type Follower } from '../../../services/api/src/agents/a2a/follow/follower.ts';
 import { followPushes } from '../../../services/api/src/agents/a2a/follow/pushes.ts';
+import { createCallWaker, type WakeCallDeps } from '../../../services/api/src/agents/a2a/follow/wake-call.ts';
 import type { EventStream } from '../../../services/api/src/agents/a2a/link.ts';
 import { markOf } from '../../../services/api/src/agents/a2a/remote-task.ts';
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 /** What the guard passes on of a stream that comes in chunks of this size. */
 function guarded(text: string, size: number): Promise<string> {
@@ -174,5 +177,33 @@ describe('a push that comes while a pod loses the turn', () => {
     close();
     release();
     expect(state.forwarded).toBe(0);
+  });
+});
+
+describe('a push about a turn that was resumed a moment ago', () => {
+  it('has it resumed later, once for several pushes', async () => {
+    let takes = 0;
+    const resumed: number[] = [];
+    const deps = {
+      pushedCalls: { publish: async () => undefined },
+      limits: {
+        async take() {
+          takes += 1;
+          return takes <= 2 ? { allowed: false, retryAfterSeconds: 0.02 } : { allowed: true };
+        },
+      },
+      runs: {
+        standing: async () => ({ status: 'running', owner: DETACHED, term: 3 }),
+        async takeOver(_stream: unknown, term: number) {
+          resumed.push(term);
+        },
+      },
+    } as unknown as WakeCallDeps;
+    const wake = createCallWaker(deps);
+    const call = { tenant: 't', userId: 'u', callKey: 'sr_1 call' };
+    expect(await Promise.all([wake(call), wake(call)])).toEqual([true, true]);
+    expect(resumed).toEqual([]);
+    await waitUntil(() => resumed.length > 0, { what: 'the resumption' });
+    expect({ resumed, takes }).toEqual({ resumed: [3], takes: 3 });
   });
 });

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { faultOfUrl } from '@parley/shared/domain/url';
-import { type OwnedCall, runOfCall, wakeCall } from '@parley/shared/runs/resume';
 import type { Env } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createPushAddresses, hasDigest, type PushAddresses } from '@parley/shared/vault/push-address';
 import type { PushesOf } from '../agents/a2a/call-agent.ts';
+import { createCallWaker, type OwnedCall, runOfCall } from '../agents/a2a/follow/wake-call.ts';
 import type { Surface } from '../http/route.ts';
 import { PUSHED_PATH, receivedPushRoutes } from '../surfaces/a2a/received-pushes.ts';
 import type { PodParts } from './pod-parts.ts';
@@ -31,6 +31,7 @@ export function wirePushesOf({ env, backend }: PushParts): PushesOf | undefined 
   const receiver = receiverOf(env);
   if (receiver === undefined) return undefined;
   const { origin, addresses } = receiver;
+  const wakeCall = createCallWaker(backend);
   return (call) => ({
     addressOf(taskId) {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
@@ -44,7 +45,7 @@ export function wirePushesOf({ env, backend }: PushParts): PushesOf | undefined 
       return () => subscription.unsubscribe();
     },
     async forward() {
-      await wakeCall(backend, call);
+      await wakeCall(call);
     },
   });
 }
@@ -54,6 +55,7 @@ export function wireReceivedPushes({ env, backend, metrics }: PodParts): Surface
   const receiver = receiverOf(env);
   if (receiver === undefined) return [];
   const { addresses } = receiver;
+  const wakeCall = createCallWaker(backend);
 
   async function admit({ tenant, userId, callKey }: OwnedCall): Promise<void> {
     const verdict = await backend.limits.take(`a2a-pushed:${callKey}`, { tenant, userId }, RATE);
@@ -72,7 +74,7 @@ export function wireReceivedPushes({ env, backend, metrics }: PodParts): Surface
             isToken: (token) => hasDigest(token, address.tokenDigest),
             isTask: (taskId) => hasDigest(taskId, address.taskDigest),
             admit: () => admit(address),
-            wake: () => wakeCall(backend, address),
+            wake: () => wakeCall(address),
           }
         );
       },

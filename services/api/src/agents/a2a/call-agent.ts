@@ -1,4 +1,3 @@
-import type { OwnedCall } from '@parley/shared/runs/resume';
 import type { NamedCall } from '../delegation/delegate-tool.ts';
 import type { ServiceRefusal } from '../tools/account-question.ts';
 import type { Credentials } from '../tools/credentials.ts';
@@ -6,6 +5,7 @@ import type { TurnPerson } from '../tools/passthrough/person.ts';
 import { createPersonalService, type PersonalService } from '../tools/personal-service.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
+import type { OwnedCall } from './follow/wake-call.ts';
 import { mayHaveBegun, openAgent } from './open-agent.ts';
 import { createRemoteQuestions, type RemoteQuestions } from './questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';

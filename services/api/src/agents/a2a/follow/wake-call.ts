@@ -1,0 +1,67 @@
+import type { PushedCall } from '@parley/shared/domain/a2a/pushed-call';
+import type { Owner, StreamRef } from '@parley/shared/domain/ids';
+import { DETACHED } from '@parley/shared/domain/runs/run';
+import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
+import type { Limits } from '@parley/shared/ports/limits';
+import { type ResumeRunDeps, resumeRun } from '@parley/shared/runs/resume';
+
+export interface WakeCallDeps extends ResumeRunDeps {
+  readonly pushedCalls: EventBus<PushedCall>;
+  readonly limits: Pick<Limits, 'take'>;
+}
+
+/** A call of a run of this owner. */
+export interface OwnedCall extends Owner {
+  /** As `ToolCall.callKey`: the stream request of its run, a space, and its id in that run. */
+  readonly callKey: string;
+}
+
+/** Resumptions of a detached run for one call. Each of them writes to the run and its feed. */
+const RESUMPTIONS = { points: 1, windowSeconds: 30 };
+
+/** The run of a call. */
+export function runOfCall({ tenant, userId, callKey }: OwnedCall): StreamRef {
+  const [streamRequestId = ''] = callKey.split(' ');
+  return { tenant, userId, streamRequestId };
+}
+
+/**
+ * Wakes the pod that has the run of a call; a detached run is resumed, for one call at most once in 30 s and otherwise
+ * at their end. False when the run has ended. The hint comes first: a pod that detaches the run meanwhile either gets it,
+ * or has detached the run by the time that its owner is read. Throws `unavailable`.
+ */
+export function createCallWaker(deps: WakeCallDeps): (call: OwnedCall) => Promise<boolean> {
+  const { runs, limits, pushedCalls } = deps;
+  const delayed = new Set<string>();
+
+  /** Whether the run has not ended, and how long to wait before it may be resumed. */
+  async function resume(call: OwnedCall): Promise<{ isRunning: boolean; waitSeconds?: number }> {
+    const stream = runOfCall(call);
+    const standing = await runs.standing(stream);
+    if (standing?.status !== 'running') return { isRunning: false };
+    if (standing.owner !== DETACHED) return { isRunning: true };
+    const verdict = await limits.take(`a2a-resumed:${call.callKey}`, call, RESUMPTIONS);
+    if (!verdict.allowed) return { isRunning: true, waitSeconds: verdict.retryAfterSeconds };
+    await resumeRun(deps, stream, standing.term);
+    return { isRunning: true };
+  }
+
+  function resumeLater(call: OwnedCall, waitSeconds: number): void {
+    const key = JSON.stringify([call.tenant, call.userId, call.callKey]);
+    if (delayed.has(key)) return;
+    delayed.add(key);
+    const timer = setTimeout(() => {
+      delayed.delete(key);
+      // Refused again: another pod has resumed the run since.
+      resume(call).catch(() => undefined);
+    }, waitSeconds * 1000);
+    timer.unref();
+  }
+
+  return async (call) => {
+    await pushedCalls.publish(runOfCall(call), { callKey: call.callKey });
+    const { isRunning, waitSeconds } = await resume(call);
+    if (waitSeconds !== undefined) resumeLater(call, waitSeconds);
+    return isRunning;
+  };
+}
