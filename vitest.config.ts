@@ -48,13 +48,13 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: [...ALONE, FAILOVERS],
-          maxWorkers: isFull ? 2 : 6,
+          maxWorkers: isFull ? 2 : 4,
           sequence: { groupOrder: 0 },
         },
       },
       // These wait more than they work: for leases, for keys to expire, for each other. Nothing of them outlives a test, so
       // that many files share a process: loading the sources for each file costs as much as many of the tests. Their tests
-      // wait side by side within a file, so that a fourth process would load the sources once more and end no sooner.
+      // wait side by side within a file, so that a fifth process would load the sources once more and end no sooner.
       {
         extends: true,
         test: {
@@ -63,7 +63,7 @@ export default defineConfig({
           exclude: ALONE,
           isolate: false,
           unstubEnvs: true,
-          maxWorkers: isFull ? 2 : 3,
+          maxWorkers: isFull ? 2 : 4,
           sequence: { groupOrder: 0 },
         },
       },
