@@ -24,6 +24,25 @@ afterAll(async () => {
   await agent.stop();
 });
 
+/** A detached turn whose remote task asks its person. Its pod has closed; a second one has not met it yet. */
+async function turnThatWaitsOnNoPod() {
+  const backend = createMemoryBackend(ROOMY);
+  const given = { model, backend, cardUrl: agent.url };
+  const first = openRemotePod({ ...given, pod: 'first' });
+  const begun = await first.handOver('ask', { delivery: 'detach' });
+  const [asked] = await questions(first, begun);
+  await waitUntil(async () => (await backend.runs.standing(begun.run))?.owner === DETACHED, {
+    what: 'the turn to be detached',
+  });
+  await first.close();
+  const second = openRemotePod({ ...given, pod: 'second' });
+  onTestFinished(async () => {
+    await second.close();
+    await backend.close();
+  });
+  return { second, begun, asked };
+}
+
 /** A turn whose pod dies at a write while it has a remote agent do a task that asks once. */
 async function turnThatLoses(death: Death) {
   const backend = createMemoryBackend(ROOMY);
@@ -91,20 +110,7 @@ describe('a turn that waits for a remote task', () => {
   });
 
   it('leaves its pod while the person thinks, and another pod sends their answer', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const given = { model, backend, cardUrl: agent.url };
-    const first = openRemotePod({ ...given, pod: 'first' });
-    const begun = await first.handOver('ask', { delivery: 'detach' });
-    const [asked] = await questions(first, begun);
-    await waitUntil(async () => (await backend.runs.standing(begun.run))?.owner === DETACHED, {
-      what: 'the turn to be detached',
-    });
-    await first.close();
-    const second = openRemotePod({ ...given, pod: 'second' });
-    onTestFinished(async () => {
-      await second.close();
-      await backend.close();
-    });
+    const { second, begun, asked } = await turnThatWaitsOnNoPod();
     const { length } = agent.begun;
     await answer(second, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'blue' } });
     await second.turns.resumable(begun.conversation, undefined);
@@ -113,22 +119,9 @@ describe('a turn that waits for a remote task', () => {
   });
 
   it('finds its task again when the agent, its card included, was missing for some time', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const given = { model, backend, cardUrl: agent.url };
-    const first = openRemotePod({ ...given, pod: 'first' });
-    const begun = await first.handOver('ask', { delivery: 'detach' });
-    const [asked] = await questions(first, begun);
-    await waitUntil(async () => (await backend.runs.standing(begun.run))?.owner === DETACHED, {
-      what: 'the turn to be detached',
-    });
-    await first.close();
+    onTestFinished(() => agent.cut(false));
+    const { second, begun, asked } = await turnThatWaitsOnNoPod();
     agent.cut('missing');
-    const second = openRemotePod({ ...given, pod: 'second' });
-    onTestFinished(async () => {
-      agent.cut(false);
-      await second.close();
-      await backend.close();
-    });
     const requests = agent.requests.length;
     const sent = agent.messages.length;
     await answer(second, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'blue' } });
