@@ -68,16 +68,16 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   function start(kind: DeliveryKind, taken: OutboxEntry | Promise<OutboxEntry | undefined>): Promise<void> {
     const count = (change: number) => busy.set(kind.name, (busy.get(kind.name) ?? 0) + change);
     count(1);
-    const attempt = handle(deps, kind, taken).catch((error: unknown) => {
+    const handling = handle(deps, kind, taken).catch((error: unknown) => {
       // The task is handed out again when its lease has lapsed.
       if (!isParleyError(error, 'unavailable')) deps.onFault(error, kind.name);
     });
-    underWay.add(attempt);
-    void attempt.finally(() => {
-      underWay.delete(attempt);
+    underWay.add(handling);
+    void handling.finally(() => {
+      underWay.delete(handling);
       count(-1);
     });
-    return attempt;
+    return handling;
   }
 
   /** Starts the due tasks of one bucket for which there are places. Returns how many. */
@@ -187,18 +187,33 @@ function bucketsFrom(first: number): number[] {
   return Array.from({ length: BUCKET_COUNT }, (_, index) => (first + index) % BUCKET_COUNT);
 }
 
+/** Handles a task, and again at once what was noted meanwhile, where its kind is immediate. It keeps its place for that. */
 async function handle(
-  { outbox, onFault }: DispatchDeps,
+  deps: DispatchDeps,
   kind: DeliveryKind,
   taken: OutboxEntry | Promise<OutboxEntry | undefined>,
 ): Promise<void> {
-  const entry = await taken;
-  if (entry === undefined) return;
+  let entry = await taken;
+  while (entry !== undefined) {
+    const isDueAgain = await attempt(deps, kind, entry);
+    entry =
+      isDueAgain && kind.immediate === true ? await deps.outbox.takeOne(entry.task, NOW_LEASE_MS) : undefined;
+  }
+}
+
+/** Handles a task once, and reports. True when the task is done but was noted meanwhile. */
+async function attempt(
+  { outbox, onFault }: DispatchDeps,
+  kind: DeliveryKind,
+  entry: OutboxEntry,
+): Promise<boolean> {
   const result = await kind.handle(entry.task, entry.attempt).catch((error: unknown): OutboxResult => {
     if (!isParleyError(error, 'unavailable')) onFault(error, kind.name);
     return { deferInMs: FAULT_MS };
   });
-  if (result === 'done') await outbox.done(entry);
-  else if ('retryInMs' in result) await outbox.again(entry, result.retryInMs);
+  if (result === 'done') return outbox.done(entry);
+  // What could not be handled is not tried again at once, also where it was noted meanwhile.
+  if ('retryInMs' in result) await outbox.again(entry, result.retryInMs);
   else await outbox.giveBack(entry, result.deferInMs);
+  return false;
 }

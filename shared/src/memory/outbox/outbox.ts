@@ -47,15 +47,15 @@ export function createMemoryOutbox(): MemoryOutbox {
     return { task: one.task, lease: one.lease, attempt: one.tries + 1 };
   }
 
-  /** Ends a hand-out. Returns its task, unless a later hand-out has replaced it, or the task was noted meanwhile and is due. */
-  function report({ task, lease }: OutboxEntry): Outstanding | undefined {
+  /** Ends a hand-out. Returns its task, unless a later hand-out has replaced it; `noted` when it was noted meanwhile and is due. */
+  function report({ task, lease }: OutboxEntry): Outstanding | 'noted' | undefined {
     const found = outstanding.get(identityOf(task));
     if (found?.lease !== lease) return undefined;
     // The same report that is sent again counts nothing.
     Object.assign(found, { isLent: false, lease: 0 });
     if (!found.isNoted) return found;
     note(task);
-    return undefined;
+    return 'noted';
   }
 
   return {
@@ -83,17 +83,20 @@ export function createMemoryOutbox(): MemoryOutbox {
       outstanding.delete(identityOf(task));
     },
     async done(entry) {
-      if (report(entry) !== undefined) outstanding.delete(identityOf(entry.task));
+      const found = report(entry);
+      if (found === 'noted') return true;
+      if (found !== undefined) outstanding.delete(identityOf(entry.task));
+      return false;
     },
     async again(entry, inMs) {
       const found = report(entry);
-      if (found === undefined) return;
+      if (found === undefined || found === 'noted') return;
       found.tries += 1;
       found.dueAt = Date.now() + inMs;
     },
     async giveBack(entry, inMs) {
       const found = report(entry);
-      if (found !== undefined) found.dueAt = Date.now() + inMs;
+      if (found !== undefined && found !== 'noted') found.dueAt = Date.now() + inMs;
     },
     async lagMs(kinds) {
       const now = Date.now();

@@ -27,7 +27,10 @@ export interface DeliveryKind {
   readonly name: string;
   /** How many of its tasks one process handles at the same time. Each kind has places of its own. */
   readonly places: number;
-  /** True: the process that noted a task handles it at once. Otherwise the next round of the dispatch does. */
+  /**
+   * True: the process that noted a task handles it at once; where it is handed out just then, the process that has it, as
+   * soon as it has reported `done`. Otherwise the next round of the dispatch does.
+   */
   readonly immediate?: boolean;
   /** The task that a commit of this elicitation must note, or nothing. Absent for kinds that commits of elicitations never note. */
   readonly taskOn?: (elicitation: CommittedElicitation) => OutboxTask | undefined;
@@ -63,7 +66,7 @@ export interface Deliveries {
   notesOnApproval(approval: CommittedApproval): CommitNotes;
   /**
    * Handles a task that a commit has just noted, if its kind is immediate and has a free place, and the task is not handed
-   * out already. When this fails, the outbox still holds the task. Never rejects.
+   * out already: then the process that has it handles it once more. When this fails, the outbox still holds the task. Never rejects.
    */
   now(task: OutboxTask): Promise<void>;
 }

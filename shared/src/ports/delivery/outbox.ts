@@ -49,8 +49,11 @@ export interface Outbox {
   takeOne(task: OutboxTask, leaseMs: number): Promise<OutboxEntry | undefined>;
   /** Removes a task, also one that is handed out: a later report on it has no effect. */
   remove(task: OutboxTask): Promise<void>;
-  /** Removes a task, unless it was handed out again since. One that was noted again since is due at once. */
-  done(entry: OutboxEntry): Promise<void>;
+  /**
+   * Removes a task, unless it was handed out again since. One that was noted again since is due at once, and the result is
+   * true. False also where an earlier sending of the same report made it due.
+   */
+  done(entry: OutboxEntry): Promise<boolean>;
   /**
    * Counts an attempt and makes the task due in `inMs`, unless it was removed or handed out again since. One that was noted
    * again since is due at once, and its attempts are counted from 1 again.

@@ -16,12 +16,14 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
 
   const keysOf = ({ bucket, kind }: OutboxTask) => [outboxKey(bucket, kind), outboxTriesKey(bucket)];
 
-  async function put(task: OutboxTask, change: 'add' | 'done' | 'again' | 'back', lease: number, inMs = 0) {
-    await putScript(keysOf(task), [memberOf(task), change, lease, inMs]);
+  function put(task: OutboxTask, change: 'add' | 'done' | 'again' | 'back', lease: number, inMs = 0) {
+    return putScript(keysOf(task), [memberOf(task), change, lease, inMs]);
   }
 
   return {
-    add: (task) => put(task, 'add', 0),
+    async add(task) {
+      await put(task, 'add', 0);
+    },
     async take(bucket, room, leaseMs) {
       const kinds = Object.keys(room);
       const keys = [outboxTriesKey(bucket), ...kinds.map((kind) => outboxKey(bucket, kind))];
@@ -50,9 +52,13 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
         onError,
       );
     },
-    done: ({ task, lease }) => put(task, 'done', lease),
-    again: ({ task, lease }, inMs) => put(task, 'again', lease, inMs),
-    giveBack: ({ task, lease }, inMs) => put(task, 'back', lease, inMs),
+    done: async ({ task, lease }) => (await put(task, 'done', lease)) === 1,
+    async again({ task, lease }, inMs) {
+      await put(task, 'again', lease, inMs);
+    },
+    async giveBack({ task, lease }, inMs) {
+      await put(task, 'back', lease, inMs);
+    },
     async lagMs(kinds) {
       const firstDue = async (key: string) => Number((await redis.zrange(key, '0', '0', 'WITHSCORES'))[1]);
       const keys = BUCKETS.flatMap((bucket) => kinds.map((kind) => outboxKey(bucket, kind)));

@@ -3,6 +3,7 @@
 -- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/tasks. lease: the hand-out that is
 -- reported on. A report on an older hand-out, or on a task that was removed, changes nothing; a task that was noted again
 -- during the hand-out is due at once, whatever the report.
+-- Returns 1 when the report made such a task due.
 local outbox, tries = KEYS[1], KEYS[2]
 local task, change, lease, dueInMs = unpack(ARGV)
 local now = readClock()
@@ -12,7 +13,9 @@ local isNoted = redis.call('HEXISTS', tries, task .. ' noted') == 1
 if isNoted or change == 'done' then forgetHandOuts(tries, task) end
 if isNoted then
   redis.call('ZADD', outbox, now, task)
-elseif change == 'done' then
+  return 1
+end
+if change == 'done' then
   redis.call('ZREM', outbox, task)
 else
   -- Without its token, the same report that is sent again counts nothing.

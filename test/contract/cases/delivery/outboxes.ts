@@ -4,10 +4,11 @@ import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, formatStreamPath, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
-import type { OutboxEntry, OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type { OutboxEntry, OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
+import { createGate } from '../../../vault/gate.ts';
 import type { Contract } from '../../support/contract.ts';
 import { engineOn } from '../../support/engines.ts';
 import {
@@ -184,9 +185,47 @@ export function outboxContract(contract: Contract): void {
       const dispatch = createDispatch({ outbox, kinds: [follower], onFault: () => undefined });
       const engine = engineOn(contract.pods.backend, { deliveries: dispatch });
       const { id } = (await askKind(engine, stream, 'form')).row;
+      await dispatch.idle();
+      expect(handled).toEqual([id]);
       await answerQuestion(engine, stream, id, 'decline');
       await dispatch.idle();
       expect(handled).toEqual([id, id]);
+    });
+
+    it.each<[string, boolean, OutboxResult, number]>([
+      ['is handled once more at once when it is done, where it is immediate', true, 'done', 2],
+      ['is left to the next round where its kind is not immediate', false, 'done', 1],
+      ['is left to the next round where it could not be handled', true, { deferInMs: HOUR_MS }, 1],
+      ['is left to the next round where its attempt failed', true, { retryInMs: HOUR_MS }, 1],
+    ])('noted by others during its hand-out %s', async (_, immediate, result, times) => {
+      const { backend, second } = contract.pods;
+      const { owner, stream } = await begun();
+      await second.subscriptions.add(stream, 'held', HOUR_MS);
+      const handled: string[] = [];
+      const held = createGate();
+      const kind: DeliveryKind = {
+        name: 'held',
+        places: 2,
+        immediate,
+        async handle({ subject }) {
+          handled.push(subject);
+          await held.opened;
+          return result;
+        },
+      };
+      const dispatch = createDispatch({ outbox: backend.outbox, kinds: [kind], onFault: () => undefined });
+      const { id } = (await askKind(contract.first, stream, 'url, server completion')).row;
+      expect(await dispatch.round()).toBe(1);
+      // The second pod does not have the kind.
+      await answerQuestion(contract.second, owner, id, 'accept');
+      await contract.second.complete({ caller: serviceOf(owner), id, surface: 'test' });
+      expect(handled).toEqual([id]);
+      held.open();
+      await dispatch.idle();
+      expect(handled).toEqual(Array(times).fill(id));
+      const left = await second.outbox.take(bucketOf(owner), { held: 100 }, 0);
+      expect(left.map(({ task }) => task.subject)).toEqual(times === 1 ? [id] : []);
+      await Promise.all(left.map((entry) => second.outbox.done(entry)));
     });
 
     it('leaves nothing behind when its person is erased', async () => {
@@ -265,6 +304,23 @@ export function outboxContract(contract: Contract): void {
       expect(last.attempt).toBe(1);
       await outbox.done(last);
       expect(await takenOf(one, 0)).toBeUndefined();
+    });
+
+    it('says whether what is done was noted meanwhile', async () => {
+      const { outbox } = contract.pods.backend;
+      const one = task();
+      await outbox.add(one);
+      const noted = await taken(one);
+      await outbox.add(one);
+      expect(await outbox.done(noted)).toBe(true);
+      expect(await outbox.done(noted)).toBe(false);
+      const quiet = await taken(one);
+      expect(await outbox.done(quiet)).toBe(false);
+      await outbox.add(one);
+      const removed = await taken(one);
+      await outbox.add(one);
+      await outbox.remove(one);
+      expect(await outbox.done(removed)).toBe(false);
     });
 
     it('hands a task out anew when the lease lapses, once also where it was noted in between', async () => {
