@@ -11,7 +11,7 @@ export function approvals(the: () => SlackDeployment): void {
       const { person } = await linked('U11');
       const { person: other } = await linked('U12');
       const { thread, channel } = await person.say('echo Hello', { channel: 'C2' });
-      const inChannel = structuredClone(await person.sees(thread, 'parley_call'));
+      const inChannel = await person.sees(thread, 'parley_call');
       expect(readable(inChannel)).not.toContain('Hello');
       const refused = await other.press(inChannel, 'parley_call');
       await waitUntil(() => refused.told(), { what: 'the refusal' });
@@ -54,7 +54,7 @@ export function approvals(the: () => SlackDeployment): void {
           slack.messages.findLast(
             (one) => one.thread_ts === said.thread && /parley_approve/.test(readable(one)),
           );
-        return { ...said, card: structuredClone(await waitUntil(find, { what: 'the approval' })) };
+        return { ...said, card: await waitUntil(find, { what: 'the approval' }) };
       };
       const denied = await asked('echo One');
       await person.press(denied.card, 'parley_deny');
@@ -83,7 +83,7 @@ export function approvals(the: () => SlackDeployment): void {
       const { person } = await linked('U18');
       const { person: other } = await linked('U19');
       const { thread } = await person.say('pair Hello');
-      const together = structuredClone(await person.sees(thread, 'parley_approve_all'));
+      const together = await person.sees(thread, 'parley_approve_all');
       const refused = await other.press(together, 'parley_approve_all');
       await waitUntil(() => refused.told(), { what: 'the refusal' });
       expect(JSON.stringify(refused.told())).toContain('Only the person who was asked');
@@ -120,7 +120,7 @@ export function approvals(the: () => SlackDeployment): void {
       });
       const shown = () =>
         slack.messages.find((one) => one.channel === person.channel && /Hello/.test(readable(one)));
-      const notice = structuredClone(await waitUntil(shown, { what: 'the notice' }));
+      const notice = await waitUntil(shown, { what: 'the notice' });
       expect((await person.press(notice, 'parley_approve')).status).toBe(200);
       expect(await reply.text()).toMatch(/word-39/);
       await waitUntil(() => readable(shown() ?? notice).includes('Approved by <@U23> in Slack'), {

@@ -87,7 +87,7 @@ describe('the app in Slack, over three pods', () => {
     const { person, web } = await linked('U20');
     const { person: other } = await linked('U21');
     const { thread } = await person.say('file Chair', { channel: 'C5' });
-    const prompt = structuredClone(await person.sees(thread, 'parley_show'));
+    const prompt = await person.sees(thread, 'parley_show');
     expect(readable(prompt)).not.toContain('http');
     const shown = await waitUntil(() => slack.ephemerals.find(({ channel }) => channel === 'C5'), {
       what: 'the address',
@@ -110,7 +110,7 @@ describe('the app in Slack, over three pods', () => {
     const { person } = await linked('U3');
     const { person: other } = await linked('U4');
     const { thread, channel } = await person.say('choose', { channel: 'C1' });
-    const question = structuredClone(await person.sees(thread, 'parley_choice_0'));
+    const question = await person.sees(thread, 'parley_choice_0');
     const refused = await other.press(question, 'parley_choice_0');
     await waitUntil(() => refused.told(), { what: 'the refusal' });
     expect(JSON.stringify(refused.told())).toContain('Only the person who was asked');
@@ -180,7 +180,7 @@ describe('the app in Slack, over three pods', () => {
     const watched = await web.say('choose', { agent: 'notifier', supports: 'none' });
     const shownIn = () =>
       slack.messages.find((one) => one.channel === person.channel && /Which size/.test(readable(one)));
-    const notice = structuredClone(await waitUntil(shownIn, { what: 'the notice' }));
+    const notice = await waitUntil(shownIn, { what: 'the notice' });
     expect((await person.press(notice, 'parley_choice_1')).status).toBe(200);
     expect(JSON.stringify((await watched.done)?.parts)).toContain('Thank you.');
     await waitUntil(() => readable(shownIn() ?? notice).includes('Answered by <@U10> in Slack'), {
@@ -214,6 +214,7 @@ describe('the app in Slack, over three pods', () => {
     expect((await person.press(notice, 'parley_choice_0')).status).toBe(200);
     const settled = await fetch(`${world.url}/v1/elicitations/${elicitationId}`, { headers: service });
     expect(await settled.json()).toMatchObject({ status: 'accepted', content: { ok: true } });
+    await waitUntil(() => /Answered/.test(readable(shown() as never)), { what: 'the edit' });
     const late = await person.press(notice, 'parley_choice_1');
     await waitUntil(() => late.told(), { what: 'the refusal' });
     expect(JSON.stringify(late.told())).toContain('This question is over.');
@@ -229,7 +230,7 @@ describe('the app in Slack, over three pods', () => {
       return isFirst;
     };
     const { thread } = await person.say('choose');
-    const question = structuredClone(await person.sees(thread, 'parley_choice_0'));
+    const question = await person.sees(thread, 'parley_choice_0');
     // The person is shown that it failed, and presses again.
     expect((await person.press(question, 'parley_choice_0')).status).toBe(0);
     slack.sockets.endsAfter = undefined;
@@ -289,9 +290,9 @@ describe('the app in Slack, over three pods', () => {
       what: 'the escalation',
       timeoutMs: 60_000,
     });
-    const notice = slack.messages.find(
-      (one) => one.channel === person.channel && /Which size/.test(readable(one)),
-    );
+    const shownIn = () =>
+      slack.messages.find((one) => one.channel === person.channel && /Which size/.test(readable(one)));
+    const notice = shownIn();
     expect(reminder).toMatchObject({ channel: person.channel, thread_ts: notice?.ts });
     expect(escalation?.channel).toBe('C0TEAM');
     expect(readable(escalation as never)).not.toContain('Which size');
@@ -299,7 +300,7 @@ describe('the app in Slack, over three pods', () => {
       false,
     );
     await person.press(notice as never, 'parley_choice_0');
-    await waitUntil(() => /Answered by <@U91> in Slack/.test(readable(notice as never)), {
+    await waitUntil(() => /Answered by <@U91> in Slack/.test(readable(shownIn() as never)), {
       what: 'the edit',
     });
     expect([sent(/<@U91>, this question/), sent(/<@U91> has not/)].map(({ length }) => length)).toEqual([
@@ -310,9 +311,9 @@ describe('the app in Slack, over three pods', () => {
   it('has a question and an approval edited by another pod when those that edit die between the commit and the edit', async () => {
     const { person } = await linked('U9');
     const asking = await person.say('choose');
-    const question = structuredClone(await person.sees(asking.thread, 'parley_choice_0'));
+    const question = await person.sees(asking.thread, 'parley_choice_0');
     const calling = await person.say('echo Once');
-    const card = structuredClone(await person.sees(calling.thread, 'parley_approve'));
+    const card = await person.sees(calling.thread, 'parley_approve');
     const killed = deployment.killThoseThatEdit([question.ts, card.ts]);
     await Promise.all([person.press(question, 'parley_choice_0'), person.press(card, 'parley_approve')]);
     expect(await killed).toBeGreaterThan(0);

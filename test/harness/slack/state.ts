@@ -2,15 +2,15 @@ import { faultOfMessage, faultOfView } from './blocks.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** A message in a channel of the stand-in. */
+/** A message in a channel of the stand-in, as it is at one time: an edit puts another in its place. */
 export interface SlackMessage {
   readonly ts: string;
   readonly channel: string;
   readonly thread_ts?: string;
-  text: string;
-  blocks: readonly Json[];
+  readonly text: string;
+  readonly blocks: readonly Json[];
   readonly metadata?: Json;
-  edits: number;
+  readonly edits: number;
 }
 
 export interface SentEphemeral {
@@ -72,10 +72,12 @@ export const METHODS: Readonly<Record<string, Method>> = {
     return { channel: message.channel, ts: message.ts, message };
   },
   'chat.update': (state, given) => {
-    const found = state.messages.find(({ ts, channel }) => ts === given.ts && channel === given.channel);
+    const at = state.messages.findIndex(({ ts, channel }) => ts === given.ts && channel === given.channel);
+    const found = state.messages[at];
     if (found === undefined) throw new SlackRefusal('message_not_found');
     const { text, blocks } = create(given);
-    Object.assign(found, { text, blocks, edits: found.edits + 1 });
+    // A person may still press what they saw before.
+    state.messages[at] = { ...found, text, blocks, edits: found.edits + 1 };
     return { channel: found.channel, ts: found.ts };
   },
   'chat.postEphemeral': (state, given) => {
