@@ -144,6 +144,7 @@ async function openNewcomer(
     PARLEY_HOME: '',
     XDG_CONFIG_HOME: '',
     npm_config_offline: 'true',
+    npm_config_cache: join(home, '.npm'),
     npm_config_loglevel: 'error',
     ...more,
   };

@@ -1,8 +1,8 @@
 /** The SDK and the command as their users get them: tarballs, installed without this repository and without a network. */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -18,8 +18,6 @@ const OTHERS = [...REFERENCED, 'services/api', 'services/worker', 'clients/cli']
 const PACKAGES = [SDK, ...OTHERS];
 /** Versions that the command does not share with other packages. */
 const CLI_MODULES = 'clients/cli/node_modules';
-/** The dependencies of the SDK. */
-const DEPENDENCIES = ['zod'];
 
 interface Packed {
   readonly filename: string;
@@ -36,7 +34,8 @@ let packed: readonly Packed[];
 let referencedBuilds: readonly (readonly string[])[];
 
 async function run(command: string, args: readonly string[], cwd: string): Promise<string> {
-  const env: NodeJS.ProcessEnv = { ...process.env };
+  // With a cache of its own, npm finds nothing that this machine happens to have fetched.
+  const env: NodeJS.ProcessEnv = { ...process.env, npm_config_cache: join(folder, 'npm-cache') };
   delete env.NODE_OPTIONS;
   const { stdout } = await promisify(execFile)(command, args, { cwd, env, timeout: 170_000 }).catch(
     ({ message, stdout }) => {
@@ -64,10 +63,33 @@ async function packSources(): Promise<void> {
   packed = [...sdk, ...(await pack(OTHERS))];
 }
 
+/** The packages of others that the SDK needs, with what those need, by what their package files say. */
+async function neededBySdk(): Promise<readonly string[]> {
+  const needed = new Set<string>();
+  const folders = [SDK, ...REFERENCED].map((path) => join(REPOSITORY, path));
+  // Grows while it is read.
+  for (const path of folders) {
+    const { dependencies = {} } = JSON.parse(await readFile(join(path, 'package.json'), 'utf8'));
+    for (const name of Object.keys(dependencies)) {
+      if (name.startsWith('@parley/') || needed.has(name)) continue;
+      needed.add(name);
+      folders.push(join(MODULES, name));
+    }
+  }
+  return [...needed];
+}
+
 /** Makes tarballs of installed packages. npm also installs uncompressed ones, and needs seconds to pack them itself. */
 async function archiveDependencies(): Promise<readonly string[]> {
-  const archives = DEPENDENCIES.map((name) => ({ name, file: join(folder, `${name}.tar`) }));
-  await Promise.all(archives.map(({ name, file }) => run('tar', ['-chf', file, name], MODULES)));
+  const archives = (await neededBySdk()).map((name) => ({
+    installed: join(MODULES, name),
+    file: join(folder, `${name.replace('/', '-')}.tar`),
+  }));
+  await Promise.all(
+    archives.map(({ installed, file }) =>
+      run('tar', ['-chf', file, basename(installed)], dirname(installed)),
+    ),
+  );
   return archives.map(({ file }) => file);
 }
 
@@ -90,11 +112,11 @@ beforeAll(async () => {
   sources = join(folder, 'sources');
   consumer = join(folder, 'consumer');
   await mkdir(consumer);
-  const [dependencies] = await Promise.all([archiveDependencies(), packSources()]);
+  const [archives] = await Promise.all([archiveDependencies(), packSources()]);
   await writeFile(join(consumer, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const own = packed.slice(0, 1 + REFERENCED.length).map(({ filename }) => join(folder, filename));
   const flags = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...flags, ...own, ...dependencies], consumer);
+  await run('npm', ['install', ...flags, ...own, ...archives], consumer);
 });
 afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true });
