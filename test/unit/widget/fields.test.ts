@@ -114,14 +114,16 @@ function draftsFor(schema: FormSchema): fc.Arbitrary<Drafts> {
 describe('properties', () => {
   it('what the widget sends, the server takes; what the widget refuses, the server refuses', () => {
     const seen = { sent: 0, refused: 0 };
+    const runs = sized(1_500);
     const filled = formSchema.chain((schema) => draftsFor(schema).map((drafts) => ({ schema, drafts })));
     fc.assert(
       fc.property(filled, ({ schema, drafts }) => {
         seen[expectAgreement(schema, drafts).ok ? 'sent' : 'refused'] += 1;
       }),
-      { numRuns: sized(1_500) },
+      { numRuns: runs },
     );
-    expect(Math.min(seen.sent, seen.refused)).toBeGreaterThan(100);
+    // More than a third of the runs are refused; a tenth is ten standard deviations below that in the daily run.
+    expect(Math.min(seen.sent, seen.refused)).toBeGreaterThan(runs / 10);
   });
 
   it('a fitting answer can be typed, and arrives as it is', () => {
