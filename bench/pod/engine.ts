@@ -28,10 +28,7 @@ export async function openBenchEngine(
     onFault: (error) => console.error(error),
   });
   const localTimers = createLocalTimers({
-    onDue: async (id) => {
-      const result = await engine.expire(id);
-      return result.type === 'early' ? result.remainingMs : undefined;
-    },
+    onDue: (ids) => engine.expireEach(ids),
     timersMax: env.PARLEY_LIMIT_LOCAL_TIMERS,
   });
   const engine = createEngine({

@@ -7,6 +7,7 @@ import { answeringContract } from './cases/elicitations/answering.ts';
 import { armingContract } from './cases/elicitations/arming.ts';
 import { askingContract } from './cases/elicitations/asking.ts';
 import { leavingContract } from './cases/elicitations/deadlines-retention.ts';
+import { expiringTogetherContract } from './cases/elicitations/expiring-together.ts';
 import { feedContract } from './cases/elicitations/feeds.ts';
 import { inboxContract } from './cases/elicitations/inboxes.ts';
 import { pageContract } from './cases/elicitations/pages.ts';
@@ -59,6 +60,7 @@ export function backendContract(name: string, store: Store): void {
     pageContract(contract);
     leavingContract(contract);
     armingContract(contract);
+    expiringTogetherContract(contract);
     modelContract(contract);
     erasingContract(contract);
     ownerRecordContract(contract);

@@ -13,12 +13,13 @@ import { createStreamClaims } from './asking/stream-claims.ts';
 import type { Caller } from './caller.ts';
 import { type CompleteInput, complete } from './complete.ts';
 import type { EngineDeps } from './deps.ts';
-import { expireAny } from './expire-any.ts';
+import { expireAny, expireEach } from './expire-any.ts';
 import { type ExpireDueInput, expireDue } from './expire-due.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
 import { replayItems } from './joined-feed.ts';
 import { createNotices } from './notices.ts';
 import { approvalDeps, elicitationDeps } from './records/deps.ts';
+import type { ExpireResult } from './records/expire.ts';
 import { readRecord } from './records/read.ts';
 import { type WaitInput, wait } from './records/wait.ts';
 import { type WithdrawRequest, withdraw } from './records/withdraw.ts';
@@ -67,6 +68,8 @@ export function createEngine(deps: EngineDeps) {
     withdrawRecord,
     isOpen,
     expire: (id: string) => expireAny(deps, id),
+    /** Expires those whose deadlines have passed. Returns the ms until the deadlines of those that were too early. */
+    expireEach: async (ids: readonly string[]) => earlyOf(await expireEach(deps, ids)),
     expireDue: (input: ExpireDueInput) => expireDue(deps, input),
     read: (caller: Caller, id: string) => readRecord(questions, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),
@@ -95,4 +98,10 @@ export function createEngine(deps: EngineDeps) {
       grants,
     },
   };
+}
+
+function earlyOf(results: ReadonlyMap<string, ExpireResult>): ReadonlyMap<string, number> {
+  const early = new Map<string, number>();
+  for (const [id, result] of results) if (result.type === 'early') early.set(id, result.remainingMs);
+  return early;
 }

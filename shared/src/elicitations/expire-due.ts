@@ -1,12 +1,17 @@
-import { isParleyError } from '../domain/errors.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
 import type { EngineDeps } from './deps.ts';
-import { expireAny } from './expire-any.ts';
+import { expireEach } from './expire-any.ts';
 
 export interface ExpireDueInput {
   readonly bucket: number;
   /** How many records are expired at a time. */
   readonly batch: number;
+  /**
+   * A deadline that comes within this time, in ms, is waited for here instead of having a job added for it: many deadlines
+   * that follow each other closely are then expired together. 0 by default.
+   */
+  readonly lingerMs?: number;
   /** Stops between batches. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,22 +29,23 @@ export interface OverdueCounts {
  */
 export async function expireDue(
   deps: EngineDeps,
-  { bucket, batch, signal }: ExpireDueInput,
+  { bucket, batch, lingerMs = 0, signal }: ExpireDueInput,
   counts: OverdueCounts = { expired: 0, forgotten: 0 },
 ): Promise<ArmedDeadline | undefined> {
   let skipped = 0;
   for (;;) {
     // An id that could not be expired stays at the head of the index. It is skipped, so that the following ids are reached.
     const ids = await deps.elicitations.due(bucket, batch, skipped);
-    for (const done of await Promise.all(ids.map((id) => expireOrForget(deps, bucket, id)))) {
-      if (done === 'skipped') skipped += 1;
-      else counts[done] += 1;
-    }
+    skipped += await expireOrForget(deps, bucket, ids, counts);
     const isStopped = signal?.aborted === true;
     if (ids.length === batch && !isStopped) continue;
     const next = await deps.elicitations.arm(bucket, skipped);
     // A deadline that has passed since is expired now. A stopped process leaves it to another one.
-    if (next !== undefined && next.delayMs <= 0 && !isStopped) continue;
+    if (next !== undefined && next.delayMs <= lingerMs && !isStopped) {
+      // Also a pod that has timers of its own for these deadlines gets ahead of this process.
+      if (lingerMs > 0) await sleep(lingerMs, undefined, { signal }).catch(() => undefined);
+      continue;
+    }
     if (next !== undefined) await addJob(deps, next);
     return next;
   }
@@ -57,21 +63,23 @@ export async function addJob(
   }
 }
 
+/** Expires records, and forgets entries without an open row. Returns how many entries stay in the index. */
 async function expireOrForget(
   deps: EngineDeps,
   bucket: number,
-  id: string,
-): Promise<keyof OverdueCounts | 'skipped'> {
-  try {
-    const result = await expireAny(deps, id);
-    if (result.type === 'expired') return 'expired';
-    if (result.type !== 'gone' && result.type !== 'ended') return 'skipped';
-    await deps.elicitations.forget(bucket, id);
-    return 'forgotten';
-  } catch (error) {
-    if (isParleyError(error, 'unavailable')) throw error;
-    // One damaged row must not prevent the others from being expired.
-    deps.observer.sweepFailed(id, error);
-    return 'skipped';
+  ids: readonly string[],
+  counts: OverdueCounts,
+): Promise<number> {
+  const results = ids.length === 0 ? new Map() : await expireEach(deps, ids);
+  let skipped = 0;
+  const forgotten: string[] = [];
+  for (const id of ids) {
+    const type = results.get(id)?.type;
+    if (type === 'expired') counts.expired += 1;
+    else if (type === 'gone' || type === 'ended') forgotten.push(id);
+    else skipped += 1;
   }
+  await Promise.all(forgotten.map((id) => deps.elicitations.forget(bucket, id)));
+  counts.forgotten += forgotten.length;
+  return skipped;
 }

@@ -4,6 +4,7 @@ import type { WebhookSettings } from '@parley/shared/domain/webhooks/rules';
 import type { EngineDeps, EngineSettings } from '@parley/shared/elicitations/deps';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
+import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
 import { resumeRunKind } from '@parley/shared/runs/resume';
 import { silentObserver } from '@parley/shared/runtime/observer';
@@ -69,4 +70,14 @@ export function deafEngineOn(backend: Backend): Engine {
     inboxWakes: deafBus(),
     settings: { recheckMs: 40 },
   });
+}
+
+/** Elicitations of which some rows cannot be read. */
+export function withoutRows(elicitations: Elicitations, broken: ReadonlySet<string>): Elicitations {
+  const fault = () => Promise.reject(new SyntaxError('no row'));
+  return {
+    ...elicitations,
+    read: (id) => (broken.has(id) ? fault() : elicitations.read(id)),
+    readMany: (ids) => (ids.some((id) => broken.has(id)) ? fault() : elicitations.readMany(ids)),
+  };
 }

@@ -1,9 +1,10 @@
 import { isParleyError } from '@parley/shared/domain/errors';
-import { elicitationKey, feedKey } from '@parley/shared/redis/client/keys';
+import { elicitationKey, feedKey, historyKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { askQuestion, newStream, serviceOf } from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import { single, startTestPod, type TestPod } from '../worker/setup.ts';
 
 let redis: RedisServer;
@@ -45,4 +46,19 @@ it('a row that cannot be read is a fault, not an outage, in the lists that conta
   expect(await faultOf(pod.engine.read(serviceOf(stream), damaged.id))).toBeInstanceOf(SyntaxError);
   expect(await faultOf(pod.engine.list({ owner: stream, limit: 10 }))).toBeInstanceOf(SyntaxError);
   expect((await pod.engine.read(serviceOf(stream), sound.id)).row.status).toBe('pending');
+});
+
+it('a key of another type prevents the records of one owner only from being expired together', async () => {
+  const [damaged, sound] = await Promise.all(
+    [newStream(), newStream()].map((stream) => askQuestion(pod.engine, stream, { timeoutSeconds: 0.001 })),
+  );
+  if (damaged === undefined || sound === undefined) throw new Error('Nothing was asked.');
+  await redisCommand(redis.url, 'SET', historyKey(damaged.row.definition), 'no index');
+  const read = () => pod.engine.read(serviceOf(sound.row.definition), sound.row.id);
+  await waitUntil(async () => (await read()).now >= sound.row.expiresAt, {
+    what: 'the deadline',
+    everyMs: 1,
+  });
+  await pod.engine.expireEach([damaged.row.id, sound.row.id]);
+  expect((await read()).row.status).toBe('expired');
 });

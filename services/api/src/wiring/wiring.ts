@@ -69,10 +69,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const backend = openBackend(env, metrics);
   metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
   const localTimers = createLocalTimers({
-    onDue: async (id) => {
-      const result = await engine.expire(id);
-      return result.type === 'early' ? result.remainingMs : undefined;
-    },
+    onDue: (ids) => engine.expireEach(ids),
     timersMax: env.PARLEY_LIMIT_LOCAL_TIMERS,
   });
   const dispatch = createProcessDispatch({ env, backend, log, metrics });

@@ -1,5 +1,6 @@
 import { ParleyError } from '../../domain/errors.ts';
 import type { ExpireCommand, FamilyTypes, Refusal, RowOf, WithdrawCommand } from '../../domain/family.ts';
+import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import { type Caller, maySee, notFound } from '../caller.ts';
 import { type RecordDeps, refusedWith } from './deps.ts';
 import type { SeenRecord } from './read.ts';
@@ -28,14 +29,20 @@ export async function settle<T extends FamilyTypes>(
     if (result.row === undefined || !maySee(caller, result.row)) throw notFound();
     seen = { row: result.row, now: result.now };
     if (!result.committed) continue;
-    for (const task of result.noted ?? []) void deps.deliverNow(task);
-    if (family.isTerminal(seen.row.status)) afterSettling(deps, seen.row);
+    afterCommit(deps, seen.row, result.noted);
     if (decision.type === 'commit') return seen;
   }
   throw new Error(`The ${family.noun} ${read.row.id} cannot be moved: its row is damaged.`);
 }
 
-function afterSettling<T extends FamilyTypes>(deps: RecordDeps<T>, row: RowOf<T>): void {
+/** What a process does once its commit has moved a row. `noted`: the tasks that the commit noted in the outbox. */
+export function afterCommit<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  row: RowOf<T>,
+  noted: readonly OutboxTask[] = [],
+): void {
+  for (const task of noted) void deps.deliverNow(task);
+  if (!deps.family.isTerminal(row.status)) return;
   deps.observer.settled(row);
   deps.timers?.cancel(row.id);
 }

@@ -8,6 +8,7 @@ import type {
   CommitResult,
   CreateNotes,
   CreateResult,
+  Move,
   Records,
 } from '../../ports/elicitations/elicitations.ts';
 import { userErased } from '../../ports/erasure.ts';
@@ -15,6 +16,7 @@ import type { Commands } from '../client/connect.ts';
 import { loadScript } from '../client/script.ts';
 import { parseMember } from '../outbox/member.ts';
 import { commitCall, createCall } from './commit-call.ts';
+import { inGroups } from './in-groups.ts';
 import { readPage } from './page.ts';
 import { rowOf } from './row-codec.ts';
 import { createRowReader } from './row-reader.ts';
@@ -36,7 +38,8 @@ export function createRedisRecords<T extends FamilyTypes>(
 ): Records<T> {
   const commitScript = loadScript(redis, 'elicitations/commit', onError);
   const pageScript = loadScript(redis, 'elicitations/page', onError);
-  const { read } = createRowReader<T>(redis, onError);
+  const commitManyScript = loadScript(redis, 'elicitations/commit-many', onError);
+  const { read, readMany } = createRowReader<T>(redis, onError);
 
   async function create(
     id: string,
@@ -78,10 +81,12 @@ export function createRedisRecords<T extends FamilyTypes>(
     step: StepOf<T>,
     notes: CommitNotes = { tasks: [] },
   ): Promise<CommitResult<T>> {
-    const { settlement, status } = step;
-    const terminal = family.isTerminal(status);
     const { keys, args } = commitCall(settings, family, row, step, notes);
-    const reply = (await commitScript(keys, args)) as unknown[];
+    return resultOf({ row, step, notes }, (await commitScript(keys, args)) as unknown[]);
+  }
+
+  function resultOf({ row, step, notes }: Move<T>, reply: readonly unknown[]): CommitResult<T> {
+    const { settlement, status } = step;
     const [code, time, ...fields] = reply;
     const now = Number(time);
     if (code !== COMMITTED) return { committed: false, row: rowOf<T>(row.id, fields), now };
@@ -94,15 +99,26 @@ export function createRedisRecords<T extends FamilyTypes>(
         ...row,
         status,
         revision: row.revision + 1,
-        ...(terminal && { settlement: settlement ?? {}, settledAt: now }),
+        ...(family.isTerminal(status) && { settlement: settlement ?? {}, settledAt: now }),
       },
     };
+  }
+
+  async function commitGroup(moves: readonly Move<T>[]): Promise<CommitResult<T>[]> {
+    const calls = moves.map(({ row, step, notes }) => commitCall(settings, family, row, step, notes));
+    const replies = (await commitManyScript(
+      calls.flatMap(({ keys }) => keys),
+      calls.flatMap(({ keys, args }) => [keys.length, args.length, ...args]),
+    )) as unknown[][];
+    return moves.map((move, index) => resultOf(move, replies[index] ?? []));
   }
 
   return {
     create,
     read,
+    readMany,
     commit,
+    commitMany: (moves) => inGroups(redis, moves, ({ row }) => bucketOf(row.definition), commitGroup),
     page({ statuses, ...request }) {
       const sets = {
         open: statuses === undefined || !statuses.every(family.isTerminal),

@@ -1,9 +1,11 @@
 import type { FamilyTypes } from '../../domain/family.ts';
+import { bucketOfRecordId } from '../../domain/ids.ts';
 import type { Reading } from '../../ports/elicitations/elicitations.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
+import { inGroups } from './in-groups.ts';
 import { rowOf, rowOfHash } from './row-codec.ts';
 
 /** Reads rows together with the clock. */
@@ -18,6 +20,7 @@ export function createRowReader<T extends FamilyTypes>(
   onError?: (error: unknown) => void,
 ): RowReader<T> {
   const readScript = loadScript(redis, 'client/read-hash', onError);
+  const readManyScript = loadScript(redis, 'elicitations/read-many', onError);
 
   async function read(id: string): Promise<Reading<T>> {
     const key = elicitationKey(id);
@@ -34,11 +37,16 @@ export function createRowReader<T extends FamilyTypes>(
     return { row: rowOfHash<T>(id, hash), now };
   }
 
+  async function readGroup(ids: readonly string[]): Promise<Reading<T>[]> {
+    const [now, ...hashes] = (await readManyScript(ids.map(elicitationKey), [])) as [number, ...unknown[][]];
+    return ids.map((id, index) => ({ row: rowOf<T>(id, hashes[index] ?? []), now }));
+  }
+
   return {
     read,
     async readMany(ids) {
       if (ids.length === 0) return { rows: [], now: await readClock(redis, onError) };
-      const readings = await Promise.all(ids.map(read));
+      const readings = await inGroups(redis, ids, bucketOfRecordId, readGroup);
       return {
         rows: readings.map(({ row }) => row),
         now: Math.min(...readings.map(({ now }) => now)),

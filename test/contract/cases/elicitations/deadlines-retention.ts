@@ -8,7 +8,7 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
+import { engineOn, withoutRows } from '../../support/engines.ts';
 import { callOutcome, expectRefusal, readEntries } from '../../support/observe.ts';
 import {
   answerQuestion,
@@ -139,10 +139,7 @@ export function leavingContract(contract: Contract): void {
       );
       const passedOver = new Set<string>();
       const engine = engineOn(pods.backend, {
-        elicitations: {
-          ...elicitations,
-          read: (id) => (broken.has(id) ? Promise.reject(new SyntaxError('no row')) : elicitations.read(id)),
-        },
+        elicitations: withoutRows(elicitations, broken),
         observer: { ...silentObserver, sweepFailed: (id) => void passedOver.add(id) },
       });
       await engine.sweep();
@@ -177,10 +174,7 @@ export function leavingContract(contract: Contract): void {
       const engine = engineOn(pods.backend);
       const timers = createLocalTimers({
         timersMax: 10,
-        onDue: async (id) => {
-          const result = await engine.expire(id);
-          return result.type === 'early' ? result.remainingMs : undefined;
-        },
+        onDue: (ids) => engine.expireEach(ids),
       });
       const owner = newOwner();
       const { row } = await askQuestion(engineOn(pods.backend, { timers }), owner, {

@@ -1,0 +1,168 @@
+-- Piece: one atomic step of one elicitation: compares the revision, writes the row, appends to the feed, updates the indexes,
+-- notes outbox tasks, and publishes the wakes last. The rules live in domain/elicitations/transition.ts; this piece only
+-- compares, stamps the time and appends.
+--
+-- guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored by a creation
+-- feedEventsMax: '' for an elicitation that is alone on a stream request of its own. No feed is stored for it: its events
+-- follow from its row, which records the time of each commit (microseconds, separated by spaces) in the field `writtenAt`.
+-- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
+-- claimed stream request or '', idempotency key or ''
+-- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
+-- inbox: also the name of the channel of its readers
+-- inboxBytes: counter of the bytes of the owner's open definitions
+-- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
+-- ofTurn: '1' when the stream request is a turn's. The set `subscribers` beside its channel holds the delivery kinds that
+-- follow the turn, each of which gets a task '<kind> <elicitation>'.
+-- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
+-- that time from now. fence (creation only): exists after an erasure of the owner
+-- keys and args beyond the named ones: outboxes (zsets), and outbox members '<kind> <subject>...' to note in them. The
+-- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
+-- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;
+-- {0, now, row fields...} when the revision is another one or the guard does not hold; {-1, now} when the owner has too many
+-- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
+local function commitStep(keys, args)
+  local row, feed, inbox, history, deadlines, inboxBytes, armed, names, fence = unpack(keys, 1, 9)
+  local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife, ofTurn
+    = unpack(args, 1, 13)
+  local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(args, 14, 20)
+  local settlement, endedMax, keptMs = unpack(args, 14, 16)
+
+  -- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
+  local function textOf(number) return string.format('%d', number) end
+
+  local now, microseconds = readClock()
+  local nowText = textOf(now)
+  local creates = revision == '0'
+  local firstTask = creates and 21 or 17
+  ends = ends == '1'
+
+  -- Lets a key live for at least so many ms. The sixteenth more makes a renewal necessary only once in a while.
+  local function keepFor(key, life)
+    if redis.call('PTTL', key) < tonumber(life) then redis.call('PEXPIRE', key, textOf(life * 17 / 16)) end
+  end
+
+  local function refuse()
+    local reply = redis.call('HGETALL', row)
+    table.insert(reply, 1, 0)
+    table.insert(reply, 2, now)
+    return reply
+  end
+
+  -- Counts the open definitions anew: a commit of an earlier version, or a repair of the inbox, did not count.
+  local function recountInbox()
+    local prefix = string.sub(row, 1, #row - #id)
+    local bytes = 0
+    for _, openId in ipairs(redis.call('ZRANGE', inbox, 0, -1)) do
+      bytes = bytes + redis.call('HSTRLEN', prefix .. openId, 'definition')
+    end
+    redis.call('SET', inboxBytes, bytes)
+    return bytes
+  end
+
+  local isTrimmed = false
+  local function addName(name)
+    if not isTrimmed then redis.call('ZREMRANGEBYSCORE', names, '-inf', nowText) end
+    isTrimmed = true
+    redis.call('ZADD', names, textOf(now + nameLife), name)
+    keepFor(names, nameLife)
+  end
+
+  local feedTtl = retention
+  local arms = 0
+  local resumes, writtenAt
+  if creates then
+    if redis.call('EXISTS', row, fence) > 0 then
+      if redis.call('EXISTS', row) == 1 then return refuse() end
+      return { -2, now, redis.call('PTTL', fence) }
+    end
+    if redis.call('ZCARD', inbox) >= tonumber(openMax) then return { -1, now } end
+    local spaceLeft = openBytesMax - #definition
+    if tonumber(redis.call('GET', inboxBytes) or 0) > spaceLeft and recountInbox() > spaceLeft then return { -1, now } end
+    local expiresAt = now + timeout
+    local expiresAtText = textOf(expiresAt)
+    feedTtl = textOf(retention + timeout)
+    if feedEventsMax == '' then
+      writtenAt = textOf(microseconds)
+      redis.call('HSET', row, 'status', status, 'revision', '1', 'createdAt', nowText, 'expiresAt', expiresAtText,
+        'definition', definition, 'conversationId', conversationId, 'writtenAt', writtenAt)
+    else
+      redis.call('HSET', row, 'status', status, 'revision', '1', 'createdAt', nowText, 'expiresAt', expiresAtText,
+        'definition', definition, 'conversationId', conversationId)
+    end
+    redis.call('ZADD', inbox, nowText, id)
+    redis.call('INCRBY', inboxBytes, textOf(#definition))
+    keepFor(inboxBytes, feedTtl)
+    redis.call('ZADD', deadlines, expiresAtText, id)
+    local armedAt = tonumber(string.match(redis.call('GET', armed) or '', '^%d+'))
+    -- The job of a deadline that has passed may be lost with its worker.
+    if not armedAt or armedAt > expiresAt or armedAt <= now then
+      redis.call('SET', armed, expiresAtText .. ' ' .. id)
+      arms = 1
+    end
+    if streamRequestId ~= '' then addName('stream ' .. streamRequestId) end
+    if idempotencyKey ~= '' then addName('key ' .. id .. ' ' .. idempotencyKey) end
+  else
+    local currentRevision, expiresAt, createdAt
+    currentRevision, expiresAt, createdAt, resumes, writtenAt = unpack(redis.call('HMGET', row, 'revision', 'expiresAt',
+      'createdAt', 'resumes', 'writtenAt'))
+    if currentRevision ~= revision or (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
+    local fields = { 'status', status, 'revision', textOf(revision + 1) }
+    local function set(name, value)
+      fields[#fields + 1] = name
+      fields[#fields + 1] = value
+    end
+    if writtenAt then set('writtenAt', writtenAt .. ' ' .. textOf(microseconds)) end
+    if ends then
+      set('settlement', settlement)
+      set('settledAt', nowText)
+      if keptMs ~= retention then set('keptMs', keptMs) end
+    end
+    redis.call('HSET', row, unpack(fields))
+    if ends then
+      if redis.call('ZREM', inbox, id) == 1 then
+        local bytes = redis.call('DECRBY', inboxBytes, textOf(redis.call('HSTRLEN', row, 'definition')))
+        if bytes <= 0 then redis.call('DEL', inboxBytes) end
+      end
+      redis.call('ZREM', deadlines, id)
+      redis.call('ZADD', history, createdAt, id)
+      local beyond = redis.call('ZCARD', history) - endedMax
+      if beyond > 0 then
+        local oldest = redis.call('ZPOPMIN', history, beyond)
+        for index = 1, #oldest, 2 do addName('elicitation ' .. oldest[index]) end
+      end
+      keepFor(history, retention)
+      redis.call('PEXPIRE', row, keptMs)
+      if keptMs ~= retention then addName('elicitation ' .. id) end
+    end
+  end
+
+  local noted = ends and resumes or ''
+  if ofTurn == '1' then
+    for _, kind in ipairs(redis.call('SMEMBERS', (string.gsub(streamChannel, ':stream:', ':subscribers:', 1)))) do
+      noted = noted .. kind .. ' ' .. id .. '\n'
+    end
+  end
+  if #args >= firstTask or noted ~= '' then
+    -- Members of kinds that this version does not know may be among them. Every outbox of the bucket has its name.
+    local bucket = string.match(deadlines, '^(.*):deadlines$')
+    local function note(member)
+      noteTask(bucket .. ':outbox:' .. string.match(member, '^%S+'), bucket .. ':outbox-tries', member, now)
+    end
+    for index = firstTask, #args do note(args[index]) end
+    for member in string.gmatch(noted, '[^\n]+') do note(member) end
+  end
+
+  local position
+  if writtenAt then
+    position = string.match(writtenAt, '^%d+') .. '-' .. textOf((revision + 1) * 1000000 + microseconds % 1000000)
+  else
+    local epoch, lastNumber = findFeedEnd(feed, microseconds)
+    -- The bound is a rough one, and every sixteenth event enforces it.
+    local keep = lastNumber % 16 == 15 and feedEventsMax or nil
+    position = appendEvents(feed, epoch, lastNumber, microseconds, { eventName, eventJson }, 1, keep)
+    -- A feed already stays for the retention after the deadline of each of its elicitations.
+    if creates or guard == 'due' or lastNumber == 0 then keepFor(feed, feedTtl) end
+  end
+  publishWake(position, nowText, wakeJson, streamChannel, inbox)
+  return { 1, now, noted, arms }
+end

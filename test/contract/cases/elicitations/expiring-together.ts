@@ -1,0 +1,108 @@
+import { mintElicitationId } from '@parley/shared/domain/ids';
+import { silentObserver } from '@parley/shared/runtime/observer';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn, withoutRows } from '../../support/engines.ts';
+import { FAMILY_DRIVERS } from '../../support/families.ts';
+import { readEntries } from '../../support/observe.ts';
+import { answerQuestion, askQuestion, newStream, serviceOf } from '../../support/questions.ts';
+
+const AT_ONCE = 0.001;
+/** More than one script handles at a time, over many buckets. */
+const OWNERS = 30;
+
+/** Deadlines of several records that are expired together. */
+export function expiringTogetherContract(contract: Contract): void {
+  async function openDue(count: number) {
+    const opened = await Promise.all(
+      Array.from({ length: count }, async (_, index) => {
+        const family = FAMILY_DRIVERS[index % FAMILY_DRIVERS.length] as (typeof FAMILY_DRIVERS)[number];
+        const stream = newStream();
+        const { row } = await family.open(contract.first, stream, { timeoutSeconds: AT_ONCE });
+        return { family, stream, row, id: row.id };
+      }),
+    );
+    const last = opened.reduce((a, b) => (a.row.expiresAt > b.row.expiresAt ? a : b));
+    await waitUntil(
+      async () => (await last.family.read(contract.first, last.stream, last.id)).now >= last.row.expiresAt,
+      { what: 'the deadlines', everyMs: 1 },
+    );
+    return opened;
+  }
+
+  async function endsOf({ family, stream }: Awaited<ReturnType<typeof openDue>>[number]): Promise<number> {
+    const entries = await readEntries(contract.pods.backend.feed, stream);
+    return entries.filter(({ event }) => event.type === family.events.resolved).length;
+  }
+
+  describe('records that are expired together', () => {
+    it('end once each, whatever their owner and family, and from two pods at once', async () => {
+      const { first, second } = contract;
+      const due = await openDue(OWNERS);
+      const waits = due.map(({ family, stream, id }) => family.wait(second, stream, id));
+      const ids = due.map(({ id }) => id);
+      const early = await Promise.all([first.expireEach(ids), second.expireEach(ids)]);
+      expect(early.map(({ size }) => size)).toEqual([0, 0]);
+      for (const { row } of await Promise.all(waits)) expect(row.status).toBe('expired');
+      expect(await Promise.all(due.map(endsOf))).toEqual(due.map(() => 1));
+    });
+
+    it('are told from those that are not due, have ended or do not exist', async () => {
+      const { first, second } = contract;
+      const [due] = await openDue(1);
+      const stream = newStream();
+      const { row: open } = await askQuestion(first, stream, { timeoutSeconds: 60 });
+      const { row: answered } = await askQuestion(first, stream, { timeoutSeconds: 60 });
+      await answerQuestion(second, stream, answered.id, 'decline');
+      const ids = [mintElicitationId(stream), open.id, 'no id at all', answered.id, due?.id ?? ''];
+      const early = await first.expireEach(ids);
+      expect([...early.keys()]).toEqual([open.id]);
+      expect(early.get(open.id)).toBeGreaterThan(0);
+      expect(early.get(open.id)).toBeLessThanOrEqual(60_000);
+      const statusOf = async (id: string) => (await second.read(serviceOf(stream), id)).row.status;
+      expect(await statusOf(open.id)).toBe('pending');
+      expect(await statusOf(answered.id)).toBe('declined');
+      if (due !== undefined)
+        expect((await due.family.read(second, due.stream, due.id)).row.status).toBe('expired');
+    });
+
+    it('are decided anew where the row or the clock was another one at the commit', async () => {
+      const { first, pods } = contract;
+      const stream = newStream();
+      const { row: open } = await askQuestion(first, stream, { timeoutSeconds: 60 });
+      const { row: answered } = await askQuestion(first, stream, { timeoutSeconds: 60 });
+      await answerQuestion(first, stream, answered.id, 'decline');
+      const { elicitations } = pods.backend;
+      // The rows as a pod has read them that was suspended before its commit, with a clock that runs ahead.
+      const suspended = engineOn(pods.backend, {
+        elicitations: {
+          ...elicitations,
+          readMany: async () => ({ rows: [open, answered], now: open.expiresAt + 60_000 }),
+        },
+      });
+      const early = await suspended.expireEach([open.id, answered.id]);
+      expect([...early.keys()]).toEqual([open.id]);
+      const statusOf = async (id: string) => (await first.read(serviceOf(stream), id)).row.status;
+      expect([await statusOf(open.id), await statusOf(answered.id)]).toEqual(['pending', 'declined']);
+    });
+
+    it('do not prevent each other from ending when a row cannot be read', async () => {
+      const { first, pods } = contract;
+      const due = await openDue(4);
+      const broken = new Set(due.slice(0, 1).map(({ id }) => id));
+      const failed: string[] = [];
+      const engine = engineOn(pods.backend, {
+        elicitations: withoutRows(pods.backend.elicitations, broken),
+        observer: { ...silentObserver, sweepFailed: (id) => void failed.push(id) },
+      });
+      expect(await engine.expireEach(due.map(({ id }) => id))).toEqual(new Map());
+      expect(failed).toEqual([...broken]);
+      for (const { family, stream, id } of due) {
+        const expected = broken.has(id) ? 'pending' : 'expired';
+        expect((await family.read(first, stream, id)).row.status).toBe(expected);
+      }
+      await first.expireEach([...broken]);
+    });
+  });
+}

@@ -1,0 +1,100 @@
+import { createLocalTimers } from '@parley/shared/memory/timers';
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+const LIMIT = 1_000;
+
+/** Timers whose calls end when the test ends them. */
+function openTimers(timersMax = LIMIT) {
+  const calls: { ids: readonly string[]; end: (early?: [string, number][]) => void; fail: () => void }[] = [];
+  const timers = createLocalTimers({
+    timersMax,
+    onDue: (ids) =>
+      new Promise((resolve, reject) => {
+        calls.push({
+          ids,
+          end: (early = []) => resolve(new Map(early)),
+          fail: () => reject(new Error('away')),
+        });
+      }),
+  });
+  const called = (count: number) => waitUntil(() => calls.length >= count, { what: 'a call', everyMs: 1 });
+  const scheduleAll = (ids: readonly string[]) => {
+    for (const id of ids) timers.schedule(id, 0);
+  };
+  /** Resolves after timers that were scheduled before it. */
+  const fired = () => new Promise((resolve) => setTimeout(resolve, 5));
+  return { timers, calls, called, scheduleAll, fired };
+}
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `el_${index}`);
+
+describe('the timers of a process', () => {
+  it('hand out together what comes due while earlier ones are expired, a hundred at a time', async () => {
+    const { timers, calls, called, scheduleAll, fired } = openTimers();
+    timers.schedule('el_first', 0);
+    await called(1);
+    const more = numbered(150);
+    scheduleAll(more);
+    await fired();
+    expect(calls.map(({ ids }) => ids)).toEqual([['el_first']]);
+    calls[0]?.end();
+    await called(2);
+    calls[1]?.end();
+    await called(3);
+    calls[2]?.end();
+    expect(calls.slice(1).map(({ ids }) => ids)).toEqual([more.slice(0, 100), more.slice(100)]);
+  });
+
+  it('fire again for what was too early, and not for what was cancelled meanwhile', async () => {
+    const { timers, calls, called, fired } = openTimers();
+    timers.schedule('el_early', 0);
+    timers.schedule('el_kept', 60_000);
+    await called(1);
+    calls[0]?.end([['el_early', 1]]);
+    await called(2);
+    expect(calls[1]?.ids).toEqual(['el_early']);
+    calls[1]?.end([['el_early', 2]]);
+    await Promise.resolve();
+    timers.cancel('el_kept');
+    await called(3);
+    calls[2]?.end();
+    await fired();
+    expect(calls).toHaveLength(3);
+    timers.close();
+  });
+
+  it('go on after a failed call, whose elicitations are left to others', async () => {
+    const { timers, calls, called } = openTimers();
+    timers.schedule('el_failed', 0);
+    await called(1);
+    calls[0]?.fail();
+    timers.schedule('el_next', 0);
+    await called(2);
+    expect(calls.map(({ ids }) => ids)).toEqual([['el_failed'], ['el_next']]);
+    calls[1]?.end();
+  });
+
+  it('hand out nothing more once they are closed', async () => {
+    const { timers, calls, called, scheduleAll, fired } = openTimers();
+    timers.schedule('el_first', 0);
+    await called(1);
+    scheduleAll(numbered(3));
+    await fired();
+    timers.schedule('el_later', 1);
+    timers.close();
+    calls[0]?.end();
+    await fired();
+    expect(calls).toHaveLength(1);
+  });
+
+  it('are not more than their limit', async () => {
+    const { timers, calls, called, scheduleAll, fired } = openTimers(2);
+    scheduleAll(['el_1', 'el_2', 'el_3']);
+    await called(1);
+    await fired();
+    calls[0]?.end();
+    expect(calls.map(({ ids }) => ids)).toEqual([['el_1', 'el_2']]);
+    timers.close();
+  });
+});
