@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { createServer } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   createRefusalDelays,
   type RefusalDelays,
@@ -20,7 +20,12 @@ const ADA: Caller = { kind: 'user', tenant: 'acme', userId: 'ada' };
 const KEY: Caller = { kind: 'service', tenant: 'acme', keyId: 'k1' };
 
 /** Refuses a caller so many times at once; returns how many of the refusals were sent by now. */
-async function refuse(delays: RefusalDelays, caller: Caller, times: number, signal = NEVER): Promise<number> {
+async function refuse(
+  delays: RefusalDelays,
+  caller: Caller,
+  times: number,
+  signal = ofTest.signal,
+): Promise<number> {
   let sent = 0;
   for (let one = 0; one < times; one += 1) {
     void delays.wait(caller, signal).then(() => {
@@ -31,10 +36,17 @@ async function refuse(delays: RefusalDelays, caller: Caller, times: number, sign
   return sent;
 }
 
-const NEVER = new AbortController().signal;
+/** Aborted after each test, so that no refusal waits on. */
+let ofTest: AbortController;
 
+beforeEach(() => {
+  ofTest = new AbortController();
+  // Each refusal that waits listens to it. In a pod every request has a signal of its own.
+  setMaxListeners(0, ofTest.signal);
+});
 afterEach(() => {
   vi.useRealTimers();
+  ofTest.abort();
 });
 
 describe('refusals of one caller', () => {
