@@ -30,21 +30,27 @@ export function liveTextContract(contract: Contract): void {
     return turn;
   }
 
-  async function followLive(turn: Awaited<ReturnType<typeof begun>>) {
+  /** Begins a turn, follows it, and appends its second event. */
+  async function followedLive() {
+    const turn = await begun();
     const stop = new AbortController();
     stops.push(stop);
-    return readAll(await contract.second.watchLive({ stream: turn, signal: stop.signal }));
+    const reader = readAll(await contract.second.watchLive({ stream: turn, signal: stop.signal }));
+    await reader.first(1);
+    await contract.pods.backend.runs.write(turn, textWrite(2, 2));
+    // The reader finds it by its subscription. Before that, a text would be missed.
+    await reader.first(2);
+    return { turn, reader };
   }
 
   describe('a published text', () => {
     it('reaches followers on any pod after the events before it, and no feed', async () => {
       const { runs } = contract.pods.backend;
-      const turn = await begun();
-      const reader = await followLive(turn);
-      await reader.first(1);
-      await runs.write(turn, textWrite(2, 2));
+      const { turn, reader } = await followedLive();
       expect(await runs.publish(turn, textAfter(2))).toBe('written');
       expect(await runs.publish(turn, textAfter(2, { offset: 5, text: 'day\n🦜' }))).toBe('written');
+      // A text may come after the event that begins with it, where that is there already.
+      await reader.first(4);
       await runs.write(turn, textWrite(3, 3));
       const items = await reader.first(5);
       expect(items.map(brief)).toEqual(['turn-started', '2 ', 'live 0 Good ', 'live 5 day\n🦜', '3 ']);
@@ -68,16 +74,14 @@ export function liveTextContract(contract: Contract): void {
 
     it('does not come out when it follows an earlier event, or its run has another owner or an end', async () => {
       const { backend, second } = contract.pods;
-      const turn = await begun();
-      const reader = await followLive(turn);
-      await reader.first(1);
-      await backend.runs.write(turn, textWrite(2, 2));
+      const { turn, reader } = await followedLive();
       // A copy that a broken connection delivers late.
       expect(await backend.runs.publish(turn, textAfter(1))).toBe('written');
       await second.runs.takeOver(turn, 1, 'pod-b');
       expect(await backend.runs.publish(turn, textAfter(2))).toBe('fenced');
       const own = textAfter(2, { term: 2, text: 'mine' });
       expect(await second.runs.publish(turn, own)).toBe('written');
+      await reader.first(3);
       await second.runs.write(turn, {
         ...textWrite(3, 3),
         term: 2,
@@ -98,16 +102,14 @@ export function liveTextContract(contract: Contract): void {
 
   it('a writer publishes text before it appends it', async () => {
     const { runs } = contract.pods.backend;
-    const turn = await begun();
-    const reader = await followLive(turn);
-    await reader.first(1);
-    const writer = createRunWriter({ runs, run: turn, term: 1, writerSeq: 1 });
+    const { turn, reader } = await followedLive();
+    const writer = createRunWriter({ runs, run: turn, term: 1, writerSeq: 2 });
     await writer.append({ type: 'text-delta', block: 'b1', text: 'Good ' });
-    expect((await reader.first(2)).map(brief)).toEqual(['turn-started', 'live 0 Good ']);
+    expect((await reader.first(3)).map(brief)).toEqual(['turn-started', '2 ', 'live 0 Good ']);
     await writer.append({ type: 'text-delta', block: 'b1', text: 'day' });
     await writer.append({ type: 'text-finished', block: 'b1' });
     await writer.save([]);
     const entries = await readEntries(contract.pods.second.feed, turn);
-    expect(entries.map(({ event }) => ('text' in event ? event.text : ' ')).join('')).toBe(' Good day ');
+    expect(entries.map(({ event }) => ('text' in event ? event.text : ' ')).join('')).toBe(' 2 Good day ');
   });
 }
