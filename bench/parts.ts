@@ -5,6 +5,7 @@ import { fanout } from './parts/fanout.ts';
 import { http } from './parts/http.ts';
 import { memory } from './parts/memory.ts';
 import { peers } from './parts/peers.ts';
+import { profile } from './parts/profile.ts';
 import { race } from './parts/race.ts';
 import { runs } from './parts/runs.ts';
 import { streaming } from './parts/streaming.ts';
@@ -21,6 +22,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   streaming,
   runs,
   detached,
+  profile,
 };
 
 /** Parts that run only when they are named: they install what the product does not need. */

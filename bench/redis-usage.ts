@@ -16,6 +16,26 @@ export async function redisCpu(redis: Redis, count: number, run: () => Promise<u
   return ((await cpuSeconds(redis)) - before) * (1e6 / count);
 }
 
+/** How often the server executed a command, and the microseconds that it took for all of them. */
+export interface CommandUse {
+  readonly calls: number;
+  readonly microseconds: number;
+}
+
+/**
+ * What the server has executed, by command. The commands of a script count by themselves and within `evalsha`, so that what
+ * is left of it is the script's own time.
+ */
+export async function commandUse(redis: Redis): Promise<ReadonlyMap<string, CommandUse>> {
+  const lines = (await redis.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+),usec=(\d+)/gm);
+  return new Map(
+    [...lines].map(([, name = '', calls, usec]) => [
+      name,
+      { calls: Number(calls), microseconds: Number(usec) },
+    ]),
+  );
+}
+
 /** Bytes that the server has allocated. */
 export async function usedMemory(redis: Redis): Promise<number> {
   return Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]);

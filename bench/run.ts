@@ -30,6 +30,7 @@ const chosen = Object.entries({ ...PARTS, ...NAMED_PARTS }).filter(([name]) =>
   positionals.length === 0 ? name in PARTS : positionals.includes(name),
 );
 for (const [name, part] of chosen) {
+  const startedAt = performance.now();
   const redis = await startRedis({ args: ['--save', '', '--appendonly', 'no'] });
   try {
     measurements[name] = await part({
@@ -41,6 +42,7 @@ for (const [name, part] of chosen) {
   } finally {
     await redis.stop();
   }
+  process.stderr.write(`${name}: ${Math.round((performance.now() - startedAt) / 1_000)} s\n`);
 }
 if (values.json) {
   process.stdout.write(`${JSON.stringify(measurements)}\n`);

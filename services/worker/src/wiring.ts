@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
+import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { CleanupReport, IndexReport } from '@parley/shared/ports/elicitations/audit';
@@ -34,8 +35,8 @@ export interface WorkerPod {
   readonly release: () => Promise<void>;
 }
 
-// A job expires what is overdue in one bucket. It waits for Redis most of the time.
-const JOBS_AT_A_TIME = 50;
+// A job expires what is overdue in one bucket, and may wait there for what follows closely. No bucket waits for another one.
+const JOBS_AT_A_TIME = 2 * BUCKET_COUNT;
 // A worker that stops during a cleanup, which may take hours, leaves it to the next round.
 const CLEANUP_TRIES_MS = 300_000;
 // A report covers one round of one worker. After some rounds by other workers it is outdated.
