@@ -32,7 +32,13 @@ const LEAKS: readonly (readonly [RegExp, string])[] = [
 ];
 const ANY_LEAK = new RegExp(LEAKS.map(([pattern]) => pattern.source).join('|'), 'i');
 
-/** Makes the logger of a process. Writes to stdout synchronously, line by line, unless a `destination` is given. */
+// Lines beyond this many bytes that nobody reads are dropped: a stuck reader must not take the memory of the process.
+const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Makes the logger of a process. Writes to stdout unless a `destination` is given. A write does not wait for the reader of
+ * stdout: with a full pipe a synchronous one would stop everything else. What is unwritten at the exit is written then.
+ */
 export function createLog({ service, level, pod }: LogOptions, destination?: DestinationStream): Log {
   return pino(
     {
@@ -46,7 +52,7 @@ export function createLog({ service, level, pod }: LogOptions, destination?: Des
       redact: { paths: SECRET_NAMES, censor: CENSORED },
       hooks: { streamWrite: withoutLeaks },
     },
-    destination ?? pino.destination({ fd: 1, sync: true }),
+    destination ?? pino.destination({ fd: 1, sync: false, maxLength: UNREAD_BYTES_MAX }),
   );
 }
 
