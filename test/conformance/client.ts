@@ -1,7 +1,6 @@
 /**
  * The client under test of the conformance kit: lists a server's tools with Parley's own MCP client and calls each once, the
- * way a turn does. The kit gives the URL as the last argument. The person answers every form with its prefilled values, and
- * consents to what an authorization server asks.
+ * way a turn does. The person answers every form with its prefilled values, and consents to what an authorization server asks.
  */
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
@@ -21,35 +20,49 @@ const Context = z.object({
   toolCalls: z.array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })).optional(),
 });
 
-const url = process.argv.at(-1) ?? '';
-const context = Context.parse(JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{}'));
-const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0.1.0' } });
-const config: McpServerConfig = { id: 'kit', title: 'Kit', transport: { type: 'http', url } };
+type McpTools = ReturnType<typeof createMcpTools>;
+
+/** What the kit gives to a client that it starts. */
+export interface Given {
+  /** The server that the scenario is about. */
+  readonly url: string;
+  readonly scenario: string;
+  /** What the scenario tells the client beforehand, as JSON. */
+  readonly context: string;
+}
+
+/** Calls the server's tools; resolves with the types of the results. Rejects where there is none to call. */
+export async function callTools({ url, scenario, context }: Given): Promise<string[]> {
+  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0.1.0' } });
+  const known = Context.parse(JSON.parse(context));
+  const results = scenario.startsWith('auth/')
+    ? callWithAccount(mcp, url, known)
+    : callPlainly(mcp, url, known);
+  return results.then((all) => all.map(({ type }) => type)).finally(() => mcp.close());
+}
+
+type Known = z.infer<typeof Context>;
+
 const asked = { person: 'ada', modes: { form: true, url: true } };
 const rules = { timeoutMs: 20_000, questionsMax: 20, questionTimeoutSeconds: 60 };
-const needsAccount = process.env.MCP_CONFORMANCE_SCENARIO?.startsWith('auth/') === true;
-(needsAccount ? callWithAccount() : callPlainly())
-  .finally(() => mcp.close())
-  .then(
-    (results) => process.stdout.write(`${JSON.stringify(results.map(({ type }) => type))}\n`),
-    (error: unknown) => {
-      process.stderr.write(`${String(error)}\n`);
-      process.exitCode = 1;
-    },
-  );
+
+function configOf(url: string): McpServerConfig {
+  return { id: 'kit', title: 'Kit', transport: { type: 'http', url } };
+}
 
 /** As the calls of an agent to a server without a credential of the person. */
-async function callPlainly() {
-  const server = mcp.open(config, undefined, asked);
-  const calls = callsOf(await server.listTools());
+async function callPlainly(mcp: McpTools, url: string, known: Known) {
+  const server = mcp.open(configOf(url), undefined, asked);
+  const calls = callsOf(await server.listTools(), known);
   return Promise.all(
     calls.map(({ name, arguments: input }) => sendCall(callWith(name, input), server, name, rules)),
   );
 }
 
 /** As the calls to a server with `credentialScope: user` and a connector of type `mcp_oauth`. */
-async function callWithAccount() {
-  const { issuer, client_id: clientId, client_secret: clientSecret } = context;
+async function callWithAccount(mcp: McpTools, url: string, known: Known) {
+  const { issuer, client_id: clientId, client_secret: clientSecret } = known;
+  const config = configOf(url);
   const client = clientId === undefined ? undefined : { clientId, ...(clientSecret && { clientSecret }) };
   const account = createAccount(url, issuer && client ? { issuer, client } : undefined);
   const service = createPersonalService({
@@ -80,7 +93,7 @@ async function callWithAccount() {
     return [{ type: extended === 'connected' ? extended : extended.type }];
   }
   return Promise.all(
-    callsOf(list).map(({ name, arguments: input }) => {
+    callsOf(list, known).map(({ name, arguments: input }) => {
       const call = { ...callWith(name, input, ask), toolName: name };
       return service.call(call, (server) => sendCall(call, server, name, rules));
     }),
@@ -88,10 +101,10 @@ async function callWithAccount() {
 }
 
 /** The calls that the kit orders, or one of each tool. */
-function callsOf(list: McpToolList) {
+function callsOf(list: McpToolList, known: Known) {
   if (list.type !== 'tools') throw new Error(`no tools: ${JSON.stringify(list)}`);
   const calls =
-    context.toolCalls ??
+    known.toolCalls ??
     list.tools.map(({ name, inputSchema }) => ({ name, arguments: valuesOf(inputSchema, exampleOf) }));
   const offered = new Set(list.tools.map(({ name }) => name));
   return calls.filter(({ name }) => offered.has(name));

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
-import { bundleEntry } from '../harness/processes/bundle.ts';
+import { type ClientHost, startClientHost } from './client-host.ts';
 import { judge, unrequired } from './judge.ts';
 import {
   findKit,
@@ -13,7 +13,6 @@ import {
 import { type ConformancePods, startConformancePods } from './pods.ts';
 
 const NAME = 'the conformance kit of MCP';
-const CLIENT = 'test/conformance/client.ts';
 const kit = findKit();
 
 /** Runs what a revision requires of one side. Prints the numbers, and returns what must not be. */
@@ -40,10 +39,13 @@ else {
   const { node } = kit;
   describe(NAME, { timeout: 10 * 60_000 }, () => {
     let pods: ConformancePods;
+    let client: ClientHost;
     beforeAll(async () => {
-      pods = await startConformancePods();
+      [pods, client] = await Promise.all([startConformancePods(), startClientHost()]);
     });
-    afterAll(() => pods?.close());
+    afterAll(async () => {
+      await Promise.all([pods?.close(), client?.close()]);
+    });
 
     it.each(REVISIONS)(
       'server, %s: each required scenario passes through two pods, or is listed with its reason',
@@ -55,8 +57,7 @@ else {
     it.each(REVISIONS)(
       'client, %s: each required scenario passes, or is listed with its reason',
       async (revision) => {
-        const command = `${process.execPath} ${await bundleEntry(CLIENT)}`;
-        expect(await faultsOf(node, 'client', revision, command)).toEqual([]);
+        expect(await faultsOf(node, 'client', revision, client.command)).toEqual([]);
       },
     );
   });
