@@ -90,7 +90,7 @@ it('F3 the reply to an ask is lost: the question is asked once', async () => {
 });
 
 it('F3 connections are reset repeatedly during settles: nothing is lost or duplicated', async () => {
-  const settles = SIZE.full ? 5_000 : 1_000;
+  const settles = SIZE.full ? 5_000 : 500;
   const load = createSettleLoad({ fetch: pickFetch([far.url, near.url]), settles, askers: 50 });
   let resets = 0;
   let running = true;
@@ -194,7 +194,7 @@ it('F23 Redis is full: writes get 503 with Retry-After, reads continue, and writ
 });
 
 it('F23 the scripts are flushed repeatedly during settles: no request is affected', async () => {
-  const settles = SIZE.full ? 5_000 : 1_000;
+  const settles = SIZE.full ? 5_000 : 500;
   const load = createSettleLoad({ fetch: pickFetch([far.url, near.url]), settles, askers: 50 });
   let flushes = 0;
   let running = true;

@@ -14,7 +14,7 @@ import { openSiteInMemory, type Site, type SitePod, untilReady } from './site.ts
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
 
-const SETTLES = SIZE.full ? 30_000 : 2_000;
+const SETTLES = SIZE.full ? 30_000 : 800;
 const KILLS = SIZE.full ? 12 : 3;
 
 let site: Site;

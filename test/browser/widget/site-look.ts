@@ -9,7 +9,12 @@ const WIDE = 1280;
 export const NARROW = 320;
 
 /** The rules of axe that size and colour can break; all others check a page's structure. */
-const RULES_OF_LOOKS = ['color-contrast', 'target-size', 'scrollable-region-focusable', 'link-in-text-block'];
+export const RULES_OF_LOOKS = [
+  'color-contrast',
+  'target-size',
+  'scrollable-region-focusable',
+  'link-in-text-block',
+];
 
 /** Expects that a page's current appearance has no faults: light and dark, wide and narrow. */
 export async function looksSound(page: Page): Promise<void> {

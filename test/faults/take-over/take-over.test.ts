@@ -17,7 +17,8 @@ const PAYMENTS = isFullSize ? 167 : 17;
 const PODS = 3;
 // Enough that whenever a pod ends, some conversation is at each point.
 const BETWEEN_MS = 300;
-const ENDS_MS = 1_000;
+// Each end starts a pod, which takes more processor time than the conversations that it interrupts.
+const ENDS_MS = isFullSize ? 1_000 : 2_000;
 // The longest time that a person takes to answer.
 const THINKS_MS = 3_000;
 // More at once than a slow machine continues between two ends of pods would only ever be taken over.
