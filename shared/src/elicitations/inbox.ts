@@ -102,7 +102,8 @@ export async function* watchInbox(
       touched.clear();
       stale = false;
       isIntact = yield* items;
-      if (isIntact && !stale && touched.size === 0) stale = (await sleep()) === 'time';
+      // A resync that comes during the sleep has set `stale`.
+      if (isIntact && !stale && touched.size === 0 && (await sleep()) === 'time') stale = true;
     }
   } finally {
     subscription.unsubscribe();

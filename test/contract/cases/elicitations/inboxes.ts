@@ -182,6 +182,31 @@ export function inboxContract(contract: Contract): void {
       );
     });
 
+    it('has what came while its wakes were missed as soon as its subscription is back', async () => {
+      const { first, pods } = contract;
+      const owner = newOwner();
+      let resync: () => void = () => undefined;
+      const inboxWakes: Backend['inboxWakes'] = {
+        publish: async () => undefined,
+        subscribe(_, listener) {
+          resync = () => listener({ type: 'resync' });
+          return { unsubscribe: () => undefined };
+        },
+      };
+      const reader = follow(engineOn(pods.second, { inboxWakes }), owner);
+      await reader.first(1);
+      const { row } = await askQuestion(first, owner);
+      resync();
+      await reader.first(2);
+      await answerQuestion(first, owner, row.id, 'decline');
+      resync();
+      expect((await reader.first(3)).map(brief)).toEqual([
+        'snapshot of 0',
+        'elicitation-request pending',
+        'elicitation-resolved declined',
+      ]);
+    });
+
     it('is released when its reader disconnects', async () => {
       const stop = new AbortController();
       const reader = readAll(contract.second.watchInbox({ owner: newOwner(), signal: stop.signal }));
