@@ -4,7 +4,7 @@ import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { engineOn } from '../../contract/support/engines.ts';
+import { engineOn, withoutRows } from '../../contract/support/engines.ts';
 import { answerQuestion, askQuestion, newOwner, serviceOf } from '../../contract/support/questions.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -176,8 +176,8 @@ describe('the steps of an elicitation on two pods', () => {
     const backend = smallBackend();
     const pod = await podOn(backend);
     const { row } = await askQuestion(pod.engine, owner, { timeoutSeconds: 0.001 });
-    const read = () => Promise.reject(new SyntaxError('no row'));
-    const sweeping = await podOn({ ...backend, elicitations: { ...backend.elicitations, read } });
+    const elicitations = withoutRows(backend.elicitations, new Set([row.id]));
+    const sweeping = await podOn({ ...backend, elicitations });
     await waitUntil(() => sweeping.engine.sweep().then(() => sweeping.said().length > 0), {
       what: 'the deadline',
     });
