@@ -12,8 +12,6 @@ import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
 const FULL_ROUND = 15;
 // How many elicitations one job expires at a time.
 const EXPIRE_BATCH = 100;
-// A job begins up to a tick of Redis (100 ms) after its time. Deadlines that come sooner need no job of their own.
-const LINGER_MS = 50;
 
 export interface JobsDeps {
   readonly engine: Pick<Engine, 'expire' | 'expireDue' | 'sweep'>;
@@ -39,7 +37,7 @@ export function createJobs(deps: JobsDeps): Processors {
   return {
     async 'expire-due'({ data, signal }) {
       const { bucket, deadline } = DueJobData.parse(data);
-      const next = await engine.expireDue({ bucket, batch: EXPIRE_BATCH, lingerMs: LINGER_MS, signal });
+      const next = await engine.expireDue({ bucket, batch: EXPIRE_BATCH, signal });
       // This job came too early by the Redis clock, or was stopped. Its id is in use, so that no other job can be added.
       return next?.deadline === deadline ? { retryInMs: Math.max(0, next.delayMs) } : undefined;
     },

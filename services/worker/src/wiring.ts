@@ -35,7 +35,7 @@ export interface WorkerPod {
   readonly release: () => Promise<void>;
 }
 
-// A job expires what is overdue in one bucket, and may wait there for what follows closely. No bucket waits for another one.
+// A job expires what is overdue in one bucket. No bucket waits for another one.
 const JOBS_AT_A_TIME = 2 * BUCKET_COUNT;
 // A worker that stops during a cleanup, which may take hours, leaves it to the next round.
 const CLEANUP_TRIES_MS = 300_000;

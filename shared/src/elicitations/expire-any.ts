@@ -11,7 +11,7 @@ export function expireAny(deps: EngineDeps, id: string): Promise<ExpireResult> {
 
 /**
  * As `expireAny` for each of several records. A record that cannot be expired is reported to the observer and has no
- * result. Throws `unavailable`.
+ * result. Throws `unavailable` once the others have been expired.
  */
 export async function expireEach(
   deps: EngineDeps,
@@ -30,9 +30,10 @@ export async function expireEach(
       expireFamily(approvals, () => expireMany(approvalDeps(deps), approvals)),
     ]);
   } catch (error) {
-    if (isParleyError(error, 'unavailable')) throw error;
-    // One damaged row must not prevent the others from being expired.
-    await Promise.all(ids.filter((id) => !results.has(id)).map((id) => expireAlone(deps, id, results)));
+    // One damaged row, or one server of a Cluster that is away, must not prevent the others from being expired.
+    const alone = ids.filter((id) => !results.has(id)).map((id) => expireAlone(deps, id, results));
+    const failed = (await Promise.allSettled(alone)).find(({ status }) => status === 'rejected');
+    if (failed?.status === 'rejected') throw failed.reason;
   }
   return results;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
 import type { EngineDeps } from './deps.ts';
 import { expireEach } from './expire-any.ts';
@@ -7,11 +6,6 @@ export interface ExpireDueInput {
   readonly bucket: number;
   /** How many records are expired at a time. */
   readonly batch: number;
-  /**
-   * A deadline that comes within this time, in ms, is waited for here instead of having a job added for it: many deadlines
-   * that follow each other closely are then expired together. 0 by default.
-   */
-  readonly lingerMs?: number;
   /** Stops between batches. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -29,7 +23,7 @@ export interface OverdueCounts {
  */
 export async function expireDue(
   deps: EngineDeps,
-  { bucket, batch, lingerMs = 0, signal }: ExpireDueInput,
+  { bucket, batch, signal }: ExpireDueInput,
   counts: OverdueCounts = { expired: 0, forgotten: 0 },
 ): Promise<ArmedDeadline | undefined> {
   let skipped = 0;
@@ -41,11 +35,7 @@ export async function expireDue(
     if (ids.length === batch && !isStopped) continue;
     const next = await deps.elicitations.arm(bucket, skipped);
     // A deadline that has passed since is expired now. A stopped process leaves it to another one.
-    if (next !== undefined && next.delayMs <= lingerMs && !isStopped) {
-      // Also a pod that has timers of its own for these deadlines gets ahead of this process.
-      if (lingerMs > 0) await sleep(lingerMs, undefined, { signal }).catch(() => undefined);
-      continue;
-    }
+    if (next !== undefined && next.delayMs <= 0 && !isStopped) continue;
     if (next !== undefined) await addJob(deps, next);
     return next;
   }
@@ -70,7 +60,7 @@ async function expireOrForget(
   ids: readonly string[],
   counts: OverdueCounts,
 ): Promise<number> {
-  const results = ids.length === 0 ? new Map() : await expireEach(deps, ids);
+  const results = await expireEach(deps, ids);
   let skipped = 0;
   const forgotten: string[] = [];
   for (const id of ids) {

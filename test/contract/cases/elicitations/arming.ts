@@ -132,25 +132,6 @@ export function armingContract(contract: Contract): void {
       expect(ends).toHaveLength(230);
     });
 
-    it('is waited for instead of having a job where it comes soon, as long as the process may go on', async () => {
-      const owner = await quietOwner();
-      const { engine, added } = armingEngine();
-      const ask = (timeoutSeconds: number) => askQuestion(contract.first, owner, { timeoutSeconds });
-      const { row: soon } = await ask(0.2);
-      const { row: next } = await ask(30);
-      const { row: last } = await ask(60);
-      const due = { bucket: bucketOf(owner), batch: BATCH };
-      expect(await engine.expireDue({ ...due, lingerMs: 1_000 })).toMatchObject({ deadline: next.expiresAt });
-      expect((await engine.read(serviceOf(owner), soon.id)).row.status).toBe('expired');
-      expect(added.map(({ deadline }) => deadline)).toEqual([next.expiresAt]);
-      const stopping = new AbortController();
-      const lingering = engine.expireDue({ ...due, lingerMs: 600_000, signal: stopping.signal });
-      stopping.abort();
-      expect(await lingering).toMatchObject({ deadline: next.expiresAt });
-      expect(added).toHaveLength(2);
-      for (const { id } of [next, last]) await answerQuestion(engine, owner, id, 'decline');
-    });
-
     it('is not hidden by earlier rows that cannot be read', async () => {
       const owner = await quietOwner();
       const { elicitations } = contract.pods.backend;
