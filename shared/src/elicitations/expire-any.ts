@@ -29,7 +29,7 @@ export async function expireEach(
       expireFamily(questions, () => expireMany(elicitationDeps(deps), questions)),
       expireFamily(approvals, () => expireMany(approvalDeps(deps), approvals)),
     ]);
-  } catch (error) {
+  } catch {
     // One damaged row, or one server of a Cluster that is away, must not prevent the others from being expired.
     const alone = ids.filter((id) => !results.has(id)).map((id) => expireAlone(deps, id, results));
     const failed = (await Promise.allSettled(alone)).find(({ status }) => status === 'rejected');
