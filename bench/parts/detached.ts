@@ -5,8 +5,8 @@ import { Redis } from 'ioredis';
 import type { Bench } from '../bench.ts';
 import { inLanes } from '../lanes.ts';
 import { type Measurement, quantile } from '../measurement.ts';
-import { answer, conversationOf, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
-import { bytesByKind, formatBytes, usedMemory } from '../redis-usage.ts';
+import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
+import { bytesByKind, commandUse, formatBytes, usedMemory } from '../redis-usage.ts';
 
 const MANY = 10_000;
 const FEW = 100;
@@ -77,13 +77,7 @@ async function fill(
   const waiting: Waiting[] = [];
   let filled = 0;
   await inLanes(count, LANES, async (index) => {
-    const run = await pod.turns.begin({
-      conversation: conversationOf(index, name),
-      input: [{ role: 'user', content: 'Release it.' }],
-      before: [],
-      support: { form: true, url: true },
-      delivery: 'detach',
-    });
+    const run = await beginTurn(pod, index, name, 'detach');
     const question = await pod.questionOf(run);
     await pod.finished(run);
     filled += 1;
@@ -104,27 +98,22 @@ async function resume(redis: Redis, pod: TurnPod, waiting: readonly Waiting[]) {
     await pod.finished(run);
     took.push(performance.now() - startedAt);
   }
-  const calls = await callsByCommand(redis);
+  const used = await commandUse(redis);
   const sum = (names: (name: string) => boolean) =>
-    [...calls].filter(([name]) => names(name)).reduce((total, [, count]) => total + count, 0);
+    [...used].filter(([name]) => names(name)).reduce((total, [, { calls }]) => total + calls, 0);
   return {
     took: quantile(took, 0.5),
     each: sum((name) => !BESIDE.test(name)) / waiting.length,
     scans: sum((name) => SCANS.test(name)),
-    commands: [...calls].map(([name, count]) => `${name} ${(count / waiting.length).toFixed(1)}`).join(', '),
+    commands: [...used]
+      .map(([name, { calls }]) => `${name} ${(calls / waiting.length).toFixed(1)}`)
+      .join(', '),
   };
 }
 
 const SCANS = /^(keys|scan|hscan|sscan|zscan)$/;
 // What a pod sends regardless of turns, and what the bench itself sends.
 const BESIDE = /^(ping|info|config.*|bzpopmin|publish)$/;
-
-async function callsByCommand(redis: Redis): Promise<Map<string, number>> {
-  const stats = await redis.info('commandstats');
-  return new Map(
-    [...stats.matchAll(/cmdstat_([^:]+):calls=(\d+)/g)].map(([, name, calls]) => [name ?? '', Number(calls)]),
-  );
-}
 
 function heapUsed(): number {
   setFlagsFromString('--expose_gc');

@@ -4,7 +4,7 @@ import { inLanes } from '../lanes.ts';
 import type { Measurement } from '../measurement.ts';
 import { profileNode } from '../node-profile.ts';
 import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
-import { answer, conversationOf, openTurnPod } from '../pod/turn-pod.ts';
+import { answer, beginTurn, openTurnPod } from '../pod/turn-pod.ts';
 import { type CommandUse, commandUse, cpuSeconds } from '../redis-usage.ts';
 
 const QUESTIONS = 5_000;
@@ -58,12 +58,7 @@ async function lookAtTurns(
 ): Promise<Measurement[]> {
   const pod = await openTurnPod(redisUrl, { wordMs: WORD_MS });
   const turn = async (index: number) => {
-    const run = await pod.turns.begin({
-      conversation: conversationOf(index, 'profile'),
-      input: [{ role: 'user', content: 'Release it.' }],
-      before: [],
-      support: { form: true, url: true },
-    });
+    const run = await beginTurn(pod, index, 'profile');
     await answer(pod, run, await pod.questionOf(run));
     await pod.finished(run);
   };

@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import type { Bench } from '../bench.ts';
 import { inLanes } from '../lanes.ts';
 import { type Measurement, median, ratiosOf } from '../measurement.ts';
-import { answer, conversationOf, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
+import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
 import { withoutRecovery } from '../pod/without-recovery.ts';
 import { cpuSeconds } from '../redis-usage.ts';
 
@@ -92,13 +92,7 @@ async function compare(
 async function cpuOfTurns(redis: Redis, pod: TurnPod, count: number, name: string): Promise<number> {
   const before = await cpuSeconds(redis);
   await inLanes(count, LANES, async (index) => {
-    const conversation = conversationOf(index, name);
-    const run = await pod.turns.begin({
-      conversation,
-      input: [{ role: 'user', content: 'Release it.' }],
-      before: [],
-      support: { form: true, url: true },
-    });
+    const run = await beginTurn(pod, index, name);
     await answer(pod, run, await pod.questionOf(run));
     await pod.finished(run);
   });

@@ -6,7 +6,7 @@ import type { Bench } from '../bench.ts';
 import { inLanes } from '../lanes.ts';
 import { type Measurement, median, microseconds, ratiosOf } from '../measurement.ts';
 import { openBenchEngine } from '../pod/engine.ts';
-import { answer, conversationOf, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
+import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
 
 const ROUNDS = 5;
 const TURNS = 3;
@@ -111,13 +111,4 @@ async function wholeTurns(redisUrl: string, count: number): Promise<Measurement>
     what: 'one whole turn with a question that is answered at once',
     measured: `p50 ${median(took).toFixed(1)} ms`,
   };
-}
-
-function beginTurn(pod: TurnPod, index: number, name: string) {
-  return pod.turns.begin({
-    conversation: conversationOf(index, name),
-    input: [{ role: 'user', content: 'Release it.' }],
-    before: [],
-    support: { form: true, url: true },
-  });
 }

@@ -28,7 +28,7 @@ export async function openBenchEngine(
     onFault: (error) => console.error(error),
   });
   const localTimers = createLocalTimers({
-    onDue: (ids) => engine.expireEach(ids),
+    onDue: (ids) => engine.expireFired(ids),
     timersMax: env.PARLEY_LIMIT_LOCAL_TIMERS,
   });
   const engine = createEngine({

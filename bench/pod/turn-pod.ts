@@ -1,4 +1,4 @@
-import type { ConversationRef, RunRef } from '@parley/shared/domain/runs/run';
+import type { ConversationRef, Delivery, RunRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { repliesOf } from '../../services/api/src/agents/loop/model-step.ts';
@@ -82,8 +82,19 @@ export async function openTurnPod(
   };
 }
 
-export function conversationOf(index: number, name: string): ConversationRef {
+function conversationOf(index: number, name: string): ConversationRef {
   return { tenant: TENANT, userId: `user-${index}`, conversationId: `${name}-${index}` };
+}
+
+/** Begins a turn in a conversation of its own. */
+export function beginTurn({ turns }: TurnPod, index: number, name: string, delivery?: Delivery) {
+  return turns.begin({
+    conversation: conversationOf(index, name),
+    input: [{ role: 'user', content: 'Release it.' }],
+    before: [],
+    support: { form: true, url: true },
+    ...(delivery !== undefined && { delivery }),
+  });
 }
 
 export async function answer({ engine }: TurnPod, { tenant, userId }: RunRef, id: string): Promise<void> {

@@ -13,7 +13,7 @@ import { createStreamClaims } from './asking/stream-claims.ts';
 import type { Caller } from './caller.ts';
 import { type CompleteInput, complete } from './complete.ts';
 import type { EngineDeps } from './deps.ts';
-import { expireAny, expireEach } from './expire-any.ts';
+import { expireAny, expireTogether } from './expire-any.ts';
 import { type ExpireDueInput, expireDue } from './expire-due.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
 import { replayItems } from './joined-feed.ts';
@@ -68,8 +68,8 @@ export function createEngine(deps: EngineDeps) {
     withdrawRecord,
     isOpen,
     expire: (id: string) => expireAny(deps, id),
-    /** Expires those whose deadlines have passed. Returns the ms until the deadlines of those that were too early. */
-    expireEach: async (ids: readonly string[]) => earlyOf(await expireEach(deps, ids)),
+    /** Expires those whose timers have fired. Returns the ms until the deadlines of those that were too early. */
+    expireFired: async (ids: readonly string[]) => earlyOf((await expireTogether(deps, ids)).results),
     expireDue: (input: ExpireDueInput) => expireDue(deps, input),
     read: (caller: Caller, id: string) => readRecord(questions, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),

@@ -1,48 +1,42 @@
 import { isParleyError } from '../domain/errors.ts';
+import type { FamilyTypes } from '../domain/family.ts';
 import { isApprovalId } from '../domain/ids.ts';
 import type { EngineDeps } from './deps.ts';
-import { approvalDeps, elicitationDeps } from './records/deps.ts';
-import { type ExpireResult, expire, expireMany } from './records/expire.ts';
+import { approvalDeps, elicitationDeps, type RecordDeps } from './records/deps.ts';
+import { type ExpireResult, expire, expireEach } from './records/expire.ts';
 
 /** Ends the record of any family that has this id, if its deadline has passed. The deadline index lists all families. */
 export function expireAny(deps: EngineDeps, id: string): Promise<ExpireResult> {
   return isApprovalId(id) ? expire(approvalDeps(deps), id) : expire(elicitationDeps(deps), id);
 }
 
-/**
- * As `expireAny` for each of several records. A record that cannot be expired is reported to the observer and has no
- * result. Throws `unavailable` once the others have been expired.
- */
-export async function expireEach(
-  deps: EngineDeps,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, ExpireResult>> {
-  const approvals = ids.filter(isApprovalId);
-  const questions = ids.filter((id) => !isApprovalId(id));
-  const results = new Map<string, ExpireResult>();
-  const expireFamily = async (part: readonly string[], run: () => Promise<readonly ExpireResult[]>) => {
-    if (part.length === 0) return;
-    for (const [index, result] of (await run()).entries()) results.set(part[index] ?? '', result);
-  };
-  try {
-    await Promise.all([
-      expireFamily(questions, () => expireMany(elicitationDeps(deps), questions)),
-      expireFamily(approvals, () => expireMany(approvalDeps(deps), approvals)),
-    ]);
-  } catch {
-    // One damaged row, or one server of a Cluster that is away, must not prevent the others from being expired.
-    const alone = ids.filter((id) => !results.has(id)).map((id) => expireAlone(deps, id, results));
-    const failed = (await Promise.allSettled(alone)).find(({ status }) => status === 'rejected');
-    if (failed?.status === 'rejected') throw failed.reason;
-  }
-  return results;
+/** What became of several records that were to be expired. */
+export interface ExpiredTogether {
+  /** By id. A record that could not be expired has no result. */
+  readonly results: ReadonlyMap<string, ExpireResult>;
+  /** Why a part of the records could not be reached, where that was so. */
+  readonly unavailable?: unknown;
 }
 
-async function expireAlone(deps: EngineDeps, id: string, results: Map<string, ExpireResult>): Promise<void> {
-  try {
-    results.set(id, await expireAny(deps, id));
-  } catch (error) {
-    if (isParleyError(error, 'unavailable')) throw error;
-    deps.observer.sweepFailed(id, error);
-  }
+/** As `expireAny` for each of several records. A record that cannot be expired is reported to the observer. */
+export async function expireTogether(deps: EngineDeps, ids: readonly string[]): Promise<ExpiredTogether> {
+  const results = new Map<string, ExpireResult>();
+  let unavailable: unknown;
+  const expireFamily = async <T extends FamilyTypes>(family: RecordDeps<T>, part: readonly string[]) => {
+    const settled = part.length === 0 ? [] : await expireEach(family, part);
+    for (const [index, result] of settled.entries()) {
+      const id = part[index] ?? '';
+      if (result.status === 'fulfilled') results.set(id, result.value);
+      else if (isParleyError(result.reason, 'unavailable')) unavailable = result.reason;
+      else deps.observer.sweepFailed(id, result.reason);
+    }
+  };
+  await Promise.all([
+    expireFamily(
+      elicitationDeps(deps),
+      ids.filter((id) => !isApprovalId(id)),
+    ),
+    expireFamily(approvalDeps(deps), ids.filter(isApprovalId)),
+  ]);
+  return { results, ...(unavailable !== undefined && { unavailable }) };
 }

@@ -1,6 +1,6 @@
 import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
 import type { EngineDeps } from './deps.ts';
-import { expireEach } from './expire-any.ts';
+import { expireTogether } from './expire-any.ts';
 
 export interface ExpireDueInput {
   readonly bucket: number;
@@ -53,14 +53,14 @@ export async function addJob(
   }
 }
 
-/** Expires records, and forgets entries without an open row. Returns how many entries stay in the index. */
+/** Expires records, and forgets entries without an open row. Returns how many entries stay in the index. Throws `unavailable`. */
 async function expireOrForget(
   deps: EngineDeps,
   bucket: number,
   ids: readonly string[],
   counts: OverdueCounts,
 ): Promise<number> {
-  const results = await expireEach(deps, ids);
+  const { results, unavailable } = await expireTogether(deps, ids);
   let skipped = 0;
   const forgotten: string[] = [];
   for (const id of ids) {
@@ -71,5 +71,6 @@ async function expireOrForget(
   }
   await Promise.all(forgotten.map((id) => deps.elicitations.forget(bucket, id)));
   counts.forgotten += forgotten.length;
+  if (unavailable !== undefined) throw unavailable;
   return skipped;
 }

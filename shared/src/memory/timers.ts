@@ -14,26 +14,27 @@ export interface LocalTimers extends Timers {
   close(): void;
 }
 
-// A call takes about as long as the expiry of one elicitation, and those that are due in the meantime come after it.
 const DUE_MAX = 100;
 
 /**
  * Deadlines as timers of this process. They run on durations, so the wall clock of the process does not matter. Those that
- * pass while others are expired are expired together afterwards.
+ * fire during a call of `onDue` are handed to the next call together.
  */
 export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): LocalTimers {
   const armed = new Map<string, NodeJS.Timeout>();
-  let due: string[] = [];
+  const due = new Set<string>();
+  let isClosed = false;
   let isBusy = false;
 
   function arm(id: string, delayMs: number): void {
     clearTimeout(armed.get(id));
+    if (isClosed) return;
     armed.set(id, setTimeout(() => fire(id), delayMs).unref());
   }
 
   function fire(id: string): void {
     armed.delete(id);
-    due.push(id);
+    due.add(id);
     if (isBusy) return;
     isBusy = true;
     // Further timers may fire in the same turn of the event loop.
@@ -41,8 +42,9 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
   }
 
   async function handleDue(): Promise<void> {
-    while (due.length > 0) {
-      const ids = due.splice(0, DUE_MAX);
+    while (due.size > 0) {
+      const ids = [...due].slice(0, DUE_MAX);
+      for (const id of ids) due.delete(id);
       // What fails is expired by a job or the sweep instead.
       const early = await onDue(ids).catch(() => new Map<string, number>());
       for (const [id, retryInMs] of early) arm(id, retryInMs);
@@ -57,11 +59,13 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
     cancel(elicitationId) {
       clearTimeout(armed.get(elicitationId));
       armed.delete(elicitationId);
+      due.delete(elicitationId);
     },
     close() {
       for (const timer of armed.values()) clearTimeout(timer);
       armed.clear();
-      due = [];
+      due.clear();
+      isClosed = true;
     },
   };
 }

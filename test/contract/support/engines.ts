@@ -78,6 +78,12 @@ export function withoutRows(elicitations: Elicitations, broken: ReadonlySet<stri
   return {
     ...elicitations,
     read: (id) => (broken.has(id) ? fault() : elicitations.read(id)),
-    readMany: (ids) => (ids.some((id) => broken.has(id)) ? fault() : elicitations.readMany(ids)),
+    readEach: async (ids) => {
+      const readings = await elicitations.readEach(ids);
+      const reason = new SyntaxError('no row');
+      return readings.map((reading, at) =>
+        broken.has(ids[at] ?? '') ? { status: 'rejected', reason } : reading,
+      );
+    },
   };
 }

@@ -1,6 +1,8 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { elicitationKey, feedKey, historyKey } from '@parley/shared/redis/client/keys';
+import { silentObserver } from '@parley/shared/runtime/observer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { engineOn } from '../../contract/support/engines.ts';
 import { askQuestion, newStream, serviceOf } from '../../contract/support/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
@@ -48,17 +50,29 @@ it('a row that cannot be read is a fault, not an outage, in the lists that conta
   expect((await pod.engine.read(serviceOf(stream), sound.id)).row.status).toBe('pending');
 });
 
-it('a key of another type prevents the records of one owner only from being expired together', async () => {
-  const [damaged, sound] = await Promise.all(
+it('a key of another type prevents one record only from being expired together with others, and is reported', async () => {
+  const asked = await Promise.all(
     [newStream(), newStream()].map((stream) => askQuestion(pod.engine, stream, { timeoutSeconds: 0.001 })),
   );
+  const [damaged, sound] = asked.map(({ row }) => row);
   if (damaged === undefined || sound === undefined) throw new Error('Nothing was asked.');
-  await redisCommand(redis.url, 'SET', historyKey(damaged.row.definition), 'no index');
-  const read = () => pod.engine.read(serviceOf(sound.row.definition), sound.row.id);
-  await waitUntil(async () => (await read()).now >= sound.row.expiresAt, {
-    what: 'the deadline',
+  await redisCommand(redis.url, 'SET', historyKey(damaged.definition), 'no index');
+  const read = () => pod.engine.read(serviceOf(sound.definition), sound.id);
+  await waitUntil(async () => (await read()).now >= Math.max(damaged.expiresAt, sound.expiresAt), {
+    what: 'the deadlines',
     everyMs: 1,
   });
-  await pod.engine.expireEach([damaged.row.id, sound.row.id]);
-  expect((await read()).row.status).toBe('expired');
+  const told: [string, string][] = [];
+  const engine = engineOn(pod.backend, {
+    observer: {
+      ...silentObserver,
+      settled: ({ id }) => void told.push(['settled', id]),
+      sweepFailed: (id) => void told.push(['failed', id]),
+    },
+  });
+  await engine.expireFired([damaged.id, sound.id]);
+  expect(told.toSorted()).toEqual([
+    ['failed', damaged.id],
+    ['settled', sound.id],
+  ]);
 });

@@ -64,6 +64,19 @@ describe('the timers of a process', () => {
     timers.close();
   });
 
+  it('do not hand out what was cancelled while it waited for its call', async () => {
+    const { timers, calls, called, scheduleAll, fired } = openTimers();
+    timers.schedule('el_first', 0);
+    await called(1);
+    scheduleAll(['el_settled', 'el_due']);
+    await fired();
+    timers.cancel('el_settled');
+    calls[0]?.end();
+    await called(2);
+    expect(calls[1]?.ids).toEqual(['el_due']);
+    calls[1]?.end();
+  });
+
   it('go on after a failed call, whose elicitations are left to others', async () => {
     const { timers, calls, called } = openTimers();
     timers.schedule('el_failed', 0);
@@ -83,7 +96,7 @@ describe('the timers of a process', () => {
     await fired();
     timers.schedule('el_later', 1);
     timers.close();
-    calls[0]?.end();
+    calls[0]?.end([['el_first', 1]]);
     await fired();
     expect(calls).toHaveLength(1);
   });

@@ -69,7 +69,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const backend = openBackend(env, metrics);
   metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
   const localTimers = createLocalTimers({
-    onDue: (ids) => engine.expireEach(ids),
+    onDue: (ids) => engine.expireFired(ids),
     timersMax: env.PARLEY_LIMIT_LOCAL_TIMERS,
   });
   const dispatch = createProcessDispatch({ env, backend, log, metrics });

@@ -28,39 +28,48 @@ export async function expire<T extends FamilyTypes>(deps: RecordDeps<T>, id: str
   return early(after);
 }
 
-/**
- * As `expire` for each of several records, in a few round trips for all of them. The results have the order of `ids`.
- * Rejects when one of them cannot be expired; others may then have been.
- */
-export async function expireMany<T extends FamilyTypes>(
+/** As `expire` for each of several records, in a few round trips. What became of each, in the order of `ids`. */
+export async function expireEach<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   ids: readonly string[],
-): Promise<ExpireResult[]> {
+): Promise<PromiseSettledResult<ExpireResult>[]> {
   const { family, records } = deps;
   const known = ids.filter((id) => isIdOf(deps, id));
-  const { rows, now } = await records.readMany(known);
-  const results = new Map<string, ExpireResult>();
+  const results = new Map<string, PromiseSettledResult<ExpireResult>>();
   const moves: Move<T>[] = [];
-  for (const row of rows) {
-    if (row === undefined) continue;
-    const decision = family.decide(row, { type: 'expire' }, now);
-    if (decision.type === 'commit') {
-      const { step } = decision;
-      moves.push({ row, step, notes: deps.notesOn(row, step.status) });
-    } else results.set(row.id, family.isTerminal(row.status) ? { type: 'ended' } : early({ row, now }));
-  }
-  const commits = await records.commitMany(moves);
-  for (const [index, { row, committed, noted }] of commits.entries()) {
-    const id = moves[index]?.row.id ?? '';
-    if (committed && row !== undefined) {
-      afterCommit(deps, row, noted);
-      results.set(id, { type: 'expired' });
-    } else if (row !== undefined) {
-      // Another commit was faster, or the clock of the read was another one.
-      results.set(id, family.isTerminal(row.status) ? { type: 'ended' } : await expire(deps, id));
+  for (const [index, reading] of (await records.readEach(known)).entries()) {
+    const id = known[index] ?? '';
+    if (reading.status === 'rejected') results.set(id, reading);
+    else if (reading.value.row !== undefined) {
+      const { row, now } = reading.value;
+      const decision = family.decide(row, { type: 'expire' }, now);
+      if (decision.type === 'commit')
+        moves.push({ row, step: decision.step, notes: deps.notesOn(row, decision.step.status) });
+      else results.set(id, fulfilled(family.isTerminal(row.status) ? ENDED : early({ row, now })));
     }
   }
-  return ids.map((id) => results.get(id) ?? { type: 'gone' });
+  const undecided: string[] = [];
+  for (const [index, commit] of (await records.commitEach(moves)).entries()) {
+    const id = moves[index]?.row.id ?? '';
+    if (commit.status === 'rejected') results.set(id, commit);
+    else if (commit.value.row !== undefined) {
+      const { row, committed, noted } = commit.value;
+      if (committed) afterCommit(deps, row, noted);
+      if (committed) results.set(id, fulfilled({ type: 'expired' }));
+      else if (family.isTerminal(row.status)) results.set(id, fulfilled(ENDED));
+      else undecided.push(id);
+    }
+  }
+  // Another commit was faster, or the clock of the read was another one.
+  const again = await Promise.allSettled(undecided.map((id) => expire(deps, id)));
+  for (const [index, result] of again.entries()) results.set(undecided[index] ?? '', result);
+  return ids.map((id) => results.get(id) ?? fulfilled({ type: 'gone' }));
+}
+
+const ENDED: ExpireResult = { type: 'ended' };
+
+function fulfilled(value: ExpireResult): PromiseFulfilledResult<ExpireResult> {
+  return { status: 'fulfilled', value };
 }
 
 function early<T extends FamilyTypes>({ row, now }: SeenRecord<T>): ExpireResult {

@@ -212,9 +212,10 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
     return {
       create: async (id, definition, notes = { tasks: [] }) => create(id, definition, notes),
       read: async (id) => ({ row: rowAt(id), now: Date.now() }),
-      readMany: async (ids) => ({ rows: ids.map(rowAt), now: Date.now() }),
+      readEach: (ids) => Promise.allSettled(ids.map(async (id) => ({ row: rowAt(id), now: Date.now() }))),
       commit: async (row, step, notes = { tasks: [] }) => commit(row, step, notes),
-      commitMany: async (moves) => moves.map(({ row, step, notes }) => commit(row, step, notes)),
+      commitEach: (moves) =>
+        Promise.allSettled(moves.map(async ({ row, step, notes }) => commit(row, step, notes))),
       async page(request) {
         const owned = ownedBy(request.owner).map(({ row }) => row as RowOf<T>);
         const ofFamily = owned.filter(({ id }) => id.startsWith(family.prefix));

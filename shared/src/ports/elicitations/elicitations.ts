@@ -85,23 +85,17 @@ export interface Records<T extends FamilyTypes> {
   /** Reads one row and the clock in one atomic step. */
   read(id: string): Promise<Reading<T>>;
   /**
-   * Reads several rows of any owners, in the order of `ids`, in a few round trips. `now` is the time of the earliest read.
-   * Rejects when one of them is damaged.
+   * As `read` for several ids of any owners, in a few round trips. What became of each read, in the order of `ids`.
    */
-  readMany(
-    ids: readonly string[],
-  ): Promise<{ readonly rows: readonly Reading<T>['row'][]; readonly now: number }>;
+  readEach(ids: readonly string[]): Promise<PromiseSettledResult<Reading<T>>[]>;
   /**
    * Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock. It then notes in
    * the outbox the tasks of `notes`, those of the kinds that are subscribed to its turn and, when the step ends the
    * record, the tasks of the runs that wait for its end.
    */
   commit(row: RowOf<T>, step: StepOf<T>, notes?: CommitNotes): Promise<CommitResult<T>>;
-  /**
-   * As `commit` for several rows of any owners, in a few round trips; the results have the order of `moves`. Each row is
-   * moved or not by itself. Rejects when one of the commits fails, and others may then have been made.
-   */
-  commitMany(moves: readonly Move<T>[]): Promise<CommitResult<T>[]>;
+  /** As `commit` for several rows of any owners, in a few round trips. What became of each, in the order of `moves`. */
+  commitEach(moves: readonly Move<T>[]): Promise<PromiseSettledResult<CommitResult<T>>[]>;
   /**
    * An owner's records, newest first. Ended ones are listed within their retention and the bound of the history. A page
    * may have fewer rows than `limit` although a next one follows: its bytes are bounded, too.

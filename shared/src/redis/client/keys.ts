@@ -113,14 +113,14 @@ export function outboxKey(bucket: number, kind: string): string {
 }
 
 /**
- * Hash: the last hand-out of each outstanding task of a bucket, and how often it was tried. commit.lua and write.lua derive
+ * Hash: the last hand-out of each outstanding task of a bucket, and how often it was tried. step.lua and write.lua derive
  * this name.
  */
 export function outboxTriesKey(bucket: number): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox-tries`;
 }
 
-/** Set: the delivery kinds that follow a turn. commit.lua and write.lua derive this name from that of the turn's channel. */
+/** Set: the delivery kinds that follow a turn. step.lua and write.lua derive this name from that of the turn's channel. */
 export function subscribersKey(stream: StreamRef): string {
   return ownedBy(stream, 'subscribers', `/${encode(stream.streamRequestId)}`);
 }
@@ -180,7 +180,7 @@ export function channelName(family: string, topic: Topic): string {
 }
 
 /**
- * Keys of commit.lua in its order, and the channel of the stream request, on which its wake goes out. The channel of the
+ * Keys of step.lua in its order, and the channel of the stream request, on which its wake goes out. The channel of the
  * inbox has the same name as its key.
  */
 export interface CommitNames {

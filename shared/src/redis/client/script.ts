@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Commands } from './connect.ts';
 import { orUnavailable } from './unavailable.ts';
 
-/** Runs one Lua script atomically. All keys lie in one Cluster slot. */
+/** Runs one Lua script atomically. On a Cluster all keys lie in one slot. */
 export type Script = (keys: readonly string[], args: readonly (string | number)[]) => Promise<unknown>;
 
 const REQUIRES = /^-- requires: (.+)\n/;

@@ -10,7 +10,7 @@ import { commitNames, fenceKey } from '../client/keys.ts';
 import { encodeWakeTail } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
 
-/** Keys and arguments of one call of commit.lua. */
+/** Keys and arguments of one step, as step.lua names them. */
 export interface CommitCall {
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];

@@ -1,7 +1,7 @@
 -- requires: client/clock, feed/append, outbox/tasks, elicitations/step
--- Steps of several elicitations, each of which is compared with its own row.
+-- Steps of several elicitations, each of which succeeds or fails by itself.
 -- ARGV: for each step the number of its keys, the number of its arguments, and its arguments. KEYS: those of all steps.
--- Returns the reply of each step. An error of Redis, as for a key of another type, ends the script after the steps before it.
+-- Returns the reply of each step; {-3, message} for a step that ended with an error of Redis, as for a key of another type.
 local keys, args = KEYS, ARGV
 
 local function slice(list, first, count)
@@ -12,7 +12,9 @@ local replies = {}
 local nextKey, nextArg = 1, 1
 while nextArg <= #args do
   local keyCount, argCount = tonumber(args[nextArg]), tonumber(args[nextArg + 1])
-  replies[#replies + 1] = commitStep(slice(keys, nextKey, keyCount), slice(args, nextArg + 2, argCount))
+  local isDone, reply = pcall(commitStep, slice(keys, nextKey, keyCount), slice(args, nextArg + 2, argCount))
+  if not isDone then reply = { -3, type(reply) == 'table' and reply.err or tostring(reply) } end
+  replies[#replies + 1] = reply
   nextKey, nextArg = nextKey + keyCount, nextArg + 2 + argCount
 end
 return replies

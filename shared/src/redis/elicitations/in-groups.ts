@@ -5,39 +5,50 @@ const GROUP_MAX = 25;
 
 /**
  * Has a script handle items in groups: on a Cluster those of one bucket at a time, on any other server those of all. Returns
- * the results in the order of the items. Rejects when one group does; others may have been handled.
+ * what became of each item, in their order. Where the script could not be run, each item of its group is rejected.
  */
 export async function inGroups<Item, Result>(
   { isCluster }: Pick<Commands, 'isCluster'>,
   items: readonly Item[],
-  bucketOf: (item: Item) => number | undefined,
-  handle: (group: readonly Item[]) => Promise<readonly Result[]>,
-): Promise<Result[]> {
-  const results = new Map<number, Result>();
-  const groups = groupsOf([...items.entries()], ([, item]) => (isCluster ? bucketOf(item) : undefined));
-  await Promise.all(
-    groups.map(async (group) => {
-      const handled = await handle(group.map(([, item]) => item));
-      for (const [at, result] of handled.entries()) results.set(group[at]?.[0] ?? -1, result);
-    }),
-  );
-  return items.map((_, index) => results.get(index) as Result);
+  bucketAt: (item: Item) => number | undefined,
+  handle: (group: readonly Item[]) => Promise<readonly PromiseSettledResult<Result>[]>,
+): Promise<PromiseSettledResult<Result>[]> {
+  const results: PromiseSettledResult<Result>[] = [];
+  const handleGroup = async (indexes: readonly number[]) => {
+    const group = indexes.map((index) => items[index] as Item);
+    const handled = await handle(group).catch((reason: unknown) => group.map(() => rejected(reason)));
+    for (const [at, index] of indexes.entries())
+      results[index] = handled[at] ?? rejected(new Error('A script has replied to fewer items than it got.'));
+  };
+  const groups = groupsOf(items.map((item) => (isCluster ? bucketAt(item) : undefined)));
+  await Promise.all(groups.map(handleGroup));
+  return results;
 }
 
-function groupsOf<Entry>(
-  entries: readonly Entry[],
-  bucketOf: (entry: Entry) => number | undefined,
-): Entry[][] {
-  const groups: Entry[][] = [];
-  const open = new Map<number | undefined, Entry[]>();
-  for (const entry of entries) {
-    const bucket = bucketOf(entry);
+/** What became of a call that ends at once. */
+export function settled<Result>(run: () => Result): PromiseSettledResult<Result> {
+  try {
+    return { status: 'fulfilled', value: run() };
+  } catch (reason) {
+    return rejected(reason);
+  }
+}
+
+function rejected(reason: unknown): PromiseRejectedResult {
+  return { status: 'rejected', reason };
+}
+
+/** Divides the indexes of a list into groups of one bucket. */
+function groupsOf(buckets: readonly (number | undefined)[]): number[][] {
+  const groups: number[][] = [];
+  const open = new Map<number | undefined, number[]>();
+  for (const [index, bucket] of buckets.entries()) {
     const group = open.get(bucket);
     if (group !== undefined && group.length < GROUP_MAX) {
-      group.push(entry);
+      group.push(index);
       continue;
     }
-    const next = [entry];
+    const next = [index];
     open.set(bucket, next);
     groups.push(next);
   }

@@ -1,3 +1,4 @@
+import { ReplyError } from 'ioredis';
 import type { Family, FamilyTypes, RowOf, StepOf } from '../../domain/family.ts';
 import { bucketOf } from '../../domain/ids.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
@@ -14,6 +15,7 @@ import type {
 import { userErased } from '../../ports/erasure.ts';
 import type { Commands } from '../client/connect.ts';
 import { loadScript } from '../client/script.ts';
+import { orUnavailable } from '../client/unavailable.ts';
 import { parseMember } from '../outbox/member.ts';
 import { commitCall, createCall } from './commit-call.ts';
 import { inGroups } from './in-groups.ts';
@@ -30,8 +32,9 @@ export interface RedisRecordsDeps {
 const COMMITTED = 1;
 const TOO_MANY_OPEN = -1;
 const FENCED = -2;
+const FAILED = -3;
 
-/** The rows of one family in Redis: one hash each, moved only by commit.lua. */
+/** The rows of one family in Redis: one hash each, moved only by step.lua. */
 export function createRedisRecords<T extends FamilyTypes>(
   { redis, settings, onError }: RedisRecordsDeps,
   family: Family<T>,
@@ -39,7 +42,7 @@ export function createRedisRecords<T extends FamilyTypes>(
   const commitScript = loadScript(redis, 'elicitations/commit', onError);
   const pageScript = loadScript(redis, 'elicitations/page', onError);
   const commitManyScript = loadScript(redis, 'elicitations/commit-many', onError);
-  const { read, readMany } = createRowReader<T>(redis, onError);
+  const { read, readEach } = createRowReader<T>(redis, onError);
 
   async function create(
     id: string,
@@ -104,21 +107,29 @@ export function createRedisRecords<T extends FamilyTypes>(
     };
   }
 
-  async function commitGroup(moves: readonly Move<T>[]): Promise<CommitResult<T>[]> {
+  async function commitGroup(moves: readonly Move<T>[]): Promise<PromiseSettledResult<CommitResult<T>>[]> {
     const calls = moves.map(({ row, step, notes }) => commitCall(settings, family, row, step, notes));
     const replies = (await commitManyScript(
       calls.flatMap(({ keys }) => keys),
       calls.flatMap(({ keys, args }) => [keys.length, args.length, ...args]),
     )) as unknown[][];
-    return moves.map((move, index) => resultOf(move, replies[index] ?? []));
+    return Promise.allSettled(moves.map((move, index) => resultIn(move, replies[index] ?? [])));
+  }
+
+  /** The result of one of several commits, which may have ended with an error of Redis. */
+  function resultIn(move: Move<T>, reply: readonly unknown[]): Promise<CommitResult<T>> {
+    return orUnavailable(async () => {
+      if (reply[0] === FAILED) throw new ReplyError(String(reply[1]));
+      return resultOf(move, reply);
+    }, onError);
   }
 
   return {
     create,
     read,
-    readMany,
+    readEach,
     commit,
-    commitMany: (moves) => inGroups(redis, moves, ({ row }) => bucketOf(row.definition), commitGroup),
+    commitEach: (moves) => inGroups(redis, moves, ({ row }) => bucketOf(row.definition), commitGroup),
     page({ statuses, ...request }) {
       const sets = {
         open: statuses === undefined || !statuses.every(family.isTerminal),

@@ -5,13 +5,15 @@ import type { Commands } from '../client/connect.ts';
 import { elicitationKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { inGroups } from './in-groups.ts';
+import { inGroups, settled } from './in-groups.ts';
 import { rowOf, rowOfHash } from './row-codec.ts';
 
 /** Reads rows together with the clock. */
 export interface RowReader<T extends FamilyTypes> {
   read(id: string): Promise<Reading<T>>;
-  /** Rows of any owners, in the order of `ids`. `now` is the time of the earliest read. */
+  /** As `Records.readEach`. */
+  readEach(ids: readonly string[]): Promise<PromiseSettledResult<Reading<T>>[]>;
+  /** Rows of any owners, in the order of `ids`. Rejects when one of them cannot be read. `now` is the time of the earliest read. */
   readMany(ids: readonly string[]): Promise<{ readonly rows: Reading<T>['row'][]; readonly now: number }>;
 }
 
@@ -37,16 +39,22 @@ export function createRowReader<T extends FamilyTypes>(
     return { row: rowOfHash<T>(id, hash), now };
   }
 
-  async function readGroup(ids: readonly string[]): Promise<Reading<T>[]> {
+  async function readGroup(ids: readonly string[]): Promise<PromiseSettledResult<Reading<T>>[]> {
     const [now, ...hashes] = (await readManyScript(ids.map(elicitationKey), [])) as [number, ...unknown[][]];
-    return ids.map((id, index) => ({ row: rowOf<T>(id, hashes[index] ?? []), now }));
+    return hashes.map((fields, index) => settled(() => ({ row: rowOf<T>(ids[index] ?? '', fields), now })));
   }
+
+  const readEach = (ids: readonly string[]) => inGroups(redis, ids, bucketOfRecordId, readGroup);
 
   return {
     read,
+    readEach,
     async readMany(ids) {
       if (ids.length === 0) return { rows: [], now: await readClock(redis, onError) };
-      const readings = await inGroups(redis, ids, bucketOfRecordId, readGroup);
+      const readings = (await readEach(ids)).map((reading) => {
+        if (reading.status === 'rejected') throw reading.reason;
+        return reading.value;
+      });
       return {
         rows: readings.map(({ row }) => row),
         now: Math.min(...readings.map(({ now }) => now)),

@@ -8,7 +8,7 @@ import { handOutFields, memberOf, parseMember } from './member.ts';
 
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
-/** The outbox in Redis: for each bucket and kind one sorted set, into which commit.lua notes the tasks of its commit. */
+/** The outbox in Redis: for each bucket and kind one sorted set, into which step.lua notes the tasks of its commit. */
 export function createRedisOutbox(redis: Commands, onError?: (error: unknown) => void): Outbox {
   const takeScript = loadScript(redis, 'outbox/take', onError);
   const takeOneScript = loadScript(redis, 'outbox/take-one', onError);

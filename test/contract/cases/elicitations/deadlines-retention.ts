@@ -174,7 +174,7 @@ export function leavingContract(contract: Contract): void {
       const engine = engineOn(pods.backend);
       const timers = createLocalTimers({
         timersMax: 10,
-        onDue: (ids) => engine.expireEach(ids),
+        onDue: (ids) => engine.expireFired(ids),
       });
       const owner = newOwner();
       const { row } = await askQuestion(engineOn(pods.backend, { timers }), owner, {

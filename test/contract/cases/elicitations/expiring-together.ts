@@ -1,4 +1,6 @@
-import { mintElicitationId } from '@parley/shared/domain/ids';
+import { createDispatch } from '@parley/shared/delivery/dispatch';
+import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
@@ -9,8 +11,8 @@ import { readEntries } from '../../support/observe.ts';
 import { answerQuestion, askQuestion, newStream, serviceOf } from '../../support/questions.ts';
 
 const AT_ONCE = 0.001;
-/** More than one script handles at a time, over many buckets. */
-const OWNERS = 30;
+/** Of each of two families more than one script handles at a time, over many buckets. */
+const OWNERS = 60;
 
 /** Deadlines of several records that are expired together. */
 export function expiringTogetherContract(contract: Contract): void {
@@ -42,7 +44,7 @@ export function expiringTogetherContract(contract: Contract): void {
       const due = await openDue(OWNERS);
       const waits = due.map(({ family, stream, id }) => family.wait(second, stream, id));
       const ids = due.map(({ id }) => id);
-      const early = await Promise.all([first.expireEach(ids), second.expireEach(ids)]);
+      const early = await Promise.all([first.expireFired(ids), second.expireFired(ids)]);
       expect(early.map(({ size }) => size)).toEqual([0, 0]);
       for (const { row } of await Promise.all(waits)) expect(row.status).toBe('expired');
       expect(await Promise.all(due.map(endsOf))).toEqual(due.map(() => 1));
@@ -56,7 +58,7 @@ export function expiringTogetherContract(contract: Contract): void {
       const { row: answered } = await askQuestion(first, stream, { timeoutSeconds: 60 });
       await answerQuestion(second, stream, answered.id, 'decline');
       const ids = [mintElicitationId(stream), open.id, 'no id at all', answered.id, due?.id ?? ''];
-      const early = await first.expireEach(ids);
+      const early = await first.expireFired(ids);
       expect([...early.keys()]).toEqual([open.id]);
       expect(early.get(open.id)).toBeGreaterThan(0);
       expect(early.get(open.id)).toBeLessThanOrEqual(60_000);
@@ -78,13 +80,47 @@ export function expiringTogetherContract(contract: Contract): void {
       const suspended = engineOn(pods.backend, {
         elicitations: {
           ...elicitations,
-          readMany: async () => ({ rows: [open, answered], now: open.expiresAt + 60_000 }),
+          readEach: async () =>
+            [open, answered].map((row) => ({
+              status: 'fulfilled',
+              value: { row, now: open.expiresAt + 60_000 },
+            })),
         },
       });
-      const early = await suspended.expireEach([open.id, answered.id]);
+      const early = await suspended.expireFired([open.id, answered.id]);
       expect([...early.keys()]).toEqual([open.id]);
       const statusOf = async (id: string) => (await first.read(serviceOf(stream), id)).row.status;
       expect([await statusOf(open.id), await statusOf(answered.id)]).toEqual(['pending', 'declined']);
+    });
+
+    it('note the tasks of delivery kinds, which the process handles at once where they are immediate', async () => {
+      const due = await openDue(4);
+      const handled: string[] = [];
+      const kind: DeliveryKind = {
+        name: 'letter',
+        places: 10,
+        immediate: true,
+        taskOn: ({ id, definition }) => ({ kind: 'letter', subject: id, bucket: bucketOf(definition) }),
+        taskOnApproval: ({ id, definition }) => ({
+          kind: 'letter',
+          subject: id,
+          bucket: bucketOf(definition),
+        }),
+        handle: async ({ subject }) => {
+          handled.push(subject);
+          return 'done';
+        },
+      };
+      const { backend } = contract.pods;
+      const deliveries = createDispatch({ outbox: backend.outbox, kinds: [kind], onFault: () => undefined });
+      const observed: string[] = [];
+      const observer = { ...silentObserver, settled: ({ id }: { id: string }) => void observed.push(id) };
+      const ids = due.map(({ id }) => id);
+      await engineOn(backend, { deliveries, observer }).expireFired(ids);
+      await deliveries.idle();
+      expect(handled.toSorted()).toEqual(ids.toSorted());
+      const questions = due.filter(({ family }) => family.name === 'elicitation').map(({ id }) => id);
+      expect(observed.toSorted()).toEqual(questions.toSorted());
     });
 
     it('do not prevent each other from ending when a row cannot be read', async () => {
@@ -96,13 +132,13 @@ export function expiringTogetherContract(contract: Contract): void {
         elicitations: withoutRows(pods.backend.elicitations, broken),
         observer: { ...silentObserver, sweepFailed: (id) => void failed.push(id) },
       });
-      expect(await engine.expireEach(due.map(({ id }) => id))).toEqual(new Map());
+      expect(await engine.expireFired(due.map(({ id }) => id))).toEqual(new Map());
       expect(failed).toEqual([...broken]);
       for (const { family, stream, id } of due) {
         const expected = broken.has(id) ? 'pending' : 'expired';
         expect((await family.read(first, stream, id)).row.status).toBe(expected);
       }
-      await first.expireEach([...broken]);
+      await first.expireFired([...broken]);
     });
   });
 }
