@@ -33,37 +33,63 @@ export async function expireEach<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   ids: readonly string[],
 ): Promise<PromiseSettledResult<ExpireResult>[]> {
-  const { family, records } = deps;
+  const results: Results = new Map();
   const known = ids.filter((id) => isIdOf(deps, id));
-  const results = new Map<string, PromiseSettledResult<ExpireResult>>();
-  const moves: Move<T>[] = [];
-  for (const [index, reading] of (await records.readEach(known)).entries()) {
-    const id = known[index] ?? '';
-    if (reading.status === 'rejected') results.set(id, reading);
-    else if (reading.value.row !== undefined) {
-      const { row, now } = reading.value;
-      const decision = family.decide(row, { type: 'expire' }, now);
-      if (decision.type === 'commit')
-        moves.push({ row, step: decision.step, notes: deps.notesOn(row, decision.step.status) });
-      else results.set(id, fulfilled(family.isTerminal(row.status) ? ENDED : early({ row, now })));
-    }
-  }
-  const undecided: string[] = [];
-  for (const [index, commit] of (await records.commitEach(moves)).entries()) {
-    const id = moves[index]?.row.id ?? '';
-    if (commit.status === 'rejected') results.set(id, commit);
-    else if (commit.value.row !== undefined) {
-      const { row, committed, noted } = commit.value;
-      if (committed) afterCommit(deps, row, noted);
-      if (committed) results.set(id, fulfilled({ type: 'expired' }));
-      else if (family.isTerminal(row.status)) results.set(id, fulfilled(ENDED));
-      else undecided.push(id);
-    }
-  }
-  // Another commit was faster, or the clock of the read was another one.
+  const moves = await readMoves(deps, known, results);
+  const undecided = await commitMoves(deps, moves, results);
   const again = await Promise.allSettled(undecided.map((id) => expire(deps, id)));
   for (const [index, result] of again.entries()) results.set(undecided[index] ?? '', result);
   return ids.map((id) => results.get(id) ?? fulfilled({ type: 'gone' }));
+}
+
+/** By id. A record that does not exist has none. */
+type Results = Map<string, PromiseSettledResult<ExpireResult>>;
+
+/** Reads the records. Returns the moves of those that are due, and adds the results of the others. */
+async function readMoves<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  ids: readonly string[],
+  results: Results,
+): Promise<Move<T>[]> {
+  const { family } = deps;
+  const moves: Move<T>[] = [];
+  for (const [index, reading] of (await deps.records.readEach(ids)).entries()) {
+    if (reading.status === 'rejected') {
+      results.set(ids[index] ?? '', reading);
+      continue;
+    }
+    const { row, now } = reading.value;
+    if (row === undefined) continue;
+    const decision = family.decide(row, { type: 'expire' }, now);
+    if (decision.type === 'commit')
+      moves.push({ row, step: decision.step, notes: deps.notesOn(row, decision.step.status) });
+    else results.set(row.id, fulfilled(family.isTerminal(row.status) ? ENDED : early({ row, now })));
+  }
+  return moves;
+}
+
+/** Commits moves, and adds their results. Returns the ids of records that are open in another state than the one read. */
+async function commitMoves<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  moves: readonly Move<T>[],
+  results: Results,
+): Promise<string[]> {
+  const undecided: string[] = [];
+  for (const [index, commit] of (await deps.records.commitEach(moves)).entries()) {
+    if (commit.status === 'rejected') {
+      results.set(moves[index]?.row.id ?? '', commit);
+      continue;
+    }
+    const { row, committed, noted } = commit.value;
+    if (row === undefined) continue;
+    if (committed) {
+      afterCommit(deps, row, noted);
+      results.set(row.id, fulfilled({ type: 'expired' }));
+    } else if (deps.family.isTerminal(row.status)) results.set(row.id, fulfilled(ENDED));
+    // Another commit was faster, or the clock of the read was another one.
+    else undecided.push(row.id);
+  }
+  return undecided;
 }
 
 const ENDED: ExpireResult = { type: 'ended' };
