@@ -14,6 +14,7 @@ export interface LocalTimers extends Timers {
   close(): void;
 }
 
+/** How many elicitations one call is given at most. */
 const DUE_MAX = 100;
 
 /**
