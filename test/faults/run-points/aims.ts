@@ -14,7 +14,6 @@ export interface FaultHooks {
   readonly onCommand?: (pod: string, command: RunCommand) => GateVerdict;
   readonly onCall?: (call: BookingCall) => Promise<void>;
   readonly onSaying?: (saying: Saying) => ModelFault | undefined;
-  readonly onWrite?: (write: RunCommand & { type: 'write' }, accepted: boolean) => void;
   readonly onQuestion?: (question: Asked) => Promise<void>;
 }
 
@@ -60,7 +59,6 @@ export function createAims(): Aims {
       onCommand: (name, pod, command) => faultHooks.get(name)?.onCommand?.(pod, command) ?? 'pass',
       onCall: async (call) => faultHooks.get(call.name)?.onCall?.(call),
       onSaying: (saying) => faultHooks.get(saying.name)?.onSaying?.(saying),
-      onWrite: (name, write, accepted) => faultHooks.get(name)?.onWrite?.(write, accepted),
     },
     set(site, talk, label) {
       const aim = createAim(site, talk, label.name);

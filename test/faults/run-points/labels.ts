@@ -68,37 +68,27 @@ const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after
       onCommand: (pod: string, command: RunCommand) => (matches(command) ? aim.cut(when, pod) : 'pass'),
       // From then on only consequences of the answer are in progress.
       onQuestion: async () => void (await onceBooked(aim.site, aim.talk)),
+      // A short text is written together with what follows it, unless the model pauses.
+      onSaying: ({ step }) =>
+        what === 'some text' && step === 0 && !aim.fired() ? { kind: 'hang', afterChunks: 6 } : undefined,
     }),
   })),
 );
 
-const inTheModel: readonly Label[] = [
-  {
-    name: 'in the model’s stream, after some text was appended',
-    isDaily: true,
+const inTheModel: readonly Label[] = ([1, 2] as const).map(
+  (round): Label => ({
+    name: `in round ${round + 1} of the model, before its first text`,
+    isDaily: round === 1,
     booking: 'returned',
     set: ({ site, talk, fire, fired }) => ({
-      onSaying: ({ step }) => (step === 0 && !fired() ? { kind: 'hang', afterChunks: 6 } : undefined),
-      onWrite: ({ events }, accepted) => {
-        if (accepted && events.includes('text-delta')) fire(site.ownerOf(talk.name));
+      onSaying({ step }) {
+        if (step !== round || fired()) return undefined;
+        setImmediate(() => fire(site.ownerOf(talk.name)));
+        return { kind: 'hang' };
       },
     }),
-  },
-  ...([1, 2] as const).map(
-    (round): Label => ({
-      name: `in round ${round + 1} of the model, before its first text`,
-      isDaily: round === 1,
-      booking: 'returned',
-      set: ({ site, talk, fire, fired }) => ({
-        onSaying({ step }) {
-          if (step !== round || fired()) return undefined;
-          setImmediate(() => fire(site.ownerOf(talk.name)));
-          return { kind: 'hang' };
-        },
-      }),
-    }),
-  ),
-];
+  }),
+);
 
 const inCalls: readonly Label[] = [
   ...(['book', 'look'] as const).map(
