@@ -10,6 +10,7 @@ import { leavingContract } from './cases/elicitations/deadlines-retention.ts';
 import { expiringTogetherContract } from './cases/elicitations/expiring-together.ts';
 import { feedContract } from './cases/elicitations/feeds.ts';
 import { inboxContract } from './cases/elicitations/inboxes.ts';
+import { knownRowsContract } from './cases/elicitations/known-rows.ts';
 import { pageContract } from './cases/elicitations/pages.ts';
 import { racingContract } from './cases/elicitations/racing.ts';
 import { modelContract } from './cases/elicitations/random-commands.ts';
@@ -41,6 +42,7 @@ export function backendContract(name: string, store: Store): void {
     repeatingContract(contract);
     settlingContract(contract);
     answeringContract(contract);
+    knownRowsContract(contract);
     racingContract(contract);
     feedContract(contract);
     watchContract(contract);

@@ -2,7 +2,7 @@ import type { ResponseInput } from '../domain/elicitations/response-input.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
 import { type Caller, notFound, type Seen } from './caller.ts';
 import type { RecordDeps } from './records/deps.ts';
-import { readRecord } from './records/read.ts';
+import { readUnlessKnown } from './records/read.ts';
 import { settle } from './records/settle.ts';
 
 export interface AnswerInput {
@@ -24,7 +24,7 @@ export interface AnswerInput {
  */
 export async function answer(deps: RecordDeps<ElicitationTypes>, input: AnswerInput): Promise<Seen> {
   const { action, content, responseId } = input.response;
-  const reading = readRecord(deps, input.caller, input.id);
+  const reading = readUnlessKnown(deps, input.caller, input.id);
   // Admission first: a caller without it gets that refusal, whatever the read finds.
   reading.catch(() => undefined);
   await input.admitted;

@@ -1,7 +1,7 @@
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
 import { type Caller, keyIdOf, type Seen } from './caller.ts';
 import type { RecordDeps } from './records/deps.ts';
-import { readRecord } from './records/read.ts';
+import { readUnlessKnown } from './records/read.ts';
 import { settle } from './records/settle.ts';
 
 export interface CompleteInput {
@@ -15,7 +15,7 @@ export async function complete(
   deps: RecordDeps<ElicitationTypes>,
   { caller, id, surface }: CompleteInput,
 ): Promise<Seen> {
-  return settle(deps, caller, await readRecord(deps, caller, id), {
+  return settle(deps, caller, await readUnlessKnown(deps, caller, id), {
     type: 'complete',
     surface,
     key: keyIdOf(caller),

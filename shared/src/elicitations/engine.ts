@@ -47,6 +47,7 @@ export function createEngine(deps: EngineDeps) {
   const streamClaims = createStreamClaims(deps.claims, deps.settings.retentionMs);
   const grants = createGrants(deps.ownerRecords, deps.settings.retentionMs);
   const askDeps = { ...deps, questions, streamClaims };
+  const expiryDeps = { ...deps, families: { questions, approvals } };
 
   async function withdrawRecord({ seen, ...request }: WithdrawRecord): Promise<void> {
     if (isApprovalId(request.id))
@@ -67,10 +68,10 @@ export function createEngine(deps: EngineDeps) {
     withdraw: (request: WithdrawRequest<ElicitationTypes>) => withdraw(questions, request),
     withdrawRecord,
     isOpen,
-    expire: (id: string) => expireAny(deps, id),
+    expire: (id: string) => expireAny(expiryDeps, id),
     /** Expires those whose timers have fired. Returns the ms until the deadlines of those that were too early. */
-    expireFired: async (ids: readonly string[]) => earlyOf((await expireTogether(deps, ids)).results),
-    expireDue: (input: ExpireDueInput) => expireDue(deps, input),
+    expireFired: async (ids: readonly string[]) => earlyOf((await expireTogether(expiryDeps, ids)).results),
+    expireDue: (input: ExpireDueInput) => expireDue(expiryDeps, input),
     read: (caller: Caller, id: string) => readRecord(questions, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),
     openRecords: (request: Parameters<StoredRecords['openPage']>[0]) => deps.records.openPage(request),
@@ -82,8 +83,8 @@ export function createEngine(deps: EngineDeps) {
     watchInbox: (input: InboxInput) => watchInbox(deps, input),
     /** When channels notify people of what they have not seen. */
     notices: createNotices(deps.seenRecords),
-    sweep: (signal?: AbortSignal) => sweep(deps, signal),
-    sweepInTurn: (turn: SweepTurn, signal?: AbortSignal) => sweepInTurn(deps, turn, signal),
+    sweep: (signal?: AbortSignal) => sweep(expiryDeps, signal),
+    sweepInTurn: (turn: SweepTurn, signal?: AbortSignal) => sweepInTurn(expiryDeps, turn, signal),
     /** Calls of tools that a person approves. */
     approvals: {
       request: (request: ApprovalRequest) => requestApproval(deps, approvals, request),

@@ -1,6 +1,6 @@
 import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
 import type { EngineDeps } from './deps.ts';
-import { expireTogether } from './expire-any.ts';
+import { type ExpiryDeps, expireTogether } from './expire-any.ts';
 
 export interface ExpireDueInput {
   readonly bucket: number;
@@ -22,7 +22,7 @@ export interface OverdueCounts {
  * undefined when there is none. Safe to run on several processes at once.
  */
 export async function expireDue(
-  deps: EngineDeps,
+  deps: ExpiryDeps,
   { bucket, batch, signal }: ExpireDueInput,
   counts: OverdueCounts = { expired: 0, forgotten: 0 },
 ): Promise<ArmedDeadline | undefined> {
@@ -55,7 +55,7 @@ export async function addJob(
 
 /** Expires records, and forgets entries without an open row. Returns how many entries stay in the index. Throws `unavailable`. */
 async function expireOrForget(
-  deps: EngineDeps,
+  deps: ExpiryDeps,
   bucket: number,
   ids: readonly string[],
   counts: OverdueCounts,

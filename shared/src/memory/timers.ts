@@ -16,6 +16,8 @@ export interface LocalTimers extends Timers {
 
 /** How many elicitations one call is given at most. */
 const DUE_MAX = 100;
+/** This process prepares one call while Redis works on another. */
+const CALLS_MAX = 2;
 
 /**
  * Deadlines as timers of this process. They run on durations, so the wall clock of the process does not matter. Those that
@@ -25,7 +27,7 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
   const armed = new Map<string, NodeJS.Timeout>();
   const due = new Set<string>();
   let isClosed = false;
-  let isBusy = false;
+  let calls = 0;
 
   function arm(id: string, delayMs: number): void {
     clearTimeout(armed.get(id));
@@ -36,8 +38,8 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
   function fire(id: string): void {
     armed.delete(id);
     due.add(id);
-    if (isBusy) return;
-    isBusy = true;
+    if (calls >= CALLS_MAX) return;
+    calls += 1;
     // Further timers may fire in the same turn of the event loop.
     setImmediate(() => void handleDue());
   }
@@ -50,7 +52,7 @@ export function createLocalTimers({ onDue, timersMax }: LocalTimersOptions): Loc
       const early = await onDue(ids).catch(() => new Map<string, number>());
       for (const [id, retryInMs] of early) arm(id, retryInMs);
     }
-    isBusy = false;
+    calls -= 1;
   }
 
   return {

@@ -275,8 +275,13 @@ export function erasingContract(contract: Contract): void {
       const { backend } = await contract.openWith(SETTINGS);
       const { gone } = newPair();
       const theirs = await fill(backend, gone);
-      const { engine, running, session, stream } = theirs;
+      const { engine, open, running, session, stream } = theirs;
       await eraseUser(depsOn(backend), gone);
+      // The pod that asked knows the row, and learns from its first commit that it is gone.
+      for (let call = 0; call < 2; call += 1)
+        expect(await expectRefusal(answerQuestion(engine, gone, open, 'decline'))).toMatchObject({
+          code: 'not_found',
+        });
       expect(await backend.runs.write(running, textWrite(2, 3))).toBe('gone');
       expect(await backend.runs.takeOver(running, 2, 'pod-b')).toBeUndefined();
       const input = inputFor(stream);

@@ -1,4 +1,4 @@
-import { type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import { eventNumberOf, type FeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -83,6 +83,43 @@ it('readers of a question that is alone on its stream request are reset, too, an
   );
   expect(statuses).toEqual(['pending', 'declined', 'reset', 'pending', 'cancelled']);
   expect(await redisCommand(redis.url, 'EXISTS', feedKey(stream))).toBe(0);
+});
+
+it('an event follows the last one of a feed that was trimmed by hand', async () => {
+  const kept = 1;
+  const stream = newStream();
+  const asked = [];
+  for (let count = 0; count < 3; count += 1) asked.push((await askQuestion(engine, stream)).row.id);
+  const before = await readEntries(pods.second.feed, stream);
+  await redisCommand(redis.url, 'XTRIM', feedKey(stream), 'MAXLEN', String(kept));
+  for (const id of asked) await answerQuestion(engine, stream, id, 'decline');
+  const after = await readEntries(pods.second.feed, stream);
+  expect(after.slice(0, -3)).toEqual(before.slice(-kept));
+  expect(after.slice(-3).map(({ event }) => event)).toMatchObject(
+    asked.map((elicitationId) => ({ elicitationId, status: 'declined' })),
+  );
+  expect(after.slice(-3).map(({ position }) => eventNumberOf(position))).toEqual([4, 5, 6]);
+});
+
+it('an event of a question joins a feed that was begun again after the question', async () => {
+  const stream = newStream();
+  const { row: old } = await askQuestion(engine, stream);
+  const [lost] = await readEntries(pods.second.feed, stream);
+  await redisCommand(redis.url, 'DEL', feedKey(stream));
+  const { row: next } = await askQuestion(engine, stream);
+  await answerQuestion(engine, stream, old.id, 'decline');
+  const entries = await readEntries(pods.second.feed, stream);
+  expect(entries.map(({ event }) => event)).toMatchObject([
+    { elicitationId: next.id, status: 'pending' },
+    { elicitationId: old.id, status: 'declined' },
+  ]);
+  const [epoch, ...others] = new Set(entries.map(({ position }) => position.epoch));
+  expect(others).toEqual([]);
+  expect(BigInt(epoch ?? 0)).toBeGreaterThan(BigInt(lost?.position.epoch ?? 0));
+  await redisCommand(redis.url, 'DEL', feedKey(stream));
+  await answerQuestion(engine, stream, next.id, 'decline');
+  const [begun] = await readEntries(pods.second.feed, stream);
+  expect(BigInt(begun?.position.epoch ?? 0)).toBeGreaterThan(BigInt(epoch ?? 0));
 });
 
 function say(text: string): TurnEvent {

@@ -59,9 +59,11 @@ describe('the Lua scripts', () => {
 describe('the commands that a question costs Redis', () => {
   let pods: Pods;
   let engine: Engine;
+  let other: Engine;
   beforeAll(async () => {
     pods = await openRedisPods(single(server.url), ROOMY);
     engine = engineOn(pods.backend);
+    other = engineOn(pods.second);
   });
   afterAll(async () => {
     await pods.close();
@@ -74,23 +76,35 @@ describe('the commands that a question costs Redis', () => {
     const stats = await redis.info('commandstats');
     const count = (name: string) =>
       Number(new RegExp(`cmdstat_${name}:calls=([0-9]+)`).exec(stats)?.[1] ?? 0);
-    return { scripts: count('evalsha'), reads: count('hgetall'), appends: count('xadd') };
+    return {
+      scripts: count('evalsha'),
+      reads: count('hgetall'),
+      appends: count('xadd'),
+      feedReads: count('xrevrange'),
+    };
   }
 
-  async function askAndAnswer(stream: Owner & Partial<StreamRef>): Promise<void> {
+  async function askAndAnswer(stream: Owner & Partial<StreamRef>, answering = engine): Promise<void> {
     const { row } = await askQuestion(engine, stream);
-    await answerQuestion(engine, stream, row.id, 'decline');
+    await answerQuestion(answering, stream, row.id, 'decline');
   }
 
-  it('are one script to ask, one read and one script to answer, and nothing for a feed of its own', async () => {
+  const ALONE = { scripts: 2, reads: 0, appends: 0, feedReads: 0 };
+
+  it('are one script to ask and one to answer, and nothing for a feed of its own', async () => {
     await askAndAnswer(newOwner());
-    expect(await callsOf(() => askAndAnswer(newOwner()))).toEqual({ scripts: 2, reads: 1, appends: 0 });
+    expect(await callsOf(() => askAndAnswer(newOwner()))).toEqual(ALONE);
   });
 
-  it('are the same on a stream request that the pod has used, and two events', async () => {
+  it('are one read more where another pod takes the answer', async () => {
+    await askAndAnswer(newOwner(), other);
+    expect(await callsOf(() => askAndAnswer(newOwner(), other))).toEqual({ ...ALONE, reads: 1 });
+  });
+
+  it('are, on a stream request that the pod has used, two events more and one read of the feed', async () => {
     const stream = newStream();
     await askAndAnswer(stream);
-    expect(await callsOf(() => askAndAnswer(stream))).toEqual({ scripts: 2, reads: 1, appends: 2 });
+    expect(await callsOf(() => askAndAnswer(stream))).toEqual({ ...ALONE, appends: 2, feedReads: 1 });
   });
 
   it('are one script for the budgets of an answer', async () => {

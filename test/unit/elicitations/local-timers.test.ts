@@ -30,20 +30,25 @@ function openTimers(timersMax = LIMIT) {
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `el_${index}`);
 
 describe('the timers of a process', () => {
-  it('hand out together what comes due while earlier ones are expired, a hundred at a time', async () => {
+  it('hand out together what comes due while two calls are under way, a hundred at a time', async () => {
     const { timers, calls, called, scheduleAll, fired } = openTimers();
     timers.schedule('el_first', 0);
     await called(1);
-    const more = numbered(150);
+    timers.schedule('el_second', 0);
+    await called(2);
+    const more = numbered(250);
     scheduleAll(more);
     await fired();
-    expect(calls.map(({ ids }) => ids)).toEqual([['el_first']]);
-    calls[0]?.end();
-    await called(2);
+    expect(calls.map(({ ids }) => ids)).toEqual([['el_first'], ['el_second']]);
     calls[1]?.end();
     await called(3);
+    calls[0]?.end();
+    await called(4);
     calls[2]?.end();
-    expect(calls.slice(1).map(({ ids }) => ids)).toEqual([more.slice(0, 100), more.slice(100)]);
+    await called(5);
+    for (const call of calls) call.end();
+    const parts = [more.slice(0, 100), more.slice(100, 200), more.slice(200)];
+    expect(calls.slice(2).map(({ ids }) => ids)).toEqual(parts);
   });
 
   it('fire again for what was too early, and not for what was cancelled meanwhile', async () => {
@@ -68,13 +73,15 @@ describe('the timers of a process', () => {
     const { timers, calls, called, scheduleAll, fired } = openTimers();
     timers.schedule('el_first', 0);
     await called(1);
+    timers.schedule('el_second', 0);
+    await called(2);
     scheduleAll(['el_settled', 'el_due']);
     await fired();
     timers.cancel('el_settled');
     calls[0]?.end();
-    await called(2);
-    expect(calls[1]?.ids).toEqual(['el_due']);
-    calls[1]?.end();
+    await called(3);
+    expect(calls[2]?.ids).toEqual(['el_due']);
+    for (const call of calls) call.end();
   });
 
   it('go on after a failed call, whose elicitations are left to others', async () => {
@@ -92,13 +99,16 @@ describe('the timers of a process', () => {
     const { timers, calls, called, scheduleAll, fired } = openTimers();
     timers.schedule('el_first', 0);
     await called(1);
+    timers.schedule('el_second', 0);
+    await called(2);
     scheduleAll(numbered(3));
     await fired();
     timers.schedule('el_later', 1);
     timers.close();
     calls[0]?.end([['el_first', 1]]);
+    calls[1]?.end();
     await fired();
-    expect(calls).toHaveLength(1);
+    expect(calls).toHaveLength(2);
   });
 
   it('are not more than their limit', async () => {

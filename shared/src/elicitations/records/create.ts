@@ -34,6 +34,7 @@ export async function createRecord<T extends FamilyTypes>(
   if (outcome === 'created' || notes.idempotencyKey === undefined) observer.asked(row);
   // On a replay too: the process of the first ask may be gone.
   if (!family.isTerminal(row.status)) timers?.schedule(id, Math.max(0, row.expiresAt - now));
+  deps.known.note({ row, now });
   addArmed(engine, armed);
   return created;
 }

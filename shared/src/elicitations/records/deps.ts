@@ -9,6 +9,7 @@ import type { Records } from '../../ports/elicitations/elicitations.ts';
 import type { RecordObserver } from '../../ports/elicitations/observer.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { EngineDeps, EngineSettings } from '../deps.ts';
+import { createKnownRows, type KnownRows } from './known-rows.ts';
 import { createRecordWakes, type RecordWakes } from './record-wakes.ts';
 
 /** What the use cases that families share need of one family. */
@@ -16,6 +17,7 @@ export interface RecordDeps<T extends FamilyTypes> {
   readonly family: Family<T>;
   readonly records: Records<T>;
   readonly wakes: RecordWakes<T>;
+  readonly known: KnownRows<T>;
   readonly observer: RecordObserver<T>;
   readonly timers?: Timers;
   readonly settings: Pick<EngineSettings, 'graceMs' | 'recheckMs'>;
@@ -33,6 +35,7 @@ export function elicitationDeps(deps: EngineDeps): RecordDeps<ElicitationTypes> 
     family: ELICITATIONS,
     records: elicitations,
     wakes: createRecordWakes(wakes, ELICITATIONS),
+    known: createKnownRows(ELICITATIONS),
     observer,
     ...(timers !== undefined && { timers }),
     settings,
@@ -49,6 +52,7 @@ export function approvalDeps(deps: EngineDeps): RecordDeps<ApprovalTypes> {
     family: APPROVALS,
     records: approvals,
     wakes: createRecordWakes(approvalWakes, APPROVALS),
+    known: createKnownRows(APPROVALS),
     observer: observer.approvals,
     ...(timers !== undefined && { timers }),
     settings,

@@ -45,25 +45,34 @@ export async function expireEach<T extends FamilyTypes>(
 /** By id. A record that does not exist has none. */
 type Results = Map<string, PromiseSettledResult<ExpireResult>>;
 
-/** Reads the records. Returns the moves of those that are due, and adds the results of the others. */
+/** Returns the moves of the records that are due, and adds the results of the others. Reads those that are not known. */
 async function readMoves<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   ids: readonly string[],
   results: Results,
 ): Promise<Move<T>[]> {
-  const { family } = deps;
+  const { family, known } = deps;
   const moves: Move<T>[] = [];
-  for (const [index, reading] of (await deps.records.readEach(ids)).entries()) {
+  const move = ({ row, now }: SeenRecord<T>): boolean => {
+    const decision = family.decide(row, { type: 'expire' }, now);
+    if (decision.type !== 'commit') return false;
+    moves.push({ row, step: decision.step, notes: deps.notesOn(row, decision.step.status) });
+    return true;
+  };
+  const unread = ids.filter((id) => {
+    const seen = known.find(id);
+    return seen === undefined || !move(seen);
+  });
+  const readings = unread.length === 0 ? [] : await deps.records.readEach(unread);
+  for (const [index, reading] of readings.entries()) {
     if (reading.status === 'rejected') {
-      results.set(ids[index] ?? '', reading);
+      results.set(unread[index] ?? '', reading);
       continue;
     }
     const { row, now } = reading.value;
     if (row === undefined) continue;
-    const decision = family.decide(row, { type: 'expire' }, now);
-    if (decision.type === 'commit')
-      moves.push({ row, step: decision.step, notes: deps.notesOn(row, decision.step.status) });
-    else results.set(row.id, fulfilled(family.isTerminal(row.status) ? ENDED : early({ row, now })));
+    if (!move({ row, now }))
+      results.set(row.id, fulfilled(family.isTerminal(row.status) ? ENDED : early({ row, now })));
   }
   return moves;
 }
@@ -76,8 +85,10 @@ async function commitMoves<T extends FamilyTypes>(
 ): Promise<string[]> {
   const undecided: string[] = [];
   for (const [index, commit] of (await deps.records.commitEach(moves)).entries()) {
+    const id = moves[index]?.row.id ?? '';
+    deps.known.forget(id);
     if (commit.status === 'rejected') {
-      results.set(moves[index]?.row.id ?? '', commit);
+      results.set(id, commit);
       continue;
     }
     const { row, committed, noted } = commit.value;

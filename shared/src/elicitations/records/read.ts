@@ -7,6 +7,8 @@ import type { RecordDeps } from './deps.ts';
 export interface SeenRecord<T extends FamilyTypes> {
   readonly row: RowOf<T>;
   readonly now: number;
+  /** True for a row that this process knows without a read. Only the commit that follows from it shows whether it still stands. */
+  readonly isKnown?: true;
 }
 
 /** True for an id that Parley can have minted for a record of the family. */
@@ -27,4 +29,15 @@ export async function readRecord<T extends FamilyTypes>(
   const { row, now } = await deps.records.read(id);
   if (row === undefined || !maySee(caller, row)) throw notFound();
   return { row, now };
+}
+
+/** As `readRecord`, without the read where this process knows the row. For `settle`, which reads it where it must. */
+export async function readUnlessKnown<T extends FamilyTypes>(
+  deps: Pick<RecordDeps<T>, 'family' | 'records' | 'known'>,
+  caller: Caller,
+  id: string,
+): Promise<SeenRecord<T>> {
+  const seen = deps.known.find(id);
+  // Others are refused after a read, so that the time until then does not tell them what exists.
+  return seen !== undefined && maySee(caller, seen.row) ? seen : readRecord(deps, caller, id);
 }

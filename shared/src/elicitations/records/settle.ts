@@ -3,7 +3,7 @@ import type { ExpireCommand, FamilyTypes, Refusal, RowOf, WithdrawCommand } from
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import { type Caller, maySee, notFound } from '../caller.ts';
 import { type RecordDeps, refusedWith } from './deps.ts';
-import type { SeenRecord } from './read.ts';
+import { readRecord, type SeenRecord } from './read.ts';
 
 // Each lost race means that another commit moved the row, and a row moves at most three times.
 const ROUNDS_MAX = 8;
@@ -22,12 +22,18 @@ export async function settle<T extends FamilyTypes>(
   let seen = read;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const decision = family.decide(seen.row, command, seen.now);
+    if (seen.isKnown && decision.type !== 'commit') {
+      seen = await readRecord(deps, caller, seen.row.id);
+      continue;
+    }
     if (decision.type === 'unchanged') return seen;
     if (decision.type === 'refused') throw refusalOf(deps, decision.refusal, caller, seen);
     const notes = deps.notesOn(seen.row, decision.step.status);
     const result = await records.commit(seen.row, decision.step, notes);
+    if (result.row === undefined) deps.known.forget(seen.row.id);
     if (result.row === undefined || !maySee(caller, result.row)) throw notFound();
     seen = { row: result.row, now: result.now };
+    deps.known.note(seen);
     if (!result.committed) continue;
     afterCommit(deps, seen.row, result.noted);
     if (decision.type === 'commit') return seen;

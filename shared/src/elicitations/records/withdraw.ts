@@ -1,7 +1,7 @@
 import type { FamilyTypes } from '../../domain/family.ts';
 import { type Caller, keyIdOf, maySee, notFound } from '../caller.ts';
 import type { RecordDeps } from './deps.ts';
-import { readRecord, type SeenRecord } from './read.ts';
+import { readUnlessKnown, type SeenRecord } from './read.ts';
 import { settle } from './settle.ts';
 
 export interface WithdrawRequest<T extends FamilyTypes> {
@@ -19,7 +19,7 @@ export async function withdraw<T extends FamilyTypes>(
   { caller, id, reason, seen }: WithdrawRequest<T>,
 ): Promise<SeenRecord<T>> {
   if (seen !== undefined && !maySee(caller, seen.row)) throw notFound();
-  return settle(deps, caller, seen ?? (await readRecord(deps, caller, id)), {
+  return settle(deps, caller, seen ?? (await readUnlessKnown(deps, caller, id)), {
     type: 'withdraw',
     reason,
     key: keyIdOf(caller),

@@ -4,7 +4,8 @@
 --
 -- guard: 'open' (only before the deadline) or 'due' (only at or after it); ignored by a creation
 -- feedEventsMax: '' for an elicitation that is alone on a stream request of its own. No feed is stored for it: its events
--- follow from its row, which records the time of each commit (microseconds, separated by spaces) in the field `writtenAt`.
+-- follow from its row, which records the time of each commit (microseconds, separated by spaces) in the field `writtenAt`. A
+-- row with a feed records the epoch of the feed in the field `feedEpoch`.
 -- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
 -- claimed stream request or '', idempotency key or ''
 -- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
@@ -69,7 +70,7 @@ local function commitStep(keys, args)
 
   local feedTtl = retention
   local arms = 0
-  local resumes, writtenAt
+  local resumes, writtenAt, feedEpoch, lastNumber
   if creates then
     if redis.call('EXISTS', row, fence) > 0 then
       if redis.call('EXISTS', row) == 1 then return refuse() end
@@ -81,14 +82,11 @@ local function commitStep(keys, args)
     local expiresAt = now + timeout
     local expiresAtText = textOf(expiresAt)
     feedTtl = textOf(retention + timeout)
-    if feedEventsMax == '' then
-      writtenAt = textOf(microseconds)
-      redis.call('HSET', row, 'status', status, 'revision', '1', 'createdAt', nowText, 'expiresAt', expiresAtText,
-        'definition', definition, 'conversationId', conversationId, 'writtenAt', writtenAt)
-    else
-      redis.call('HSET', row, 'status', status, 'revision', '1', 'createdAt', nowText, 'expiresAt', expiresAtText,
-        'definition', definition, 'conversationId', conversationId)
-    end
+    if feedEventsMax == '' then writtenAt = textOf(microseconds)
+    else feedEpoch, lastNumber = findFeedEnd(feed, microseconds) end
+    redis.call('HSET', row, 'status', status, 'revision', '1', 'createdAt', nowText, 'expiresAt', expiresAtText,
+      'definition', definition, 'conversationId', conversationId,
+      feedEpoch and 'feedEpoch' or 'writtenAt', feedEpoch or writtenAt)
     redis.call('ZADD', inbox, nowText, id)
     redis.call('INCRBY', inboxBytes, textOf(#definition))
     keepFor(inboxBytes, feedTtl)
@@ -103,8 +101,8 @@ local function commitStep(keys, args)
     if idempotencyKey ~= '' then addName('key ' .. id .. ' ' .. idempotencyKey) end
   else
     local currentRevision, expiresAt, createdAt
-    currentRevision, expiresAt, createdAt, resumes, writtenAt = unpack(redis.call('HMGET', row, 'revision', 'expiresAt',
-      'createdAt', 'resumes', 'writtenAt'))
+    currentRevision, expiresAt, createdAt, resumes, writtenAt, feedEpoch = unpack(redis.call('HMGET', row, 'revision',
+      'expiresAt', 'createdAt', 'resumes', 'writtenAt', 'feedEpoch'))
     if currentRevision ~= revision or (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
     local fields = { 'status', status, 'revision', textOf(revision + 1) }
     local function set(name, value)
@@ -156,12 +154,14 @@ local function commitStep(keys, args)
   if writtenAt then
     position = string.match(writtenAt, '^%d+') .. '-' .. textOf((revision + 1) * 1000000 + microseconds % 1000000)
   else
-    local epoch, lastNumber = findFeedEnd(feed, microseconds)
-    -- The bound is a rough one, and every sixteenth event enforces it.
-    local keep = lastNumber % 16 == 15 and feedEventsMax or nil
-    position = appendEvents(feed, epoch, lastNumber, microseconds, { eventName, eventJson }, 1, keep)
+    local events = { eventName, eventJson }
+    if creates then
+      position, lastNumber = appendAfter(redis.call, feed, feedEpoch, lastNumber, microseconds, events, 1, feedEventsMax)
+    else
+      position, lastNumber = appendEvents(feed, feedEpoch, microseconds, events, 1, feedEventsMax)
+    end
     -- A feed already stays for the retention after the deadline of each of its elicitations.
-    if creates or guard == 'due' or lastNumber == 0 then keepFor(feed, feedTtl) end
+    if creates or guard == 'due' or lastNumber == 1 then keepFor(feed, feedTtl) end
   end
   publishWake(position, nowText, wakeJson, streamChannel, inbox)
   return { 1, now, noted, arms }

@@ -25,31 +25,46 @@ local function findFeedEnd(key, microseconds)
   return splitPosition(last[1])
 end
 
--- As findFeedEnd, for a feed that is never trimmed. `known` is the position of one of its events, or nothing. A feed of as
--- many events as that event's number ends with it, which takes less than to read the last event with its text.
-local function findUntrimmedEnd(key, microseconds, known)
-  if known then
-    local epoch, number = splitPosition(known)
-    if redis.call('XLEN', key) == number then return epoch, number end
-  end
-  return findFeedEnd(key, microseconds)
+-- As findFeedEnd, by the number of events that the feed holds, which takes less than to read the last one. `knownEpoch`: the
+-- epoch that the feed had, or nothing. `keep`: how many of its events stay at least. Returns nothing where events may have
+-- been removed. The answer may be wrong where they were removed by hand, or where the feed was begun again.
+local function countFeedEnd(key, knownEpoch, keep)
+  local length = knownEpoch and redis.call('XLEN', key) or 0
+  if length > 0 and length < tonumber(keep) then return knownEpoch, length end
 end
 
--- Appends the events from the `first`-th on after the event of the given number. With `keep` the oldest entries beyond
--- about that many are removed. Returns the position of the last event and its number.
-local function appendEvents(key, epoch, number, microseconds, events, first, keep)
+-- Appends the events from the `first`-th on after the event of the given number. With `keep`, every sixteenth event removes
+-- the oldest entries beyond about that many. Returns the position of the last event and its number.
+-- `call` is redis.call or redis.pcall; with the latter, returns nothing when Redis refuses the first event.
+local function appendAfter(call, key, epoch, number, microseconds, events, first, keep)
   local now, mark = math.floor(microseconds / 1000), microseconds % 1000000
   local position
   for index = 2 * first, #events, 2 do
     number = number + 1
     position = epoch .. '-' .. string.format('%.0f', number * 1000000 + mark)
-    if keep then
-      redis.call('XADD', key, 'MAXLEN', '~', keep, position, 'event', events[index - 1], 'at', now, 'data', events[index])
+    local added
+    if keep and number % 16 == 0 then
+      added = call('XADD', key, 'MAXLEN', '~', keep, position, 'event', events[index - 1], 'at', now, 'data', events[index])
     else
-      redis.call('XADD', key, position, 'event', events[index - 1], 'at', now, 'data', events[index])
+      added = call('XADD', key, position, 'event', events[index - 1], 'at', now, 'data', events[index])
     end
+    if type(added) == 'table' then return nil end
+    call = redis.call
   end
   return position, number
+end
+
+-- Appends the events from the `first`-th on to a feed. `knownEpoch`: the epoch that the feed had, or nothing. `keep`: how many
+-- events stay at least, or nothing to keep all. Returns as appendAfter.
+local function appendEvents(key, knownEpoch, microseconds, events, first, keep)
+  local epoch, number = countFeedEnd(key, knownEpoch, keep or math.huge)
+  if epoch then
+    -- Redis refuses an event that does not come after the last one.
+    local position, last = appendAfter(redis.pcall, key, epoch, number, microseconds, events, first, keep)
+    if position then return position, last end
+  end
+  epoch, number = findFeedEnd(key, microseconds)
+  return appendAfter(redis.call, key, epoch, number, microseconds, events, first, keep)
 end
 
 -- Publishes a wake on one channel or two: '<position> <ms> <JSON>'.

@@ -103,7 +103,7 @@ if isListed then
 end
 
 -- Always a new epoch: a feed of the same name would be one whose turn was lost.
-local position = appendEvents(feed, string.format('%.0f', microseconds), 0, microseconds, events, 1)
+local position = appendAfter(redis.call, feed, string.format('%.0f', microseconds), 0, microseconds, events, 1)
 redis.call('PEXPIRE', feed, runLife)
 redis.call('HSET', run, 'position', position)
 publishWake(position, now, wakeJson, channel)

@@ -89,8 +89,7 @@ for index = firstNote, firstEvent - 1, 2 do
 end
 local appended
 if firstNew <= eventCount then
-  local epoch, lastNumber = findUntrimmedEnd(feed, microseconds, position)
-  appended = appendEvents(feed, epoch, lastNumber, microseconds, events, firstNew)
+  appended = appendEvents(feed, position and splitPosition(position), microseconds, events, firstNew)
   for _, each in ipairs({ 'writerSeq', firstSeq + eventCount - 1, 'position', appended, 'bytes', bytes }) do fields[#fields + 1] = each end
 end
 -- Lua cannot unpack thousands of values at once.

@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import type { Contract } from '../../support/contract.ts';
+import { engineOn } from '../../support/engines.ts';
+import { expectRefusal } from '../../support/observe.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  newOwner,
+  newStream,
+  QUESTIONS,
+  send,
+  serviceOf,
+} from '../../support/questions.ts';
+
+const SERVER_URL = 'url, server completion';
+
+/** A pod moves the rows that it knows without a read, and what another pod did to them comes first. */
+export function knownRowsContract(contract: Contract): void {
+  /** An engine on the first pod that counts its reads of rows. */
+  function openCounting() {
+    const { elicitations } = contract.pods.backend;
+    const reads: string[] = [];
+    const engine = engineOn(contract.pods.backend, {
+      elicitations: {
+        ...elicitations,
+        read: (id) => {
+          reads.push(id);
+          return elicitations.read(id);
+        },
+        readEach: (ids) => {
+          reads.push(...ids);
+          return elicitations.readEach(ids);
+        },
+      },
+    });
+    return { engine, reads };
+  }
+
+  describe('a row that the pod has written itself', () => {
+    it('is not read before the person answers, opens, completes or withdraws it', async () => {
+      const { engine, reads } = openCounting();
+      const stream = newStream();
+      const { row: one } = await askQuestion(engine, stream);
+      await answerQuestion(engine, stream, one.id, 'accept', { colour: 'red' });
+      const { row: two } = await askQuestion(engine, stream, QUESTIONS[SERVER_URL]);
+      await send(engine, stream, two.id, SERVER_URL, 'accept');
+      await send(engine, stream, two.id, SERVER_URL, 'complete');
+      const { row: three } = await askQuestion(engine, stream);
+      await engine.withdraw({ caller: serviceOf(stream), id: three.id, reason: 'superseded' });
+      expect(reads).toEqual([]);
+      for (const [id, status] of [
+        [one.id, 'accepted'],
+        [two.id, 'accepted'],
+        [three.id, 'withdrawn'],
+      ] as const) {
+        expect((await contract.second.read(serviceOf(stream), id)).row.status).toBe(status);
+      }
+    });
+
+    it('is not read at its deadline', async () => {
+      const { engine, reads } = openCounting();
+      const stream = newStream();
+      const { row } = await askQuestion(engine, stream, { timeoutSeconds: 0.02 });
+      // A pod's clock may be some ms off that of Redis, and a call that comes too early reads the row.
+      await waitUntil(
+        async () => (await contract.second.read(serviceOf(stream), row.id)).now > row.expiresAt + 5,
+        { what: 'the deadline', everyMs: 1 },
+      );
+      expect((await engine.expireFired([row.id])).size).toBe(0);
+      expect(reads).toEqual([]);
+      expect((await contract.second.read(serviceOf(stream), row.id)).row.status).toBe('expired');
+    });
+
+    it('is read for an answer that is refused: the refusal shows what another pod did', async () => {
+      const { engine, reads } = openCounting();
+      const { second } = contract;
+      const owner = newOwner();
+      const { row } = await askQuestion(engine, owner);
+      const wrong = await expectRefusal(answerQuestion(engine, owner, row.id, 'accept', { colour: 7 }));
+      expect(wrong.code).toBe('invalid_answer');
+      await answerQuestion(second, owner, row.id, 'accept', { colour: 'red' });
+      const late = await expectRefusal(answerQuestion(engine, owner, row.id, 'accept', { colour: 7 }));
+      expect(late).toMatchObject({ code: 'already_settled', elicitation: { content: { colour: 'red' } } });
+      expect(reads).toEqual([row.id, row.id]);
+    });
+
+    it('is decided again when another pod has moved it', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askQuestion(first, owner);
+      const theirs = await answerQuestion(second, owner, row.id, 'accept', { colour: 'red' });
+      const same = await answerQuestion(first, owner, row.id, 'accept', { colour: 'red' });
+      expect(same.row).toEqual(theirs.row);
+      const { row: other } = await askQuestion(first, owner);
+      await answerQuestion(second, owner, other.id, 'decline');
+      const refusal = await expectRefusal(
+        answerQuestion(first, owner, other.id, 'accept', { colour: 'red' }),
+      );
+      expect(refusal).toMatchObject({ code: 'already_settled', elicitation: { status: 'declined' } });
+    });
+
+    it('that another pod has opened is completed', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askQuestion(first, owner, QUESTIONS[SERVER_URL]);
+      await send(second, owner, row.id, SERVER_URL, 'accept');
+      const completed = await send(first, owner, row.id, SERVER_URL, 'complete');
+      expect(completed.row).toMatchObject({ status: 'accepted', revision: 3 });
+    });
+
+    it('whose deadline has passed is expired, and the answer is refused', async () => {
+      const { first, second } = contract;
+      const stream = newStream();
+      const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.02 });
+      await waitUntil(async () => (await second.read(serviceOf(stream), row.id)).now > row.expiresAt, {
+        what: 'the deadline',
+        everyMs: 1,
+      });
+      const refusal = await expectRefusal(answerQuestion(first, stream, row.id, 'accept', { colour: 'red' }));
+      expect(refusal).toMatchObject({ code: 'expired', elicitation: { status: 'expired' } });
+      expect((await second.read(serviceOf(stream), row.id)).row.status).toBe('expired');
+    });
+  });
+}
