@@ -11,7 +11,7 @@ import { bytesByKind, commandUse, formatBytes, usedMemory } from '../redis-usage
 const MANY = 10_000;
 const FEW = 100;
 const RESUMED = 60;
-const LANES = 12;
+const LANES = 48;
 
 interface Waiting {
   readonly run: RunRef;

@@ -7,7 +7,7 @@ import { withoutRecovery } from '../pod/without-recovery.ts';
 import { cpuSeconds } from '../redis-usage.ts';
 
 const TURNS = 240;
-const LANES = 80;
+const LANES = 120;
 const ROUNDS = 3;
 // About thirty words a second, as models speak.
 const WORD_MS = 33;

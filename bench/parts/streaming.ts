@@ -9,7 +9,7 @@ import { openBenchEngine } from '../pod/engine.ts';
 import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
 
 const ROUNDS = 5;
-const TURNS = 3;
+const TURNS = 2;
 const WHOLE_TURNS = 60;
 const CHANNEL = 'bench:words';
 // Longer than text waits for more text: every word goes out at once.

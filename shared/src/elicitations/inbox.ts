@@ -75,7 +75,8 @@ export async function* watchInbox(
   const reads = new SleeperReads();
 
   async function sleep(): Promise<'notified' | 'time'> {
-    const reason = await wakeSignal.wait(performance.now() + reads.pauseMs(recheckMs));
+    await wakeSignal.sleep(performance.now() + reads.pauseMs(recheckMs));
+    const reason = wakeSignal.woken();
     if (reason === 'notified') reads.notified();
     return reason;
   }

@@ -9,6 +9,7 @@ export class WakeSignal {
   readonly #signal: AbortSignal | undefined;
   #notified: boolean;
   #wake: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
@@ -26,21 +27,25 @@ export class WakeSignal {
     this.notify();
   }
 
-  /** Sleeps until a notification, or until `at` (on performance.now()). Throws the signal's reason when aborted. */
-  wait(at: number): Promise<'notified' | 'time'> {
-    return new Promise((resolve, reject) => {
+  /** Sleeps until a notification, or until `at` (on performance.now()). `woken` says which. */
+  sleep(at: number): Promise<void> {
+    return new Promise((resolve) => {
       const sleepMs = Math.min(at - performance.now(), SLEEP_MS_MAX);
-      const wake = () => {
-        clearTimeout(timer);
-        this.#wake = undefined;
-        if (this.#signal?.aborted === true) return reject(this.#signal.reason);
-        resolve(this.#notified ? 'notified' : 'time');
-        this.#notified = false;
-      };
-      const timer = sleepMs > 0 && !this.#notified ? setTimeout(wake, Math.ceil(sleepMs)) : undefined;
-      if (timer === undefined) wake();
-      else this.#wake = wake;
+      if (sleepMs <= 0 || this.#notified) return resolve();
+      this.#wake = resolve;
+      this.#timer = setTimeout(resolve, Math.ceil(sleepMs));
     });
+  }
+
+  /** Ends a sleep: why it ended. Throws the signal's reason when aborted. */
+  woken(): 'notified' | 'time' {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#wake = undefined;
+    this.#signal?.throwIfAborted();
+    const reason = this.#notified ? 'notified' : 'time';
+    this.#notified = false;
+    return reason;
   }
 
   /** Removes its listener from the signal. */

@@ -74,7 +74,8 @@ async function* follow<Live extends LiveItem>(
     for (;;) {
       const next = due.next() ?? (performance.now() >= readBy ? 'read' : undefined);
       if (next === undefined) {
-        if ((await wakeSignal.wait(readBy)) === 'notified') reads.notified();
+        await wakeSignal.sleep(readBy);
+        if (wakeSignal.woken() === 'notified') reads.notified();
       } else if (next === 'read') {
         yield* readOn(deps, input.stream, place, reads);
         if (place.isGone === true) return;

@@ -52,6 +52,8 @@ describe('the steps of an elicitation on two pods', () => {
   it('answered elsewhere: the answer and the wake link to the asking span, in traces of their own', async () => {
     const { row } = await ask();
     const waited = asker.engine.wait({ caller: serviceOf(owner), id: row.id });
+    // In memory, the waiter subscribes and reads within this turn of the event loop. An answer before that is found by the read.
+    await new Promise(setImmediate);
     await answerQuestion(answerer.engine, owner, row.id, 'accept', { colour: 'red' });
     await waited;
 

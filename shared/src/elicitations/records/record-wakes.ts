@@ -63,11 +63,6 @@ export function createRecordWakes<T extends FamilyTypes>(
     route.subscription?.unsubscribe();
   }
 
-  // Its closure keeps no more than it needs, as a waiter may stay for days.
-  function leaving(route: StreamWaiters<T>, id: string, listener: RecordListener<T>): Subscription {
-    return { unsubscribe: () => leave(route, id, listener) };
-  }
-
   return {
     subscribe(stream, id, listener) {
       // Such a stream request has this record alone, and a waiter without a route takes less memory.
@@ -77,9 +72,33 @@ export function createRecordWakes<T extends FamilyTypes>(
       const route = routes.get(name) ?? openRoute(name, stream);
       route.byRecord.set(id, [...listenersOf(route, id), listener]);
       if (route.isSynced) resyncSoon(route, id, listener);
-      return leaving(route, id, listener);
+      return new RouteSubscription(leave, route, id, listener);
     },
   };
+}
+
+/** A class, because a waiter may stay for days, and a method on a prototype costs it nothing. */
+class RouteSubscription<T extends FamilyTypes> implements Subscription {
+  readonly #leave: (route: StreamWaiters<T>, id: string, listener: RecordListener<T>) => void;
+  readonly #route: StreamWaiters<T>;
+  readonly #id: string;
+  readonly #listener: RecordListener<T>;
+
+  constructor(
+    leave: (route: StreamWaiters<T>, id: string, listener: RecordListener<T>) => void,
+    route: StreamWaiters<T>,
+    id: string,
+    listener: RecordListener<T>,
+  ) {
+    this.#leave = leave;
+    this.#route = route;
+    this.#id = id;
+    this.#listener = listener;
+  }
+
+  unsubscribe(): void {
+    this.#leave(this.#route, this.#id, this.#listener);
+  }
 }
 
 function listenersOf<T extends FamilyTypes>(

@@ -24,16 +24,54 @@ const EXPIRE_RETRY_MS = 250;
 /**
  * Sleeps until the record ends, or `timeoutMs` passes. Subscribes, then reads, then sleeps, so that no answer is
  * missed. Retries during an outage of Redis until its own time is over. Throws `unavailable` only when Redis is still
- * unreachable at the deadline plus grace, and the signal's reason when aborted.
+ * unreachable at the deadline plus grace, and the signal's reason when aborted. One function sleeps and returns, because a
+ * pod may hold many thousands of waiters, and each further promise that a waiter holds takes memory.
  */
 export async function wait<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   input: WaitInput<T>,
 ): Promise<SeenRecord<T>> {
-  const first = input.seen ?? (await readRecord(deps, input.caller, input.id));
-  if (!maySee(input.caller, first.row)) throw notFound();
-  if (deps.family.isTerminal(first.row.status) || input.timeoutMs === 0) return first;
-  return sleep(deps, input, toWaitingRow(first));
+  const seen = await readFirst(deps, input);
+  if ('row' in seen) return seen;
+  const wakeSignal = new WakeSignal(input.signal);
+  let wake: RecordWake<T> | undefined;
+  const subscription = deps.wakes.subscribe(streamOf(seen), input.id, (signal) => {
+    if (signal.type === 'event') {
+      const { revision, status } = signal.event;
+      // Through a Cluster, the wake of the commit that was read may arrive after the row.
+      if (revision === seen.revision && status === seen.status) return;
+      wake = signal.event;
+    }
+    wakeSignal.notify();
+  });
+  const checks = firstChecks(deps, input, seen);
+  try {
+    for (;;) {
+      await wakeSignal.sleep(Math.min(checks.until, checks.nextAt));
+      const reason = wakeSignal.woken();
+      if (reason === 'notified') checks.reads.notified();
+      const ended = wake && endedBy(deps, wake, seen);
+      if (ended !== undefined) return resumed(deps, ended, 'push');
+
+      const found = await recheck(deps, input, checks, seen);
+      if (typeof found === 'object') return resumed(deps, found, reason === 'notified' ? 'read' : 'sweep');
+      if (performance.now() >= checks.until) return toRow(input.id, seen);
+      if (found === 'away' && performance.now() >= checks.giveUpAt) throw stillAway();
+    }
+  } finally {
+    subscription.unsubscribe();
+    wakeSignal.close();
+  }
+}
+
+/** The row when there is nothing to wait for; otherwise what its waiter keeps of it. */
+async function readFirst<T extends FamilyTypes>(
+  deps: RecordDeps<T>,
+  { seen, caller, id, timeoutMs }: WaitInput<T>,
+): Promise<SeenRecord<T> | WaitingRow<T>> {
+  const first = seen ?? (await readRecord(deps, caller, id));
+  if (!maySee(caller, first.row)) throw notFound();
+  return deps.family.isTerminal(first.row.status) || timeoutMs === 0 ? first : toWaitingRow(first);
 }
 
 /**
@@ -65,58 +103,32 @@ function toRow<T extends FamilyTypes>(
   return { row: { id, definition: JSON.parse(definition) as T['definition'], ...row, ...ending }, now };
 }
 
-async function sleep<T extends FamilyTypes>(
-  deps: RecordDeps<T>,
-  input: WaitInput<T>,
-  seen: WaitingRow<T>,
-): Promise<SeenRecord<T>> {
-  const wakeSignal = new WakeSignal(input.signal);
-  let wake: RecordWake<T> | undefined;
-  const subscription = deps.wakes.subscribe(streamOf(seen), input.id, (signal) => {
-    if (signal.type === 'event') {
-      const { revision, status } = signal.event;
-      // Through a Cluster, the wake of the commit that was read may arrive after the row.
-      if (revision === seen.revision && status === seen.status) return;
-      wake = signal.event;
-    }
-    wakeSignal.notify();
-  });
-  const startedAt = performance.now();
-  const until = startedAt + (input.timeoutMs ?? Number.POSITIVE_INFINITY);
-  const deadline = startedAt + (seen.expiresAt - seen.now);
-  const giveUpAt = deadline + deps.settings.graceMs;
-  const checks: Checks = {
-    reads: new SleeperReads(),
-    deadline,
-    nextAt: Math.min(deadline, startedAt + deps.settings.recheckMs),
-    giveUpAt,
-  };
-  try {
-    for (;;) {
-      const reason = await wakeSignal.wait(Math.min(until, checks.nextAt));
-      if (reason === 'notified') checks.reads.notified();
-      const ended = wake && endedBy(deps, wake, seen);
-      if (ended !== undefined) return resumed(deps, ended, 'push');
-
-      const found = await recheck(deps, input, checks, seen);
-      if (typeof found === 'object') return resumed(deps, found, reason === 'notified' ? 'read' : 'sweep');
-      if (performance.now() >= until) return toRow(input.id, seen);
-      if (found === 'away' && performance.now() >= giveUpAt) throw stillAway();
-    }
-  } finally {
-    subscription.unsubscribe();
-    wakeSignal.close();
-  }
-}
-
 /** The checks of a waiter. Times are on performance.now(). */
 interface Checks {
   readonly reads: SleeperReads;
+  /** The open row is returned then. */
+  readonly until: number;
   /** From then on each check tries to expire the row. */
   deadline: number;
   nextAt: number;
   /** The last check, if Redis is still away then. */
   readonly giveUpAt: number;
+}
+
+function firstChecks<T extends FamilyTypes>(
+  { settings }: RecordDeps<T>,
+  { timeoutMs = Number.POSITIVE_INFINITY }: WaitInput<T>,
+  { expiresAt, now }: WaitingRow<T>,
+): Checks {
+  const startedAt = performance.now();
+  const deadline = startedAt + (expiresAt - now);
+  return {
+    reads: new SleeperReads(),
+    until: startedAt + timeoutMs,
+    deadline,
+    nextAt: Math.min(deadline, startedAt + settings.recheckMs),
+    giveUpAt: deadline + settings.graceMs,
+  };
 }
 
 /**
