@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { RunRef } from '@parley/shared/domain/runs/run';
@@ -12,6 +13,7 @@ const MANY = 10_000;
 const FEW = 100;
 const RESUMED = 60;
 const LANES = 48;
+const LINGER_MS = 5_000;
 
 interface Waiting {
   readonly run: RunRef;
@@ -28,6 +30,8 @@ export async function detached({ redisUrl, scaled, progress }: Bench): Promise<M
   const waiting = await fill(pod, many, resumed, 'many', (count) =>
     progress(`detached: ${count} of ${many}`),
   );
+  // A pod keeps the subscriptions of what has ended for some seconds.
+  await sleep(scaled(LINGER_MS, 0));
   const after = { redis: await usedMemory(redis), heap: heapUsed() };
   const kinds = formatBytes(await bytesByKind(redis), many + few - resumed);
   progress(`detached, bytes each by key: ${kinds}`);
