@@ -6,6 +6,8 @@ export interface ExpireDueInput {
   readonly bucket: number;
   /** How many records are expired at a time. */
   readonly batch: number;
+  /** Leaves deadlines that passed less than so many ms ago to the pods that asked; 0 when absent. */
+  readonly headStartMs?: number;
   /** Stops between batches. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,19 +25,19 @@ export interface OverdueCounts {
  */
 export async function expireDue(
   deps: ExpiryDeps,
-  { bucket, batch, signal }: ExpireDueInput,
+  { bucket, batch, headStartMs = 0, signal }: ExpireDueInput,
   counts: OverdueCounts = { expired: 0, forgotten: 0 },
 ): Promise<ArmedDeadline | undefined> {
   let skipped = 0;
   for (;;) {
     // An id that could not be expired stays at the head of the index. It is skipped, so that the following ids are reached.
-    const ids = await deps.elicitations.due(bucket, batch, skipped);
+    const ids = await deps.elicitations.due(bucket, batch, skipped, headStartMs);
     skipped += await expireOrForget(deps, bucket, ids, counts);
     const isStopped = signal?.aborted === true;
     if (ids.length === batch && !isStopped) continue;
     const next = await deps.elicitations.arm(bucket, skipped);
     // A deadline that has passed since is expired now. A stopped process leaves it to another one.
-    if (next !== undefined && next.delayMs <= 0 && !isStopped) continue;
+    if (next !== undefined && next.delayMs <= -headStartMs && !isStopped) continue;
     if (next !== undefined) await addJob(deps, next);
     return next;
   }

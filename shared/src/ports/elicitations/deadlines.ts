@@ -1,3 +1,9 @@
+/**
+ * How long after a deadline its job fires, in ms. The pod that asked expires the elicitation meanwhile: a job that fired at the
+ * same time would do the same work again.
+ */
+export const HEAD_START_MS = 25;
+
 /** The deadline at which a job expires what is overdue in a bucket: the earliest one when it was armed. */
 export interface ArmedDeadline {
   readonly bucket: number;
@@ -14,6 +20,6 @@ export interface ArmedDeadline {
  * and the commit decide, and the sweep adds a lost job again.
  */
 export interface DeadlineJobs {
-  /** Adds the job of an armed deadline. A job that exists already stays as it is. Rejects when no job can be added. */
+  /** Adds the job of an armed deadline, which fires `HEAD_START_MS` after it. A job that exists already stays as it is. Rejects when no job can be added. */
   add(armed: ArmedDeadline): Promise<void>;
 }

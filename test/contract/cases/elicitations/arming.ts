@@ -82,6 +82,25 @@ export function armingContract(contract: Contract): void {
       });
     });
 
+    it('stays armed while the pod that asked has its head start, and is expired after it', async () => {
+      const owner = await quietOwner();
+      const bucket = bucketOf(owner);
+      const { engine, added } = armingEngine();
+      const { row } = await askQuestion(engine, owner, { timeoutSeconds: 0.05 });
+      await passed(owner, row);
+      const armed = await engine.expireDue({ bucket, batch: BATCH, headStartMs: 60_000 });
+      expect(armed).toMatchObject({ deadline: row.expiresAt, elicitationId: row.id });
+      expect(armed?.delayMs).toBeLessThanOrEqual(0);
+      expect(added.at(-1)).toEqual(armed);
+      expect((await engine.read(serviceOf(owner), row.id)).row.status).toBe('pending');
+      const isOver = async () =>
+        (await engine.expireDue({ bucket, batch: BATCH, headStartMs: 100 }))?.deadline !== row.expiresAt;
+      await waitUntil(isOver, { what: 'the end of the head start', everyMs: 5 });
+      const { settledAt, status } = (await engine.read(serviceOf(owner), row.id)).row;
+      expect(status).toBe('expired');
+      expect((settledAt ?? 0) - row.expiresAt).toBeGreaterThanOrEqual(100);
+    });
+
     it('does not keep an ask from arming its own once it has passed, although no worker took its job', async () => {
       const owner = await quietOwner();
       const { engine, added } = armingEngine();
