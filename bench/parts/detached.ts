@@ -46,7 +46,7 @@ export async function detached({ redisUrl, scaled, progress }: Bench): Promise<M
       measured: `${Math.round((after.redis - before.redis) / many)} bytes`,
     },
     {
-      what: 'its bytes in the pod that asked: heap, the local timer of its question',
+      what: 'its bytes in the pod that asked: heap, known row and local timer of its question',
       measured: `${Math.round((after.heap - before.heap) / many)} bytes`,
     },
     {

@@ -1,9 +1,12 @@
+import { APPROVALS } from '../domain/approvals/family.ts';
 import { isApprovalEnded } from '../domain/approvals/status.ts';
 import type { ApprovalTypes } from '../domain/approvals/types.ts';
+import { ELICITATIONS } from '../domain/elicitations/family.ts';
 import { isTerminal } from '../domain/elicitations/status.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
 import { isApprovalId, type StreamRef } from '../domain/ids.ts';
 import type { PageRequest, StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
+import type { Timers } from '../ports/timers.ts';
 import { type AnswerInput, answer } from './answer.ts';
 import { type DecideInput, decide } from './approvals/decide.ts';
 import { createGrants } from './approvals/grants.ts';
@@ -20,6 +23,7 @@ import { replayItems } from './joined-feed.ts';
 import { createNotices } from './notices.ts';
 import { approvalDeps, elicitationDeps } from './records/deps.ts';
 import type { ExpireResult } from './records/expire.ts';
+import { createKnownRows, type KnownRows } from './records/known-rows.ts';
 import { readRecord } from './records/read.ts';
 import { type WaitInput, wait } from './records/wait.ts';
 import { type WithdrawRequest, withdraw } from './records/withdraw.ts';
@@ -41,9 +45,14 @@ export interface WithdrawRecord extends Omit<WithdrawRequest<ElicitationTypes>, 
 }
 
 /** The use cases, bound to one backend: the whole of what adapters see. */
-export function createEngine(deps: EngineDeps) {
-  const questions = elicitationDeps(deps);
-  const approvals = approvalDeps(deps);
+export function createEngine(given: EngineDeps) {
+  const known = {
+    questions: createKnownRows<ElicitationTypes>(ELICITATIONS),
+    approvals: createKnownRows<ApprovalTypes>(APPROVALS),
+  };
+  const deps = { ...given, ...(given.timers !== undefined && { timers: forgetting(given.timers, known) }) };
+  const questions = elicitationDeps(deps, known.questions);
+  const approvals = approvalDeps(deps, known.approvals);
   const streamClaims = createStreamClaims(deps.claims, deps.settings.retentionMs);
   const grants = createGrants(deps.ownerRecords, deps.settings.retentionMs);
   const askDeps = { ...deps, questions, streamClaims };
@@ -59,6 +68,10 @@ export function createEngine(deps: EngineDeps) {
   async function isOpen(caller: Caller, id: string): Promise<boolean> {
     if (isApprovalId(id)) return !isApprovalEnded((await readRecord(approvals, caller, id)).row.status);
     return !isTerminal((await readRecord(questions, caller, id)).row.status);
+  }
+
+  function purgeKnown(): void {
+    for (const rows of Object.values(known)) rows.purge();
   }
 
   return {
@@ -84,7 +97,10 @@ export function createEngine(deps: EngineDeps) {
     /** When channels notify people of what they have not seen. */
     notices: createNotices(deps.seenRecords),
     sweep: (signal?: AbortSignal) => sweep(expiryDeps, signal),
-    sweepInTurn: (turn: SweepTurn, signal?: AbortSignal) => sweepInTurn(expiryDeps, turn, signal),
+    sweepInTurn(turn: SweepTurn, signal?: AbortSignal) {
+      purgeKnown();
+      return sweepInTurn(expiryDeps, turn, signal);
+    },
     /** Calls of tools that a person approves. */
     approvals: {
       request: (request: ApprovalRequest) => requestApproval(deps, approvals, request),
@@ -97,6 +113,20 @@ export function createEngine(deps: EngineDeps) {
       wait: (input: WaitInput<ApprovalTypes>) => wait(approvals, input),
       /** Remembered approvals. */
       grants,
+    },
+  };
+}
+
+/** Timers that are cancelled when a record has ended, wherever that was learnt: its row is then forgotten as well. */
+function forgetting(
+  timers: Timers,
+  known: Readonly<Record<string, Pick<KnownRows<never>, 'forget'>>>,
+): Timers {
+  return {
+    schedule: (id, delayMs) => timers.schedule(id, delayMs),
+    cancel(id) {
+      timers.cancel(id);
+      for (const rows of Object.values(known)) rows.forget(id);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Records } from '../../ports/elicitations/elicitations.ts';
 import type { RecordObserver } from '../../ports/elicitations/observer.ts';
 import type { Timers } from '../../ports/timers.ts';
 import type { EngineDeps, EngineSettings } from '../deps.ts';
-import { createKnownRows, type KnownRows } from './known-rows.ts';
+import type { KnownRows } from './known-rows.ts';
 import { createRecordWakes, type RecordWakes } from './record-wakes.ts';
 
 /** What the use cases that families share need of one family. */
@@ -29,13 +29,16 @@ export interface RecordDeps<T extends FamilyTypes> {
 }
 
 /** The elicitations of an engine, for what families share. */
-export function elicitationDeps(deps: EngineDeps): RecordDeps<ElicitationTypes> {
+export function elicitationDeps(
+  deps: EngineDeps,
+  known: KnownRows<ElicitationTypes>,
+): RecordDeps<ElicitationTypes> {
   const { elicitations, wakes, observer, timers, settings, deliveries } = deps;
   return {
     family: ELICITATIONS,
     records: elicitations,
     wakes: createRecordWakes(wakes, ELICITATIONS),
-    known: createKnownRows(ELICITATIONS),
+    known,
     observer,
     ...(timers !== undefined && { timers }),
     settings,
@@ -46,13 +49,13 @@ export function elicitationDeps(deps: EngineDeps): RecordDeps<ElicitationTypes> 
 }
 
 /** The approvals of an engine, for what families share. */
-export function approvalDeps(deps: EngineDeps): RecordDeps<ApprovalTypes> {
+export function approvalDeps(deps: EngineDeps, known: KnownRows<ApprovalTypes>): RecordDeps<ApprovalTypes> {
   const { approvals, approvalWakes, observer, timers, settings, deliveries } = deps;
   return {
     family: APPROVALS,
     records: approvals,
     wakes: createRecordWakes(approvalWakes, APPROVALS),
-    known: createKnownRows(APPROVALS),
+    known,
     observer: observer.approvals,
     ...(timers !== undefined && { timers }),
     settings,

@@ -3,7 +3,12 @@ import type { Family, FamilyTypes, RowOf } from '../../domain/family.ts';
 
 /** Limits of one process, for the rows of one family. */
 const ROWS_MAX = 10_000;
-const BYTES_MAX = 8 * 1024 * 1024;
+const BYTES_MAX = 16 * 1024 * 1024;
+/** What a row takes beside its definition, which may take two bytes a character. */
+const BYTES_BESIDE = 500;
+/** A row is kept for this long after it was noted, and at most this long after its deadline, in ms. */
+const KEPT_MS = 600_000;
+const KEPT_AFTER_DEADLINE_MS = 60_000;
 
 /** A row that was noted, and the present time on the Redis clock. Another process may have moved or removed the row since. */
 export interface KnownRow<T extends FamilyTypes> {
@@ -12,12 +17,14 @@ export interface KnownRow<T extends FamilyTypes> {
   readonly isKnown: true;
 }
 
-/** Open rows that this process has committed. Whoever moves one of them next here need not read it first. */
+/** Open rows that this process has created or moved. Whoever moves one of them next here need not read it first. */
 export interface KnownRows<T extends FamilyTypes> {
-  /** Remembers an open row that was just committed or read; forgets one that has ended. */
+  /** Remembers an open row as a commit returned it; forgets one that has ended. */
   note(seen: Pick<KnownRow<T>, 'row' | 'now'>): void;
   forget(id: string): void;
   find(id: string): KnownRow<T> | undefined;
+  /** Removes the rows whose time is over. */
+  purge(): void;
 }
 
 /** The definition is kept as text, which takes a fraction of the memory of its objects. */
@@ -29,7 +36,11 @@ interface NotedRow<T extends FamilyTypes> {
 }
 
 export function createKnownRows<T extends FamilyTypes>(family: Pick<Family<T>, 'isTerminal'>): KnownRows<T> {
-  const rows = new LRUCache<string, NotedRow<T>>({ max: ROWS_MAX, maxSize: BYTES_MAX });
+  const rows = new LRUCache<string, NotedRow<T>>({
+    max: ROWS_MAX,
+    maxSize: BYTES_MAX,
+    perf: { now: () => performance.now() },
+  });
   return {
     note({ row: { definition, ...row }, now }) {
       if (family.isTerminal(row.status)) {
@@ -37,13 +48,15 @@ export function createKnownRows<T extends FamilyTypes>(family: Pick<Family<T>, '
         return;
       }
       const text = JSON.stringify(definition);
+      const ttl = Math.min(KEPT_MS, Math.max(0, row.expiresAt - now) + KEPT_AFTER_DEADLINE_MS);
       rows.set(
         row.id,
         { definition: text, row, clockOffset: now - performance.now() },
-        { size: text.length },
+        { size: 2 * text.length + BYTES_BESIDE, ttl },
       );
     },
     forget: (id) => void rows.delete(id),
+    purge: () => void rows.purgeStale(),
     find(id) {
       const known = rows.get(id);
       if (known === undefined) return undefined;

@@ -23,6 +23,7 @@ export async function settle<T extends FamilyTypes>(
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const decision = family.decide(seen.row, command, seen.now);
     if (seen.isKnown && decision.type !== 'commit') {
+      deps.known.forget(seen.row.id);
       seen = await readRecord(deps, caller, seen.row.id);
       continue;
     }

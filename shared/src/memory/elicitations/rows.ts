@@ -199,8 +199,7 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
     function commit(decidedOn: RowOf<T>, step: StepOf<T>, notes: CommitNotes) {
       const now = Date.now();
       const row = rowAt(decidedOn.id);
-      if (row === undefined || !holds(row, decidedOn.revision, step.guard, now))
-        return { committed: false, row, now };
+      if (row === undefined || !holds(row, decidedOn, step.guard, now)) return { committed: false, row, now };
       const terminal = family.isTerminal(step.status);
       const next = rowAfter(row, step, terminal ? now : undefined);
       const noted = [...notes.tasks, ...replaceRow(next, terminal, notes), ...subscribedTasks(row)];
@@ -242,9 +241,10 @@ export function askedName(owner: Owner, key: string): string {
   return JSON.stringify([ownerKey(owner), key]);
 }
 
-/** True when a step decided on this revision may be committed now. */
-function holds(row: AnyRow, revision: number, guard: 'open' | 'due', now: number): boolean {
-  return row.revision === revision && now >= row.expiresAt === (guard === 'due');
+/** True when a step decided on this row may be committed now. */
+function holds(row: AnyRow, decidedOn: AnyRow, guard: 'open' | 'due', now: number): boolean {
+  const isSame = row.revision === decidedOn.revision && row.createdAt === decidedOn.createdAt;
+  return isSame && now >= row.expiresAt === (guard === 'due');
 }
 
 /** The row after a step. `settledAt` is set for a step that ends it. */

@@ -89,7 +89,8 @@ export interface Records<T extends FamilyTypes> {
    */
   readEach(ids: readonly string[]): Promise<PromiseSettledResult<Reading<T>>[]>;
   /**
-   * Applies `step` if `row.revision` is still current and the step's guard holds on the Redis clock. It then notes in
+   * Applies `step` if the row with this `revision` and `createdAt` is still current and the step's guard holds on the Redis
+   * clock. It then notes in
    * the outbox the tasks of `notes`, those of the kinds that are subscribed to its turn and, when the step ends the
    * record, the tasks of the runs that wait for its end.
    */

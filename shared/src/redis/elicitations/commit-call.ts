@@ -104,6 +104,7 @@ export function commitCall<T extends FamilyTypes>(
       settlementJson ?? '{}',
       settings.historyPerUserMax,
       keptMs,
+      row.createdAt,
       ...tasks.map(memberOf),
     ],
   };

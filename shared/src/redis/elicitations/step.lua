@@ -8,7 +8,8 @@
 -- row with a feed records the epoch of the feed in the field `feedEpoch`.
 -- creation: timeout in ms, definition JSON, most open elicitations per owner, most bytes of their definitions, conversation,
 -- claimed stream request or '', idempotency key or ''
--- settling: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms
+-- moving: settlement JSON, most ended elicitations per owner, how long the ended row stays in ms, when the row was created: a row
+-- that is gone may have been created again under its id
 -- inbox: also the name of the channel of its readers
 -- inboxBytes: counter of the bytes of the owner's open definitions
 -- armed: '<deadline in ms> <elicitation>', the deadline of the bucket for which a job was added
@@ -19,14 +20,14 @@
 -- keys and args beyond the named ones: outboxes (zsets), and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
 -- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;
--- {0, now, row fields...} when the revision is another one or the guard does not hold; {-1, now} when the owner has too many
+-- {0, now, row fields...} when the row or its revision is another one or the guard does not hold; {-1, now} when the owner has too many
 -- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
 local function commitStep(keys, args)
   local row, feed, inbox, history, deadlines, inboxBytes, armed, names, fence = unpack(keys, 1, 9)
   local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife, ofTurn
     = unpack(args, 1, 13)
   local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(args, 14, 20)
-  local settlement, endedMax, keptMs = unpack(args, 14, 16)
+  local settlement, endedMax, keptMs, decidedCreatedAt = unpack(args, 14, 17)
 
   -- Redis formats a number argument of a command with 17 digits, which takes longer than most commands. Texts are passed on.
   local function textOf(number) return string.format('%d', number) end
@@ -34,7 +35,7 @@ local function commitStep(keys, args)
   local now, microseconds = readClock()
   local nowText = textOf(now)
   local creates = revision == '0'
-  local firstTask = creates and 21 or 17
+  local firstTask = creates and 21 or 18
   ends = ends == '1'
 
   -- Lets a key live for at least so many ms. The sixteenth more makes a renewal necessary only once in a while.
@@ -103,7 +104,7 @@ local function commitStep(keys, args)
     local currentRevision, expiresAt, createdAt
     currentRevision, expiresAt, createdAt, resumes, writtenAt, feedEpoch = unpack(redis.call('HMGET', row, 'revision',
       'expiresAt', 'createdAt', 'resumes', 'writtenAt', 'feedEpoch'))
-    if currentRevision ~= revision or (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
+    if currentRevision ~= revision or createdAt ~= decidedCreatedAt or (now >= tonumber(expiresAt)) ~= (guard == 'due') then return refuse() end
     local fields = { 'status', status, 'revision', textOf(revision + 1) }
     local function set(name, value)
       fields[#fields + 1] = name

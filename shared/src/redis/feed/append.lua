@@ -27,7 +27,8 @@ end
 
 -- As findFeedEnd, by the number of events that the feed holds, which takes less than to read the last one. `knownEpoch`: the
 -- epoch that the feed had, or nothing. `keep`: how many of its events stay at least. Returns nothing where events may have
--- been removed. The answer may be wrong where they were removed by hand, or where the feed was begun again.
+-- been removed. The answer may be wrong where they were removed by hand, or where the feed was begun again: then Redis refuses the
+-- next event, or its number was given before or skips some. Its position comes after the last one in any case.
 local function countFeedEnd(key, knownEpoch, keep)
   local length = knownEpoch and redis.call('XLEN', key) or 0
   if length > 0 and length < tonumber(keep) then return knownEpoch, length end

@@ -82,7 +82,7 @@ export function armingContract(contract: Contract): void {
       });
     });
 
-    it('stays armed while the pod that asked has its head start, and is expired after it', async () => {
+    it('stays armed for the time in which only the pod that asked expires it, and is expired afterwards', async () => {
       const owner = await quietOwner();
       const bucket = bucketOf(owner);
       const { engine, added } = armingEngine();
@@ -95,7 +95,7 @@ export function armingContract(contract: Contract): void {
       expect((await engine.read(serviceOf(owner), row.id)).row.status).toBe('pending');
       const isOver = async () =>
         (await engine.expireDue({ bucket, batch: BATCH, headStartMs: 100 }))?.deadline !== row.expiresAt;
-      await waitUntil(isOver, { what: 'the end of the head start', everyMs: 5 });
+      await waitUntil(isOver, { what: 'the end of that time', everyMs: 5 });
       const { settledAt, status } = (await engine.read(serviceOf(owner), row.id)).row;
       expect(status).toBe('expired');
       expect((settledAt ?? 0) - row.expiresAt).toBeGreaterThanOrEqual(100);

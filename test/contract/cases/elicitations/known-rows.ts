@@ -1,3 +1,5 @@
+import { transition } from '@parley/shared/domain/elicitations/transition';
+import type { Timers } from '@parley/shared/ports/timers';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
 import type { Contract } from '../../support/contract.ts';
@@ -18,10 +20,11 @@ const SERVER_URL = 'url, server completion';
 /** A pod moves the rows that it knows without a read, and what another pod did to them comes first. */
 export function knownRowsContract(contract: Contract): void {
   /** An engine on the first pod that counts its reads of rows. */
-  function openCounting() {
+  function openCounting(timers?: Timers) {
     const { elicitations } = contract.pods.backend;
     const reads: string[] = [];
     const engine = engineOn(contract.pods.backend, {
+      ...(timers !== undefined && { timers }),
       elicitations: {
         ...elicitations,
         read: (id) => {
@@ -62,9 +65,9 @@ export function knownRowsContract(contract: Contract): void {
       const { engine, reads } = openCounting();
       const stream = newStream();
       const { row } = await askQuestion(engine, stream, { timeoutSeconds: 0.02 });
-      // A pod's clock may be some ms off that of Redis, and a call that comes too early reads the row.
+      // The clock that the pod estimates may be behind, and a call that comes too early reads the row.
       await waitUntil(
-        async () => (await contract.second.read(serviceOf(stream), row.id)).now > row.expiresAt + 5,
+        async () => (await contract.second.read(serviceOf(stream), row.id)).now > row.expiresAt + 250,
         { what: 'the deadline', everyMs: 1 },
       );
       expect((await engine.expireFired([row.id])).size).toBe(0);
@@ -98,6 +101,35 @@ export function knownRowsContract(contract: Contract): void {
         answerQuestion(first, owner, other.id, 'accept', { colour: 'red' }),
       );
       expect(refusal).toMatchObject({ code: 'already_settled', elicitation: { status: 'declined' } });
+    });
+
+    it('is not moved where it was created again meanwhile under the same id and with the same revision', async () => {
+      const { first, pods } = contract;
+      const owner = newOwner();
+      const { row, now } = await askQuestion(first, owner);
+      const decision = transition(row, { type: 'decline', surface: 'test' }, now);
+      if (decision.type !== 'commit') throw new Error('The row cannot be declined.');
+      const earlier = { ...row, createdAt: row.createdAt - 1 };
+      const refused = await pods.second.elicitations.commit(earlier, decision.step);
+      expect(refused).toMatchObject({ committed: false, row });
+      expect(await pods.second.elicitations.commit(row, decision.step)).toMatchObject({ committed: true });
+    });
+
+    it('is forgotten once the pod learns that it has ended elsewhere', async () => {
+      const cancelled: string[] = [];
+      const { engine, reads } = openCounting({
+        schedule: () => undefined,
+        cancel: (id) => void cancelled.push(id),
+      });
+      const owner = newOwner();
+      const { row } = await askQuestion(engine, owner);
+      const waited = engine.wait({ caller: serviceOf(owner), id: row.id });
+      await answerQuestion(contract.second, owner, row.id, 'decline');
+      await waited;
+      expect(cancelled).toContain(row.id);
+      const before = reads.length;
+      await answerQuestion(engine, owner, row.id, 'decline');
+      expect(reads.slice(before)).toEqual([row.id]);
     });
 
     it('that another pod has opened is completed', async () => {
