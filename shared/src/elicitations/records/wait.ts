@@ -1,6 +1,7 @@
 import { ParleyError } from '../../domain/errors.ts';
 import type { FamilyTypes, RecordWake, RowOf } from '../../domain/family.ts';
 import type { StreamRef } from '../../domain/ids.ts';
+import { HEAD_START_MS } from '../../ports/elicitations/deadlines.ts';
 import type { WakeSource } from '../../ports/elicitations/observer.ts';
 import { type Caller, maySee, notFound } from '../caller.ts';
 import { ifAvailable, SleeperReads } from '../retry-while-unavailable.ts';
@@ -109,7 +110,7 @@ interface Checks {
   /** The open row is returned then. */
   readonly until: number;
   /** From then on each check tries to expire the row. */
-  deadline: number;
+  expireAt: number;
   nextAt: number;
   /** The last check, if Redis is still away then. */
   readonly giveUpAt: number;
@@ -122,11 +123,12 @@ function firstChecks<T extends FamilyTypes>(
 ): Checks {
   const startedAt = performance.now();
   const deadline = startedAt + (expiresAt - now);
+  const expireAt = deadline + HEAD_START_MS;
   return {
     reads: new SleeperReads(),
     until: startedAt + timeoutMs,
-    deadline,
-    nextAt: Math.min(deadline, startedAt + settings.recheckMs),
+    expireAt,
+    nextAt: Math.min(expireAt, startedAt + settings.recheckMs),
     giveUpAt: deadline + settings.graceMs,
   };
 }
@@ -141,12 +143,12 @@ async function recheck<T extends FamilyTypes>(
   checks: Checks,
   seen: WaitingRow<T>,
 ): Promise<SeenRecord<T> | 'open' | 'away'> {
-  const isDue = performance.now() >= checks.deadline;
+  const isDue = performance.now() >= checks.expireAt;
   const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
   const read = await checks.reads.read(() => readRecord(deps, input.caller, input.id));
   const checkedAt = performance.now();
-  if (read !== undefined) checks.deadline = checkedAt + (read.row.expiresAt - read.now);
-  else if (result?.type === 'early') checks.deadline = checkedAt + result.remainingMs;
+  if (read !== undefined) checks.expireAt = checkedAt + (read.row.expiresAt - read.now) + HEAD_START_MS;
+  else if (result?.type === 'early') checks.expireAt = checkedAt + result.remainingMs + HEAD_START_MS;
   checks.nextAt = nextCheckAt(deps, checks, checkedAt, read === undefined);
   if (read === undefined) return 'away';
   if (deps.family.isTerminal(read.row.status)) return read;
@@ -158,13 +160,13 @@ async function recheck<T extends FamilyTypes>(
 
 function nextCheckAt(
   { settings }: Pick<RecordDeps<FamilyTypes>, 'settings'>,
-  { reads, deadline, giveUpAt }: Checks,
+  { reads, expireAt, giveUpAt }: Checks,
   now: number,
   isAway: boolean,
 ): number {
-  const isDue = now >= deadline;
+  const isDue = now >= expireAt;
   const at = now + reads.pauseMs(isDue ? EXPIRE_RETRY_MS : settings.recheckMs);
-  return Math.min(at, isDue ? at : deadline, isAway ? giveUpAt : at);
+  return Math.min(at, isDue ? at : expireAt, isAway ? giveUpAt : at);
 }
 
 function stillAway(): ParleyError {

@@ -1,6 +1,6 @@
 /**
- * How long after a deadline its job fires, in ms. The pod that asked expires the elicitation meanwhile: a job that fired at the
- * same time would do the same work again.
+ * How long after a deadline its job fires and waiters expire what they wait for, in ms. The pod that asked expires the
+ * elicitation meanwhile: whoever did it at the same time would do the same work again.
  */
 export const HEAD_START_MS = 25;
 

@@ -1,4 +1,5 @@
 import type { Backend } from '@parley/shared/ports/backend';
+import { HEAD_START_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
@@ -149,7 +150,7 @@ export function waitContract(contract: Contract): void {
       expect((await waiting).row.status).toBe('cancelled');
     });
 
-    it('returns an expired question at the deadline, without any other process', async () => {
+    it('returns an expired question soon after the deadline, without any other process, and leaves it to the timer of the pod that asked until then', async () => {
       const { first, second } = contract;
       const stream = newStream();
       const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.25 });
@@ -161,6 +162,8 @@ export function waitContract(contract: Contract): void {
       ]);
       for (const { row: ended } of ends) {
         expect(ended).toMatchObject({ status: 'expired', settlement: {}, revision: 2 });
+        // Both clocks count whole milliseconds.
+        expect((ended.settledAt ?? 0) - ended.expiresAt).toBeGreaterThanOrEqual(HEAD_START_MS - 2);
         expect(ended.settledAt).toBeGreaterThanOrEqual(row.expiresAt);
       }
       expect(new Set(ends.map((end) => end.row.settledAt)).size).toBe(1);
