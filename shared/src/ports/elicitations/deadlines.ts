@@ -20,6 +20,9 @@ export interface ArmedDeadline {
  * and the commit decide, and the sweep adds a lost job again.
  */
 export interface DeadlineJobs {
-  /** Adds the job of an armed deadline, which fires `HEAD_START_MS` after it. A job that exists already stays as it is. Rejects when no job can be added. */
+  /**
+   * Adds the job of an armed deadline, which fires `HEAD_START_MS` after it. A job that exists already stays as it is. Rejects
+   * when no job can be added.
+   */
   add(armed: ArmedDeadline): Promise<void>;
 }
