@@ -5,7 +5,7 @@ import type {
   IndexReport,
   RunExclusively,
 } from '@parley/shared/ports/elicitations/audit';
-import { HEAD_START_MS } from '@parley/shared/ports/elicitations/deadlines';
+import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { DueJobData, type JobCall, type Processor, type Processors } from '@parley/shared/ports/jobs';
 import type { OfferOrphansInput } from '@parley/shared/runs/offer-orphans';
 
@@ -41,12 +41,12 @@ export function createJobs(deps: JobsDeps): Processors {
       const next = await engine.expireDue({
         bucket,
         batch: EXPIRE_BATCH,
-        headStartMs: HEAD_START_MS,
+        overdueMs: BACKUP_DELAY_MS,
         signal,
       });
       // This job came too early by the Redis clock, or was stopped. Its id is in use, so that no other job can be added.
       return next?.deadline === deadline
-        ? { retryInMs: Math.max(0, next.delayMs + HEAD_START_MS) }
+        ? { retryInMs: Math.max(0, next.delayMs + BACKUP_DELAY_MS) }
         : undefined;
     },
     async expire({ id }) {

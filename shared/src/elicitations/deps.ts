@@ -1,6 +1,4 @@
-import { isApprovalEnded } from '../domain/approvals/status.ts';
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
-import { isTerminal } from '../domain/elicitations/status.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { WebhookSettings } from '../domain/webhooks/rules.ts';
 import type { Deliveries } from '../ports/delivery/kind.ts';
@@ -54,10 +52,4 @@ export interface EngineDeps {
   readonly settings: EngineSettings;
   /** The registered delivery kinds: what each commit notes in the outbox, and what is handled at once. */
   readonly deliveries: Deliveries;
-}
-
-/** Disarms the timer of a record that another pod may have ended, where its wake says so. */
-export function cancelTimer({ timers }: EngineDeps, wake: Wake): void {
-  if ('approvalId' in wake && isApprovalEnded(wake.status)) timers?.cancel(wake.approvalId);
-  if ('elicitationId' in wake && isTerminal(wake.status)) timers?.cancel(wake.elicitationId);
 }

@@ -6,7 +6,6 @@ import { isTerminal } from '../domain/elicitations/status.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
 import { isApprovalId, type StreamRef } from '../domain/ids.ts';
 import type { PageRequest, StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
-import type { Timers } from '../ports/timers.ts';
 import { type AnswerInput, answer } from './answer.ts';
 import { type DecideInput, decide } from './approvals/decide.ts';
 import { createGrants } from './approvals/grants.ts';
@@ -23,7 +22,7 @@ import { replayItems } from './joined-feed.ts';
 import { createNotices } from './notices.ts';
 import { approvalDeps, elicitationDeps } from './records/deps.ts';
 import type { ExpireResult } from './records/expire.ts';
-import { createKnownRows, type KnownRows } from './records/known-rows.ts';
+import { createKnownRows } from './records/known-rows.ts';
 import { readRecord } from './records/read.ts';
 import { type WaitInput, wait } from './records/wait.ts';
 import { type WithdrawRequest, withdraw } from './records/withdraw.ts';
@@ -45,18 +44,17 @@ export interface WithdrawRecord extends Omit<WithdrawRequest<ElicitationTypes>, 
 }
 
 /** The use cases, bound to one backend: the whole of what adapters see. */
-export function createEngine(given: EngineDeps) {
+export function createEngine(deps: EngineDeps) {
   const known = {
     questions: createKnownRows<ElicitationTypes>(ELICITATIONS),
     approvals: createKnownRows<ApprovalTypes>(APPROVALS),
   };
-  const deps = { ...given, ...(given.timers !== undefined && { timers: forgetting(given.timers, known) }) };
   const questions = elicitationDeps(deps, known.questions);
   const approvals = approvalDeps(deps, known.approvals);
   const streamClaims = createStreamClaims(deps.claims, deps.settings.retentionMs);
   const grants = createGrants(deps.ownerRecords, deps.settings.retentionMs);
   const askDeps = { ...deps, questions, streamClaims };
-  const expiryDeps = { ...deps, families: { questions, approvals } };
+  const allDeps = { ...deps, families: { questions, approvals } };
 
   async function withdrawRecord({ seen, ...request }: WithdrawRecord): Promise<void> {
     if (isApprovalId(request.id))
@@ -81,25 +79,25 @@ export function createEngine(given: EngineDeps) {
     withdraw: (request: WithdrawRequest<ElicitationTypes>) => withdraw(questions, request),
     withdrawRecord,
     isOpen,
-    expire: (id: string) => expireAny(expiryDeps, id),
+    expire: (id: string) => expireAny(allDeps, id),
     /** Expires those whose timers have fired. Returns the ms until the deadlines of those that were too early. */
-    expireFired: async (ids: readonly string[]) => earlyOf((await expireTogether(expiryDeps, ids)).results),
-    expireDue: (input: ExpireDueInput) => expireDue(expiryDeps, input),
+    expireFired: async (ids: readonly string[]) => earlyOf((await expireTogether(allDeps, ids)).results),
+    expireDue: (input: ExpireDueInput) => expireDue(allDeps, input),
     read: (caller: Caller, id: string) => readRecord(questions, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),
     openRecords: (request: Parameters<StoredRecords['openPage']>[0]) => deps.records.openPage(request),
     wait: (input: WaitInput<ElicitationTypes>) => wait(questions, input),
     replay: (stream: StreamRef) => replay(deps, stream),
     replayItems: (stream: StreamRef) => replayItems(deps, stream),
-    watch: (input: WatchInput) => watch(deps, input),
-    watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(deps, input),
-    watchInbox: (input: InboxInput) => watchInbox(deps, input),
+    watch: (input: WatchInput) => watch(allDeps, input),
+    watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(allDeps, input),
+    watchInbox: (input: InboxInput) => watchInbox(allDeps, input),
     /** When channels notify people of what they have not seen. */
     notices: createNotices(deps.seenRecords),
-    sweep: (signal?: AbortSignal) => sweep(expiryDeps, signal),
+    sweep: (signal?: AbortSignal) => sweep(allDeps, signal),
     sweepInTurn(turn: SweepTurn, signal?: AbortSignal) {
       purgeKnown();
-      return sweepInTurn(expiryDeps, turn, signal);
+      return sweepInTurn(allDeps, turn, signal);
     },
     /** Calls of tools that a person approves. */
     approvals: {
@@ -113,20 +111,6 @@ export function createEngine(given: EngineDeps) {
       wait: (input: WaitInput<ApprovalTypes>) => wait(approvals, input),
       /** Remembered approvals. */
       grants,
-    },
-  };
-}
-
-/** Timers that are cancelled when a record has ended, wherever that was learnt: its row is then forgotten as well. */
-function forgetting(
-  timers: Timers,
-  known: Readonly<Record<string, Pick<KnownRows<never>, 'forget'>>>,
-): Timers {
-  return {
-    schedule: (id, delayMs) => timers.schedule(id, delayMs),
-    cancel(id) {
-      timers.cancel(id);
-      for (const rows of Object.values(known)) rows.forget(id);
     },
   };
 }

@@ -1,22 +1,11 @@
-import type { ApprovalTypes } from '../domain/approvals/types.ts';
-import type { ElicitationTypes } from '../domain/elicitations/types.ts';
 import { isParleyError } from '../domain/errors.ts';
 import type { FamilyTypes } from '../domain/family.ts';
 import { isApprovalId } from '../domain/ids.ts';
-import type { EngineDeps } from './deps.ts';
-import type { RecordDeps } from './records/deps.ts';
+import type { FamiliesDeps, RecordDeps } from './records/deps.ts';
 import { type ExpireResult, expire, expireEach } from './records/expire.ts';
 
-/** What the expiry of records of any family needs. */
-export interface ExpiryDeps extends EngineDeps {
-  readonly families: {
-    readonly questions: RecordDeps<ElicitationTypes>;
-    readonly approvals: RecordDeps<ApprovalTypes>;
-  };
-}
-
 /** Ends the record of any family that has this id, if its deadline has passed. The deadline index lists all families. */
-export function expireAny({ families }: ExpiryDeps, id: string): Promise<ExpireResult> {
+export function expireAny({ families }: FamiliesDeps, id: string): Promise<ExpireResult> {
   return isApprovalId(id) ? expire(families.approvals, id) : expire(families.questions, id);
 }
 
@@ -30,7 +19,7 @@ export interface ExpiredTogether {
 
 /** As `expireAny` for each of several records. A record that cannot be expired is reported to the observer. */
 export async function expireTogether(
-  { families, observer }: ExpiryDeps,
+  { families, observer }: FamiliesDeps,
   ids: readonly string[],
 ): Promise<ExpiredTogether> {
   const results = new Map<string, ExpireResult>();

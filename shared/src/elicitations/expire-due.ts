@@ -1,13 +1,14 @@
 import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
 import type { EngineDeps } from './deps.ts';
-import { type ExpiryDeps, expireTogether } from './expire-any.ts';
+import { expireTogether } from './expire-any.ts';
+import type { FamiliesDeps } from './records/deps.ts';
 
 export interface ExpireDueInput {
   readonly bucket: number;
   /** How many records are expired at a time. */
   readonly batch: number;
-  /** Leaves deadlines that passed less than so many ms ago to the pods that asked; 0 when absent. */
-  readonly headStartMs?: number;
+  /** Expires deadlines that passed at least so many ms ago, and leaves later ones to the pods that asked; 0 when absent. */
+  readonly overdueMs?: number;
   /** Stops between batches. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -24,20 +25,20 @@ export interface OverdueCounts {
  * undefined when there is none. Safe to run on several processes at once.
  */
 export async function expireDue(
-  deps: ExpiryDeps,
-  { bucket, batch, headStartMs = 0, signal }: ExpireDueInput,
+  deps: FamiliesDeps,
+  { bucket, batch, overdueMs = 0, signal }: ExpireDueInput,
   counts: OverdueCounts = { expired: 0, forgotten: 0 },
 ): Promise<ArmedDeadline | undefined> {
   let skipped = 0;
   for (;;) {
     // An id that could not be expired stays at the head of the index. It is skipped, so that the following ids are reached.
-    const ids = await deps.elicitations.due(bucket, batch, skipped, headStartMs);
+    const ids = await deps.elicitations.due(bucket, batch, skipped, overdueMs);
     skipped += await expireOrForget(deps, bucket, ids, counts);
     const isStopped = signal?.aborted === true;
     if (ids.length === batch && !isStopped) continue;
     const next = await deps.elicitations.arm(bucket, skipped);
     // A deadline that has passed since is expired now. A stopped process leaves it to another one.
-    if (next !== undefined && next.delayMs <= -headStartMs && !isStopped) continue;
+    if (next !== undefined && next.delayMs <= -overdueMs && !isStopped) continue;
     if (next !== undefined) await addJob(deps, next);
     return next;
   }
@@ -57,7 +58,7 @@ export async function addJob(
 
 /** Expires records, and forgets entries without an open row. Returns how many entries stay in the index. Throws `unavailable`. */
 async function expireOrForget(
-  deps: ExpiryDeps,
+  deps: FamiliesDeps,
   bucket: number,
   ids: readonly string[],
   counts: OverdueCounts,

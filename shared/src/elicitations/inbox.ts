@@ -6,8 +6,9 @@ import { ELICITATIONS } from '../domain/elicitations/family.ts';
 import type { ElicitationEventName } from '../domain/events.ts';
 import type { Owner } from '../domain/ids.ts';
 import type { StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
-import { cancelTimer, type EngineDeps } from './deps.ts';
 import { openPages } from './open-pages.ts';
+import type { FamiliesDeps } from './records/deps.ts';
+import { endedByWake } from './records/ended.ts';
 import { SleeperReads } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
 
@@ -58,7 +59,7 @@ const ROWS_AT_ONCE = 20;
  * has taken the one before, so that a slow reader holds one page in memory.
  */
 export async function* watchInbox(
-  deps: EngineDeps,
+  deps: FamiliesDeps,
   { owner, signal }: InboxInput,
 ): AsyncGenerator<InboxItem, void> {
   const { recheckMs } = deps.settings;
@@ -67,7 +68,7 @@ export async function* watchInbox(
   let stale = false;
   const subscription = deps.inboxWakes.subscribe({ tenant: owner.tenant, userId: owner.userId }, (signal) => {
     if (signal.type === 'event') {
-      cancelTimer(deps, signal.event);
+      endedByWake(deps, signal.event);
       touched.add('approvalId' in signal.event ? signal.event.approvalId : signal.event.elicitationId);
     } else stale = true;
     wakeSignal.notify();

@@ -1,7 +1,7 @@
 import { isParleyError } from '../domain/errors.ts';
 import { BUCKET_COUNT } from '../domain/ids.ts';
-import type { ExpiryDeps } from './expire-any.ts';
 import { expireDue, type OverdueCounts } from './expire-due.ts';
+import type { FamiliesDeps } from './records/deps.ts';
 
 // All buckets at the same time and few ids of each, so that a sweep after an outage does not block requests.
 const BATCH = 8;
@@ -13,7 +13,7 @@ export type SweepResult = Readonly<OverdueCounts>;
  * last layer, for when timers, jobs, pods or workers were lost. Safe to run on every pod at once. `signal` stops it between
  * batches. Throws `unavailable` when part of the index could not be swept, once the rest has been.
  */
-export async function sweep(deps: ExpiryDeps, signal?: AbortSignal): Promise<SweepResult> {
+export async function sweep(deps: FamiliesDeps, signal?: AbortSignal): Promise<SweepResult> {
   const count: OverdueCounts = { expired: 0, forgotten: 0 };
   // On a Cluster one server may be away, and the buckets of the others must not wait for it.
   const rounds = await Promise.allSettled(
@@ -40,7 +40,7 @@ export interface SweepTurn {
  * `sweep` does.
  */
 export async function sweepInTurn(
-  deps: ExpiryDeps,
+  deps: FamiliesDeps,
   { holder, everyMs }: SweepTurn,
   signal?: AbortSignal,
 ): Promise<SweepResult | undefined> {

@@ -3,8 +3,10 @@ import type { FeedPosition } from '../domain/events.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { BusSignal } from '../ports/elicitations/event-bus.ts';
 import { notFound } from './caller.ts';
-import { cancelTimer, type EngineDeps } from './deps.ts';
+import type { EngineDeps } from './deps.ts';
 import { FEED_PAGE, type JoinedItem, readPage } from './joined-feed.ts';
+import type { FamiliesDeps } from './records/deps.ts';
+import { endedByWake } from './records/ended.ts';
 import { SleeperReads } from './retry-while-unavailable.ts';
 import { WakeSignal } from './wake-signal.ts';
 
@@ -37,7 +39,7 @@ const ITEMS_MAX = 100;
  * Follows a stream request: the events after `after`, then each new one, in order and without a gap, from any pod.
  * Ends when the feed's retention ends. Elicitations whose own retention has ended are left out.
  */
-export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncGenerator<WatchItem, void>> {
+export async function watch(deps: FamiliesDeps, input: WatchInput): Promise<AsyncGenerator<WatchItem, void>> {
   if (!input.evenIfSilent) {
     const page = await deps.feed.read(input.stream, undefined, 1);
     if (page.type === 'none') throw notFound();
@@ -50,21 +52,21 @@ export async function watch(deps: EngineDeps, input: WatchInput): Promise<AsyncG
  * begins with it: the feed alone is complete.
  */
 export async function watchLive(
-  deps: EngineDeps,
+  deps: FamiliesDeps,
   input: Omit<WatchInput, 'evenIfSilent'>,
 ): Promise<AsyncGenerator<WatchItem | LiveItem, void>> {
   return follow(deps, input, (after, text) => ({ type: 'live', after, text }));
 }
 
 async function* follow<Live extends LiveItem>(
-  deps: EngineDeps,
+  deps: FamiliesDeps,
   input: Omit<WatchInput, 'evenIfSilent'>,
   liveItemOf: (after: string, text: LiveText) => Live | undefined,
 ): AsyncGenerator<WatchItem | Live, void> {
   const wakeSignal = new WakeSignal(input.signal);
   const due = createDueItems(liveItemOf);
   const subscription = deps.wakes.subscribe(input.stream, (signal) => {
-    if (signal.type === 'event') cancelTimer(deps, signal.event);
+    if (signal.type === 'event') endedByWake(deps, signal.event);
     if (due.add(signal)) wakeSignal.notify();
   });
   const place: FeedPlace = { position: input.after, seen: false };

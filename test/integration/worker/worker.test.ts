@@ -1,5 +1,5 @@
 import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
-import { HEAD_START_MS } from '@parley/shared/ports/elicitations/deadlines';
+import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { answerQuestion, newOwner } from '../../contract/support/questions.ts';
@@ -81,7 +81,7 @@ it('delays a job again that came too early, and expires the question once due', 
     deadline: asked.expiresAt,
     elicitationId: asked.id,
     // A job is added at once when its time has passed by the clock of whoever adds it.
-    delayMs: -HEAD_START_MS,
+    delayMs: -BACKUP_DELAY_MS,
   };
   await waitUntil(() => pod.backend.deadlineJobs.add(armed).then(() => true), {
     what: 'the job to be added',
@@ -107,7 +107,7 @@ it('keeps jobs by the Redis clock, although the clock of the asking pod is an ho
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
   const asked = await question(asker).finally(() => vi.useRealTimers());
   const job = await waitUntil(() => queue.getJob(jobIdOf(asked)), { what: 'the job' });
-  expect(job.timestamp + job.delay).toBe(asked.expiresAt + HEAD_START_MS);
+  expect(job.timestamp + job.delay).toBe(asked.expiresAt + BACKUP_DELAY_MS);
 });
 
 it('keeps one job for the questions of a bucket, whose end changes no job', async () => {

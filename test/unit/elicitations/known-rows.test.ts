@@ -54,11 +54,11 @@ it('what is found is a copy: a change of it stays outside', () => {
   expect(known.find('el_1')?.row).toEqual(rowOf('el_1'));
 });
 
-it('a row that has ended is forgotten', () => {
+it('a row that has ended is removed', () => {
   const known = createKnownRows(ELICITATIONS);
   for (const id of ['el_1', 'el_2']) known.note({ row: rowOf(id), now: 0 });
   known.note({ row: { ...rowOf('el_1'), status: 'declined' }, now: 0 });
-  known.forget('el_2');
+  known.remove('el_2');
   expect([known.find('el_1'), known.find('el_2')]).toEqual([undefined, undefined]);
 });
 

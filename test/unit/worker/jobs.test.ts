@@ -1,4 +1,4 @@
-import { HEAD_START_MS } from '@parley/shared/ports/elicitations/deadlines';
+import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { expect, it } from 'vitest';
 import { createJobs, type JobsDeps } from '../../../services/worker/src/jobs.ts';
 
@@ -22,12 +22,12 @@ async function runJob(next: { deadline: number; delayMs: number } | undefined) {
 
 it('the job of a deadline leaves what has passed a moment ago to the pod that asked', async () => {
   const { calls } = await runJob(undefined);
-  expect(calls).toMatchObject([{ bucket: BUCKET, headStartMs: HEAD_START_MS }]);
+  expect(calls).toMatchObject([{ bucket: BUCKET, overdueMs: BACKUP_DELAY_MS }]);
 });
 
 it.each([
-  ['has not passed by the clock of Redis', 2_000, 2_000 + HEAD_START_MS],
-  ['passed a moment ago', -10, HEAD_START_MS - 10],
+  ['has not passed by the clock of Redis', 2_000, 2_000 + BACKUP_DELAY_MS],
+  ['passed a moment ago', -10, BACKUP_DELAY_MS - 10],
   ['passed long ago, where the job was stopped', -5_000, 0],
 ])('it runs again where its deadline %s', async (_what, delayMs, retryInMs) => {
   expect((await runJob({ deadline: DEADLINE, delayMs })).result).toEqual({ retryInMs });

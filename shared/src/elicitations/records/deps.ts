@@ -28,6 +28,14 @@ export interface RecordDeps<T extends FamilyTypes> {
   shownInError(wire: T['wire']): ErrorExtras;
 }
 
+/** What use cases for records of any family get. */
+export interface FamiliesDeps extends EngineDeps {
+  readonly families: {
+    readonly questions: RecordDeps<ElicitationTypes>;
+    readonly approvals: RecordDeps<ApprovalTypes>;
+  };
+}
+
 /** The elicitations of an engine, for what families share. */
 export function elicitationDeps(
   deps: EngineDeps,

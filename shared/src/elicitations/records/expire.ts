@@ -86,7 +86,7 @@ async function commitMoves<T extends FamilyTypes>(
   const undecided: string[] = [];
   for (const [index, commit] of (await deps.records.commitEach(moves)).entries()) {
     const id = moves[index]?.row.id ?? '';
-    deps.known.forget(id);
+    deps.known.remove(id);
     if (commit.status === 'rejected') {
       results.set(id, commit);
       continue;

@@ -17,11 +17,11 @@ export interface KnownRow<T extends FamilyTypes> {
   readonly isKnown: true;
 }
 
-/** Open rows that this process has created or moved. Whoever moves one of them next here need not read it first. */
+/** Open rows that this process has created or moved. Their next move by this process needs no read. */
 export interface KnownRows<T extends FamilyTypes> {
-  /** Remembers an open row as a commit returned it; forgets one that has ended. */
+  /** Remembers an open row as a commit returned it; removes one that has ended. */
   note(seen: Pick<KnownRow<T>, 'row' | 'now'>): void;
-  forget(id: string): void;
+  remove(id: string): void;
   find(id: string): KnownRow<T> | undefined;
   /** Removes the rows whose time is over. */
   purge(): void;
@@ -55,7 +55,7 @@ export function createKnownRows<T extends FamilyTypes>(family: Pick<Family<T>, '
         { size: 2 * text.length + BYTES_BESIDE, ttl },
       );
     },
-    forget: (id) => void rows.delete(id),
+    remove: (id) => void rows.delete(id),
     purge: () => void rows.purgeStale(),
     find(id) {
       const known = rows.get(id);

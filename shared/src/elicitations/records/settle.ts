@@ -3,6 +3,7 @@ import type { ExpireCommand, FamilyTypes, Refusal, RowOf, WithdrawCommand } from
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import { type Caller, maySee, notFound } from '../caller.ts';
 import { type RecordDeps, refusedWith } from './deps.ts';
+import { recordEnded } from './ended.ts';
 import { readRecord, type SeenRecord } from './read.ts';
 
 // Each lost race means that another commit moved the row, and a row moves at most three times.
@@ -23,7 +24,7 @@ export async function settle<T extends FamilyTypes>(
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const decision = family.decide(seen.row, command, seen.now);
     if (seen.isKnown && decision.type !== 'commit') {
-      deps.known.forget(seen.row.id);
+      deps.known.remove(seen.row.id);
       seen = await readRecord(deps, caller, seen.row.id);
       continue;
     }
@@ -31,7 +32,7 @@ export async function settle<T extends FamilyTypes>(
     if (decision.type === 'refused') throw refusalOf(deps, decision.refusal, caller, seen);
     const notes = deps.notesOn(seen.row, decision.step.status);
     const result = await records.commit(seen.row, decision.step, notes);
-    if (result.row === undefined) deps.known.forget(seen.row.id);
+    if (result.row === undefined) deps.known.remove(seen.row.id);
     if (result.row === undefined || !maySee(caller, result.row)) throw notFound();
     seen = { row: result.row, now: result.now };
     deps.known.note(seen);
@@ -51,7 +52,7 @@ export function afterCommit<T extends FamilyTypes>(
   for (const task of noted) void deps.deliverNow(task);
   if (!deps.family.isTerminal(row.status)) return;
   deps.observer.settled(row);
-  deps.timers?.cancel(row.id);
+  recordEnded(deps, row.id);
 }
 
 function refusalOf<T extends FamilyTypes>(

@@ -1,12 +1,13 @@
 import { ParleyError } from '../../domain/errors.ts';
 import type { FamilyTypes, RecordWake, RowOf } from '../../domain/family.ts';
 import type { StreamRef } from '../../domain/ids.ts';
-import { HEAD_START_MS } from '../../ports/elicitations/deadlines.ts';
+import { BACKUP_DELAY_MS } from '../../ports/elicitations/deadlines.ts';
 import type { WakeSource } from '../../ports/elicitations/observer.ts';
 import { type Caller, maySee, notFound } from '../caller.ts';
 import { ifAvailable, SleeperReads } from '../retry-while-unavailable.ts';
 import { WakeSignal } from '../wake-signal.ts';
 import type { RecordDeps } from './deps.ts';
+import { recordEnded } from './ended.ts';
 import { expire } from './expire.ts';
 import { readRecord, type SeenRecord } from './read.ts';
 
@@ -123,7 +124,7 @@ function firstChecks<T extends FamilyTypes>(
 ): Checks {
   const startedAt = performance.now();
   const deadline = startedAt + (expiresAt - now);
-  const expireAt = deadline + HEAD_START_MS;
+  const expireAt = deadline + BACKUP_DELAY_MS;
   return {
     reads: new SleeperReads(),
     until: startedAt + timeoutMs,
@@ -147,8 +148,8 @@ async function recheck<T extends FamilyTypes>(
   const result = isDue ? await ifAvailable(() => expire(deps, input.id)) : undefined;
   const read = await checks.reads.read(() => readRecord(deps, input.caller, input.id));
   const checkedAt = performance.now();
-  if (read !== undefined) checks.expireAt = checkedAt + (read.row.expiresAt - read.now) + HEAD_START_MS;
-  else if (result?.type === 'early') checks.expireAt = checkedAt + result.remainingMs + HEAD_START_MS;
+  if (read !== undefined) checks.expireAt = checkedAt + (read.row.expiresAt - read.now) + BACKUP_DELAY_MS;
+  else if (result?.type === 'early') checks.expireAt = checkedAt + result.remainingMs + BACKUP_DELAY_MS;
   checks.nextAt = nextCheckAt(deps, checks, checkedAt, read === undefined);
   if (read === undefined) return 'away';
   if (deps.family.isTerminal(read.row.status)) return read;
@@ -197,7 +198,7 @@ function resumed<T extends FamilyTypes>(
   source: WakeSource,
 ): SeenRecord<T> {
   // Another pod may have settled it. The timer would stay until the deadline and then read the row for nothing.
-  deps.timers?.cancel(seen.row.id);
+  recordEnded(deps, seen.row.id);
   deps.observer.resumed(seen.row, source);
   return seen;
 }

@@ -54,8 +54,8 @@ export function createMemoryElicitations(deps: MemoryRowsDeps): MemoryElicitatio
       },
     },
 
-    async due(bucket, limit, skip = 0, sinceMs = 0) {
-      return deadlines.due(bucket, Date.now() - sinceMs).slice(skip, skip + limit);
+    async due(bucket, limit, skip = 0, overdueMs = 0) {
+      return deadlines.due(bucket, Date.now() - overdueMs).slice(skip, skip + limit);
     },
 
     async arm(bucket, skip = 0) {

@@ -1,8 +1,8 @@
 /**
- * How long after a deadline its job fires and waiters expire what they wait for, in ms. The pod that asked expires the
- * elicitation meanwhile: whoever did it at the same time would do the same work again.
+ * How long after a deadline its job fires and waiters expire what they wait for, in ms. The timer of the pod that asked expires the
+ * elicitation before that. Without the delay, several processes did the same work.
  */
-export const HEAD_START_MS = 25;
+export const BACKUP_DELAY_MS = 25;
 
 /** The deadline at which a job expires what is overdue in a bucket: the earliest one when it was armed. */
 export interface ArmedDeadline {
@@ -21,7 +21,7 @@ export interface ArmedDeadline {
  */
 export interface DeadlineJobs {
   /**
-   * Adds the job of an armed deadline, which fires `HEAD_START_MS` after it. A job that exists already stays as it is. Rejects
+   * Adds the job of an armed deadline, which fires `BACKUP_DELAY_MS` after it. A job that exists already stays as it is. Rejects
    * when no job can be added.
    */
   add(armed: ArmedDeadline): Promise<void>;

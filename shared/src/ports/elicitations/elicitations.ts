@@ -137,10 +137,10 @@ export interface StoredRecords {
 /** The rows of elicitations, and the deadline index of all families. */
 export interface Elicitations extends Records<ElicitationTypes> {
   /**
-   * Ids of one bucket whose deadline passed at least `sinceMs` ago on the Redis clock (0 when absent), oldest first, without
+   * Ids of one bucket whose deadline passed at least `overdueMs` ago on the Redis clock (0 when absent), oldest first, without
    * the first `skip`.
    */
-  due(bucket: number, limit: number, skip?: number, sinceMs?: number): Promise<string[]>;
+  due(bucket: number, limit: number, skip?: number, overdueMs?: number): Promise<string[]>;
   /**
    * Arms the earliest deadline in the index of a bucket, without the first `skip`. A deadline that is armed, has not passed
    * and comes no later stays armed. Returns the armed deadline; undefined when there is none.

@@ -17,8 +17,8 @@ export function createRedisElicitations(deps: RedisRecordsDeps): Elicitations {
 
   return {
     ...createRedisRecords(deps, ELICITATIONS),
-    async due(bucket, limit, skip = 0, sinceMs = 0) {
-      return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit, skip, sinceMs])) as string[];
+    async due(bucket, limit, skip = 0, overdueMs = 0) {
+      return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit, skip, overdueMs])) as string[];
     },
     async arm(bucket, skip = 0): Promise<ArmedDeadline | undefined> {
       const keys = [deadlinesKey(bucket), armedKey(bucket)];

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, Queue } from 'bullmq';
-import { type DeadlineJobs, HEAD_START_MS } from '../../ports/elicitations/deadlines.ts';
+import { BACKUP_DELAY_MS, type DeadlineJobs } from '../../ports/elicitations/deadlines.ts';
 import type { DueJobData, JobName } from '../../ports/jobs.ts';
 import type { Commands } from '../client/connect.ts';
 
@@ -52,7 +52,7 @@ export function createDeadlineJobs(connection: Commands, queues: number): Queued
         jobId: `${bucket}-${deadline}`,
         // The time by which BullMQ keeps the job is then the deadline on the Redis clock, whatever this process's clock says.
         timestamp: deadline - delayMs,
-        delay: Math.max(0, delayMs + HEAD_START_MS),
+        delay: Math.max(0, delayMs + BACKUP_DELAY_MS),
         // A failed job that stayed would keep its id, and the job could not be added again.
         removeOnFail: true,
       });

@@ -88,13 +88,13 @@ export function armingContract(contract: Contract): void {
       const { engine, added } = armingEngine();
       const { row } = await askQuestion(engine, owner, { timeoutSeconds: 0.05 });
       await passed(owner, row);
-      const armed = await engine.expireDue({ bucket, batch: BATCH, headStartMs: 60_000 });
+      const armed = await engine.expireDue({ bucket, batch: BATCH, overdueMs: 60_000 });
       expect(armed).toMatchObject({ deadline: row.expiresAt, elicitationId: row.id });
       expect(armed?.delayMs).toBeLessThanOrEqual(0);
       expect(added.at(-1)).toEqual(armed);
       expect((await engine.read(serviceOf(owner), row.id)).row.status).toBe('pending');
       const isOver = async () =>
-        (await engine.expireDue({ bucket, batch: BATCH, headStartMs: 100 }))?.deadline !== row.expiresAt;
+        (await engine.expireDue({ bucket, batch: BATCH, overdueMs: 100 }))?.deadline !== row.expiresAt;
       await waitUntil(isOver, { what: 'the end of that time', everyMs: 5 });
       const { settledAt, status } = (await engine.read(serviceOf(owner), row.id)).row;
       expect(status).toBe('expired');

@@ -115,7 +115,7 @@ export function knownRowsContract(contract: Contract): void {
       expect(await pods.second.elicitations.commit(row, decision.step)).toMatchObject({ committed: true });
     });
 
-    it('is forgotten once the pod learns that it has ended elsewhere', async () => {
+    it('is known no more once the pod learns that it has ended elsewhere', async () => {
       const cancelled: string[] = [];
       const { engine, reads } = openCounting({
         schedule: () => undefined,

@@ -1,5 +1,5 @@
 import type { Backend } from '@parley/shared/ports/backend';
-import { HEAD_START_MS } from '@parley/shared/ports/elicitations/deadlines';
+import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import { waitUntil } from '../../../harness/wait-until.ts';
@@ -163,7 +163,7 @@ export function waitContract(contract: Contract): void {
       for (const { row: ended } of ends) {
         expect(ended).toMatchObject({ status: 'expired', settlement: {}, revision: 2 });
         // Both clocks count whole milliseconds.
-        expect((ended.settledAt ?? 0) - ended.expiresAt).toBeGreaterThanOrEqual(HEAD_START_MS - 2);
+        expect((ended.settledAt ?? 0) - ended.expiresAt).toBeGreaterThanOrEqual(BACKUP_DELAY_MS - 2);
         expect(ended.settledAt).toBeGreaterThanOrEqual(row.expiresAt);
       }
       expect(new Set(ends.map((end) => end.row.settledAt)).size).toBe(1);
