@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { widgetBuild } from '../../test/browser/widget/site-build.ts';
-import { openGallery } from '../../test/browser/widget/site-gallery.ts';
 import { waitUntil } from '../../test/harness/wait-until.ts';
+import { widgetBuild } from '../../test/harness/widget/site-build.ts';
+import { openGallery } from '../../test/harness/widget/site-gallery.ts';
 
 /** Labels of the cards that stand for all, by width: a phone has room for few. */
 const SHOWN: Readonly<Record<number, readonly string[]>> = {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { readSources } from '../../test/house/check-house.ts';
+import { readSources } from '../house/check-house.ts';
 import { A2A } from './a2a-held.ts';
 import { ACP } from './acp-held.ts';
 import { agentsPage } from './agents-page.ts';

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorld, type World } from '../harness/attacks/world.ts';
 import { answerAttacks } from './cases/answers.ts';
 import { askAttacks } from './cases/asks.ts';
 import { bodyAttacks } from './cases/bodies.ts';
@@ -17,7 +18,6 @@ import { slowAttacks, slowPostChecks } from './cases/slow.ts';
 import { tokenAttacks } from './cases/tokens.ts';
 import { urlAttacks } from './cases/urls.ts';
 import { webhookAttacks } from './cases/webhooks.ts';
-import { startWorld, type World } from './support/world.ts';
 
 // One world for all attacks: starting pods is what takes the time.
 let world: World;

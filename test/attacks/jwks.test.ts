@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenVerifier } from '../../services/api/src/http/token.ts';
+import { call, expectProblem } from '../harness/attacks/call.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { forgedTokens, userToken } from '../harness/tokens.ts';
-import { call, expectProblem } from './support/call.ts';
 
 const ISSUER = 'https://issuer.example/';
 const AUDIENCE = 'parley';

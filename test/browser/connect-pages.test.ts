@@ -6,11 +6,11 @@ import { launchChromium } from '../../infra/demo/chromium.ts';
 import { LANGUAGES, type Language } from '../../services/api/src/surfaces/connect/pages/language.ts';
 import { renderPage } from '../../services/api/src/surfaces/connect/pages/page.ts';
 import type { ConnectView } from '../../services/api/src/surfaces/connect/pages/view.ts';
+import { ANSWER_SAMPLES, SAMPLES } from '../harness/connect/connect-pages-views.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { isFullSize } from '../harness/proof-size.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { ANSWER_SAMPLES, SAMPLES } from '../unit/connect/connect-pages-views.ts';
 import { auditPage } from './connect-pages-audit.ts';
 
 // A browser is slow on a busy machine.

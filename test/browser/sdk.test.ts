@@ -10,8 +10,8 @@ import { type ChaosProxy, createChaosProxy } from '../harness/chaos/proxy.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { type Pod, startPod } from '../harness/processes/processes.ts';
+import { colourQuestion, newUser, POD_ENV, serviceAt, tokenOf } from '../harness/sdk/setup.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { colourQuestion, newUser, POD_ENV, serviceAt, tokenOf } from '../integration/sdk/setup.ts';
 
 // A pod starts slowly on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

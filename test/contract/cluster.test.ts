@@ -1,10 +1,10 @@
 import { afterAll, it } from 'vitest';
+import { walkA2a } from '../harness/a2a/walk.ts';
+import { openRedisPods } from '../harness/engines/redis-pods.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { startCluster } from '../harness/redis/cluster.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
-import { walkA2a } from '../integration/a2a/walk.ts';
 import { backendContract } from './suite.ts';
-import { openRedisPods } from './support/redis-pods.ts';
 
 const NAME = 'the Redis backend on a Cluster';
 

@@ -1,4 +1,4 @@
+import { memoryStore } from '../harness/engines/memory-pods.ts';
 import { backendContract } from './suite.ts';
-import { memoryStore } from './support/memory-pods.ts';
 
 backendContract('the memory backend', memoryStore);

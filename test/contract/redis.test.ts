@@ -2,14 +2,14 @@ import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { deadlinesKey } from '@parley/shared/redis/client/keys';
 import type { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
+import { RUN } from '../harness/engines/questions.ts';
+import { openRedisPods } from '../harness/engines/redis-pods.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { dumpRedis } from '../harness/redis/dump-redis.ts';
 import { ensureRedisServer, findRedis } from '../harness/redis/find-redis.ts';
 import { redisCommand, withRedis } from '../harness/redis/redis-command.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
 import { backendContract } from './suite.ts';
-import { RUN } from './support/questions.ts';
-import { openRedisPods } from './support/redis-pods.ts';
 
 const NAME = 'the Redis backend on one server';
 

@@ -1,9 +1,9 @@
 import { afterAll } from 'vitest';
+import { openRedisPods } from '../harness/engines/redis-pods.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { startSentinel } from '../harness/redis/sentinel.ts';
 import { backendContract } from './suite.ts';
-import { openRedisPods } from './support/redis-pods.ts';
 
 const NAME = 'the Redis backend behind Sentinels';
 

@@ -1,4 +1,6 @@
 import { describe } from 'vitest';
+import { contractOn } from '../harness/engines/contract.ts';
+import type { Store } from '../harness/engines/pods.ts';
 import { budgetContract } from './cases/delivery/budgets.ts';
 import { busContract } from './cases/delivery/buses.ts';
 import { deadLetterContract } from './cases/delivery/dead-letters.ts';
@@ -29,8 +31,6 @@ import { quotaContract } from './cases/runs/quotas.ts';
 import { runsModelContract } from './cases/runs/random-commands.ts';
 import { runQueueContract } from './cases/runs/run-queues.ts';
 import { turnContract } from './cases/runs/turns.ts';
-import { contractOn } from './support/contract.ts';
-import type { Store } from './support/pods.ts';
 
 /** All that a backend promises, whichever it is. Every backend passes every line of it. */
 export function backendContract(name: string, store: Store): void {

@@ -1,12 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createMemoryFolder } from '../faults/site.ts';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
-import { type Pod, startPod, startWorker } from '../harness/processes/processes.ts';
-import type { ManagedProcess } from '../harness/processes/start-process.ts';
-import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
-import { compare, formatComparisons, RATIO_MAX, reportAbuse } from '../load/abuse/abuse-report.ts';
+import { compare, formatComparisons, RATIO_MAX, reportAbuse } from '../harness/load/abuse/abuse-report.ts';
 import {
   ABUSE_ENV,
   ABUSE_SIZE,
@@ -14,10 +10,14 @@ import {
   type AbuseRun,
   runAbuse,
   startAbuseParties,
-} from '../load/abuse/abuse-run.ts';
-import { expectedReplies } from '../load/abuse/attacks.ts';
-import { LOAD_ENV } from '../load/run-load.ts';
-import { SIZE } from '../load/size.ts';
+} from '../harness/load/abuse/abuse-run.ts';
+import { expectedReplies } from '../harness/load/abuse/attacks.ts';
+import { LOAD_ENV } from '../harness/load/run-load.ts';
+import { SIZE } from '../harness/load/size.ts';
+import { type Pod, startPod, startWorker } from '../harness/processes/processes.ts';
+import type { ManagedProcess } from '../harness/processes/start-process.ts';
+import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
+import { createMemoryFolder } from '../harness/site/site.ts';
 
 // Pods of its own: other loads exceed the limits that this one is about.
 let folder: string;

@@ -9,8 +9,6 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { openSite, type Site, type SitePod } from '../faults/site.ts';
-import { waitUntil } from '../harness/wait-until.ts';
 import {
   type Asked,
   createChatClient,
@@ -19,7 +17,9 @@ import {
   SECRET,
   textOf,
   type Watched,
-} from './chat/client.ts';
+} from '../harness/chat/client.ts';
+import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

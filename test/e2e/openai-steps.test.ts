@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
+import { person } from '../harness/chat/client.ts';
+import { type ChatSite, openChatSite } from '../harness/chat/transport-site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { person } from './chat/client.ts';
-import { type ChatSite, openChatSite } from './chat/transport-site.ts';
 
 // Still streaming when its last reader has connected and its pod was killed.
 const TEXT = 'one two three four '.repeat(300);

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
+import { createLoad, LOAD_ENV } from '../harness/load/run-load.ts';
+import { prove, SIZE } from '../harness/load/size.ts';
 import { type Pod, startPod, startWorker } from '../harness/processes/processes.ts';
 import type { ManagedProcess } from '../harness/processes/start-process.ts';
 import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { createLoad, LOAD_ENV } from '../load/run-load.ts';
-import { prove, SIZE } from '../load/size.ts';
 
 const RETENTION_SECONDS = 20;
 // Kept as long as pods and workers run: heartbeats, and the turns that they take at maintenance. A chosen stream id is

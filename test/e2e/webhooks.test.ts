@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { choose, newOwner } from '../faults/pod-client.ts';
-import { openSite, type Site, type SitePod } from '../faults/site.ts';
+import { serviceKeyOf } from '../harness/load/load-env.ts';
+import { choose, newOwner } from '../harness/site/pod-client.ts';
+import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { type Receiver, replyWith, SECRET, startReceiver, verified } from '../integration/webhooks/setup.ts';
-import { serviceKeyOf } from '../load/load-env.ts';
+import { type Receiver, replyWith, SECRET, startReceiver, verified } from '../harness/webhooks/setup.ts';
 
 let site: Site;
 let pods: SitePod[];

@@ -1,13 +1,13 @@
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { afterAll, describe, it, vi } from 'vitest';
-import { newStream } from '../contract/support/questions.ts';
-import { ROOMY } from '../contract/support/settings.ts';
+import { newStream } from '../harness/engines/questions.ts';
+import { ROOMY } from '../harness/engines/settings.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { type ClusterTopology, startCluster } from '../harness/redis/cluster.ts';
 import { infoFields, redisCommand } from '../harness/redis/redis-command.ts';
 import type { RedisServer } from '../harness/redis/redis-server.ts';
+import { bringBack, type Fleet, openFleet, throughFailover } from '../harness/site/failover.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { bringBack, type Fleet, openFleet, throughFailover } from './failover.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 300_000 });
 

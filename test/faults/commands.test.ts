@@ -5,14 +5,14 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import type { HistoryEvent } from '../harness/history/events.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
+import { createSettleLoad } from '../harness/load/settle-load.ts';
+import { prove, SIZE } from '../harness/load/size.ts';
 import { liveBytes } from '../harness/processes/resources.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import { choose, newOwner, type Reply } from '../harness/site/pod-client.ts';
+import { countEndings, onCommand, readEvents, untilSubscribed } from '../harness/site/redis-monitor.ts';
+import { openTwoPods, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { createSettleLoad } from '../load/settle-load.ts';
-import { prove, SIZE } from '../load/size.ts';
-import { choose, newOwner, type Reply } from './pod-client.ts';
-import { countEndings, onCommand, readEvents, untilSubscribed } from './redis-monitor.ts';
-import { openTwoPods, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
 

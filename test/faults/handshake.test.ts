@@ -3,14 +3,14 @@ import type { Backend } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { afterEach, describe, it, vi } from 'vitest';
-import { ROOMY } from '../contract/support/settings.ts';
 import { createStepGate, type StepGate } from '../harness/chaos/step-gate.ts';
+import { ROOMY } from '../harness/engines/settings.ts';
 import { freePort, listenOnFreePort } from '../harness/free-port.ts';
+import { prove } from '../harness/load/size.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
+import { newOwner } from '../harness/site/pod-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { prove } from '../load/size.ts';
-import { newOwner } from './pod-client.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
+import { newOwner, tokenOf } from '../harness/site/pod-client.ts';
+import { countStreams } from '../harness/site/redis-monitor.ts';
+import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { newOwner, tokenOf } from './pod-client.ts';
-import { countStreams } from './redis-monitor.ts';
-import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 

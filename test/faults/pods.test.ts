@@ -4,13 +4,19 @@ import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.ts';
+import { prove } from '../harness/load/size.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import { choose, createPodClient } from '../harness/site/pod-client.ts';
+import { openReader } from '../harness/site/reader.ts';
+import {
+  clientsNamed,
+  countEndings,
+  onCommand,
+  readEvents,
+  untilSubscribed,
+} from '../harness/site/redis-monitor.ts';
+import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { prove } from '../load/size.ts';
-import { choose, createPodClient } from './pod-client.ts';
-import { openReader } from './reader.ts';
-import { clientsNamed, countEndings, onCommand, readEvents, untilSubscribed } from './redis-monitor.ts';
-import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 

@@ -3,13 +3,13 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import type { ResourcesEvent } from '../harness/history/events.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
+import { createSettleLoad } from '../harness/load/settle-load.ts';
+import { prove, SIZE } from '../harness/load/size.ts';
 import { liveBytes, openSockets, REPORTS_MEMORY } from '../harness/processes/resources.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import { clientsNamed } from '../harness/site/redis-monitor.ts';
+import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { createSettleLoad } from '../load/settle-load.ts';
-import { prove, SIZE } from '../load/size.ts';
-import { clientsNamed } from './redis-monitor.ts';
-import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 60 * 60_000, hookTimeout: 180_000 });
 

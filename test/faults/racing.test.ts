@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
-import { prove, SIZE } from '../load/size.ts';
-import { type Asked, choose, type Reply } from './pod-client.ts';
-import { readEvents } from './redis-monitor.ts';
-import { openSite, type Site, type SitePod } from './site.ts';
+import { prove, SIZE } from '../harness/load/size.ts';
+import { type Asked, choose, type Reply } from '../harness/site/pod-client.ts';
+import { readEvents } from '../harness/site/redis-monitor.ts';
+import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 

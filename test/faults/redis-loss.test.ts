@@ -4,13 +4,13 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
+import { createSettleLoad } from '../harness/load/settle-load.ts';
+import { prove, SIZE } from '../harness/load/size.ts';
+import { type Asked, choose } from '../harness/site/pod-client.ts';
+import { openReader } from '../harness/site/reader.ts';
+import { untilSubscribed } from '../harness/site/redis-monitor.ts';
+import { openSiteInMemory, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { createSettleLoad } from '../load/settle-load.ts';
-import { prove, SIZE } from '../load/size.ts';
-import { type Asked, choose } from './pod-client.ts';
-import { openReader } from './reader.ts';
-import { untilSubscribed } from './redis-monitor.ts';
-import { openSiteInMemory, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
 

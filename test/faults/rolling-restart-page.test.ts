@@ -2,8 +2,8 @@ import { createClient } from '@parley/sdk';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
-import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../e2e/chat/page.ts';
-import { type ChatSite, openChatSite } from '../e2e/chat/transport-site.ts';
+import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../harness/chat/page.ts';
+import { type ChatSite, openChatSite } from '../harness/chat/transport-site.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 

@@ -3,13 +3,13 @@ import { createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
-import { person, questionsIn } from '../e2e/chat/client.ts';
-import { type ChatSite, openChatSite } from '../e2e/chat/transport-site.ts';
+import { person, questionsIn } from '../harness/chat/client.ts';
+import { PlainChat } from '../harness/chat/plain-chat.ts';
+import { type ChatSite, openChatSite } from '../harness/chat/transport-site.ts';
+import { serviceKeyOf } from '../harness/load/load-env.ts';
 import { olderTree } from '../harness/processes/older-tree.ts';
 import { isFullSize, sized } from '../harness/proof-size.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { serviceKeyOf } from '../load/load-env.ts';
-import { PlainChat } from '../unit/sdk/plain-chat.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 

@@ -5,15 +5,15 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
+import { createSettleLoad } from '../harness/load/settle-load.ts';
+import { prove, SIZE } from '../harness/load/size.ts';
 import { liveBytes, REPORTS_MEMORY } from '../harness/processes/resources.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import { choose, newOwner, tokenOf } from '../harness/site/pod-client.ts';
+import { findFaults, openReader, type ReadOptions } from '../harness/site/reader.ts';
+import { countStreams } from '../harness/site/redis-monitor.ts';
+import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { createSettleLoad } from '../load/settle-load.ts';
-import { prove, SIZE } from '../load/size.ts';
-import { choose, newOwner, tokenOf } from './pod-client.ts';
-import { findFaults, openReader, type ReadOptions } from './reader.ts';
-import { countStreams } from './redis-monitor.ts';
-import { openSite, type Site, type SitePod } from './site.ts';
 
 vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
 

@@ -3,11 +3,11 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import { type Asked, choose, newOwner, type Reply } from '../harness/site/pod-client.ts';
+import { openReader, type Reader } from '../harness/site/reader.ts';
+import { countSubscribers, untilSubscribed } from '../harness/site/redis-monitor.ts';
+import { openTwoPods, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { type Asked, choose, newOwner, type Reply } from './pod-client.ts';
-import { openReader, type Reader } from './reader.ts';
-import { countSubscribers, untilSubscribed } from './redis-monitor.ts';
-import { openTwoPods, type Site, type SitePod, untilReady } from './site.ts';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 

@@ -6,15 +6,15 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
+import { createLoad } from '../harness/load/run-load.ts';
+import { prove, SIZE } from '../harness/load/size.ts';
 import { fakeTime } from '../harness/processes/faketime.ts';
 import { type ManagedProcess, startProcess } from '../harness/processes/processes.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import type { Asked, Reply } from '../harness/site/pod-client.ts';
+import { countEndings, onCommand } from '../harness/site/redis-monitor.ts';
+import { openSiteInMemory, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-import { createLoad } from '../load/run-load.ts';
-import { prove, SIZE } from '../load/size.ts';
-import type { Asked, Reply } from './pod-client.ts';
-import { countEndings, onCommand } from './redis-monitor.ts';
-import { openSiteInMemory, type Site, type SitePod, untilReady } from './site.ts';
 
 // How a worker treats single jobs while it is killed, frozen or ahead of its time is tested in
 // test/integration/worker*.test.ts. These tests run pods and workers together: whatever happens to a worker, each

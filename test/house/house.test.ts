@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { checkHouse, readSources } from './check-house.ts';
+import { checkHouse, readSources } from '../../infra/house/check-house.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

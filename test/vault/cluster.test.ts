@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { startCluster } from '../harness/redis/cluster.ts';
-import { openRedisVault } from './redis-stores.ts';
+import { openRedisVault } from '../harness/vault/redis-stores.ts';
 import { vaultContract } from './suite.ts';
 
 const NAME = 'the vault on a Cluster';

@@ -1,5 +1,5 @@
 import { createMemoryVaultStore } from '@parley/shared/memory/vault-store';
-import type { VaultPods } from './stores.ts';
+import type { VaultPods } from '../harness/vault/stores.ts';
 import { vaultContract } from './suite.ts';
 
 vaultContract('the vault in memory', async (): Promise<VaultPods> => {

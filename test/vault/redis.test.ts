@@ -1,7 +1,7 @@
 import { afterAll } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
-import { openRedisVault } from './redis-stores.ts';
+import { openRedisVault } from '../harness/vault/redis-stores.ts';
 import { vaultContract } from './suite.ts';
 
 const NAME = 'the vault on one Redis';

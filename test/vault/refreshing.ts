@@ -8,10 +8,10 @@ import {
 } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
+import { createGate } from '../harness/vault/gate.ts';
+import { endedTokens, newKeys, newRef, type VaultPods, vaultsOn } from '../harness/vault/stores.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createRotatingServer } from './authorization.ts';
-import { createGate } from './gate.ts';
-import { endedTokens, newKeys, newRef, type VaultPods, vaultsOn } from './stores.ts';
 
 const CALLERS = 50;
 

@@ -5,8 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { bundleEntry } from '../harness/processes/bundle.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
-import { openRedisVault } from './redis-stores.ts';
-import { newRef, ringOf } from './stores.ts';
+import { openRedisVault } from '../harness/vault/redis-stores.ts';
+import { newRef, ringOf } from '../harness/vault/stores.ts';
 
 const NAME = 'the command that changes keys';
 const REKEY = await bundleEntry('services/worker/src/rekey.ts');

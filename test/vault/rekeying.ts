@@ -3,7 +3,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 import { createVault } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
-import { newRef, ringOf, type VaultPods, vaultsOn } from './stores.ts';
+import { newRef, ringOf, type VaultPods, vaultsOn } from '../harness/vault/stores.ts';
 
 const HOUR_MS = 3_600_000;
 const OLD = ringOf('old');

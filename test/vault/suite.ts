@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest';
+import type { OpenVaultPods, VaultPods } from '../harness/vault/stores.ts';
 import { hidingContract } from './hiding.ts';
 import { refreshingContract } from './refreshing.ts';
 import { rekeyingContract } from './rekeying.ts';
 import { stagingContract } from './staging.ts';
-import type { OpenVaultPods, VaultPods } from './stores.ts';
 import { storingContract } from './storing.ts';
 import { failingRefreshContract } from './trouble.ts';
 

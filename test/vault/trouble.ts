@@ -1,11 +1,11 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import { createRefresher, InvalidGrantError, type RefreshCall } from '@parley/shared/vault/refresh';
 import { describe, expect, it } from 'vitest';
+import { createGate } from '../harness/vault/gate.ts';
+import { endedTokens, newKeys, newRef, type VaultPods, vaultsOn } from '../harness/vault/stores.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { createRotatingServer } from './authorization.ts';
-import { createGate } from './gate.ts';
 import { refreshersOn, shown } from './refreshing.ts';
-import { endedTokens, newKeys, newRef, type VaultPods, vaultsOn } from './stores.ts';
 
 const HOUR_MS = 3_600_000;
 const outage: RefreshCall = async () => {

@@ -1,9 +1,8 @@
 import { elicitationKey } from '@parley/shared/redis/client/keys';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { expectProblem, expectSomeProblem, pathsOf, type Reply } from '../support/call.ts';
-import { holds } from '../support/seed.ts';
+import { expectProblem, expectSomeProblem, pathsOf, type Reply } from '../../harness/attacks/call.ts';
+import { holds } from '../../harness/attacks/seed.ts';
 import {
   MISSING_ID,
   newPerson,
@@ -12,7 +11,8 @@ import {
   question,
   SERVICE_KEYS,
   type World,
-} from '../support/world.ts';
+} from '../../harness/attacks/world.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
 
 const FORM = {
   type: 'object',

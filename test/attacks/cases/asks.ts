@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, expectSomeProblem, pathsOf } from '../support/call.ts';
-import { holds } from '../support/seed.ts';
+import { expectProblem, expectSomeProblem, pathsOf } from '../../harness/attacks/call.ts';
+import { holds } from '../../harness/attacks/seed.ts';
 import {
   MISSING_ID,
   newPerson,
@@ -10,7 +10,7 @@ import {
   question,
   SERVICE_KEYS,
   type World,
-} from '../support/world.ts';
+} from '../../harness/attacks/world.ts';
 
 const WEEK = 604_800;
 const BIDI = [...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'];

@@ -1,7 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, expectSomeProblem, type Request } from '../support/call.ts';
-import { chunk, exchange, head, onlyReply, repliesIn } from '../support/raw.ts';
-import { newPerson, type Person, POST_ASK, question, SERVICE_KEYS, type World } from '../support/world.ts';
+import { expectProblem, expectSomeProblem, type Request } from '../../harness/attacks/call.ts';
+import { chunk, exchange, head, onlyReply, repliesIn } from '../../harness/attacks/raw.ts';
+import {
+  newPerson,
+  type Person,
+  POST_ASK,
+  question,
+  SERVICE_KEYS,
+  type World,
+} from '../../harness/attacks/world.ts';
 
 const BODY_MAX = 262_144;
 

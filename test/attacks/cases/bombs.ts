@@ -1,6 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectSomeProblem, type Reply, type Request } from '../support/call.ts';
-import { newPerson, type Person, POST_ASK, question, SERVICE_KEYS, type World } from '../support/world.ts';
+import { expectSomeProblem, type Reply, type Request } from '../../harness/attacks/call.ts';
+import {
+  newPerson,
+  type Person,
+  POST_ASK,
+  question,
+  SERVICE_KEYS,
+  type World,
+} from '../../harness/attacks/world.ts';
 
 const KILOBYTES = 255 * 1024;
 

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectSomeProblem, type Request } from '../support/call.ts';
-import { holds } from '../support/seed.ts';
-import { MISSING_ID, newPerson, type Person, question, SERVICE_KEYS, type World } from '../support/world.ts';
+import { expectSomeProblem, type Request } from '../../harness/attacks/call.ts';
+import { holds } from '../../harness/attacks/seed.ts';
+import {
+  MISSING_ID,
+  newPerson,
+  type Person,
+  question,
+  SERVICE_KEYS,
+  type World,
+} from '../../harness/attacks/world.ts';
 
 interface Call {
   readonly method: string;

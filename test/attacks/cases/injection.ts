@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem } from '../../harness/attacks/call.ts';
+import { exchange, head, onlyReply } from '../../harness/attacks/raw.ts';
+import { openStream } from '../../harness/attacks/stream.ts';
+import { newPerson, type Person, SERVICE_KEYS, type World } from '../../harness/attacks/world.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { expectProblem } from '../support/call.ts';
-import { exchange, head, onlyReply } from '../support/raw.ts';
-import { openStream } from '../support/stream.ts';
-import { newPerson, type Person, SERVICE_KEYS, type World } from '../support/world.ts';
 
 /** As they stand in a path, where nothing has tidied them. */
 const BAD_STREAMS = [

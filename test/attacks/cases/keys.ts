@@ -1,9 +1,16 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { expectProblem, type Request } from '../../harness/attacks/call.ts';
+import { openStream } from '../../harness/attacks/stream.ts';
+import {
+  newPerson,
+  type Person,
+  POST_ASK,
+  question,
+  SCOPED_KEYS,
+  type World,
+} from '../../harness/attacks/world.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { expectProblem, type Request } from '../support/call.ts';
-import { openStream } from '../support/stream.ts';
-import { newPerson, type Person, POST_ASK, question, SCOPED_KEYS, type World } from '../support/world.ts';
 
 type KeyName = keyof typeof SCOPED_KEYS;
 

@@ -1,10 +1,8 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { readEnv } from '@parley/shared/runtime/env';
 import { describe, expect, it } from 'vitest';
-import { startPod } from '../../harness/processes/processes.ts';
-import { liveBytes } from '../../harness/processes/resources.ts';
-import { call, expectProblem, type Reply } from '../support/call.ts';
-import { exchange, head, repliesIn } from '../support/raw.ts';
+import { call, expectProblem, type Reply } from '../../harness/attacks/call.ts';
+import { exchange, head, repliesIn } from '../../harness/attacks/raw.ts';
 import {
   LIMITS,
   MISSING_ID,
@@ -13,7 +11,9 @@ import {
   question,
   SERVICE_KEYS,
   type World,
-} from '../support/world.ts';
+} from '../../harness/attacks/world.ts';
+import { startPod } from '../../harness/processes/processes.ts';
+import { liveBytes } from '../../harness/processes/resources.ts';
 
 const USER_WRITES = 300;
 const USER_READS = 500;

@@ -1,8 +1,8 @@
 import { elicitationKey } from '@parley/shared/redis/client/keys';
 import { describe, expect, it } from 'vitest';
+import { openStream } from '../../harness/attacks/stream.ts';
+import { newPerson, SERVICE_KEYS, type World } from '../../harness/attacks/world.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { openStream } from '../support/stream.ts';
-import { newPerson, SERVICE_KEYS, type World } from '../support/world.ts';
 
 const MARK = 'private-field-of-a-newer-pod';
 

@@ -1,7 +1,7 @@
 import { mintElicitationId } from '@parley/shared/domain/ids';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, type Request } from '../support/call.ts';
-import { openStream } from '../support/stream.ts';
+import { expectProblem, type Request } from '../../harness/attacks/call.ts';
+import { openStream } from '../../harness/attacks/stream.ts';
 import {
   MISSING_ID,
   newPerson,
@@ -10,7 +10,7 @@ import {
   question,
   SERVICE_KEYS,
   type World,
-} from '../support/world.ts';
+} from '../../harness/attacks/world.ts';
 
 /** Ids that are none of ours, as they stand in a path. */
 const MALFORMED_IDS = [

@@ -1,8 +1,15 @@
 import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
 import { checkFormSchema } from '@parley/shared/domain/forms/schema';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, type Request } from '../support/call.ts';
-import { newPerson, type Person, POST_ASK, question, SERVICE_KEYS, type World } from '../support/world.ts';
+import { expectProblem, type Request } from '../../harness/attacks/call.ts';
+import {
+  newPerson,
+  type Person,
+  POST_ASK,
+  question,
+  SERVICE_KEYS,
+  type World,
+} from '../../harness/attacks/world.ts';
 
 const KEYS = ['__proto__', 'constructor', 'prototype', '\\u005f_proto__', '__pr\\u006fto__'];
 const POISONS = ['{"admin":true}', '{"prototype":{"admin":true}}', 'null', '"x"', '[]'];

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem } from '../support/call.ts';
-import { chunk, exchange, head, onlyReply, repliesIn } from '../support/raw.ts';
-import { openStream } from '../support/stream.ts';
+import { expectProblem } from '../../harness/attacks/call.ts';
+import { chunk, exchange, head, onlyReply, repliesIn } from '../../harness/attacks/raw.ts';
+import { openStream } from '../../harness/attacks/stream.ts';
 import {
   MISSING_ID,
   newPerson,
@@ -10,7 +10,7 @@ import {
   question,
   SERVICE_KEYS,
   type World,
-} from '../support/world.ts';
+} from '../../harness/attacks/world.ts';
 
 /** What may be called, and how. */
 const METHODS: readonly (readonly [path: string, allow: string])[] = [

@@ -1,8 +1,15 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, expectSomeProblem, pathsOf } from '../support/call.ts';
-import { holds } from '../support/seed.ts';
-import { newPerson, type Person, POST_ASK, question, SERVICE_KEYS, type World } from '../support/world.ts';
+import { expectProblem, expectSomeProblem, pathsOf } from '../../harness/attacks/call.ts';
+import { holds } from '../../harness/attacks/seed.ts';
+import {
+  newPerson,
+  type Person,
+  POST_ASK,
+  question,
+  SERVICE_KEYS,
+  type World,
+} from '../../harness/attacks/world.ts';
 
 const text = { type: 'string' };
 

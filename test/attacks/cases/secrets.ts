@@ -1,11 +1,7 @@
 import { elicitationKey } from '@parley/shared/redis/client/keys';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { canary, findCanary } from '../../harness/canary.ts';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { userToken } from '../../harness/tokens.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
-import { expectProblem, type Reply } from '../support/call.ts';
-import { openStream } from '../support/stream.ts';
+import { expectProblem, type Reply } from '../../harness/attacks/call.ts';
+import { openStream } from '../../harness/attacks/stream.ts';
 import {
   MISSING_ID,
   newPerson,
@@ -14,7 +10,11 @@ import {
   SECRET,
   SERVICE_KEYS,
   type World,
-} from '../support/world.ts';
+} from '../../harness/attacks/world.ts';
+import { canary, findCanary } from '../../harness/canary.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { userToken } from '../../harness/tokens.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 const FIELDS = [
   ...[

@@ -2,11 +2,11 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listen, portOf } from '../../../services/api/src/wiring/server.ts';
+import { expectProblem } from '../../harness/attacks/call.ts';
+import { head, onlyReply } from '../../harness/attacks/raw.ts';
+import { type OpenStream, openStream } from '../../harness/attacks/stream.ts';
+import { newPerson, SERVICE_KEYS, type World } from '../../harness/attacks/world.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { expectProblem } from '../support/call.ts';
-import { head, onlyReply } from '../support/raw.ts';
-import { type OpenStream, openStream } from '../support/stream.ts';
-import { newPerson, SERVICE_KEYS, type World } from '../support/world.ts';
 
 const STREAMS_MAX = 20;
 

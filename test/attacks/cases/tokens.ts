@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { forgedTokens, userToken } from '../../harness/tokens.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
-import { expectProblem } from '../support/call.ts';
+import { expectProblem } from '../../harness/attacks/call.ts';
 import {
   newPerson,
   type Person,
@@ -12,7 +10,9 @@ import {
   SECRET,
   SERVICE_KEYS,
   type World,
-} from '../support/world.ts';
+} from '../../harness/attacks/world.ts';
+import { forgedTokens, userToken } from '../../harness/tokens.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 const FORGED = forgedTokens({ secret: SECRET, userId: 'ada', tenant: 'acme' });
 

@@ -1,9 +1,9 @@
 import { faultOfUrl } from '@parley/shared/domain/url';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, pathsOf } from '../support/call.ts';
-import { holds } from '../support/seed.ts';
-import { newPerson, type Person, POST_ASK, SERVICE_KEYS, type World } from '../support/world.ts';
+import { expectProblem, pathsOf } from '../../harness/attacks/call.ts';
+import { holds } from '../../harness/attacks/seed.ts';
+import { newPerson, type Person, POST_ASK, SERVICE_KEYS, type World } from '../../harness/attacks/world.ts';
 
 /** None of these may ever be shown to a person as a page to open. */
 export const BAD_URLS: readonly string[] = [

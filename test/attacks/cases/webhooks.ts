@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { canary, findCanary } from '../../harness/canary.ts';
-import { expectProblem, pathsOf, type Reply } from '../support/call.ts';
-import { openStream } from '../support/stream.ts';
+import { expectProblem, pathsOf, type Reply } from '../../harness/attacks/call.ts';
+import { openStream } from '../../harness/attacks/stream.ts';
 import {
   newPerson,
   type Person,
@@ -11,7 +10,8 @@ import {
   type Tenant,
   WEBHOOK_SECRET,
   type World,
-} from '../support/world.ts';
+} from '../../harness/attacks/world.ts';
+import { canary, findCanary } from '../../harness/canary.ts';
 import { BAD_URLS } from './urls.ts';
 
 /** Addresses of private places, in spellings that a reader or a filter may not know. */

@@ -1,9 +1,16 @@
 import { expect, it, test, vi } from 'vitest';
-import { keptIn, say, textsOf } from '../../e2e/chat/page.ts';
+import {
+  type Move,
+  nothingRuns,
+  refuse,
+  reply,
+  stream,
+  textOfLines,
+} from '../../harness/chat/chat-server.ts';
+import { keptIn, say, textsOf } from '../../harness/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type Move, nothingRuns, refuse, reply, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
-import { looksSound } from '../widget/site-look.ts';
+import { looksSound } from '../../harness/widget/site-look.ts';
 import { completeTurn, forEachTest, repliedIn, type ScriptedPage, textIn, turnOf, waits } from './site.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });

@@ -1,8 +1,6 @@
 import type { UIMessageChunk } from 'ai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
-import { type ChatPages, keptIn, openChatPages, textsOf } from '../../e2e/chat/page.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
 import {
   type ChatCall,
   type Line,
@@ -13,7 +11,9 @@ import {
   startChatServer,
   stream,
   textOfLines,
-} from '../../unit/sdk/chat-server.ts';
+} from '../../harness/chat/chat-server.ts';
+import { type ChatPages, keptIn, openChatPages, textsOf } from '../../harness/chat/page.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 /** The chat page before a scripted server. */
 export interface ScriptedPages extends Pick<ChatPages, 'open'> {

@@ -1,8 +1,8 @@
 import { expect, it, test, vi } from 'vitest';
-import { say } from '../../e2e/chat/page.ts';
+import { loseReply, type Move, refuse, reply, stream, textOfLines } from '../../harness/chat/chat-server.ts';
+import { say } from '../../harness/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { loseReply, type Move, refuse, reply, stream, textOfLines } from '../../unit/sdk/chat-server.ts';
 import {
   busy,
   completeTurn,

@@ -2,11 +2,11 @@ import { createClient } from '@parley/sdk';
 import type { Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../../e2e/chat/page.ts';
-import { type ChatSite, openChatSite } from '../../e2e/chat/transport-site.ts';
+import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../../harness/chat/page.ts';
+import { type ChatSite, openChatSite } from '../../harness/chat/transport-site.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { looksSound } from '../widget/site-look.ts';
+import { looksSound } from '../../harness/widget/site-look.ts';
 
 vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { expect, it } from 'vitest';
+import { COLOUR_FORM } from '../../harness/sdk/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { COLOUR_FORM } from '../../integration/sdk/setup.ts';
 import type { Person, Site } from './inbox-site.ts';
 
 /** Functions that the scripts below provide for the test. */

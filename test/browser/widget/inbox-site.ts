@@ -9,7 +9,7 @@ import { listenOnFreePort } from '../../harness/free-port.ts';
 import { createRoundRobin } from '../../harness/http/round-robin.ts';
 import { type Pod, startPod } from '../../harness/processes/processes.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
-import { newUser, POD_ENV, SERVICE_KEY, tokenOf } from '../../integration/sdk/setup.ts';
+import { newUser, POD_ENV, SERVICE_KEY, tokenOf } from '../../harness/sdk/setup.ts';
 
 const FILES = [
   'elicitation-card',

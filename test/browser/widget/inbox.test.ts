@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { describeInChromium } from '../../harness/in-chromium.ts';
+import { COLOUR_FORM } from '../../harness/sdk/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { COLOUR_FORM } from '../../integration/sdk/setup.ts';
 import { adapters } from './inbox-adapters.ts';
 import { type Person, type Site, startSite } from './inbox-site.ts';
 

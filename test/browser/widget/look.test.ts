@@ -5,9 +5,9 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
-import { widgetBuild } from './site-build.ts';
-import { openGallery } from './site-gallery.ts';
-import { axe, overflow, RULES_OF_LOOKS } from './site-look.ts';
+import { widgetBuild } from '../../harness/widget/site-build.ts';
+import { openGallery } from '../../harness/widget/site-gallery.ts';
+import { axe, overflow, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
 
 const WIDE = 1280;
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
 import type { SettledQuestion } from '../../../clients/widget/src/strings/strings.ts';
+import { newUser } from '../../harness/sdk/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { newUser } from '../../integration/sdk/setup.ts';
-import type { Site } from './site.ts';
-import { button, cardIn, part, reads, spoken } from './site-card.ts';
-import { looksSound } from './site-look.ts';
-import { isAnswerTo, isLook } from './site-pages.ts';
+import type { Site } from '../../harness/widget/site.ts';
+import { button, cardIn, part, reads, spoken } from '../../harness/widget/site-card.ts';
+import { looksSound } from '../../harness/widget/site-look.ts';
+import { isAnswerTo, isLook } from '../../harness/widget/site-pages.ts';
 import type { WithPerson } from './states.test.ts';
 
 /** Events of the cards that the page below received. */

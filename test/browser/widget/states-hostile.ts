@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Site } from './site.ts';
-import { button, cardIn, part, reads } from './site-card.ts';
-import { looksSound, NARROW } from './site-look.ts';
+import type { Site } from '../../harness/widget/site.ts';
+import { button, cardIn, part, reads } from '../../harness/widget/site-card.ts';
+import { looksSound, NARROW } from '../../harness/widget/site-look.ts';
 import type { WithPerson } from './states.test.ts';
 
 declare const show: (card: object) => void;

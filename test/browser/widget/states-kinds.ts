@@ -2,13 +2,13 @@ import { createElicitor, createParleyHandler, pagesOf } from '@parley/sdk/elicit
 import type { FormField } from '@parley/shared/domain/forms/value';
 import type { Locator } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { caseOf, KINDS, type KindCase } from '../../harness/cli/kinds.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { caseOf, KINDS, type KindCase } from '../../integration/cli/kinds.ts';
-import type { Person, Site } from './site.ts';
+import type { Person, Site } from '../../harness/widget/site.ts';
 import type { WithPerson } from './states.test.ts';
 import { openedBy } from './states-url.ts';
 
-/** The table of kinds that a terminal and an MCP client answer, too: test/integration/cli/kinds.ts. */
+/** The table of kinds that a terminal and an MCP client answer, too: test/harness/cli/kinds.ts. */
 export function everyKind(site: () => Site, withPerson: WithPerson): void {
   it('answers every kind of the table, a wrong input first, on one page', () =>
     withPerson(async (ada) => {

@@ -2,10 +2,19 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { GERMAN } from '../../../clients/widget/src/strings/de.ts';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
-import type { Site } from './site.ts';
-import { awake, button, cardIn, focused, part, reads, spoken, tabTo } from './site-card.ts';
-import { axe, looksSound, overflow } from './site-look.ts';
-import { isAnswerTo, isLook } from './site-pages.ts';
+import type { Site } from '../../harness/widget/site.ts';
+import {
+  awake,
+  button,
+  cardIn,
+  focused,
+  part,
+  reads,
+  spoken,
+  tabTo,
+} from '../../harness/widget/site-card.ts';
+import { axe, looksSound, overflow } from '../../harness/widget/site-look.ts';
+import { isAnswerTo, isLook } from '../../harness/widget/site-pages.ts';
 import type { WithPerson } from './states.test.ts';
 import { TRIP_QUESTION } from './states-form.ts';
 import { CONNECT_QUESTION, openedBy } from './states-url.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Build, type Bundle, buildWidget, widgetBuild } from './site-build.ts';
+import { type Build, type Bundle, buildWidget, widgetBuild } from '../../harness/widget/site-build.ts';
 
 describe('the shipped files', () => {
   let build: Build;

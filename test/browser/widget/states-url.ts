@@ -2,10 +2,10 @@ import type { UrlWarning } from '@parley/shared/domain/url';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
-import type { Site } from './site.ts';
-import { awake, button, cardIn, link, part, reads, spoken } from './site-card.ts';
-import { looksSound } from './site-look.ts';
-import { isAnswerTo } from './site-pages.ts';
+import type { Site } from '../../harness/widget/site.ts';
+import { awake, button, cardIn, link, part, reads, spoken } from '../../harness/widget/site-card.ts';
+import { looksSound } from '../../harness/widget/site-look.ts';
+import { isAnswerTo } from '../../harness/widget/site-pages.ts';
 import type { WithPerson } from './states.test.ts';
 
 /** What the page script tried before any button was pressed. */

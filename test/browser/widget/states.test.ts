@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { describeInChromium } from '../../harness/in-chromium.ts';
-import { type Person, type Site, startSite } from './site.ts';
+import { type Person, type Site, startSite } from '../../harness/widget/site.ts';
 import { formStates } from './states-form.ts';
 import { hostileInput } from './states-hostile.ts';
 import { everyKind } from './states-kinds.ts';

@@ -6,12 +6,12 @@ import type { Backend } from '@parley/shared/ports/backend';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { type EraseUserDeps, eraseUser } from '@parley/shared/runs/erase-user';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../harness/engines/contract.ts';
+import { dispatchOn, engineOn } from '../../harness/engines/engines.ts';
+import { expectRefusal, readAll, readEntries } from '../../harness/engines/observe.ts';
+import { answerQuestion, inputFor, RUN, serviceOf } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import type { Contract } from '../support/contract.ts';
-import { dispatchOn, engineOn } from '../support/engines.ts';
-import { expectRefusal, readAll, readEntries } from '../support/observe.ts';
-import { answerQuestion, inputFor, RUN, serviceOf } from '../support/questions.ts';
-import { ROOMY } from '../support/settings.ts';
 import { textWrite, turnOf } from './runs/turns.ts';
 
 const WEBHOOK = 'https://asker.example/hook';

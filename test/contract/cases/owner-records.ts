@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { OWNER_RECORDS_MAX } from '@parley/shared/ports/owner-records';
 import { describe, expect, it } from 'vitest';
-import type { Contract } from '../support/contract.ts';
-import { RUN } from '../support/questions.ts';
-import { ROOMY } from '../support/settings.ts';
+import type { Contract } from '../../harness/engines/contract.ts';
+import { RUN } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 
 const HOUR_MS = 3_600_000;
 const SHORT_MS = 120;

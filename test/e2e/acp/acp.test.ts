@@ -6,11 +6,11 @@ import { createClient } from '@parley/sdk';
 import { createParleyProvider } from '@parley/sdk/ai-provider';
 import { streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { findAcpx, RUNNER } from '../../acpx/acpx.ts';
+import { type AnswerTo, connectEditor } from '../../harness/acp/setup.ts';
+import { findAcpx, RUNNER } from '../../harness/acpx/acpx.ts';
+import { SIZE } from '../../harness/load/size.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type AnswerTo, connectEditor } from '../../integration/acp/setup.ts';
-import { SIZE } from '../../load/size.ts';
 import { type AcpPods, openAcpPods, PARLEY } from './site.ts';
 
 vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 });

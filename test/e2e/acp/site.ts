@@ -6,9 +6,9 @@ import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { openSite } from '../../faults/site.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
-import { openPodPair } from '../pod-pair.ts';
+import { openPodPair } from '../../harness/site/pod-pair.ts';
+import { openSite } from '../../harness/site/site.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../harness/acp/program.mjs', import.meta.url));
 /** The command `parley acp` of this checkout, which runs from its sources. */

@@ -12,8 +12,6 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { openSite, type Site, type SitePod } from '../../faults/site.ts';
-import { userToken } from '../../harness/tokens.ts';
 import {
   type Asked,
   createChatClient,
@@ -23,7 +21,9 @@ import {
   textOf,
   untilAsked,
   type Watched,
-} from './client.ts';
+} from '../../harness/chat/client.ts';
+import { openSite, type Site, type SitePod } from '../../harness/site/site.ts';
+import { userToken } from '../../harness/tokens.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { person } from '../../harness/chat/client.ts';
+import { type ChatSite, openChatSite } from '../../harness/chat/transport-site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { person } from './client.ts';
-import { type ChatSite, openChatSite } from './transport-site.ts';
 
 vi.setConfig({ testTimeout: 240_000 });
 

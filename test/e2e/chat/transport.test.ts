@@ -4,13 +4,18 @@ import { DefaultChatTransport, type UIMessage } from 'ai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { expiringToken, person, questionsIn } from '../../harness/chat/client.ts';
+import { PlainChat } from '../../harness/chat/plain-chat.ts';
+import {
+  approvalsPageInDocs,
+  componentInDocs,
+  openReactPages,
+  type ReactPages,
+} from '../../harness/chat/react-pages.ts';
+import { type ChatSite, openChatSite } from '../../harness/chat/transport-site.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { sized } from '../../harness/proof-size.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { PlainChat } from '../../unit/sdk/plain-chat.ts';
-import { expiringToken, person, questionsIn } from './client.ts';
-import { approvalsPageInDocs, componentInDocs, openReactPages, type ReactPages } from './react-pages.ts';
-import { type ChatSite, openChatSite } from './transport-site.ts';
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 

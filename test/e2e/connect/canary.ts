@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
+import { textOf } from '../../harness/chat/client.ts';
+import { headingOf } from '../../harness/connect/browser.ts';
 import { dumpRedis } from '../../harness/redis/dump-redis.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { watchCommands } from '../../harness/redis/redis-monitor.ts';
-import { headingOf } from '../../integration/connect/browser.ts';
-import { textOf } from '../chat/client.ts';
 import { NOTES, wholeText } from './agents.ts';
 import { asked, meet, type Person } from './person.ts';
 import type { Recorder } from './recorder.ts';

@@ -1,9 +1,9 @@
 import { createOpenAiReader, type OpenAiPart } from '@parley/sdk/openai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
+import { questionsIn, textOf } from '../../harness/chat/client.ts';
+import { headingOf } from '../../harness/connect/browser.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { headingOf } from '../../integration/connect/browser.ts';
-import { questionsIn, textOf } from '../chat/client.ts';
 import { TAIL, TRACKER, wholeText } from './agents.ts';
 import { type RawStream, readRaw, seqOf } from './frames.ts';
 import { asked, callsSeen, meet, type Person, type Question, WAIT_MS } from './person.ts';

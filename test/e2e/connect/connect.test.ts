@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { SIZE } from '../../load/size.ts';
+import { SIZE } from '../../harness/load/size.ts';
 import { canaries } from './canary.ts';
 import { clients } from './clients.ts';
 import { converse } from './conversations.ts';

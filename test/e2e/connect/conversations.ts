@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { expect } from 'vitest';
-import { questionsIn, textOf } from '../chat/client.ts';
+import { questionsIn, textOf } from '../../harness/chat/client.ts';
 import { BEFORE, TAIL, wholeText } from './agents.ts';
 import { asked, begun, meet, type Watched } from './person.ts';
 import type { World } from './world.ts';

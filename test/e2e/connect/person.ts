@@ -1,9 +1,9 @@
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
+import { type Asked, questionsIn, textOf } from '../../harness/chat/client.ts';
+import { createTestBrowser, headingOf, type Shown } from '../../harness/connect/browser.ts';
+import { SIZE } from '../../harness/load/size.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { createTestBrowser, headingOf, type Shown } from '../../integration/connect/browser.ts';
-import { SIZE } from '../../load/size.ts';
-import { type Asked, questionsIn, textOf } from '../chat/client.ts';
 import { TRACKER } from './agents.ts';
 import type { World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { questionsIn, textOf } from '../chat/client.ts';
+import { questionsIn, textOf } from '../../harness/chat/client.ts';
 import { wholeText } from './agents.ts';
 import { asked, meet, type Person } from './person.ts';
 import { accountOf, tokensOf, withVault } from './vault.ts';

@@ -18,13 +18,13 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { openSite } from '../../faults/site.ts';
 import { canary } from '../../harness/canary.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import { createRoundRobin } from '../../harness/http/round-robin.ts';
 import type { Pod } from '../../harness/processes/processes.ts';
 import type { RedisServer } from '../../harness/redis/redis-server.ts';
 import { PARLEY_PASSWORD, shippedUsers } from '../../harness/redis/shipped-users.ts';
+import { openSite } from '../../harness/site/site.ts';
 import { ACCOUNT, agentsFile, line } from './agents.ts';
 
 /** Names of all people who can sign in: `p0`, `p1`, … */

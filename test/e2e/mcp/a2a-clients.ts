@@ -6,7 +6,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
-import { answer, answerEach, asTask, questionsOf, say, stateOf } from '../../integration/a2a/messages.ts';
+import { answer, answerEach, asTask, questionsOf, say, stateOf } from '../../harness/a2a/messages.ts';
 import { STEPS } from './site.ts';
 
 export const A2A_BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;

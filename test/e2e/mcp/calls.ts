@@ -6,7 +6,7 @@ import type {
   ClientAnswer,
   ClientOptions,
   StockClient,
-} from '../../integration/mcp-server/clients.ts';
+} from '../../harness/mcp-clients/clients.ts';
 import { statusesOf } from './remote-chats.ts';
 import type { CaseRow } from './report.ts';
 import type { McpPods } from './site.ts';

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
 import type { UIMessage } from 'ai';
-import { serviceKeyOf } from '../../load/load-env.ts';
-import { PlainChat } from '../../unit/sdk/plain-chat.ts';
-import { type Asked, questionsIn } from '../chat/client.ts';
+import { type Asked, questionsIn } from '../../harness/chat/client.ts';
+import { PlainChat } from '../../harness/chat/plain-chat.ts';
+import { serviceKeyOf } from '../../harness/load/load-env.ts';
 
 /** A chat whose agent hands its message to an agent of another Parley. */
 export interface RemoteChat {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
+import { writeReport } from '../../harness/load/size.ts';
 import { isFullSize } from '../../harness/proof-size.ts';
-import { writeReport } from '../../load/size.ts';
 
 /** The calls of one case of one client, as they ended. */
 export interface CaseRow {

@@ -7,11 +7,18 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { openSite, type Site, type SitePod } from '../../faults/site.ts';
+import {
+  createChatClient,
+  person,
+  questionsIn,
+  SECRET,
+  textOf,
+  untilAsked,
+} from '../../harness/chat/client.ts';
+import { SIZE } from '../../harness/load/size.ts';
 import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
-import { SIZE } from '../../load/size.ts';
-import { createChatClient, person, questionsIn, SECRET, textOf, untilAsked } from '../chat/client.ts';
+import { openSite, type Site, type SitePod } from '../../harness/site/site.ts';
 import { type CaseRow, reportCases } from './report.ts';
 
 vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 120_000 });

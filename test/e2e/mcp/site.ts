@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { startBookingTools } from '../../faults/booking-tools.ts';
-import { openSite, type Site } from '../../faults/site.ts';
 import { type RemoteAgent, startRemoteAgent } from '../../harness/a2a/remote-agent.ts';
-import { serviceKeyOf } from '../../load/load-env.ts';
-import { openBalancer, openPodPair, type PodPair } from '../pod-pair.ts';
+import { serviceKeyOf } from '../../harness/load/load-env.ts';
+import { startBookingTools } from '../../harness/site/booking-tools.ts';
+import { openBalancer, openPodPair, type PodPair } from '../../harness/site/pod-pair.ts';
+import { openSite, type Site } from '../../harness/site/site.ts';
 import { startDesk } from './desk.ts';
 
 /** Two pods with an agent for MCP and A2A clients, behind a proxy that picks a random one for each request. */

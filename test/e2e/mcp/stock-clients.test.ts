@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Task } from '@a2a-js/sdk';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { say, stateOf, textOf } from '../../harness/a2a/messages.ts';
+import { SIZE } from '../../harness/load/size.ts';
+import { CLIENTS } from '../../harness/mcp-clients/clients.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { say, stateOf, textOf } from '../../integration/a2a/messages.ts';
-import { CLIENTS } from '../../integration/mcp-server/clients.ts';
-import { SIZE } from '../../load/size.ts';
 import {
   A2A_BINDINGS,
   followTask,

@@ -1,5 +1,5 @@
-import { createTestBrowser } from '../../integration/connect/browser.ts';
-import type { AskedOfClient, ClientAnswer } from '../../integration/mcp-server/clients.ts';
+import { createTestBrowser } from '../../harness/connect/browser.ts';
+import type { AskedOfClient, ClientAnswer } from '../../harness/mcp-clients/clients.ts';
 
 /** A way in which a question by url ends: what the person does, and what the call then returns. */
 export interface UrlCase {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { createTestBrowser } from '../../harness/connect/browser.ts';
 import { signatureOf } from '../../harness/slack/slack.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { createTestBrowser } from '../../integration/connect/browser.ts';
 import { meet } from '../connect/person.ts';
 import { APP, type SlackDeployment } from './deployment.ts';
 

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { findCanary } from '../../harness/canary.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
+import { SIZE } from '../../harness/load/size.ts';
 import { dumpRedis } from '../../harness/redis/dump-redis.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { READER } from '../../harness/redis/shipped-users.ts';
 import { readable, type SlackPerson } from '../../harness/slack/person.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { SIZE } from '../../load/size.ts';
 import { approvals } from './approvals.ts';
 import { APP, type SlackDeployment, startSlackDeployment } from './deployment.ts';
 import { openInboxPage } from './inbox-page.ts';

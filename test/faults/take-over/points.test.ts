@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { currentEvents } from '../../harness/history/run-case.ts';
 import type { RunEvent } from '../../harness/history/run-events.ts';
+import { prove } from '../../harness/load/size.ts';
 import { isFullSize } from '../../harness/proof-size.ts';
-import { prove } from '../../load/size.ts';
-import { createAims, type Label } from '../run-points/aims.ts';
-import { judge } from '../run-points/final.ts';
-import { LABELS } from '../run-points/labels.ts';
-import { converse, newTalk, type Talk } from '../run-points/person.ts';
-import { openRunSite, type RunSite } from '../run-points/site.ts';
+import { createAims, type Label } from '../../harness/run-points/aims.ts';
+import { judge } from '../../harness/run-points/final.ts';
+import { LABELS } from '../../harness/run-points/labels.ts';
+import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
+import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 
 vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 600_000, hookTimeout: 120_000 });
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { prove } from '../../harness/load/size.ts';
 import { isFullSize } from '../../harness/proof-size.ts';
+import { CHOICES } from '../../harness/run-points/decisions.ts';
+import { judge } from '../../harness/run-points/final.ts';
+import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
+import { PAYS } from '../../harness/run-points/script.ts';
+import { openRunSite, type RunPod, type RunSite } from '../../harness/run-points/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { prove } from '../../load/size.ts';
-import { CHOICES } from '../run-points/decisions.ts';
-import { judge } from '../run-points/final.ts';
-import { converse, newTalk, type Talk } from '../run-points/person.ts';
-import { PAYS } from '../run-points/script.ts';
-import { openRunSite, type RunPod, type RunSite } from '../run-points/site.ts';
 
 vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 240_000, hookTimeout: 120_000 });
 

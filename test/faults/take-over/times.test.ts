@@ -1,10 +1,10 @@
 import { UNOWNED } from '@parley/shared/domain/runs/run';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { prove } from '../../harness/load/size.ts';
+import { judge } from '../../harness/run-points/final.ts';
+import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
+import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { prove } from '../../load/size.ts';
-import { judge } from '../run-points/final.ts';
-import { converse, newTalk, type Talk } from '../run-points/person.ts';
-import { openRunSite, type RunSite } from '../run-points/site.ts';
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 

@@ -2,11 +2,7 @@
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
-import { createRoundRobin } from '../../harness/http/round-robin.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
-import { listOpen, talk } from '../turns/setup.ts';
-import { asTask, say, stateOf, textOf } from './messages.ts';
+import { asTask, say, stateOf, textOf } from '../../harness/a2a/messages.ts';
 import {
   answer,
   openRemotePod,
@@ -14,8 +10,12 @@ import {
   questions,
   type RemotePodOptions,
   startHandingModel,
-} from './remote-site.ts';
-import { type A2aSite, openA2aSite, openClient, PAGE_URL, serve } from './setup.ts';
+} from '../../harness/a2a/remote-site.ts';
+import { type A2aSite, openA2aSite, openClient, PAGE_URL, serve } from '../../harness/a2a/setup.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { createRoundRobin } from '../../harness/http/round-robin.ts';
+import { listOpen, talk } from '../../harness/turns/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 let model: ScriptedModel;
 let site: A2aSite;

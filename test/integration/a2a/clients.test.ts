@@ -2,8 +2,15 @@ import { type Task, TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answer, asTask, questionsOf, say, stateOf, statesOf, textOf } from './messages.ts';
-import { type A2aSite, BINDINGS, newPerson, openA2aSite, openClient, type Person } from './setup.ts';
+import { answer, asTask, questionsOf, say, stateOf, statesOf, textOf } from '../../harness/a2a/messages.ts';
+import {
+  type A2aSite,
+  BINDINGS,
+  newPerson,
+  openA2aSite,
+  openClient,
+  type Person,
+} from '../../harness/a2a/setup.ts';
 
 let site: A2aSite;
 beforeAll(async () => {

@@ -8,8 +8,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { a2aSigningKeyOf } from '@parley/shared/runtime/a2a/env';
 import type { Env } from '@parley/shared/runtime/env';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { listenOnFreePort } from '../../harness/free-port.ts';
-import { asTask, say } from './messages.ts';
+import { asTask, say } from '../../harness/a2a/messages.ts';
 import {
   type A2aSite,
   BODY_BYTES_MAX,
@@ -18,7 +17,8 @@ import {
   openA2aSite,
   openClient,
   type Person,
-} from './setup.ts';
+} from '../../harness/a2a/setup.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
 
 interface QuestionPart {
   readonly elicitationId: string;

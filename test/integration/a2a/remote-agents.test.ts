@@ -3,15 +3,11 @@ import { generateAgentCardSignature } from '@a2a-js/sdk';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
 import {
   type RemoteAgentOptions,
   type RemoteBinding,
   startRemoteAgent,
 } from '../../harness/a2a/remote-agent.ts';
-import { PAGE } from '../../harness/a2a/scripted-executor.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
-import { listOpen, readEvents } from '../turns/setup.ts';
 import {
   answer,
   openRemotePod,
@@ -19,7 +15,11 @@ import {
   questions,
   type RemotePodOptions,
   startHandingModel,
-} from './remote-site.ts';
+} from '../../harness/a2a/remote-site.ts';
+import { PAGE } from '../../harness/a2a/scripted-executor.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { listOpen, readEvents } from '../../harness/turns/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 const WAYS: readonly { readonly binding: RemoteBinding; readonly streaming: boolean }[] = [
   { binding: 'JSONRPC', streaming: true },

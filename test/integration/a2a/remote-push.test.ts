@@ -12,13 +12,19 @@ import { createServe } from '../../../services/api/src/http/serve.ts';
 import { unauthenticated } from '../../../services/api/src/http/token.ts';
 import { wirePushesOf, wireReceivedPushes } from '../../../services/api/src/wiring/a2a-pushes.ts';
 import type { PodParts } from '../../../services/api/src/wiring/pod-parts.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
 import { type RemoteAgentOptions, startRemoteAgent } from '../../harness/a2a/remote-agent.ts';
+import {
+  type Begun,
+  openRemotePod,
+  outcomeOf,
+  questions,
+  startHandingModel,
+} from '../../harness/a2a/remote-site.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { readEvents } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
-import { readEvents } from '../turns/setup.ts';
-import { type Begun, openRemotePod, outcomeOf, questions, startHandingModel } from './remote-site.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {

@@ -2,13 +2,19 @@ import { DETACHED } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
 import { type RemoteAgent, startRemoteAgent } from '../../harness/a2a/remote-agent.ts';
+import {
+  answer,
+  openRemotePod,
+  outcomeOf,
+  questions,
+  startHandingModel,
+} from '../../harness/a2a/remote-site.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { sized } from '../../harness/proof-size.ts';
+import { listOpen } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { createDyingBackend, DEATHS, type Death } from '../turns/dying-backend.ts';
-import { listOpen } from '../turns/setup.ts';
-import { answer, openRemotePod, outcomeOf, questions, startHandingModel } from './remote-site.ts';
 
 let model: ScriptedModel;
 let agent: RemoteAgent;

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientCapabilities, methods } from '@agentclientprotocol/sdk';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { waitUntil } from '../../harness/wait-until.ts';
 import {
   type AcpSite,
   type AnswerTo,
@@ -12,7 +11,8 @@ import {
   openEditor,
   openQuestions,
   PAGE_URL,
-} from './setup.ts';
+} from '../../harness/acp/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 let site: AcpSite;
 beforeAll(async () => {

@@ -18,10 +18,10 @@ import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts
 import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { listOpen, readEvents, saying, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { listOpen, readEvents, saying, talk } from '../turns/setup.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../harness/acp/program.mjs', import.meta.url));
 const KEY = 'the-key-of-the-program-0123456789';

@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Keys } from '../../harness/cli/kinds.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { hasTmux, openTerminal } from '../../harness/tmux.ts';
-import type { Keys } from './kinds.ts';
 import { pressAll } from './typing.ts';
 
 const press = (...names: readonly string[]): Keys[] => names.map((name) => ({ press: name }));

@@ -14,8 +14,8 @@ import {
 import { createElicitor, createMcpHandler } from '@parley/sdk/elicit';
 import { runWorkflow } from '@parley/sdk/workflow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { caseOf, KINDS, SECRET } from '../../harness/cli/kinds.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { caseOf, KINDS, SECRET } from './kinds.ts';
 import { expectedOfTwenty, twenty } from './twenty.ts';
 
 /** How the server sends a question: with the SDK's check of the answer, or as a plain request. */

@@ -10,14 +10,22 @@ import {
   type WorkflowRequest,
 } from '@parley/sdk/workflow';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { caseOf, KINDS } from '../../harness/cli/kinds.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { isFullSize } from '../../harness/proof-size.ts';
+import {
+  newUser,
+  QUICK,
+  SERVICE_KEY,
+  serviceAt,
+  tokenOf,
+  userAt,
+  type World,
+} from '../../harness/sdk/setup.ts';
 import { hasTmux, openTerminal, type TerminalOptions } from '../../harness/tmux.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { newUser, QUICK, SERVICE_KEY, serviceAt, tokenOf, userAt, type World } from '../sdk/setup.ts';
 import { keyringSuite } from './keyring.ts';
-import { caseOf, KINDS } from './kinds.ts';
 import { expectedOfTwenty, twenty } from './twenty.ts';
 import { pressAll, typeAnswer } from './typing.ts';
 

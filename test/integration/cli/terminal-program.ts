@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createTerminalHandler } from '../../../clients/cli/src/terminal.ts';
 import { createElicitor } from '../../../clients/sdk/src/elicit.ts';
 import { runWorkflow } from '../../../clients/sdk/src/workflow.ts';
-import { SECRET } from './kinds.ts';
+import { SECRET } from '../../harness/cli/kinds.ts';
 import { twenty } from './twenty.ts';
 
 const [file = '', ...flags] = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { ask, step, type WorkflowRequest } from '@parley/sdk/workflow';
-import { KINDS, type KindCase } from './kinds.ts';
+import { KINDS, type KindCase } from '../../harness/cli/kinds.ts';
 
 /** What the world outside sees of the effects: a receiver that counts each key once. */
 export type Effects = (key: string) => void;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { canaryKey } from '@parley/shared/redis/client/keys';
 import { expect, it, onTestFinished } from 'vitest';
+import { createTestBrowser } from '../../harness/connect/browser.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { startRedis } from '../../harness/redis/redis-server.ts';
 import { hasTmux, openTerminal, type Terminal } from '../../harness/tmux.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { createTestBrowser } from '../connect/browser.ts';
 import { createCast } from './cast.ts';
 
 /** Several programs start one after the other, on a busy machine. */

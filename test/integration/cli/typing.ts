@@ -1,6 +1,6 @@
+import { type Keys, type KindCase, keysBack } from '../../harness/cli/kinds.ts';
 import type { Terminal } from '../../harness/tmux.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type Keys, type KindCase, keysBack } from './kinds.ts';
 
 /** Types the answer of a case; first a refused input, where there is one. */
 export async function typeAnswer(

@@ -1,8 +1,8 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { expect, test } from 'vitest';
-import { createTestBrowser, headingOf, SAYS, type TestBrowser } from './browser.ts';
+import { createTestBrowser, headingOf, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
+import { ADA, dumpRedis, type World } from '../../harness/connect/setup.ts';
 import { askAboutSeat, ENTRY, MESSAGE } from './seat-question.ts';
-import { ADA, dumpRedis, type World } from './setup.ts';
 import { connectSuite } from './suite.ts';
 
 const suite = connectSuite();

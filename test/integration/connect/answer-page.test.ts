@@ -2,9 +2,9 @@ import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
-import { createTestBrowser, headingOf, SAYS, UNKNOWN_IDS } from './browser.ts';
+import { createTestBrowser, headingOf, SAYS, UNKNOWN_IDS } from '../../harness/connect/browser.ts';
+import { ADA, dumpRedis, type World } from '../../harness/connect/setup.ts';
 import { askAboutSeat, ENTRY, MESSAGE } from './seat-question.ts';
-import { ADA, dumpRedis, type World } from './setup.ts';
 import { connectSuite, type WorldOptions } from './suite.ts';
 
 const suite = connectSuite();

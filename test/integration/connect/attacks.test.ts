@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
-import { createTestBrowser, SAYS, type Shown, UNKNOWN_IDS } from './browser.ts';
-import { ADA } from './setup.ts';
+import { createTestBrowser, SAYS, type Shown, UNKNOWN_IDS } from '../../harness/connect/browser.ts';
+import { ADA } from '../../harness/connect/setup.ts';
 import { connectSuite } from './suite.ts';
 
 const { world, begun, back } = connectSuite();

@@ -4,11 +4,11 @@ import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/browser.ts';
+import { ADA, startWorld, TOKEN_SECRET, type WorldOptions } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { userToken } from '../../harness/tokens.ts';
-import { createTestBrowser, SAYS, type Shown } from './browser.ts';
-import { ADA, startWorld, TOKEN_SECRET, type WorldOptions } from './setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {

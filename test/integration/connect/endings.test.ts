@@ -3,11 +3,11 @@ import type { FlowRef } from '@parley/shared/ports/vault';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { conclude, endFlow } from '../../../services/api/src/surfaces/connect/flows/ending.ts';
 import { unknownFlowId } from '../../../services/api/src/surfaces/connect/flows/flow-id.ts';
+import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
+import { ADA, startWorld } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { createTestBrowser, SAYS } from './browser.ts';
-import { ADA, startWorld } from './setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {

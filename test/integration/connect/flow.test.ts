@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
+import { ADA, dumpRedis, SCOPES, startWorld } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { discovering, startGuardedTracker } from '../connectors/mcp-oauth-setup.ts';
-import { createTestBrowser, SAYS } from './browser.ts';
-import { ADA, dumpRedis, SCOPES, startWorld } from './setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {

@@ -5,9 +5,9 @@ import {
   mintBrowserId,
 } from '../../../services/api/src/surfaces/connect/flows/browser.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
+import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
+import { dumpRedis } from '../../harness/connect/setup.ts';
 import { infoFields, redisCommand } from '../../harness/redis/redis-command.ts';
-import { createTestBrowser, SAYS } from './browser.ts';
-import { dumpRedis } from './setup.ts';
 import { connectSuite } from './suite.ts';
 
 const { redis, world, begun, back } = connectSuite();

@@ -4,11 +4,11 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAttempts } from '../../../services/api/src/surfaces/connect/flows/attempts.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
+import { ADA, startWorld } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
-import { createTestBrowser, SAYS, type TestBrowser } from './browser.ts';
-import { ADA, startWorld } from './setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {

@@ -2,12 +2,12 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/browser.ts';
+import { ADA, startWorld, type WorldOptions } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
-import { createTestBrowser, SAYS, type Shown } from './browser.ts';
-import { ADA, startWorld, type WorldOptions } from './setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {

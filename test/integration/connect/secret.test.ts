@@ -3,11 +3,11 @@ import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
+import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
+import { ADA, dumpRedis, startWorld } from '../../harness/connect/setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
-import { createTestBrowser, SAYS } from './browser.ts';
-import { ADA, dumpRedis, startWorld } from './setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { createTestBrowser } from '../../harness/connect/browser.ts';
+import { startWorld } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
-import { createTestBrowser } from './browser.ts';
-import { startWorld } from './setup.ts';
 
 export type WorldOptions = Partial<Parameters<typeof startWorld>[0]>;
 

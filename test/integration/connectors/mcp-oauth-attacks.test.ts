@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { begin, tampered, walk } from '../../harness/connect/connectors-setup.ts';
 import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
-import { begin, tampered, walk } from './setup.ts';
 import { CONTEXT } from './sightings.ts';
 
 const RESOURCE = '/.well-known/oauth-protected-resource/mcp';

@@ -7,8 +7,8 @@ import {
   createMcpOAuthConnector,
   type McpOAuthOptions,
 } from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
+import { REDIRECT_URI, SCOPES, startServer } from '../../harness/connect/connectors-setup.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
-import { REDIRECT_URI, SCOPES, startServer } from './setup.ts';
 
 const API = { clientId: 'tracker-api', clientSecret: 'api-secret' };
 

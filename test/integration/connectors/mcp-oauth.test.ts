@@ -2,8 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { canary } from '../../harness/canary.ts';
+import {
+  begin,
+  CLIENT,
+  connect,
+  expectConnected,
+  REDIRECT_URI,
+  tokensOf,
+  walk,
+} from '../../harness/connect/connectors-setup.ts';
 import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
-import { begin, CLIENT, connect, expectConnected, REDIRECT_URI, tokensOf, walk } from './setup.ts';
 import { CONTEXT, sightings } from './sightings.ts';
 
 const CLIENT_URL = 'https://parley.example/auth/client-metadata/tracker';

@@ -10,9 +10,9 @@ import {
   type NangoOptions,
 } from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
 import { canary } from '../../harness/canary.ts';
+import { SCOPES } from '../../harness/connect/connectors-setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { SCOPES } from './setup.ts';
 import { CONTEXT } from './sightings.ts';
 
 export const INTEGRATION = 'tracker';

@@ -9,7 +9,7 @@ import {
   tokensOf,
   tokenVerifier,
   walk,
-} from './setup.ts';
+} from '../../harness/connect/connectors-setup.ts';
 import { sightings } from './sightings.ts';
 
 const failed = (code: string) => ({ type: 'failed', code });

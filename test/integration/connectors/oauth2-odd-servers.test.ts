@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import { begin, connectorTo, startServer } from '../../harness/connect/connectors-setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { begin, connectorTo, startServer } from './setup.ts';
 import { CONTEXT } from './sightings.ts';
 
 type Finished = Awaited<ReturnType<Connector['finish']>>;

@@ -14,7 +14,7 @@ import {
   tokensOf,
   tokenVerifier,
   walk,
-} from './setup.ts';
+} from '../../harness/connect/connectors-setup.ts';
 import { CONTEXT } from './sightings.ts';
 
 async function refreshed(connector: Connector, credential: Parameters<Connector['refresh']>[0]) {

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { bearer, json, jsonBody, route } from '../../../services/api/src/http/route.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
-import { newOwner } from '../../contract/support/questions.ts';
+import { newOwner } from '../../harness/engines/questions.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from './call-limits.ts';
 

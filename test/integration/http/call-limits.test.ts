@@ -9,9 +9,9 @@ import { problemOf } from '../../../services/api/src/http/problem.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { elicitationRoutes } from '../../../services/api/src/surfaces/rest/elicitations.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { askQuestion, newOwner } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { askQuestion, newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from './call-limits.ts';
 

@@ -24,10 +24,10 @@ import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { startTurn } from '../../../services/api/src/turns/start.ts';
 import type { Turns } from '../../../services/api/src/turns/turns.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';
-import { newOwner } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { podOn } from '../turns/setup.ts';
+import { podOn } from '../../harness/turns/setup.ts';
 import { callLimitsOn } from './call-limits.ts';
 
 const SECRET = 'the secret of a vendor';

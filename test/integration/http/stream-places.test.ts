@@ -6,7 +6,7 @@ import {
   type StreamPlace,
   type StreamReader,
 } from '../../../services/api/src/http/limits/stream-places.ts';
-import { newOwner } from '../../contract/support/questions.ts';
+import { newOwner } from '../../harness/engines/questions.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { callLimitsOn } from './call-limits.ts';
 

@@ -1,8 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { caseOf, KINDS } from '../../harness/cli/kinds.ts';
+import {
+  type AskedOfClient,
+  CLIENTS,
+  type ClientAnswer,
+  type Shows,
+  type StockClient,
+} from '../../harness/mcp-clients/clients.ts';
+import { type McpSite, newPerson, openMcpSite, PAGE_URL } from '../../harness/mcp-clients/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { caseOf, KINDS } from '../cli/kinds.ts';
-import { type AskedOfClient, CLIENTS, type ClientAnswer, type Shows, type StockClient } from './clients.ts';
-import { type McpSite, newPerson, openMcpSite, PAGE_URL } from './setup.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { waitUntil } from '../../harness/wait-until.ts';
 import {
   beginSession,
   callMessage,
@@ -10,7 +9,7 @@ import {
   type RpcMessage,
   readReply,
   send,
-} from './raw.ts';
+} from '../../harness/mcp-clients/raw.ts';
 import {
   ANSWER_PAGE_URL,
   BODY_BYTES_MAX,
@@ -19,7 +18,8 @@ import {
   openMcpSite,
   type Person,
   UNANSWERED_MS,
-} from './setup.ts';
+} from '../../harness/mcp-clients/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 

@@ -8,9 +8,16 @@ import { challengeOf } from '../../../services/api/src/surfaces/mcp/metadata.ts'
 import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
 import type { McpRouteDeps } from '../../../services/api/src/surfaces/mcp/routes.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import {
+  beginSession,
+  callMessage,
+  exchange,
+  initializeMessage,
+  modern,
+  modernCall,
+} from '../../harness/mcp-clients/raw.ts';
+import { newPerson, openMcpSite } from '../../harness/mcp-clients/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { beginSession, callMessage, exchange, initializeMessage, modern, modernCall } from './raw.ts';
-import { newPerson, openMcpSite } from './setup.ts';
 
 it('names an address of its own to a request whose host is none', () => {
   const challenge = (host: string) =>

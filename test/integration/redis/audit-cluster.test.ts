@@ -3,10 +3,10 @@ import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { deadlinesKey, elicitationKey, inboxKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { answerQuestion, askQuestion, newOwner } from '../../contract/support/questions.ts';
+import { answerQuestion, askQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { type ClusterTopology, startCluster } from '../../harness/redis/cluster.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { startTestPod, type TestPod } from '../worker/setup.ts';
+import { startTestPod, type TestPod } from '../../harness/worker/setup.ts';
 
 let cluster: ClusterTopology;
 let pod: TestPod;

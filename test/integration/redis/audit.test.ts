@@ -19,11 +19,11 @@ import {
   newOwner,
   newStream,
   serviceOf,
-} from '../../contract/support/questions.ts';
+} from '../../harness/engines/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { single, startTestPod, type TestPod } from '../worker/setup.ts';
+import { single, startTestPod, type TestPod } from '../../harness/worker/setup.ts';
 
 const RETENTION_MS = 3_600_000;
 const NOTHING = { open: 0, oldestAgeMs: 0, repaired: 0 };

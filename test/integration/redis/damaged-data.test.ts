@@ -2,12 +2,12 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { elicitationKey, feedKey, historyKey } from '@parley/shared/redis/client/keys';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { engineOn } from '../../contract/support/engines.ts';
-import { askQuestion, newStream, serviceOf } from '../../contract/support/questions.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { askQuestion, newStream, serviceOf } from '../../harness/engines/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { single, startTestPod, type TestPod } from '../worker/setup.ts';
+import { single, startTestPod, type TestPod } from '../../harness/worker/setup.ts';
 
 let redis: RedisServer;
 let pod: TestPod;

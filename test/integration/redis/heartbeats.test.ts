@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { single } from '../worker/setup.ts';
+import { single } from '../../harness/worker/setup.ts';
 
 const LEASE_MS = 600_000;
 

@@ -4,9 +4,9 @@ import { createRedisBackend } from '@parley/shared/redis/backend';
 import { inboxKey, outboxKey, outboxTriesKey } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engineOn } from '../../contract/support/engines.ts';
-import { answerQuestion, askQuestion, newOwner } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { answerQuestion, askQuestion, newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 

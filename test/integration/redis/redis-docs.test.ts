@@ -11,8 +11,8 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dispatchOn } from '../../contract/support/engines.ts';
 import { canary } from '../../harness/canary.ts';
+import { dispatchOn } from '../../harness/engines/engines.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 

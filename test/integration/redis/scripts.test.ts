@@ -7,14 +7,14 @@ import { loadScript, scriptSource } from '@parley/shared/redis/client/script';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { turnOf } from '../../contract/cases/runs/turns.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import type { Pods } from '../../contract/support/pods.ts';
-import { answerQuestion, askQuestion, newOwner, newStream } from '../../contract/support/questions.ts';
-import { openRedisPods } from '../../contract/support/redis-pods.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import type { Pods } from '../../harness/engines/pods.ts';
+import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
+import { openRedisPods } from '../../harness/engines/redis-pods.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { single } from '../worker/setup.ts';
+import { single } from '../../harness/worker/setup.ts';
 
 const FOLDER = new URL('../../../shared/src/redis/', import.meta.url);
 const NAMES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })

@@ -2,8 +2,8 @@ import { createClient, type Elicitation } from '@parley/sdk';
 import { createElicitationEvents, createParleyProvider, type ParleyDataPart } from '@parley/sdk/ai-provider';
 import { createUIMessageStream, generateText, readUIMessageStream, streamText, type UIMessage } from 'ai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type AcpSite, openAcpSite, openQuestions } from '../../harness/acp/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type AcpSite, openAcpSite, openQuestions } from '../acp/setup.ts';
 
 let site: AcpSite;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { freePort } from '../../harness/free-port.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
 import {
   colourQuestion,
   failureOf,
@@ -14,7 +13,8 @@ import {
   serviceAt,
   userAt,
   type World,
-} from './setup.ts';
+} from '../../harness/sdk/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 /** Asking, and every way in which a question can end. */
 export function askSuite(world: () => World): void {

@@ -13,7 +13,7 @@ import {
   tokenOf,
   userAt,
   type World,
-} from './setup.ts';
+} from '../../harness/sdk/setup.ts';
 
 /** Retries, lists, errors and options. */
 export function callSuite(world: () => World): void {

@@ -5,8 +5,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChaosProxy, createChaosProxy } from '../../harness/chaos/proxy.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
+import {
+  colourQuestion,
+  newUser,
+  recordingFetch,
+  serviceAt,
+  tokenOf,
+  userAt,
+  type World,
+} from '../../harness/sdk/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { colourQuestion, newUser, recordingFetch, serviceAt, tokenOf, userAt, type World } from './setup.ts';
 
 /** Streams and inboxes. */
 export function eventSuite(world: () => World): void {

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChaosProxy, createChaosProxy } from '../../harness/chaos/proxy.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
 import {
   colourQuestion,
   type Fault,
@@ -13,7 +12,8 @@ import {
   serviceAt,
   userAt,
   type World,
-} from './setup.ts';
+} from '../../harness/sdk/setup.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 /** Waiting through faults. It kills pods, so it is the last suite. */
 export function faultSuite(world: () => World): void {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, vi } from 'vitest';
+import { startWorld, type World } from '../../harness/sdk/setup.ts';
 import { cliSuite } from '../cli/suite.ts';
 import { askSuite } from './ask.ts';
 import { callSuite } from './calls.ts';
 import { eventSuite } from './events.ts';
 import { faultSuite } from './faults.ts';
-import { startWorld, type World } from './setup.ts';
 
 // On a busy machine a pod starts slowly.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });

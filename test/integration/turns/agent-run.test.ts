@@ -20,10 +20,10 @@ import { silentTurnObserver } from '../../../services/api/src/agents/loop/observ
 import { type RunOptions, runTurn } from '../../../services/api/src/agents/loop/run.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createRunWriter } from '../../../shared/src/runs/write.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { readEntries } from '../../contract/support/observe.ts';
-import { newOwner } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { readEntries } from '../../harness/engines/observe.ts';
+import { newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 let model: ScriptedModel | undefined;

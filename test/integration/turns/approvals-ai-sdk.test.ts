@@ -17,9 +17,9 @@ import { decideTogether, endBefore } from '../../../services/api/src/turns/appro
 import { encodeTurn } from '../../../services/api/src/turns/encoder.ts';
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { readReplayFacts } from '../../../services/api/src/turns/replay.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
-import { PlainChat } from '../../unit/sdk/plain-chat.ts';
-import { podOn, saying, talk } from './setup.ts';
+import { PlainChat } from '../../harness/chat/plain-chat.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { podOn, saying, talk } from '../../harness/turns/setup.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import {
   type UIMessage,
 } from 'ai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PlainChat } from '../../unit/sdk/plain-chat.ts';
-import { type AcpSite, openAcpSite } from '../acp/setup.ts';
+import { type AcpSite, openAcpSite } from '../../harness/acp/setup.ts';
+import { PlainChat } from '../../harness/chat/plain-chat.ts';
 
 let site: AcpSite;
 beforeAll(async () => {

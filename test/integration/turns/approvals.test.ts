@@ -14,10 +14,10 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { podOn, readEvents, saying, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { createDyingBackend } from './dying-backend.ts';
-import { podOn, readEvents, saying, talk } from './setup.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {

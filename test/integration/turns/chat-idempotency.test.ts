@@ -8,11 +8,11 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-work.ts';
-import { expectRefusal } from '../../contract/support/observe.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { expectRefusal } from '../../harness/engines/observe.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { listOpen, podOn, readEvents, saying, type TestPod, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { listOpen, podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {

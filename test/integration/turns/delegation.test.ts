@@ -13,10 +13,19 @@ import {
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createDelegateTool } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import {
+  elicit,
+  listOpen,
+  podOn,
+  readEvents,
+  saying,
+  type TestAgent,
+  type TestPod,
+  talk,
+} from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { elicit, listOpen, podOn, readEvents, saying, type TestAgent, type TestPod, talk } from './setup.ts';
 
 const to = (agent: string, task: string) => ({ name: `delegate_to_${agent}`, arguments: { task } });
 const ask = (message: string) => ({ name: 'elicit', arguments: { kind: 'text', message } });

@@ -10,17 +10,25 @@ import {
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createDelegateTool } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { memoryStore } from '../../contract/support/memory-pods.ts';
-import { readEntries } from '../../contract/support/observe.ts';
-import type { Pods, Store } from '../../contract/support/pods.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
-import { openRedisPods } from '../../contract/support/redis-pods.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { memoryStore } from '../../harness/engines/memory-pods.ts';
+import { readEntries } from '../../harness/engines/observe.ts';
+import type { Pods, Store } from '../../harness/engines/pods.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { openRedisPods } from '../../harness/engines/redis-pods.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { findRedis } from '../../harness/redis/find-redis.ts';
+import {
+  elicit,
+  listOpen,
+  podOn,
+  readEvents,
+  saying,
+  type TestPod,
+  talk,
+} from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { elicit, listOpen, podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 const TOOLS = ['out', 'back', 'flaky'];
 const ask = (message: string) => ({ name: 'elicit', arguments: { kind: 'text', message } });

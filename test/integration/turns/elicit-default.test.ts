@@ -7,10 +7,10 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { listOpen, podOn, readEvents, saying, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { listOpen, podOn, readEvents, saying, talk } from './setup.ts';
 
 const QUESTIONS: Readonly<Record<string, object>> = {
   choice: {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
 import { createBufferedTurn } from '../../../services/api/src/turns/buffered.ts';
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
-import { encodeAll, replaying } from '../../unit/encoders/read.ts';
+import { encodeAll, replaying } from '../../harness/turns/read.ts';
 import {
   asked,
   feed,
@@ -15,7 +15,7 @@ import {
   say,
   started,
   step,
-} from '../../unit/encoders/turns.ts';
+} from '../../harness/turns/turns.ts';
 import { openSite, type Site } from './encoders-site.ts';
 
 let site: Site;

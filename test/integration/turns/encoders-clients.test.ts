@@ -16,7 +16,7 @@ import {
 } from '../../../services/api/src/turns/buffered.ts';
 import { completionOf } from '../../../services/api/src/turns/completion.ts';
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
-import { encodeAll, replaying } from '../../unit/encoders/read.ts';
+import { encodeAll, replaying } from '../../harness/turns/read.ts';
 import {
   asked,
   feed,
@@ -29,7 +29,7 @@ import {
   step,
   stepEnd,
   stories,
-} from '../../unit/encoders/turns.ts';
+} from '../../harness/turns/turns.ts';
 import { openAiAt, openSite, type ReadMessage, readMessage, type Site } from './encoders-site.ts';
 
 let site: Site;

@@ -15,14 +15,14 @@ import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';
 import { wireEraseUser } from '../../../services/api/src/wiring/erase-user.ts';
-import { dispatchOn } from '../../contract/support/engines.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { dispatchOn } from '../../harness/engines/engines.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { userToken } from '../../harness/tokens.ts';
+import { listOpen, podOn, saying } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
-import { listOpen, podOn, saying } from './setup.ts';
 
 const TOKEN_SECRET = 'a secret of tests, and of nothing else';
 const KEYS = [

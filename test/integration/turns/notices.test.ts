@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
 import { NotifyRules } from '@parley/shared/domain/notify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type AcpSite, openAcpSite } from '../../harness/acp/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type AcpSite, openAcpSite } from '../acp/setup.ts';
 
 const AFTER_MS = 60_000;
 

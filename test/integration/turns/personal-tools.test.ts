@@ -29,12 +29,12 @@ import { createMcpOAuthConnector } from '../../../services/api/src/surfaces/conn
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
 import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { readEntries } from '../../contract/support/observe.ts';
-import { newOwner } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { connect, connectorTo, startServer, tokenVerifier } from '../../harness/connect/connectors-setup.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { readEntries } from '../../harness/engines/observe.ts';
+import { newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { connect, connectorTo, startServer, tokenVerifier } from '../connectors/setup.ts';
 
 /** What happens while the model thinks about its second call. */
 let beforeSecond = () => {};

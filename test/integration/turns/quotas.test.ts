@@ -6,9 +6,9 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { podOn, readEvents, saying, type TestPod, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {

@@ -24,15 +24,15 @@ import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/
 import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { createConnectTargets } from '../../../services/api/src/wiring/connect-targets.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { readEntries } from '../../contract/support/observe.ts';
-import { answerQuestion, newOwner } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
 import { canary } from '../../harness/canary.ts';
+import { createTestBrowser } from '../../harness/connect/browser.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { readEntries } from '../../harness/engines/observe.ts';
+import { answerQuestion, newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { newKeys } from '../../vault/stores.ts';
-import { createTestBrowser } from '../connect/browser.ts';
 import { createPages } from '../connect/pages-server.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
 

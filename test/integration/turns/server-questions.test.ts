@@ -16,17 +16,17 @@ import { createNamedTools } from '../../../services/api/src/agents/tools/named-t
 import { createRoundSeals } from '../../../services/api/src/agents/tools/passthrough/rounds.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import type { Pods } from '../../contract/support/pods.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
-import { openRedisPods } from '../../contract/support/redis-pods.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import type { Pods } from '../../harness/engines/pods.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { openRedisPods } from '../../harness/engines/redis-pods.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { createAskingFixture, IMITATION } from '../../harness/mcp-servers/asking.ts';
 import { type Revision, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { findRedis } from '../../harness/redis/find-redis.ts';
+import { listOpen, readEvents, saying, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { listOpen, readEvents, saying, talk } from './setup.ts';
 
 const SUITE = 'the questions of an MCP server';
 const REVISIONS: readonly Revision[] = ['old', 'new'];

@@ -7,11 +7,20 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import {
+  elicit,
+  listOpen,
+  lostRun,
+  podOn,
+  readEvents,
+  saying,
+  type TestPod,
+  talk,
+} from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { createDyingBackend, DEATHS, type Death } from './dying-backend.ts';
-import { elicit, listOpen, lostRun, podOn, readEvents, saying, type TestPod, talk } from './setup.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
 const BOOK = { name: 'book', arguments: { flight: 'PA 4' } };

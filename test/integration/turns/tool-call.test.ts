@@ -23,13 +23,13 @@ import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/c
 import { type CallOutcome, createCallResult } from '../../../services/api/src/turns/call-result.ts';
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { createTurns } from '../../../services/api/src/turns/turns.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { newOwner } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { readEvents } from '../../harness/turns/setup.ts';
+import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { newKeys } from '../../vault/stores.ts';
-import { readEvents } from './setup.ts';
 
 const KEY = 'good-key-1';
 

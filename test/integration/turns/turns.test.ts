@@ -9,11 +9,11 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { expectRefusal, readEntries } from '../../contract/support/observe.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { expectRefusal, readEntries } from '../../harness/engines/observe.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { elicit, listOpen, lostRun, podOn, saying, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { elicit, listOpen, lostRun, podOn, saying, talk } from './setup.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } };
 

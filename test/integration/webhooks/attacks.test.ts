@@ -7,11 +7,11 @@ import { createMetrics } from '@parley/shared/runtime/metrics';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { createWebhookObserver } from '@parley/shared/runtime/webhooks/observer';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { answerQuestion } from '../../contract/support/questions.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
-import { bytesOf, openSite, replyWith, SECRET, startReceiver } from './setup.ts';
+import { bytesOf, openSite, replyWith, SECRET, startReceiver } from '../../harness/webhooks/setup.ts';
 
 let redis: RedisServer;
 beforeAll(async () => {

@@ -7,9 +7,9 @@ import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhoo
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { deadLetterDetailsKey, deadLettersKey } from '@parley/shared/redis/outbox/dead-letter-keys';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { answerQuestion, newOwner, QUESTIONS, serviceOf } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
+import { answerQuestion, newOwner, QUESTIONS, serviceOf } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -23,7 +23,7 @@ import {
   SLOW_MS,
   startReceiver,
   verified,
-} from './setup.ts';
+} from '../../harness/webhooks/setup.ts';
 
 // Longer than a test may take.
 const PATIENT_MS = 600_000;

@@ -3,7 +3,13 @@ import { schedule } from '@parley/shared/redis/jobs/schedules';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ClusterTopology, startCluster } from '../../harness/redis/cluster.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { allExpire, question, startTestPod, startTestWorker, type TestPod } from './setup.ts';
+import {
+  allExpire,
+  question,
+  startTestPod,
+  startTestWorker,
+  type TestPod,
+} from '../../harness/worker/setup.ts';
 
 const TIMER_QUEUES = 3;
 

@@ -18,7 +18,7 @@ import {
   startTestPod,
   startTestWorker,
   type TestPod,
-} from './setup.ts';
+} from '../../harness/worker/setup.ts';
 
 // No sweep: whatever fires, a job fired.
 const ENV = { PARLEY_SWEEP_MS: '600000', PARLEY_CANARY_MS: '200', PARLEY_DRAIN_MS: '4000' };

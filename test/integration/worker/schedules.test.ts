@@ -14,7 +14,7 @@ import {
   startTestPod,
   startTestWorker,
   type TestPod,
-} from './setup.ts';
+} from '../../harness/worker/setup.ts';
 
 const EVERY_MS = {
   sweep: 200,

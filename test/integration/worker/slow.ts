@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createEngine } from '@parley/shared/elicitations/engine';
 import { DueJobData, type Processors } from '@parley/shared/ports/jobs';
 import { silentObserver } from '@parley/shared/runtime/observer';
-import { dispatchOn } from '../../contract/support/engines.ts';
-import { SETTINGS, single, startTestPod, startTestWorker } from './setup.ts';
+import { dispatchOn } from '../../harness/engines/engines.ts';
+import { SETTINGS, single, startTestPod, startTestWorker } from '../../harness/worker/setup.ts';
 
 // A worker that writes to standard output which job it has taken, and continues a moment later: long enough to be killed
 // or frozen meanwhile. With TEST_HOLD_AT=arm it pauses after it has expired what is due, before it arms the next deadline.

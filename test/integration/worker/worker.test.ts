@@ -2,7 +2,7 @@ import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
 import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { answerQuestion, newOwner } from '../../contract/support/questions.ts';
+import { answerQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -17,7 +17,7 @@ import {
   type TestPod,
   type TestPodOptions,
   type TestWorkerOptions,
-} from './setup.ts';
+} from '../../harness/worker/setup.ts';
 
 let redis: RedisServer;
 /** Looks on; nothing fires by it. */

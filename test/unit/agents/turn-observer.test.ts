@@ -5,10 +5,10 @@ import {
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerQuestion } from '../../contract/support/questions.ts';
 import { canary } from '../../harness/canary.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { elicit, listOpen, podOn, readEvents, saying, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { elicit, listOpen, podOn, readEvents, saying, talk } from '../../integration/turns/setup.ts';
 import { smallBackend, startWatchedPod, type WatchedPod } from '../runtime/watched-pod.ts';
 
 const PRIVATE = canary('said in a turn');

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { LANGUAGES, type Language } from '../../../services/api/src/surfaces/connect/pages/language.ts';
 import { type PageOptions, renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
 import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
+import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from '../../harness/connect/connect-pages-views.ts';
 import { sized } from '../../harness/proof-size.ts';
-import { ANSWER_SAMPLES, filledAnswer, SAMPLES } from './connect-pages-views.ts';
 
 const NONCE = 'bm9uY2Utbm9uY2Utbm9uY2U';
 const OPTIONS: PageOptions = { language: 'en', nonce: NONCE, https: true, keepsOpener: false };

@@ -10,10 +10,10 @@ import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import type { FeedEntry } from '@parley/shared/ports/elicitations/feed';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { requestApproval } from '../../contract/support/approvals.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { newStream } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { requestApproval } from '../../harness/engines/approvals.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { newStream } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 
 const stream = newStream();
 const target = { id: 'a', url: 'https://receiver.example', token: '', version: '1.0' } as const;

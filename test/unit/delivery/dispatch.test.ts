@@ -9,9 +9,9 @@ import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { describe, expect, it } from 'vitest';
-import { engineOn } from '../../contract/support/engines.ts';
-import { askQuestion } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { askQuestion } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 type Handle = DeliveryKind['handle'];

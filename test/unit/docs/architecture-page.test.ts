@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { architecturePage } from '../../../infra/docs/architecture-page.ts';
-import { readSources } from '../../house/check-house.ts';
+import { readSources } from '../../../infra/house/check-house.ts';
 
 const root = new URL('../../../', import.meta.url);
 const page = readFileSync(new URL('docs/architecture.md', root), 'utf8');

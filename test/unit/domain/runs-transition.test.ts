@@ -3,14 +3,14 @@ import { DETACHED, UNOWNED } from '@parley/shared/domain/runs/run';
 import { RUN_STATES, RUN_TRANSITIONS, stateOf, transitionRun } from '@parley/shared/domain/runs/transition';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../harness/proof-size.ts';
 import {
   RUN_CELLS,
   RUN_COLUMNS,
   RUN_FROMS,
   type RunColumn,
   type RunFrom,
-} from '../../contract/cases/runs/transition-table.ts';
-import { sized } from '../../harness/proof-size.ts';
+} from '../../harness/tables/run-transitions.ts';
 
 type AnyCommand = { [Type in RunCommandType]: RunCommand<Type> }[RunCommandType];
 

@@ -6,6 +6,8 @@ import { type Decision, type Step, transition } from '@parley/shared/domain/elic
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { contentFor, QUESTIONS } from '../../harness/engines/questions.ts';
+import { sized } from '../../harness/proof-size.ts';
 import {
   CELLS,
   COLUMNS,
@@ -13,9 +15,7 @@ import {
   type From,
   KINDS,
   type Kind,
-} from '../../contract/cases/elicitations/transition-table.ts';
-import { contentFor, QUESTIONS } from '../../contract/support/questions.ts';
-import { sized } from '../../harness/proof-size.ts';
+} from '../../harness/tables/elicitation-transitions.ts';
 
 const CREATED_AT = 1_700_000_000_000;
 const EXPIRES_AT = CREATED_AT + 600_000;

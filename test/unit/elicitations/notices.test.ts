@@ -4,10 +4,10 @@ import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { OWNER_RECORDS_MAX } from '@parley/shared/ports/owner-records';
 import { expect, it } from 'vitest';
 import { createSeenNotes } from '../../../services/api/src/agents/loop/reach.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { FAMILY_DRIVERS } from '../../contract/support/families.ts';
-import { newStream } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { FAMILY_DRIVERS } from '../../harness/engines/families.ts';
+import { newStream } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 
 const HOUR_MS = 3_600_000;
 const notify = NotifyRules.parse({ channel: 'slack', afterSeconds: 60 });

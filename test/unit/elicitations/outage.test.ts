@@ -2,10 +2,10 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { BusSignal, Topic } from '@parley/shared/ports/elicitations/event-bus';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { engineOn } from '../../contract/support/engines.ts';
-import { callOutcome, readAll } from '../../contract/support/observe.ts';
-import { answerQuestion, askQuestion, newStream, serviceOf } from '../../contract/support/questions.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { callOutcome, readAll } from '../../harness/engines/observe.ts';
+import { answerQuestion, askQuestion, newStream, serviceOf } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 
 const RECHECK_MS = 1_000;
 const GRACE_MS = 2_000;

@@ -5,7 +5,7 @@ import { describe, expect, it, test } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
 import { encodeTurn } from '../../../services/api/src/turns/encoder.ts';
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
-import { chunksOf, encodeAll, eventsOf, type Reader, replaying } from './read.ts';
+import { chunksOf, encodeAll, eventsOf, type Reader, replaying } from '../../harness/turns/read.ts';
 import {
   asked,
   CANARY,
@@ -19,7 +19,7 @@ import {
   step,
   stepEnd,
   stories,
-} from './turns.ts';
+} from '../../harness/turns/turns.ts';
 
 /** Every key that version 6.0.44 allows on a chunk; it refuses the others, and its reader's stream ends. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {

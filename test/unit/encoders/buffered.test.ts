@@ -20,7 +20,7 @@ import {
   step,
   stepEnd,
   stories,
-} from './turns.ts';
+} from '../../harness/turns/turns.ts';
 
 function collected(items: readonly WatchItem[]) {
   const turn = createBufferedTurn();

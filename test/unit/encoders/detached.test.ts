@@ -6,8 +6,8 @@ import { createOpenAiEncoder } from '../../../services/api/src/surfaces/openai/e
 import { createDetachmentScan } from '../../../services/api/src/turns/detachment.ts';
 import type { ReplayFacts } from '../../../services/api/src/turns/replay.ts';
 import { createSupersededScan } from '../../../services/api/src/turns/superseded.ts';
-import { chunksOf, encodeAll } from './read.ts';
-import { asked, feed, finished, question, say, started, step } from './turns.ts';
+import { chunksOf, encodeAll } from '../../harness/turns/read.ts';
+import { asked, feed, finished, question, say, started, step } from '../../harness/turns/turns.ts';
 
 const detached = { type: 'turn-detached' } as const;
 const attached = { type: 'turn-attached' } as const;

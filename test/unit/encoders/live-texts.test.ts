@@ -7,7 +7,18 @@ import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/en
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
 import { readReplayFacts } from '../../../services/api/src/turns/replay.ts';
 import { sized } from '../../harness/proof-size.ts';
-import { asked, feed, finished, question, restart, said, say, started, step, stepEnd } from './turns.ts';
+import {
+  asked,
+  feed,
+  finished,
+  question,
+  restart,
+  said,
+  say,
+  started,
+  step,
+  stepEnd,
+} from '../../harness/turns/turns.ts';
 
 type Appended = Parameters<typeof feed>[0][number];
 

@@ -8,7 +8,7 @@ import {
   type OpenAiOptions,
 } from '../../../services/api/src/surfaces/openai/encoder.ts';
 import type { ChatCompletionChunk } from '../../../services/api/src/surfaces/openai/shapes.ts';
-import { chunksOf, encodeAll, eventsOf } from './read.ts';
+import { chunksOf, encodeAll, eventsOf } from '../../harness/turns/read.ts';
 import {
   asked,
   CANARY,
@@ -22,7 +22,7 @@ import {
   step,
   stepEnd,
   stories,
-} from './turns.ts';
+} from '../../harness/turns/turns.ts';
 
 const DEFAULTS: OpenAiOptions = {
   model: 'helper',

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { jsonLine } from '../../../services/api/src/turns/plain.ts';
 import { createPieces } from '../../../services/api/src/turns/text.ts';
-import { HOSTILE_TEXTS } from './turns.ts';
+import { HOSTILE_TEXTS } from '../../harness/turns/turns.ts';
 
 const text = fc.oneof(fc.constantFrom(...HOSTILE_TEXTS), fc.string({ unit: 'binary' }));
 

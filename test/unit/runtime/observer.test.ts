@@ -4,9 +4,9 @@ import type { Row } from '@parley/shared/domain/elicitations/row';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createObserver } from '@parley/shared/runtime/observer';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { engineOn, withoutRows } from '../../contract/support/engines.ts';
-import { answerQuestion, askQuestion, newOwner, serviceOf } from '../../contract/support/questions.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
+import { engineOn, withoutRows } from '../../harness/engines/engines.ts';
+import { answerQuestion, askQuestion, newOwner, serviceOf } from '../../harness/engines/questions.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { smallBackend, startWatchedPod, type WatchedPod } from './watched-pod.ts';
 

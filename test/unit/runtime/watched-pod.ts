@@ -13,8 +13,8 @@ import { createObserver } from '@parley/shared/runtime/observer';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import type { TurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createTurnObserver } from '../../../services/api/src/wiring/turn-observer.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
 /** A pod's engine on some backend, and everything its observer let out. */

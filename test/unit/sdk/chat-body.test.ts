@@ -1,6 +1,6 @@
 import type { UIMessage } from 'ai';
 import { expect, it } from 'vitest';
-import { stream, textOfLines } from './chat-server.ts';
+import { stream, textOfLines } from '../../harness/chat/chat-server.ts';
 import { chunksIn, sent, serveChats, transportTo, whole } from './chat-turn.ts';
 
 /** The server's limits. */

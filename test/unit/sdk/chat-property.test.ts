@@ -5,11 +5,11 @@ import type { UIMessageChunk } from 'ai';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
-import { chunksOf, encodeAll, replaying } from '../encoders/read.ts';
-import { stories } from '../encoders/turns.ts';
-import { type Move, stream } from './chat-server.ts';
+import { type Move, stream } from '../../harness/chat/chat-server.ts';
+import { PlainChat } from '../../harness/chat/plain-chat.ts';
+import { chunksOf, encodeAll, replaying } from '../../harness/turns/read.ts';
+import { stories } from '../../harness/turns/turns.ts';
 import { serveChats } from './chat-turn.ts';
-import { PlainChat } from './plain-chat.ts';
 
 const { server } = await serveChats();
 

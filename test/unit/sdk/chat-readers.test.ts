@@ -8,8 +8,16 @@ import {
   isTurnWaiting,
 } from '@parley/sdk/chat';
 import { describe, expect, it } from 'vitest';
+import {
+  type Line,
+  type Move,
+  nothingRuns,
+  refuse,
+  stream,
+  textOfLines,
+} from '../../harness/chat/chat-server.ts';
+import { PlainChat } from '../../harness/chat/plain-chat.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { type Line, type Move, nothingRuns, refuse, stream, textOfLines } from './chat-server.ts';
 import {
   callsAfter,
   chunksIn,
@@ -27,7 +35,6 @@ import {
   startStep,
   whole,
 } from './chat-turn.ts';
-import { PlainChat } from './plain-chat.ts';
 
 const { server, transportWith } = await serveChats();
 

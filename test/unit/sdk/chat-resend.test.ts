@@ -1,8 +1,8 @@
 import { isChatStreamError, type ParleyChatTransport } from '@parley/sdk/chat';
 import { describe, expect, it } from 'vitest';
-import { keepTurns, loseReply, refuse, reply } from './chat-server.ts';
+import { keepTurns, loseReply, refuse, reply } from '../../harness/chat/chat-server.ts';
+import { PlainChat } from '../../harness/chat/plain-chat.ts';
 import { IMPATIENT, serveChats, transportTo, whole } from './chat-turn.ts';
-import { PlainChat } from './plain-chat.ts';
 
 const { server } = await serveChats();
 

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { loseReply, type Move, refuse, reply, stream, textOfLines } from '../../harness/chat/chat-server.ts';
+import { PlainChat } from '../../harness/chat/plain-chat.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { loseReply, type Move, refuse, reply, stream, textOfLines } from './chat-server.ts';
 import {
   callsAfter,
   chunksIn,
@@ -13,7 +14,6 @@ import {
   serveChats,
   whole,
 } from './chat-turn.ts';
-import { PlainChat } from './plain-chat.ts';
 
 const { server, transportWith } = await serveChats();
 

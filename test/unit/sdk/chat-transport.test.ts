@@ -12,7 +12,7 @@ import {
   reply,
   stream,
   textOfLines,
-} from './chat-server.ts';
+} from '../../harness/chat/chat-server.ts';
 import {
   callsAfter,
   chunksIn,

@@ -2,7 +2,7 @@
 import { type ChatTransportOptions, createChatTransport, isChatStreamError } from '@parley/sdk/chat';
 import type { UIMessage, UIMessageChunk } from 'ai';
 import { afterAll } from 'vitest';
-import { type ChatServer, type Line, startChatServer, textOfLines } from './chat-server.ts';
+import { type ChatServer, type Line, startChatServer, textOfLines } from '../../harness/chat/chat-server.ts';
 
 export const start: Line = { id: '9-1', data: { type: 'start', messageId: 'm1' } };
 export const startStep: Line = { id: '9-2', data: { type: 'start-step' } };

@@ -14,7 +14,7 @@ import {
 import { argumentsText } from '../../../services/api/src/surfaces/slack/mapping/arguments.ts';
 import { editableArguments, editOf } from '../../../services/api/src/surfaces/slack/mapping/edit.ts';
 import { stepCallsMessage, stepMessage } from '../../../services/api/src/surfaces/slack/mapping/step.ts';
-import { CALL } from '../../contract/support/approvals.ts';
+import { CALL } from '../../harness/engines/approvals.ts';
 import { faultOfMessage, faultOfView } from '../../harness/slack/blocks.ts';
 
 const PRIVATE = { user: 'U1', isPrivate: true };

@@ -8,8 +8,8 @@ import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kin
 import { sendReminders } from '../../../services/api/src/surfaces/slack/delivery/notice.ts';
 import { turnTask } from '../../../services/api/src/surfaces/slack/delivery/turn.ts';
 import { turnOf } from '../../contract/cases/runs/turns.ts';
-import { decideAs, requestApproval } from '../../contract/support/approvals.ts';
-import { askKind, newOwner } from '../../contract/support/questions.ts';
+import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { askKind, newOwner } from '../../harness/engines/questions.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { newTs, type SlackMessage } from '../../harness/slack/state.ts';
 import { waitUntil } from '../../harness/wait-until.ts';

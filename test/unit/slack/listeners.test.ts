@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { createSlackApp } from '../../../services/api/src/surfaces/slack/app.ts';
 import type { ListenerDeps } from '../../../services/api/src/surfaces/slack/listeners/deps.ts';
 import { createInstallations } from '../../../services/api/src/surfaces/slack/store/installations.ts';
-import { askKind, newOwner, newStream } from '../../contract/support/questions.ts';
+import { askKind, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { newTs } from '../../harness/slack/state.ts';
 import { SETTINGS, slackParts } from './parts.ts';

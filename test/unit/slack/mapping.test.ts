@@ -26,7 +26,7 @@ import {
 import { createReply } from '../../../services/api/src/surfaces/slack/mapping/reply.ts';
 import { stepCallsMessage, stepMessage } from '../../../services/api/src/surfaces/slack/mapping/step.ts';
 import { escaped, piecesOf } from '../../../services/api/src/surfaces/slack/mapping/text.ts';
-import { CALL } from '../../contract/support/approvals.ts';
+import { CALL } from '../../harness/engines/approvals.ts';
 import { faultOfMessage, faultOfView } from '../../harness/slack/blocks.ts';
 import { formSchema } from '../domain/form-arbitraries.ts';
 

@@ -4,8 +4,8 @@ import type { SlackDeliveryDeps } from '../../../services/api/src/surfaces/slack
 import { createLinks } from '../../../services/api/src/surfaces/slack/store/links.ts';
 import { createSlackThreads } from '../../../services/api/src/surfaces/slack/store/threads.ts';
 import { createSlackWeb } from '../../../services/api/src/surfaces/slack/web.ts';
-import { engineOn } from '../../contract/support/engines.ts';
-import { ROOMY } from '../../contract/support/settings.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { startSlack } from '../../harness/slack/slack.ts';
 
 export const SETTINGS = {

@@ -1,9 +1,9 @@
 import type { BusSignal, EventBus, Subscription, Topic } from '@parley/shared/ports/elicitations/event-bus';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import type { ApprovalBuses, ToolApproval } from '../../../harness/engines/pods.ts';
+import { newOwner, newStream } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import type { ApprovalBuses, ToolApproval } from '../../support/pods.ts';
-import { newOwner, newStream } from '../../support/questions.ts';
 
 interface Listener extends Subscription {
   readonly signals: BusSignal<ToolApproval>[];

@@ -3,9 +3,9 @@ import { mintElicitationId } from '@parley/shared/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type { DeadLetter, DeadLetters } from '@parley/shared/ports/delivery/dead-letters';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { newOwner } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { newOwner } from '../../support/questions.ts';
 
 const A_DAY = 86_400_000;
 

@@ -7,10 +7,8 @@ import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { OutboxEntry, OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../harness/wait-until.ts';
-import { createGate } from '../../../vault/gate.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
 import {
   answerQuestion,
   askKind,
@@ -18,7 +16,9 @@ import {
   newOwner,
   newStream,
   serviceOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
+import { createGate } from '../../../harness/vault/gate.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 import { turnOf } from '../runs/turns.ts';
 
 const ROOM = { 'resume-run': 100, webhook: 100 };

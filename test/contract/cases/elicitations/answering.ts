@@ -1,8 +1,8 @@
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import { describe, expect, it } from 'vitest';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { expectRefusal, readEntries } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { expectRefusal, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -11,7 +11,7 @@ import {
   QUESTIONS,
   serviceOf,
   userOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
 
 const AWAY = new Error('the reply was lost');
 

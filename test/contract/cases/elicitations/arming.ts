@@ -2,11 +2,17 @@ import { bucketOf, type Owner } from '@parley/shared/domain/ids';
 import type { ArmedDeadline } from '@parley/shared/ports/elicitations/deadlines';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { type EngineOptions, engineOn, withoutRows } from '../../../harness/engines/engines.ts';
+import { readEntries } from '../../../harness/engines/observe.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  newOwner,
+  newStream,
+  serviceOf,
+} from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { type EngineOptions, engineOn, withoutRows } from '../../support/engines.ts';
-import { readEntries } from '../../support/observe.ts';
-import { answerQuestion, askQuestion, newOwner, newStream, serviceOf } from '../../support/questions.ts';
 
 const BATCH = 100;
 /** Longer than the timeouts of this file, and shorter than those of others. */

@@ -1,9 +1,9 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { bucketOf, bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { describe, expect, it } from 'vitest';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { callOutcome, expectRefusal, readEntries } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { callOutcome, expectRefusal, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -13,7 +13,7 @@ import {
   QUESTIONS,
   serviceOf,
   userOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
 
 /** What a question is once it was asked, and what cannot be asked. */
 export function askingContract(contract: Contract): void {

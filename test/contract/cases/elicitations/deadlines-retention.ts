@@ -6,10 +6,9 @@ import { BUCKET_COUNT, bucketOf } from '@parley/shared/domain/ids';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn, withoutRows } from '../../support/engines.ts';
-import { callOutcome, expectRefusal, readEntries } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn, withoutRows } from '../../../harness/engines/engines.ts';
+import { callOutcome, expectRefusal, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -17,7 +16,8 @@ import {
   newOwner,
   newStream,
   serviceOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 /** Deadlines without a waiter, and deletion after the retention. */
 export function leavingContract(contract: Contract): void {

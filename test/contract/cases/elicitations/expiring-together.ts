@@ -3,12 +3,12 @@ import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn, withoutRows } from '../../../harness/engines/engines.ts';
+import { FAMILY_DRIVERS } from '../../../harness/engines/families.ts';
+import { readEntries } from '../../../harness/engines/observe.ts';
+import { answerQuestion, askQuestion, newStream, serviceOf } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn, withoutRows } from '../../support/engines.ts';
-import { FAMILY_DRIVERS } from '../../support/families.ts';
-import { readEntries } from '../../support/observe.ts';
-import { answerQuestion, askQuestion, newStream, serviceOf } from '../../support/questions.ts';
 
 const AT_ONCE = 0.001;
 /** Of each of two families more than one script handles at a time, over many buckets. */

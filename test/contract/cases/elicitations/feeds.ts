@@ -2,10 +2,9 @@ import { eventNumberOf, formatFeedPosition } from '@parley/shared/domain/events'
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { EventBus, Topic } from '@parley/shared/ports/elicitations/event-bus';
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { readAll, readEntries } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { readAll, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -14,7 +13,8 @@ import {
   QUESTIONS,
   send,
   serviceOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 const SECRET = 'hunter2-the-answer';
 

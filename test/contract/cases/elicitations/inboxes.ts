@@ -3,10 +3,9 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { InboxItem } from '@parley/shared/elicitations/inbox';
 import type { Backend } from '@parley/shared/ports/backend';
 import { afterEach, describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { deafEngineOn, engineOn } from '../../support/engines.ts';
-import { type Reader, readAll } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
+import { type Reader, readAll } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -14,7 +13,8 @@ import {
   QUESTIONS,
   send,
   serviceOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 const SECRET = 'hunter2-the-answer';
 

@@ -1,10 +1,9 @@
 import { transition } from '@parley/shared/domain/elicitations/transition';
 import type { Timers } from '@parley/shared/ports/timers';
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { expectRefusal } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { expectRefusal } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -13,7 +12,8 @@ import {
   QUESTIONS,
   send,
   serviceOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 const SERVER_URL = 'url, server completion';
 

@@ -4,8 +4,8 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import type { PageRequest } from '@parley/shared/ports/elicitations/elicitations';
 import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
 import { describe, expect, it } from 'vitest';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -13,7 +13,7 @@ import {
   QUESTIONS,
   send,
   serviceOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
 
 /** Walks a list to its end. */
 async function walk(engine: Engine, request: PageRequest): Promise<Row[]> {

@@ -2,10 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { callOutcome, readEntries } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { callOutcome, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -13,8 +12,9 @@ import {
   QUESTIONS,
   send,
   serviceOf,
-} from '../../support/questions.ts';
-import { COLUMNS } from './transition-table.ts';
+} from '../../../harness/engines/questions.ts';
+import { COLUMNS } from '../../../harness/tables/elicitation-transitions.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
 

@@ -3,12 +3,19 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { callOutcome, readEntries } from '../../../harness/engines/observe.ts';
+import { askKind, newStream, send, serviceOf } from '../../../harness/engines/questions.ts';
 import { sized } from '../../../harness/proof-size.ts';
+import {
+  CELLS,
+  COLUMNS,
+  type Column,
+  type From,
+  KINDS,
+  type Kind,
+} from '../../../harness/tables/elicitation-transitions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { callOutcome, readEntries } from '../../support/observe.ts';
-import { askKind, newStream, send, serviceOf } from '../../support/questions.ts';
-import { CELLS, COLUMNS, type Column, type From, KINDS, type Kind } from './transition-table.ts';
 
 const SLOTS = 4;
 const RUNS = sized(400, 40);

@@ -5,9 +5,9 @@ import type { AskResult } from '@parley/shared/elicitations/asking/ask';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { callOutcome, expectRefusal, readEntries } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { callOutcome, expectRefusal, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -16,7 +16,7 @@ import {
   newStream,
   serviceOf,
   userOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
 
 const AWAY = new Error('the reply was lost');
 

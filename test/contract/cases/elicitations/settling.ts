@@ -3,11 +3,18 @@ import { isTerminal, type Status } from '@parley/shared/domain/elicitations/stat
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { callOutcome, readEntries } from '../../../harness/engines/observe.ts';
+import { askKind, askQuestion, newStream, send, serviceOf } from '../../../harness/engines/questions.ts';
+import {
+  CELLS,
+  type Cell,
+  type Column,
+  type From,
+  KINDS,
+  type Kind,
+} from '../../../harness/tables/elicitation-transitions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { callOutcome, readEntries } from '../../support/observe.ts';
-import { askKind, askQuestion, newStream, send, serviceOf } from '../../support/questions.ts';
-import { CELLS, type Cell, type Column, type From, KINDS, type Kind } from './transition-table.ts';
 
 // Ended at its first look: a deadline so near that it has passed when the store is asked again.
 const AT_ONCE = 0.001;

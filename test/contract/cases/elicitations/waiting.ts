@@ -2,10 +2,9 @@ import type { Backend } from '@parley/shared/ports/backend';
 import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
-import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { deafBus, deafEngineOn, engineOn } from '../../support/engines.ts';
-import { expectRefusal, readAll } from '../../support/observe.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { deafBus, deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
+import { expectRefusal, readAll } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -15,7 +14,8 @@ import {
   send,
   serviceOf,
   userOf,
-} from '../../support/questions.ts';
+} from '../../../harness/engines/questions.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 /** An engine that notes how its waiters learnt of the end, and how often it has read. */
 function notingEngine(backend: Backend) {

@@ -3,10 +3,16 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Contract } from '../../support/contract.ts';
-import { deafEngineOn, engineOn } from '../../support/engines.ts';
-import { expectRefusal, type Reader, readAll } from '../../support/observe.ts';
-import { answerQuestion, askQuestion, newStream, QUESTIONS, send } from '../../support/questions.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
+import { expectRefusal, type Reader, readAll } from '../../../harness/engines/observe.ts';
+import {
+  answerQuestion,
+  askQuestion,
+  newStream,
+  QUESTIONS,
+  send,
+} from '../../../harness/engines/questions.ts';
 
 const SECRET = 'hunter2-the-answer';
 

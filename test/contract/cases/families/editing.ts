@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { CALL, decideAs, requestApproval } from '../../support/approvals.ts';
-import type { Contract } from '../../support/contract.ts';
-import { callOutcome } from '../../support/observe.ts';
-import { newStream, serviceOf } from '../../support/questions.ts';
+import { CALL, decideAs, requestApproval } from '../../../harness/engines/approvals.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { callOutcome } from '../../../harness/engines/observe.ts';
+import { newStream, serviceOf } from '../../../harness/engines/questions.ts';
 
 /** What approvals have and no other family: edited arguments, masks, and remembering. */
 export function approvalContract(contract: Contract): void {

@@ -3,11 +3,11 @@ import { bucketOf } from '@parley/shared/domain/ids';
 import { NotifyRules } from '@parley/shared/domain/notify';
 import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { FAMILY_DRIVERS } from '../../../harness/engines/families.ts';
+import { callOutcome, readAll, readEntries } from '../../../harness/engines/observe.ts';
+import { newStream, userOf } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { FAMILY_DRIVERS } from '../../support/families.ts';
-import { callOutcome, readAll, readEntries } from '../../support/observe.ts';
-import { newStream, userOf } from '../../support/questions.ts';
 
 const AT_ONCE = 0.001;
 const NOTIFY = NotifyRules.parse({ channel: 'slack', afterSeconds: 60 });

@@ -5,10 +5,10 @@ import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { dispatchOn, engineOn } from '../../../harness/engines/engines.ts';
+import { answerQuestion, askQuestion, newStream, serviceOf } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { dispatchOn, engineOn } from '../../support/engines.ts';
-import { answerQuestion, askQuestion, newStream, serviceOf } from '../../support/questions.ts';
 
 const ROOM = { 'resume-run': 100, webhook: 100 };
 

@@ -2,10 +2,10 @@ import type { CallRecord, RunRef } from '@parley/shared/domain/runs/run';
 import { type Message, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { RunNote, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { readEntries } from '../../../harness/engines/observe.ts';
+import { newOwner } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { readEntries } from '../../support/observe.ts';
-import { newOwner } from '../../support/questions.ts';
 import { textWrite, turnOf } from './turns.ts';
 
 const SAID: Message = { role: 'assistant', content: 'Done' };

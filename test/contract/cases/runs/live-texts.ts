@@ -2,9 +2,9 @@ import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import type { RunText } from '@parley/shared/ports/runs/runs';
 import { createRunWriter } from '@parley/shared/runs/write';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Contract } from '../../support/contract.ts';
-import { readAll, readEntries } from '../../support/observe.ts';
-import { newOwner } from '../../support/questions.ts';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { readAll, readEntries } from '../../../harness/engines/observe.ts';
+import { newOwner } from '../../../harness/engines/questions.ts';
 import { textWrite, turnOf } from './turns.ts';
 
 /** Text that follows the run's event with this number. */

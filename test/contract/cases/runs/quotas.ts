@@ -4,11 +4,11 @@ import type { Message } from '@parley/shared/domain/runs/run';
 import type { ChatQuotas } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { answerQuestion, askQuestion, newOwner } from '../../../harness/engines/questions.ts';
+import { ROOMY } from '../../../harness/engines/settings.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { answerQuestion, askQuestion, newOwner } from '../../support/questions.ts';
-import { ROOMY } from '../../support/settings.ts';
 import { textWrite, turnOf } from './turns.ts';
 
 const A_DAY_MS = 86_400_000;

@@ -4,11 +4,12 @@ import type { Backend } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { readEntries } from '../../../harness/engines/observe.ts';
+import { answerQuestion, askQuestion, newStream } from '../../../harness/engines/questions.ts';
 import { sized } from '../../../harness/proof-size.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { readEntries } from '../../support/observe.ts';
-import { answerQuestion, askQuestion, newStream } from '../../support/questions.ts';
+import { runCell } from '../../../harness/tables/run-transitions.ts';
 import {
   apply,
   beginOf,
@@ -22,7 +23,6 @@ import {
   TOO_LARGE,
   TURN_BYTES_MAX,
 } from './run-model.ts';
-import { runCell } from './transition-table.ts';
 import { textWrite, turnOf } from './turns.ts';
 
 const PLAYS = sized(500, 50);

@@ -1,7 +1,12 @@
 import { DETACHED, type RunRequest, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
 import fc from 'fast-check';
-import { RUN_COLUMNS, type RunCell, type RunColumn, type RunFrom } from './transition-table.ts';
+import {
+  RUN_COLUMNS,
+  type RunCell,
+  type RunColumn,
+  type RunFrom,
+} from '../../../harness/tables/run-transitions.ts';
 
 export const SLOTS = 3;
 export const TURN_BYTES_MAX = 4_000;

@@ -6,9 +6,9 @@ import type { RunConsumer } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
 import { offerOrphans } from '@parley/shared/runs/offer-orphans';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { newStream } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { newStream } from '../../support/questions.ts';
 
 /** Turns of pods that died, and how they come to others. */
 export function runQueueContract(contract: Contract): void {

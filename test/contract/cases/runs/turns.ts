@@ -6,11 +6,11 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
+import type { Contract } from '../../../harness/engines/contract.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
+import { readEntries } from '../../../harness/engines/observe.ts';
+import { answerQuestion, inputFor, newOwner } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import type { Contract } from '../../support/contract.ts';
-import { engineOn } from '../../support/engines.ts';
-import { readEntries } from '../../support/observe.ts';
-import { answerQuestion, inputFor, newOwner } from '../../support/questions.ts';
 
 const HELLO: Message = { role: 'user', content: 'Hello' };
 

@@ -1,0 +1,104 @@
+import { inspect } from 'node:util';
+import { onTestFinished } from 'vitest';
+import {
+  type AuthorizationServer,
+  type AuthorizationServerOptions,
+  startAuthorizationServer,
+} from '../../../infra/demo/stand-ins/authorization-server/authorization-server.ts';
+import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
+import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
+import type {
+  Connected,
+  Connector,
+  Redirect,
+} from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import { createOAuth2Connector } from '../../../services/api/src/surfaces/connect/connectors/oauth2.ts';
+import type { OAuth2Options } from '../../../services/api/src/surfaces/connect/connectors/oauth2-options.ts';
+import { CONTEXT } from '../../integration/connectors/sightings.ts';
+import { canary } from '../canary.ts';
+
+export const REDIRECT_URI = 'http://127.0.0.1:9/auth/callback/tracker';
+export const RESOURCE = 'http://127.0.0.1:9/mcp';
+export const SCOPES = ['issues:read', 'issues:write'];
+export const CLIENT = { clientId: 'parley', clientSecret: canary('client-secret') };
+/** A client without a secret. */
+export const PUBLIC_CLIENT = 'public';
+const API = { clientId: 'tracker-api', clientSecret: 'api-secret' };
+
+/** A tracker's authorization server that ends with the test. */
+export async function startServer(
+  options: Partial<AuthorizationServerOptions> = {},
+): Promise<AuthorizationServer> {
+  const server = await startAuthorizationServer({
+    name: 'Tracker',
+    users: ['ada', 'bob'],
+    scopes: SCOPES,
+    resources: [RESOURCE],
+    clients: [
+      { ...CLIENT, redirectUris: [REDIRECT_URI] },
+      { clientId: PUBLIC_CLIENT, redirectUris: [REDIRECT_URI] },
+      { ...API, redirectUris: [] },
+    ],
+    ...options,
+  });
+  onTestFinished(() => server.close());
+  return server;
+}
+
+/** A connector to that server; `options` say what is special. */
+export function connectorTo(server: AuthorizationServer, options: Partial<OAuth2Options> = {}): Connector {
+  return createOAuth2Connector({
+    id: 'tracker',
+    server: { issuer: server.issuer },
+    ...(options.clientId === PUBLIC_CLIENT ? { clientId: PUBLIC_CLIENT } : CLIENT),
+    scopes: SCOPES,
+    redirectUri: REDIRECT_URI,
+    allowLoopbackHttp: true,
+    ...options,
+  });
+}
+
+/** What the tracker's API would say about a token. */
+export function tokenVerifier({ issuer }: AuthorizationServer, resource?: string) {
+  return createTokenVerifier({ issuer, ...API, ...(resource !== undefined && { resource }) });
+}
+
+/** Begins a flow that must lead to a provider. */
+export async function begin(connector: Connector): Promise<Redirect> {
+  const begun = await connector.begin(CONTEXT);
+  if (begun.type !== 'redirect') throw new Error(`expected a redirect: ${inspect(begun)}`);
+  return begun;
+}
+
+/** Begins a flow and goes through the provider's pages; returns the callback that came of it. */
+export async function walk(connector: Connector, user = 'ada', consent: 'accept' | 'refuse' = 'accept') {
+  const begun = await begin(connector);
+  const callback = await walkSignIn({ url: begun.url, user, consent });
+  return { begun, keep: begun.keep, callback, input: { type: 'callback', url: callback } as const };
+}
+
+/** A whole flow that must end well. */
+export async function connect(connector: Connector, user = 'ada'): Promise<Connected> {
+  const { input, keep } = await walk(connector, user);
+  return expectConnected(await connector.finish(input, keep));
+}
+
+export function expectConnected(result: Awaited<ReturnType<Connector['finish']>>): Connected {
+  if (result.type !== 'connected') throw new Error(`expected a credential: ${inspect(result)}`);
+  return result;
+}
+
+/** The OAuth credential of a flow that ended well, with the tokens that must be there. */
+export function tokensOf({ credential }: Pick<Connected, 'credential'>) {
+  if (credential.kind !== 'oauth2' || credential.refreshToken === undefined)
+    throw new Error('expected an access token and a refresh token');
+  return { ...credential, refreshToken: credential.refreshToken };
+}
+
+/** Changes one parameter of a callback; `undefined` takes it away. */
+export function tampered(callback: string, name: string, value: string | undefined): string {
+  const url = new URL(callback);
+  if (value === undefined) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  return url.href;
+}

@@ -1,0 +1,78 @@
+import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import type { Feed, FeedEntry } from '@parley/shared/ports/elicitations/feed';
+import { waitUntil } from '../wait-until.ts';
+
+/** The error of a call that must be refused. */
+export async function expectRefusal(call: Promise<unknown>): Promise<ParleyError> {
+  try {
+    await call;
+  } catch (error) {
+    if (isParleyError(error)) return error;
+    throw error;
+  }
+  throw new Error('The call was not refused.');
+}
+
+/** How a call ended: its value, or its refusal. Any other error is thrown on. */
+export async function callOutcome<T>(call: Promise<T>): Promise<{ value: T } | { refusal: ParleyError }> {
+  try {
+    return { value: await call };
+  } catch (error) {
+    if (isParleyError(error)) return { refusal: error };
+    throw error;
+  }
+}
+
+/** A whole feed, read in pages of `limit`; empty when there is none. */
+export async function readEntries(feed: Feed, stream: StreamRef, limit = 50): Promise<FeedEntry[]> {
+  const entries: FeedEntry[] = [];
+  for (;;) {
+    const page = await feed.read(stream, entries.at(-1)?.position, limit);
+    if (page.type === 'reset') throw new Error('The feed was reset while it was read.');
+    if (page.type === 'none' || page.entries.length === 0) return entries;
+    entries.push(...page.entries);
+  }
+}
+
+export interface Reader<T> {
+  /** Everything that came, in order. */
+  readonly seen: readonly T[];
+  /** How it ended, once it has: with an error, or `done`. */
+  readonly end: unknown;
+  /** Waits until `count` things came, and returns them. */
+  first(count: number): Promise<readonly T[]>;
+  ended(): Promise<unknown>;
+}
+
+/** Reads a generator in the background. */
+export function readAll<T>(items: AsyncIterable<T>): Reader<T> {
+  const seen: T[] = [];
+  let end: unknown;
+  const run = async () => {
+    for await (const item of items) seen.push(item);
+  };
+  run().then(
+    () => {
+      end = 'done';
+    },
+    (error: unknown) => {
+      end = error;
+    },
+  );
+  return {
+    seen,
+    get end() {
+      return end;
+    },
+    async first(count) {
+      await waitUntil(() => seen.length >= count || end !== undefined, {
+        what: `${count} items`,
+        everyMs: 5,
+      });
+      if (seen.length < count) throw new Error(`It ended after ${seen.length} items: ${String(end)}`);
+      return seen;
+    },
+    ended: () => waitUntil(() => end, { what: 'the end', everyMs: 5 }),
+  };
+}

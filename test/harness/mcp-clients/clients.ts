@@ -1,0 +1,160 @@
+/** Official clients, unmodified, whose every request goes to a random pod. */
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  ElicitationCompleteNotificationSchema,
+  ElicitRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { pickFetch } from '../http/pick-fetch.ts';
+
+export interface AskedOfClient {
+  readonly mode?: string | undefined;
+  readonly message: string;
+  readonly url?: string | undefined;
+  readonly elicitationId?: string | undefined;
+  readonly requestedSchema?: unknown;
+}
+
+export type ClientAnswer = {
+  readonly action: 'accept' | 'decline' | 'cancel';
+  readonly content?: Record<string, string | number | boolean | string[]>;
+};
+
+export interface Called {
+  readonly text: string;
+  readonly isError: boolean;
+}
+
+export interface CallOptions {
+  readonly tool?: string;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What every official client can do, in the words of the tests. */
+export interface StockClient {
+  /** Calls a tool with a message; `helper` by default. */
+  call(message: string, options?: CallOptions): Promise<Called>;
+  listTools(): Promise<readonly { readonly name: string; readonly annotations?: unknown }[]>;
+  /** The elicitation ids of the completion notices so far. */
+  readonly completed: readonly string[];
+  readonly progress: readonly number[];
+  close(): Promise<void>;
+}
+
+export interface ClientOptions {
+  /** Read for each request, so that pods may be replaced. */
+  readonly urls: readonly string[];
+  /** A random one of `urls` by default. */
+  readonly fetch?: typeof fetch;
+  readonly token: string;
+  readonly answer: (asked: AskedOfClient, signal: AbortSignal) => Promise<ClientAnswer> | ClientAnswer;
+  /** What the client declares about elicitation; form and url by default. `false`: nothing. */
+  readonly shows?: false | Shows;
+}
+
+export type Shows = { readonly form?: Record<string, never>; readonly url?: Record<string, never> };
+
+function capabilitiesOf({ shows = { form: {}, url: {} } }: ClientOptions) {
+  return shows === false ? {} : { elicitation: { ...shows } };
+}
+
+const INFO = { name: 'stock', version: '1.0.0' };
+const TIMEOUT_MS = 60_000;
+const MCP = '/run/v1/mcp';
+
+function transportOptions({ urls, token, fetch = pickFetch(urls) }: ClientOptions) {
+  return {
+    fetch,
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+    reconnectionOptions: {
+      initialReconnectionDelay: 20,
+      maxReconnectionDelay: 200,
+      reconnectionDelayGrowFactor: 1.5,
+      maxRetries: 20,
+    },
+  };
+}
+
+/** The v1 package: revision 2025-11-25. */
+export async function v1Client(options: ClientOptions): Promise<StockClient> {
+  const { urls } = options;
+  const client = new OldClient(INFO, { capabilities: capabilitiesOf(options) });
+  const completed: string[] = [];
+  const progress: number[] = [];
+  if (options.shows !== false)
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) => ({
+      ...(await options.answer(params, signal)),
+    }));
+  client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
+    completed.push(params.elicitationId);
+  });
+  // The transport of this package does not fit its own interface under exactOptionalPropertyTypes.
+  const transport = new OldTransport(new URL(MCP, urls[0]), transportOptions(options)) as Parameters<
+    OldClient['connect']
+  >[0];
+  await client.connect(transport);
+  return {
+    completed,
+    progress,
+    async call(message, { tool: name = 'helper', timeoutMs = TIMEOUT_MS, signal } = {}) {
+      const result = await client.callTool({ name, arguments: { message } }, undefined, {
+        timeout: timeoutMs,
+        onprogress: ({ progress: seconds }) => progress.push(seconds),
+        ...(signal !== undefined && { signal }),
+      });
+      return calledOf(result);
+    },
+    listTools: async () => (await client.listTools()).tools,
+    close: () => client.close(),
+  };
+}
+
+/** The v2 package, with either revision. */
+export function v2Client(mode: 'legacy' | { readonly pin: string }) {
+  return async (options: ClientOptions): Promise<StockClient> => {
+    const { urls } = options;
+    const client = new Client(INFO, { capabilities: capabilitiesOf(options), versionNegotiation: { mode } });
+    const completed: string[] = [];
+    const progress: number[] = [];
+    if (options.shows !== false)
+      client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => ({
+        ...(await options.answer(params as AskedOfClient, mcpReq.signal)),
+      }));
+    if (mode === 'legacy')
+      client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
+        completed.push(params.elicitationId);
+      });
+    await client.connect(new StreamableHTTPClientTransport(new URL(MCP, urls[0]), transportOptions(options)));
+    return {
+      completed,
+      progress,
+      async call(message, { tool: name = 'helper', timeoutMs = TIMEOUT_MS, signal } = {}) {
+        const result = await client.callTool(
+          { name, arguments: { message } },
+          {
+            timeout: timeoutMs,
+            onprogress: ({ progress: seconds }) => progress.push(seconds),
+            ...(signal !== undefined && { signal }),
+          },
+        );
+        return calledOf(result);
+      },
+      listTools: async () => (await client.listTools()).tools,
+      close: () => client.close(),
+    };
+  };
+}
+
+export const CLIENTS = {
+  v1: v1Client,
+  'v2 (2025-11-25)': v2Client('legacy'),
+  'v2 (2026-07-28)': v2Client({ pin: '2026-07-28' }),
+} as const;
+
+function calledOf(result: object): Called {
+  const { content, isError } = result as { readonly content?: unknown; readonly isError?: unknown };
+  const blocks = (content ?? []) as readonly { readonly text?: string }[];
+  return { text: blocks.map(({ text = '' }) => text).join(''), isError: isError === true };
+}

@@ -1,0 +1,101 @@
+import { expect } from 'vitest';
+import { checkHistory } from '../history/check-history.ts';
+import type { RuleName } from '../history/registry.ts';
+import { formatReport, type Report } from '../history/report.ts';
+import { pickFetch } from '../http/pick-fetch.ts';
+import { LOAD_ENV } from '../load/load-env.ts';
+import { createLoad } from '../load/run-load.ts';
+import { prove, SIZE } from '../load/size.ts';
+import { startPod, startWorker } from '../processes/processes.ts';
+import type { RedisServer } from '../redis/redis-server.ts';
+import { waitUntil } from '../wait-until.ts';
+import { untilReady } from './site.ts';
+
+/** Three pods and a worker on a Redis of several servers. */
+export interface Fleet {
+  readonly urls: readonly string[];
+  stop(): Promise<void>;
+}
+
+export interface FailoverOptions {
+  /** Name of the fault in the report. */
+  readonly title: string;
+  /** Causes the failover; resolves when a new master is in charge. */
+  readonly cause: () => Promise<unknown>;
+  /** Brings the failed servers back; resolves when all servers are in sync again. */
+  readonly heal: () => Promise<unknown>;
+}
+
+const AFTER = SIZE.full ? 200 : 30;
+
+/**
+ * How the loss of an acknowledged write appears to clients: replication is asynchronous, so a failover may lose some
+ * writes, and Parley promises no more than Redis does. Every other promise holds throughout: no invented event, no
+ * hanging caller, no early or late end, and no data of another person.
+ */
+const LOSS: readonly RuleName[] = ['I1', 'I2', 'I3', 'I4', 'I9', 'I12', 'I13', 'I16'];
+
+export async function openFleet(env: Record<string, string>): Promise<Fleet> {
+  const all = { ...LOAD_ENV, PARLEY_RECHECK_MS: '1000', PARLEY_SWEEP_MS: '1000', ...env };
+  const worker = await startWorker(all);
+  const pods = await Promise.all([0, 1, 2].map(() => startPod(all)));
+  return {
+    urls: pods.map(({ url }) => url),
+    async stop() {
+      await Promise.all([...pods, worker].map((each) => each.stop()));
+    },
+  };
+}
+
+/** Resumes frozen servers and restarts dead ones. */
+export async function bringBack(servers: readonly RedisServer[]): Promise<void> {
+  for (const server of servers) {
+    if (server.paused) server.resume();
+    else if (!server.running) await server.restart();
+  }
+}
+
+/** Runs a load through a failover, counts what was lost, and then expects a faultless load. */
+export async function throughFailover(fleet: Fleet, { title, cause, heal }: FailoverOptions): Promise<void> {
+  const load = createLoad({
+    fetch: pickFetch(fleet.urls),
+    elicitations: SIZE.failover,
+    askers: 60,
+    graceMs: 20_000,
+    endsLast: true,
+  });
+  const running = load.run();
+  await waitUntil(
+    () => load.history.events.filter(({ type }) => type === 'wait').length > SIZE.failover / 4,
+    {
+      what: 'the load to make progress',
+      timeoutMs: 120_000,
+    },
+  );
+  load.history.record({ type: 'fault', kind: title, at: performance.now() });
+  await cause();
+  await heal();
+  await running;
+  const report = checkHistory(load.history.events, { allow: LOSS, graceMs: 20_000 });
+  const after = await calmLoad(fleet);
+  prove(title, `${describeLoss(report)}\n${formatReport(report)}\nafterwards: ${formatReport(after)}`);
+  expect(report.violations, formatReport(report)).toEqual([]);
+  expect(report.counts.acked).toBe(SIZE.failover);
+  expect(after.violations, formatReport(after)).toEqual([]);
+  expect(after.counts.acked).toBe(AFTER);
+}
+
+/** Expects that all promises hold again as soon as the pods are ready. */
+async function calmLoad(fleet: Fleet): Promise<Report> {
+  await Promise.all(fleet.urls.map((url) => untilReady({ url })));
+  const load = createLoad({ fetch: pickFetch(fleet.urls), elicitations: AFTER, askers: 40 });
+  await load.run();
+  return checkHistory(load.history.events, { graceMs: 6_000 });
+}
+
+function describeLoss({ allowed, counts }: Report): string {
+  const touched = new Set(allowed.map(({ subject }) => subject));
+  const gone = new Set(allowed.filter(({ rule }) => rule === 'I1').map(({ subject }) => subject));
+  const changed = new Set(allowed.filter(({ rule }) => rule === 'I4').map(({ subject }) => subject));
+  return `of ${counts.acked} acknowledged questions ${touched.size} were touched by loss: ${gone.size} gone, ${changed.size} ended otherwise than acknowledged`;
+}
