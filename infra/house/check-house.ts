@@ -14,6 +14,7 @@ import {
   ROOMS,
   type Room,
   SURFACES,
+  TEST_HARNESS,
 } from './rules.ts';
 
 export interface SourceFile {
@@ -32,6 +33,23 @@ export function checkHouse(files: readonly SourceFile[]): string[] {
   ];
 }
 
+/** Every import by which a suite of tests reaches into another suite, one sentence each. The harness serves all of them. */
+export function checkSuites(files: readonly SourceFile[]): string[] {
+  return files.flatMap((file) =>
+    importsOf(file).flatMap((specifier) => {
+      const target = targetOf(file.path, specifier);
+      const [own, other] = [suiteOf(file.path), suiteOf(target ?? '')];
+      if (own === undefined || other === undefined || other === own || other === TEST_HARNESS) return [];
+      return [`${file.path}: imports ${specifier}; only test/${TEST_HARNESS} serves several suites`];
+    }),
+  );
+}
+
+/** Reads the tests below `root`, with what helps them. */
+export function readTests(root: string): SourceFile[] {
+  return readFolders(root, ['test']);
+}
+
 /** Reads the product's own sources below `root`. */
 export function readSources(root: string): SourceFile[] {
   const folders = [
@@ -43,9 +61,13 @@ export function readSources(root: string): SourceFile[] {
     'clients/widget/src',
     'clients/cli/src',
   ];
+  return readFolders(root, folders);
+}
+
+function readFolders(root: string, folders: readonly string[]): SourceFile[] {
   return folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => /\.tsx?$/.test(name) && !name.includes('node_modules'))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
       .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
   );
@@ -203,6 +225,11 @@ function targetOf(path: string, specifier: string): string | undefined {
   if (sdk !== null) return `clients/sdk/src/${sdk[1] ?? 'index'}.ts`;
   const shared = /^@parley\/shared\/(.+)$/.exec(specifier)?.[1];
   return shared === undefined ? undefined : `shared/src/${shared}.ts`;
+}
+
+/** The suite that a file of tests belongs to; none for the runner, which sees all. */
+function suiteOf(path: string): string | undefined {
+  return /^test\/([^/]+)\//.exec(path)?.[1];
 }
 
 function roomOf(path: string): Room | undefined {

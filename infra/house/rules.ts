@@ -143,3 +143,6 @@ export const FOLDER_FILES_MAX = 20;
 
 /** Type names that the SDK and the widget both export for callers: each of their users knows only one of them. */
 export const PUBLIC_TYPE_NAMES = ['Answer', 'ElicitationChange'];
+
+/** The folder of tests that every suite may import. A suite imports no other one. */
+export const TEST_HARNESS = 'harness';

@@ -11,8 +11,8 @@ import { dispatchOn, engineOn } from '../../harness/engines/engines.ts';
 import { expectRefusal, readAll, readEntries } from '../../harness/engines/observe.ts';
 import { answerQuestion, inputFor, RUN, serviceOf } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
+import { textWrite, turnOf } from '../../harness/engines/turn-writes.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { textWrite, turnOf } from './runs/turns.ts';
 
 const WEBHOOK = 'https://asker.example/hook';
 const HOUR_MS = 3_600_000;

@@ -28,11 +28,11 @@ import { unauthenticated } from '../../../services/api/src/http/token.ts';
 import type { A2aDeps } from '../../../services/api/src/surfaces/a2a/deps.ts';
 import { a2aRoutes } from '../../../services/api/src/surfaces/a2a/routes.ts';
 import { wirePush } from '../../../services/api/src/wiring/a2a.ts';
-import { callLimitsOn } from '../../integration/http/call-limits.ts';
 import { newOwner } from '../engines/questions.ts';
 import { openRedisPods } from '../engines/redis-pods.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { listenOnFreePort } from '../free-port.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
 import { startRedis } from '../redis/redis-server.ts';
 import { elicit, podOn } from '../turns/setup.ts';
 

@@ -31,10 +31,10 @@ import { createServe } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
 import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
-import { callLimitsOn } from '../../integration/http/call-limits.ts';
 import { dispatchOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { listenOnFreePort } from '../free-port.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
 import { userToken } from '../tokens.ts';
 import { elicit, podOn, type TestPod } from '../turns/setup.ts';
 

@@ -14,8 +14,8 @@ import type {
 } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createOAuth2Connector } from '../../../services/api/src/surfaces/connect/connectors/oauth2.ts';
 import type { OAuth2Options } from '../../../services/api/src/surfaces/connect/connectors/oauth2-options.ts';
-import { CONTEXT } from '../../integration/connectors/sightings.ts';
 import { canary } from '../canary.ts';
+import { CONTEXT } from './sightings.ts';
 
 export const REDIRECT_URI = 'http://127.0.0.1:9/auth/callback/tracker';
 export const RESOURCE = 'http://127.0.0.1:9/mcp';

@@ -22,15 +22,15 @@ import type { Identity } from '../../../services/api/src/surfaces/connect/identi
 import { createOidcIdentity } from '../../../services/api/src/surfaces/connect/identity/oidc.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import type { ConnectTargets, CredentialTarget } from '../../../services/api/src/surfaces/connect/targets.ts';
-import { createPages, type PagesDeps } from '../../integration/connect/pages-server.ts';
-import { callLimitsOn } from '../../integration/http/call-limits.ts';
 import { canary } from '../canary.ts';
 import { engineOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { listenOnFreePort } from '../free-port.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
 import { redisCommand } from '../redis/redis-command.ts';
 import { newKeys } from '../vault/stores.ts';
 import { waitUntil } from '../wait-until.ts';
+import { createPages, type PagesDeps } from './pages-server.ts';
 
 export const ADA: Owner = { tenant: 'acme', userId: 'ada' };
 export const TOKEN_SECRET = 'a secret of tests, and of nothing else';

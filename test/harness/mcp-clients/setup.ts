@@ -16,13 +16,13 @@ import { createServe } from '../../../services/api/src/http/serve.ts';
 import { unauthenticated } from '../../../services/api/src/http/token.ts';
 import { type McpRouteDeps, mcpRoutes } from '../../../services/api/src/surfaces/mcp/routes.ts';
 import type { TurnsDeps } from '../../../services/api/src/turns/turns.ts';
-import { callLimitsOn } from '../../integration/http/call-limits.ts';
 import { KINDS, type KindCase } from '../cli/kinds.ts';
 import { dispatchOn } from '../engines/engines.ts';
 import { newOwner } from '../engines/questions.ts';
 import { openRedisPods } from '../engines/redis-pods.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { listenOnFreePort } from '../free-port.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
 import { startRedis } from '../redis/redis-server.ts';
 import { elicit, podOn } from '../turns/setup.ts';
 

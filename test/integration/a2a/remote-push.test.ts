@@ -22,9 +22,9 @@ import {
 } from '../../harness/a2a/remote-site.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { readEvents } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { callLimitsOn } from '../http/call-limits.ts';
 
 let model: ScriptedModel;
 beforeAll(async () => {

@@ -6,8 +6,8 @@ import {
   createApiKeyConnector,
 } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import { canary } from '../../harness/canary.ts';
+import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { CONTEXT, sightings } from './sightings.ts';
 
 const KEY = canary('api-key');
 

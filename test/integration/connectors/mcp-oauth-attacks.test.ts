@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { begin, tampered, walk } from '../../harness/connect/connectors-setup.ts';
+import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
-import { CONTEXT } from './sightings.ts';
 
 const RESOURCE = '/.well-known/oauth-protected-resource/mcp';
 const SERVER = '/.well-known/oauth-authorization-server';

@@ -11,8 +11,8 @@ import {
   tokensOf,
   walk,
 } from '../../harness/connect/connectors-setup.ts';
+import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
 import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
-import { CONTEXT, sightings } from './sightings.ts';
 
 const CLIENT_URL = 'https://parley.example/auth/client-metadata/tracker';
 

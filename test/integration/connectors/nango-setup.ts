@@ -11,9 +11,9 @@ import {
 } from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
 import { canary } from '../../harness/canary.ts';
 import { SCOPES } from '../../harness/connect/connectors-setup.ts';
+import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { CONTEXT } from './sightings.ts';
 
 export const INTEGRATION = 'tracker';
 export const SECRET_KEY = canary('nango-key');

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createNangoConnector } from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
+import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { connected, INTEGRATION, read, SECRET_KEY, SIGNING_KEY, startWorld } from './nango-setup.ts';
-import { CONTEXT } from './sightings.ts';
 
 const sign = (body: string, key = SIGNING_KEY) => createHmac('sha256', key).update(body).digest('hex');
 

@@ -4,6 +4,7 @@ import {
   createNangoConnector,
   type NangoOptions,
 } from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
+import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
@@ -15,7 +16,6 @@ import {
   SIGNING_KEY,
   startWorld,
 } from './nango-setup.ts';
-import { CONTEXT, sightings } from './sightings.ts';
 
 describe('a connection through Nango', () => {
   test('is completed by webhook, and its token is accepted by the API', async () => {

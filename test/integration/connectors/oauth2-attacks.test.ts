@@ -10,7 +10,7 @@ import {
   tokenVerifier,
   walk,
 } from '../../harness/connect/connectors-setup.ts';
-import { sightings } from './sightings.ts';
+import { sightings } from '../../harness/connect/sightings.ts';
 
 const failed = (code: string) => ({ type: 'failed', code });
 

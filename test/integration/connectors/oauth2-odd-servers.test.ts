@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { begin, connectorTo, startServer } from '../../harness/connect/connectors-setup.ts';
+import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { CONTEXT } from './sightings.ts';
 
 type Finished = Awaited<ReturnType<Connector['finish']>>;
 const failed = (code: string) => ({ type: 'failed', code });

@@ -15,7 +15,7 @@ import {
   tokenVerifier,
   walk,
 } from '../../harness/connect/connectors-setup.ts';
-import { CONTEXT } from './sightings.ts';
+import { CONTEXT } from '../../harness/connect/sightings.ts';
 
 async function refreshed(connector: Connector, credential: Parameters<Connector['refresh']>[0]) {
   const result = await connector.refresh(credential);

@@ -9,7 +9,7 @@ import { createRouter } from '../../../services/api/src/http/router.ts';
 import { createServe } from '../../../services/api/src/http/serve.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { callLimitsOn } from './call-limits.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 
 const BODY_BYTES_MAX = 100_000;
 const owner = newOwner();

@@ -13,7 +13,7 @@ import { engineOn } from '../../harness/engines/engines.ts';
 import { askQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { callLimitsOn } from './call-limits.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 
 /** How a call of this user is refused; nothing where it is admitted. */
 async function refusalOf(call: Promise<void>) {

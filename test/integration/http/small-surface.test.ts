@@ -27,8 +27,8 @@ import { createApp } from '../../../services/api/src/wiring/app.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { podOn } from '../../harness/turns/setup.ts';
-import { callLimitsOn } from './call-limits.ts';
 
 const SECRET = 'the secret of a vendor';
 const PAGE = 'https://page.example';

@@ -7,8 +7,8 @@ import {
   type StreamReader,
 } from '../../../services/api/src/http/limits/stream-places.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { callLimitsOn } from './call-limits.ts';
 
 const PLACES = 2;
 const RENEW_MS = 20;

@@ -10,13 +10,13 @@ import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/en
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { readReplayFacts } from '../../../services/api/src/turns/replay.ts';
 import { findResumable } from '../../../services/api/src/turns/resumable.ts';
-import { turnOf } from '../../contract/cases/runs/turns.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { readAll, readEntries } from '../../harness/engines/observe.ts';
 import type { Pods } from '../../harness/engines/pods.ts';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { openRedisPods } from '../../harness/engines/redis-pods.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
+import { turnOf } from '../../harness/engines/turn-writes.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { single } from '../../harness/worker/setup.ts';

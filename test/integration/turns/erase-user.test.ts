@@ -19,10 +19,10 @@ import { dispatchOn } from '../../harness/engines/engines.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { listOpen, podOn, saying } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { callLimitsOn } from '../http/call-limits.ts';
 
 const TOKEN_SECRET = 'a secret of tests, and of nothing else';
 const KEYS = [

@@ -26,15 +26,15 @@ import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { createConnectTargets } from '../../../services/api/src/wiring/connect-targets.ts';
 import { canary } from '../../harness/canary.ts';
 import { createTestBrowser } from '../../harness/connect/browser.ts';
+import { createPages } from '../../harness/connect/pages-server.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { readEntries } from '../../harness/engines/observe.ts';
 import { answerQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { createPages } from '../connect/pages-server.ts';
-import { callLimitsOn } from '../http/call-limits.ts';
 
 /** Asks for a secret for the tool that the user names, then passes the reference to `echo` the given number of times. */
 function line({ userText, results }: Turn): ScriptedReply {

@@ -19,8 +19,8 @@ import { engineOn } from '../../harness/engines/engines.ts';
 import { askQuestion } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { userToken } from '../../harness/tokens.ts';
-import { callLimitsOn } from '../http/call-limits.ts';
 
 const LIST = '/v1/webhooks/dead-letters';
 const KEYS = { acme: 'acme-service-key-0123456789abcdef', globex: 'globex-service-key-0123456789abcdef' };

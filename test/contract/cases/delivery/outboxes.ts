@@ -17,9 +17,9 @@ import {
   newStream,
   serviceOf,
 } from '../../../harness/engines/questions.ts';
+import { turnOf } from '../../../harness/engines/turn-writes.ts';
 import { createGate } from '../../../harness/vault/gate.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import { turnOf } from '../runs/turns.ts';
 
 const ROOM = { 'resume-run': 100, webhook: 100 };
 

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { readEntries } from '../../../harness/engines/observe.ts';
 import { newOwner } from '../../../harness/engines/questions.ts';
+import { textWrite, turnOf } from '../../../harness/engines/turn-writes.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import { textWrite, turnOf } from './turns.ts';
 
 const SAID: Message = { role: 'assistant', content: 'Done' };
 const END = { status: 'failed', messages: [SAID] } as const;

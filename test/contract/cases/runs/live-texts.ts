@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { readAll, readEntries } from '../../../harness/engines/observe.ts';
 import { newOwner } from '../../../harness/engines/questions.ts';
-import { textWrite, turnOf } from './turns.ts';
+import { textWrite, turnOf } from '../../../harness/engines/turn-writes.ts';
 
 /** Text that follows the run's event with this number. */
 function textAfter(writerSeq: number, more: Partial<RunText> = {}): RunText {

@@ -8,8 +8,8 @@ import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';
 import { answerQuestion, askQuestion, newOwner } from '../../../harness/engines/questions.ts';
 import { ROOMY } from '../../../harness/engines/settings.ts';
+import { textWrite, turnOf } from '../../../harness/engines/turn-writes.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import { textWrite, turnOf } from './turns.ts';
 
 const A_DAY_MS = 86_400_000;
 const BEGUN = { type: 'begun' };

@@ -8,6 +8,7 @@ import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';
 import { readEntries } from '../../../harness/engines/observe.ts';
 import { answerQuestion, askQuestion, newStream } from '../../../harness/engines/questions.ts';
+import { textWrite, turnOf } from '../../../harness/engines/turn-writes.ts';
 import { sized } from '../../../harness/proof-size.ts';
 import { runCell } from '../../../harness/tables/run-transitions.ts';
 import {
@@ -23,7 +24,6 @@ import {
   TOO_LARGE,
   TURN_BYTES_MAX,
 } from './run-model.ts';
-import { textWrite, turnOf } from './turns.ts';
 
 const PLAYS = sized(500, 50);
 

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { eventNumberOf } from '@parley/shared/domain/events';
 import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import { DETACHED, type Message, type RunRef } from '@parley/shared/domain/runs/run';
-import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
@@ -10,39 +9,12 @@ import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';
 import { readEntries } from '../../../harness/engines/observe.ts';
 import { answerQuestion, inputFor, newOwner } from '../../../harness/engines/questions.ts';
+import { HELLO, textWrite, turnOf } from '../../../harness/engines/turn-writes.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-
-const HELLO: Message = { role: 'user', content: 'Hello' };
-
-export function turnOf(owner: Owner, conversationId = 'talk', podId = 'pod-a'): NewRun {
-  return {
-    ...owner,
-    streamRequestId: mintStreamRequestId(),
-    conversationId,
-    agent: 'helper',
-    owner: podId,
-    support: { form: true, url: true },
-    input: [HELLO],
-    event: { type: 'turn-started', conversationId, messageId: 'msg_1', agent: 'helper' },
-  };
-}
 
 /** The turn as one call of its own asks for it. */
 function asking(digest: string, turn: NewRun): NewRun {
   return { ...turn, request: { digest, nonce: randomUUID() } };
-}
-
-function deltas(from: number, to: number): TurnEvent[] {
-  return Array.from({ length: to - from + 1 }, (_, index) => ({
-    type: 'text-delta',
-    block: 'b1',
-    text: `${from + index} `,
-  }));
-}
-
-/** Events numbered `from` to `to`; the first event of a run, 1, is its start. */
-export function textWrite(from: number, to: number, more: Partial<RunWrite> = {}): RunWrite {
-  return { term: 1, firstSeq: from, events: deltas(from, to), ...more };
 }
 
 /** Turns: who may write them, what stays of them, and the history they add to. */

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { findCanary } from '../../harness/canary.ts';
+import { findCanary } from '../canary.ts';
 
 /** The attempt that all these tests make. */
 export const CONTEXT = { flowId: 'el_00flow', tenant: 'acme' };
