@@ -94,7 +94,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   let nextSeq = writerSeq + 1;
   /** May skip numbers, but never repeats one. */
   let writes = 0;
-  /** Why no further event can be written. */
+  /** Why no further event can be written. From then on the queue stays empty: a gap would precede each event. */
   let fault: unknown;
   let timer: { readonly at: number; readonly handle: NodeJS.Timeout } | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -143,7 +143,11 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
       if (error instanceof WaitEndedError) {
         queue = [...batch.queue, ...queue];
         notes = [...batch.notes, ...notes];
-      } else fault = error;
+      } else {
+        fault = error;
+        // What is queued can never follow. Were it kept, the end of each refused write would schedule the next at once.
+        queue = [];
+      }
       if (error instanceof RunFencedError) fenced.abort(error);
       throw error;
     } finally {
@@ -165,13 +169,11 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   }
 
   function buildWrite({ event, ...final }: FinalWrite): RunWrite {
-    // Events after a failed write would leave a gap.
-    const events = fault === undefined ? queue : [];
     return {
       term,
       number: writes + 1,
       firstSeq: nextSeq,
-      events: event === undefined ? events : [...events, event],
+      events: event === undefined ? queue : [...queue, event],
       notes,
       ...final,
     };
@@ -187,8 +189,7 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
   /** The queue when it is one text and there is nothing else to write. */
   function onlyText(): PendingText | undefined {
     const [first, ...more] = queue;
-    const isOnly = more.length + notes.length === 0 && fault === undefined;
-    return isOnly && first?.type === 'text-delta' ? first : undefined;
+    return more.length + notes.length === 0 && first?.type === 'text-delta' ? first : undefined;
   }
 
   /** The queue when it is one text and nothing is written before it: then that text begins the next event. */
