@@ -3,6 +3,7 @@ import { type Env, EnvError, listenFault, readEnv, warningsOf } from '@parley/sh
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
+import { startWatchdog } from '@parley/shared/runtime/watchdog';
 import { AgentsConfigError } from './agents/config/fault.ts';
 import { closeServer, listen, portOf } from './wiring/server.ts';
 import { type Pod, readVersion, wirePod } from './wiring/wiring.ts';
@@ -13,6 +14,7 @@ const CLOSE_SHARE = 0.75;
 
 async function main(): Promise<void> {
   const env = readEnv('api');
+  startWatchdog({ limitMs: env.PARLEY_STALL_MS });
   const telemetry = await startTelemetry({
     service: 'parley-api',
     pod: env.PARLEY_POD,

@@ -2,6 +2,7 @@ import { EnvError, listenFault, readEnv, redisLocation, warningsOf } from '@parl
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
+import { startWatchdog } from '@parley/shared/runtime/watchdog';
 import { closeOps, listenOps } from './ops.ts';
 import { readVersion, wireWorker } from './wiring.ts';
 
@@ -11,6 +12,7 @@ const WARN_MS = 5_000;
 
 async function main(): Promise<void> {
   const env = readEnv('worker');
+  startWatchdog({ limitMs: env.PARLEY_STALL_MS });
   const location = redisLocation(env);
   if (location === undefined) throw new EnvError([NO_REDIS]);
   const telemetry = await startTelemetry({

@@ -207,6 +207,12 @@ export const Variables = z.object({
     'Pause between heartbeats of a stream. Clients close a stream that is silent for 45 s.',
   ),
   PARLEY_DRAIN_MS: integer(10_000, 100, 300_000, 'Maximum duration of a shutdown.'),
+  PARLEY_STALL_MS: integer(
+    30_000,
+    0,
+    600_000,
+    'A process ends itself, so that an orchestrator starts it anew, once its event loop has not turned for so long. 0: never.',
+  ),
 
   PARLEY_DRAIN_DELAY_MS: integer(
     1_000,
