@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { prove } from '../../harness/load/size.ts';
 import { isFullSize } from '../../harness/proof-size.ts';
 import { CHOICES } from '../../harness/run-points/decisions.ts';
 import { judge } from '../../harness/run-points/final.ts';
 import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
 import { PAYS } from '../../harness/run-points/script.ts';
-import { openRunSite, type RunPod, type RunSite } from '../../harness/run-points/site.ts';
+import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 240_000, hookTimeout: 120_000 });
@@ -26,18 +26,9 @@ const AT_ONCE_MAX = 40;
 const NEXT_POD_MS = 120_000;
 
 let site: RunSite;
-/** Called for text that Redis accepted, by conversation. */
-const onText = new Map<string, () => void>();
 
 beforeAll(async () => {
-  site = await openRunSite({
-    pods: PODS,
-    hooks: {
-      onWrite(name, { events }, accepted) {
-        if (accepted && events.includes('text-delta')) onText.get(name)?.();
-      },
-    },
-  });
+  site = await openRunSite({ pods: PODS });
 });
 afterAll(() => site?.stop());
 
@@ -102,66 +93,3 @@ describe.each([
     expect(counts.unknownOutcomes).toBeLessThan((CONVERSATIONS + PAYMENTS) / 2);
   });
 });
-
-describe('a pod that was frozen past its lease writes nothing more, and the new owner finishes the turn', () => {
-  // Starting pods would delay the heartbeats of a healthy owner.
-  beforeEach(() => waitUntil(() => site.pods().length === PODS, { what: 'all pods' }));
-
-  it('when it froze while the model was streaming', async () => {
-    const talk = await newTalk(site, 'frozen-in-a-stream');
-    let frozen: RunPod | undefined;
-    onText.set(talk.name, () => {
-      if (frozen !== undefined) return;
-      frozen = ownerOf(talk);
-      frozen?.freeze();
-    });
-    const talking = converse(site, talk);
-    await waitUntil(() => frozen, { what: 'the pod to freeze' });
-    await untilOwnedByAnother(talk, frozen);
-    frozen?.thaw();
-    await talking;
-    await expectFenced(talk, frozen);
-  });
-
-  it('when it froze while waiting for an answer', async () => {
-    const talk = await newTalk(site, 'frozen-while-it-waits');
-    let frozen: RunPod | undefined;
-    await converse(site, talk, {
-      async onQuestion() {
-        frozen = ownerOf(talk);
-        frozen?.freeze();
-        await untilOwnedByAnother(talk, frozen);
-        frozen?.thaw();
-      },
-    });
-    await expectFenced(talk, frozen);
-  });
-});
-
-function ownerOf({ name }: Talk): RunPod | undefined {
-  return site.pod(site.ownerOf(name) ?? '');
-}
-
-async function untilOwnedByAnother({ name }: Talk, pod: RunPod | undefined): Promise<void> {
-  await waitUntil(() => site.ownerOf(name) !== pod?.podName, { what: 'another owner' });
-}
-
-/** Expects that the first owner's late write was refused, it never owned the run again, and another pod ended it. */
-async function expectFenced(talk: Talk, frozen: RunPod | undefined): Promise<void> {
-  const ownEvents = () =>
-    site.events.filter((event) => event.type !== 'kill' && event.conversation === talk.name);
-  const lateWrite = () => {
-    const own = ownEvents();
-    const taken = own.findIndex((event) => event.type === 'term' && event.term === 2);
-    return own.slice(taken).some((event) => event.type === 'write' && event.term === 1);
-  };
-  await waitUntil(lateWrite, { what: 'a late write of the frozen pod' });
-  const { ok, text, counts } = await judge(site, [talk]);
-  expect(ok, text).toBe(true);
-  expect(counts.conversations).toBe(1);
-  const owners = ownEvents().flatMap((event) => (event.type === 'term' ? [event.owner] : []));
-  const isFrozen = owners.map((owner) => owner.startsWith(`${frozen?.podName}/`));
-  expect(isFrozen).toEqual([true, ...owners.slice(1).map(() => false)]);
-  expect(counts.takeOvers).toBeGreaterThan(0);
-  expect(counts.refusedWrites).toBeGreaterThan(0);
-}

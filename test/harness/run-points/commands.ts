@@ -21,6 +21,8 @@ export type RunCommand =
       readonly term: number;
       readonly owner: string;
     }
+  /** Text goes to readers before it is written. */
+  | { readonly type: 'publish'; readonly userId: string; readonly run: string; readonly term: number }
   | { readonly type: 'commit'; readonly userId: string; readonly revision: number; readonly status: string };
 
 /** A field of a run's record, and its value. */
@@ -58,6 +60,8 @@ export function parseRunCommand(args: readonly string[]): RunCommand | undefined
     const { userId, rest: run } = first;
     if (fourth?.family === 'messages') return parseWrite(userId, run, given);
     if (fifth?.family === 'messages') return { type: 'begin', userId, run, owner: given[1] ?? '' };
+    if (keys.length === 1 && given.length === PUBLISH_ARGUMENTS)
+      return { type: 'publish', userId, run, term: Number(given[0]) };
     if (keys.length !== 3) return undefined;
     return { type: 'take', userId, run, term: Number(given[0]) + 1, owner: given[1] ?? '' };
   }
@@ -65,12 +69,15 @@ export function parseRunCommand(args: readonly string[]): RunCommand | undefined
   return { type: 'commit', userId: third.userId, revision: Number(given[0]), status: given[3] ?? '' };
 }
 
-const WRITE_SCRIPT = readFileSync(
-  new URL('../../../shared/src/redis/runs/write.lua', import.meta.url),
-  'utf8',
-);
-// The script itself names its arguments in order, so that this reader follows when they change.
-const WRITE_ARGUMENTS = /local ([\w\s,]+?) =\s*unpack\(ARGV,/.exec(WRITE_SCRIPT)?.[1]?.split(/,\s*/) ?? [];
+const scriptOf = (name: string) =>
+  readFileSync(new URL(`../../../shared/src/redis/runs/${name}.lua`, import.meta.url), 'utf8');
+// A script itself names its arguments in order, so that this reader follows when they change.
+const argumentsOf = (script: string) =>
+  /local ([\w\s,]+?) =\s*unpack\(ARGV[,)]/.exec(script)?.[1]?.split(/,\s*/) ?? [];
+
+const WRITE_SCRIPT = scriptOf('write');
+const WRITE_ARGUMENTS = argumentsOf(WRITE_SCRIPT);
+const PUBLISH_ARGUMENTS = argumentsOf(scriptOf('publish')).length;
 const FIRST_NOTE = Number(/local firstNote = (\d+)/.exec(WRITE_SCRIPT)?.[1]) - 1;
 
 function parseWrite(userId: string, run: string, given: readonly string[]): RunCommand {

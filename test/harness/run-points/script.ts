@@ -21,6 +21,14 @@ const STEP_AT: Readonly<Record<number, number>> = { 0: 0, 2: 1, 3: 1, 4: 2 };
 /** Conversations whose names begin so pay, which their person must approve. */
 export const PAYS = 'pay-';
 
+/** Conversations whose names begin so get a long first text. */
+export const LONG = 'long-';
+
+const LONG_WORDS = 200;
+
+/** How many chunks of a model's reply to a long conversation hold the text; the first chunk says only the role. */
+export const LONG_TEXT_CHUNKS = LONG_WORDS + 1;
+
 /**
  * Calls `book`, `look` and `elicit` at once, then `look` again, then repeats the results. In a conversation that pays:
  * calls `pay` and `look` at once, then repeats the results.
@@ -38,7 +46,9 @@ export function line({ userText, results }: Turn): ScriptedReply {
   }
   const ask = { name: 'elicit', arguments: { kind: 'text', message: `Which seat, ${userText}?` } };
   if (results.length === 0) {
-    const text = `Let me see what there is for ${userText}, and which seat it is to be. `;
+    const text = userText.startsWith(LONG)
+      ? Array.from({ length: LONG_WORDS }, (_, at) => `word-${at}-of-many `).join('')
+      : `Let me see what there is for ${userText}, and which seat it is to be. `;
     return { text, calls: [call('book', 1), call('look', 1), ask] };
   }
   if (results.length === 3) return { text: 'Looking again. ', calls: [call('look', 2)] };

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { createChatClient, textOf } from '../../harness/chat/client.ts';
+import { wholeText } from '../../harness/history/run-case.ts';
+import type { RunEvent } from '../../harness/history/run-events.ts';
+import { judge } from '../../harness/run-points/final.ts';
+import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
+import { LONG, LONG_TEXT_CHUNKS } from '../../harness/run-points/script.ts';
+import { openRunSite, type RunPod, type RunSite } from '../../harness/run-points/site.ts';
+import { untilReady } from '../../harness/site/site.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+
+let site: RunSite;
+interface Paused {
+  readonly pod: RunPod;
+  /** The term under which the pod owned the run when it was paused. */
+  readonly term: number;
+}
+
+/** By conversation. */
+const paused = new Map<string, Paused>();
+
+beforeAll(async () => {
+  site = await openRunSite({
+    pods: 2,
+    hooks: {
+      onCommand(name, podName, { type }) {
+        if (name.startsWith(LONG) && type === 'publish') pause(name, podName);
+        return 'pass';
+      },
+      // Nothing follows the text for the pod that is to be paused: text is all that it can have queued.
+      onSaying: ({ name, step }) =>
+        name.startsWith(LONG) && step === 0 && !paused.has(name)
+          ? { kind: 'hang', afterChunks: LONG_TEXT_CHUNKS }
+          : undefined,
+    },
+  });
+});
+afterAll(() => site?.stop());
+
+/** Pauses the owner of a conversation's run, once. A starved pod may have lost the run before: then its term is not the first. */
+function pause(name: string, podName = site.ownerOf(name) ?? ''): void {
+  const pod = site.pod(podName);
+  const term = termsOf(name).findLast(({ owner }) => owner.startsWith(`${podName}/`))?.term;
+  if (pod === undefined || term === undefined || paused.has(name)) return;
+  paused.set(name, { pod, term });
+  pod.freeze();
+}
+
+async function untilOwnedByAnother({ name }: Talk): Promise<Paused> {
+  const one = await waitUntil(() => paused.get(name), { what: 'the pod to be paused' });
+  await waitUntil(() => termsOf(name).some(({ term }) => term > one.term), { what: 'another owner' });
+  return one;
+}
+
+it('a pod that was paused beyond its lease while text of its turn was queued works on, writes nothing more of the turn, and serves its readers', async () => {
+  const talk = await newTalk(site, `${LONG}and-paused`);
+  let isAsked = false;
+  let answer = () => {};
+  const talking = converse(site, talk, {
+    onQuestion() {
+      isAsked = true;
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    },
+  });
+  const { pod } = await untilOwnedByAnother(talk);
+  // Redis refuses the next write, and the pod learns so only after it has read what the model said meanwhile.
+  pod.gate.stall(true);
+  pod.thaw();
+  for (let request = 0; request < 3; request += 1) await fetch(`${pod.url}/healthz`);
+  pod.gate.stall(false);
+  await untilReady(pod);
+  await waitUntil(() => isAsked, { what: 'the question' });
+  const pods = site.pods();
+  const client = createChatClient((at) => pods[at]?.url ?? '');
+  const readers = await Promise.all(pods.map((_, at) => client.resume(at, talk.authorization, talk.name)));
+  answer();
+  await talking;
+  await expectFenced(talk);
+  const final = eventsOf(talk).find((event) => event.type === 'run-final');
+  const whole = final === undefined ? undefined : wholeText(final.feed);
+  const read = await Promise.all(readers.map(async (reader) => textOf(await reader?.done)));
+  expect(read).toEqual(pods.map(() => whole));
+});
+
+it('a pod that was paused beyond its lease while it waited for an answer writes nothing more, and the new owner finishes the turn', async () => {
+  const talk = await newTalk(site, 'paused-while-it-waits');
+  await converse(site, talk, {
+    async onQuestion() {
+      pause(talk.name);
+      const { pod } = await untilOwnedByAnother(talk);
+      pod.thaw();
+    },
+  });
+  await expectFenced(talk);
+});
+
+function eventsOf({ name }: Pick<Talk, 'name'>) {
+  return site.events.filter(
+    (event): event is Exclude<RunEvent, { type: 'kill' }> =>
+      event.type !== 'kill' && event.conversation === name,
+  );
+}
+
+function termsOf(name: string) {
+  return eventsOf({ name }).flatMap((event) => (event.type === 'term' ? [event] : []));
+}
+
+/** Expects that the late write of the paused pod was refused, and that another owner ended the run. */
+async function expectFenced(talk: Talk): Promise<void> {
+  const lateWrite = () => {
+    const own = eventsOf(talk);
+    const { term = 0 } = paused.get(talk.name) ?? {};
+    const taken = own.findIndex((event) => event.type === 'term' && event.term > term);
+    return own.slice(taken).some((event) => event.type === 'write' && event.term === term);
+  };
+  await waitUntil(lateWrite, { what: 'a late write of the paused pod' });
+  const { ok, text, counts } = await judge(site, [talk]);
+  expect(ok, text).toBe(true);
+  expect(counts.conversations).toBe(1);
+  expect(counts.takeOvers).toBeGreaterThan(0);
+  expect(counts.refusedWrites).toBeGreaterThan(0);
+}
