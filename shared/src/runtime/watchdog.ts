@@ -34,29 +34,29 @@ export function startWatchdog({ limitMs }: WatchdogOptions): () => void {
 // The thread is a text, because a bundle, a build and a run from the sources would each look for its file elsewhere.
 // Debugger.pause interrupts a main thread that runs microtasks without end, and says where it is.
 const THREAD = `
-const { Session } = require('node:inspector');
-const { write } = require('node:fs');
-const { turns, checkMs, limitMs, checks, lastWordsMs } = require('node:worker_threads').workerData;
-let seen = -1;
-let silent = 0;
-const checking = setInterval(() => {
-  const now = Atomics.load(turns, 0);
-  silent = now === seen ? silent + 1 : 0;
-  seen = now;
-  if (silent < checks) return;
-  clearInterval(checking);
-  const kill = () => process.kill(process.pid, 'SIGKILL');
-  const end = (stack) => {
-    const msg = 'the event loop has not turned for ' + limitMs + ' ms: the process ends';
-    write(2, JSON.stringify({ level: 60, time: Date.now(), msg, stack }) + '\\n', kill);
-  };
-  setTimeout(() => end([]), lastWordsMs);
-  setTimeout(kill, lastWordsMs * 2);
-  const session = new Session();
-  session.connectToMainThread();
-  session.on('Debugger.paused', ({ params }) =>
-    end(params.callFrames.map(({ functionName, url, location }) =>
-      (functionName || 'anonymous') + ' ' + url + ':' + (location.lineNumber + 1))));
-  session.post('Debugger.enable', () => session.post('Debugger.pause'));
-}, checkMs);
+  const { Session } = require('node:inspector');
+  const { write } = require('node:fs');
+  const { turns, checkMs, limitMs, checks, lastWordsMs } = require('node:worker_threads').workerData;
+  let seen = -1;
+  let silent = 0;
+  const checking = setInterval(() => {
+    const now = Atomics.load(turns, 0);
+    silent = now === seen ? silent + 1 : 0;
+    seen = now;
+    if (silent < checks) return;
+    clearInterval(checking);
+    const kill = () => process.kill(process.pid, 'SIGKILL');
+    const end = (stack) => {
+      const msg = 'the event loop has not turned for ' + limitMs + ' ms: the process ends';
+      write(2, JSON.stringify({ level: 60, time: Date.now(), msg, stack }) + '\\n', kill);
+    };
+    setTimeout(() => end([]), lastWordsMs);
+    setTimeout(kill, lastWordsMs * 2);
+    const session = new Session();
+    session.connectToMainThread();
+    session.on('Debugger.paused', ({ params }) =>
+      end(params.callFrames.map(({ functionName, url, location }) =>
+        (functionName || 'anonymous') + ' ' + url + ':' + (location.lineNumber + 1))));
+    session.post('Debugger.enable', () => session.post('Debugger.pause'));
+  }, checkMs);
 `;
