@@ -1,3 +1,87 @@
 import type { Mutant } from './mutant.ts';
 
-export const SECURITY: readonly Mutant[] = [];
+const HTTP = 'services/api/src/http';
+const ATTACKS = 'test/attacks/attacks.test.ts';
+
+/** Who may call, what is read of a hostile request, and what leaves a pod. */
+export const SECURITY: readonly Mutant[] = [
+  {
+    defect: 'The comparison of two secrets ends at once when their lengths differ.',
+    file: 'services/api/src/surfaces/connect/connectors/secret-text.ts',
+    find: 'return timingSafeEqual(digest(left), digest(right));',
+    replace: 'return left.length === right.length && timingSafeEqual(digest(left), digest(right));',
+    killedBy: 'test/attacks/constant-time.test.ts',
+  },
+  {
+    defect: 'The first service key that matches ends the comparing, so that the time tells which key it was.',
+    file: `${HTTP}/auth.ts`,
+    find: 'services.filter((candidate) => timingSafeEqual(candidate.hash, hash)).at(0)',
+    replace: 'services.find((candidate) => timingSafeEqual(candidate.hash, hash))',
+    killedBy: 'test/attacks/constant-time.test.ts',
+  },
+  {
+    defect: 'The tenant of a token is believed, whether the issuer speaks for it or not.',
+    file: `${HTTP}/token.ts`,
+    find: 'return tenants.includes(claim) ? claim : undefined;',
+    replace: 'return claim;',
+    killedBy: 'test/attacks/jwks.test.ts',
+    test: 'a tenant it does not speak for',
+  },
+  {
+    defect: 'The Redis user of the pods reads keys that are not those of Parley.',
+    file: 'infra/redis/users.acl',
+    find: '~parley:*',
+    replace: '~*',
+    killedBy: 'test/attacks/exposure.test.ts',
+    test: 'that user may not',
+  },
+  {
+    defect: 'Of two Authorization headers the last one is taken.',
+    file: `${HTTP}/auth.ts`,
+    find: 'if (header !== undefined) throw unauthenticated();',
+    replace: '',
+    killedBy: ATTACKS,
+    test: 'two Authorization headers are 401',
+  },
+  {
+    defect: 'A verified token is accepted from the cache after its expiry.',
+    file: `${HTTP}/auth.ts`,
+    find: 'const ttl = Math.min(CACHED_MS_MAX, expiresAtMs - Date.now());',
+    replace: 'const ttl = CACHED_MS_MAX;',
+    killedBy: ATTACKS,
+    test: 'an expired token is not accepted from the cache',
+  },
+  {
+    defect: 'A body may use the keys that reach for prototypes.',
+    file: `${HTTP}/json.ts`,
+    find: "new Set(['__proto__', 'constructor', 'prototype'])",
+    replace: 'new Set<string>()',
+    killedBy: ATTACKS,
+    test: 'S8 prototypes',
+  },
+  {
+    defect: 'Answers of strangers use up the budget of the answers to a question of somebody else.',
+    file: `${HTTP}/limits/call-limits.ts`,
+    find: "await take('answers', owner, settings.elicitationAnswers,",
+    replace: "await take('answers', { ...owner, userId: '' }, settings.elicitationAnswers,",
+    killedBy: ATTACKS,
+    test: 'answers from another user do not count',
+  },
+  {
+    defect: 'A body one byte above the limit is read.',
+    file: `${HTTP}/body.ts`,
+    find: 'if (declared > bytesMax) throw tooLarge(bytesMax);',
+    replace: 'if (declared > bytesMax + 1) throw tooLarge(bytesMax + 1);\n  bytesMax += 1;',
+    killedBy: ATTACKS,
+    test: 'B1 a body of exactly the limit is read',
+  },
+  {
+    defect: 'The log line of a question shows the question.',
+    file: 'shared/src/runtime/observer.ts',
+    find: 'log.info(fieldsOf(row, row.settlement?.surface), ENDINGS[row.status].message);',
+    replace:
+      'log.info(fieldsOf(row, row.settlement?.surface), ENDINGS[row.status].message + row.definition.message);',
+    killedBy: ATTACKS,
+    test: 'S19 secrets',
+  },
+];

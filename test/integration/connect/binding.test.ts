@@ -1,30 +1,23 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
 import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/browser.ts';
-import { ADA, startWorld, TOKEN_SECRET, type WorldOptions } from '../../harness/connect/setup.ts';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { ADA, TOKEN_SECRET } from '../../harness/connect/setup.ts';
 import { userToken } from '../../harness/tokens.ts';
+import { connectSuite, type WorldOptions } from './suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+const { world: start } = connectSuite();
 
 const PAGE = 'https://app.example.com/connected?from=parley';
 const BOB = { ...ADA, userId: 'bob' };
 
-async function world(options: Partial<WorldOptions> = {}) {
+async function world(options: WorldOptions = {}) {
   const guardedFetch = createGuardedFetch();
   const notes = createApiKeyConnector({ id: 'notes-key' }, { guardedFetch });
-  return startWorld({
-    redisUrl: redis.url,
+  return start({
     identity: createBoundIdentity(PAGE),
     services: () => ({ notes }),
     ...options,
@@ -155,21 +148,6 @@ describe('where the deployer binds the browser to a user', () => {
     },
   );
 
-  test('a callback in another browser gives nothing', async () => {
-    const here = await world();
-    const { path, id } = await here.ask();
-    const browser = createTestBrowser(here);
-    const callback = await browser.walk(
-      await browser.submit(await browser.open(path), 'start'),
-      'ada-at-tracker',
-    );
-    const other = createTestBrowser(here);
-    await other.open(path);
-    const shown = await other.open(callback);
-    expect([shown.heading, shown.link]).toEqual([SAYS.failed('bad_state'), undefined]);
-    expect(await here.status(id)).toBe('pending');
-  });
-
   test('a decline takes effect when the browser is bound', async () => {
     const here = await world();
     const { path, id } = await here.ask();
@@ -254,6 +232,6 @@ describe('where the deployer binds the browser to a user', () => {
 });
 
 test('where people sign in, a binding is refused', async () => {
-  const here = await startWorld({ redisUrl: redis.url });
+  const here = await start();
   expect((await complete(here, 'A'.repeat(43), ADA)).status).toBe(404);
 });

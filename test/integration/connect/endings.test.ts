@@ -1,20 +1,16 @@
 import type { Credential } from '@parley/shared/domain/credential';
 import type { FlowRef } from '@parley/shared/ports/vault';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { conclude, endFlow } from '../../../services/api/src/surfaces/connect/flows/ending.ts';
 import { unknownFlowId } from '../../../services/api/src/surfaces/connect/flows/flow-id.ts';
+import { sweepFlows } from '../../../services/api/src/surfaces/connect/flows/sweep.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { ADA, startWorld } from '../../harness/connect/setup.ts';
+import { ADA, type World } from '../../harness/connect/setup.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import { connectSuite } from './suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+const { redis, world } = connectSuite();
 
 const REF = { ...ADA, toolId: 'issues', connectorId: 'tracker' };
 const SERVICE = { kind: 'service', tenant: ADA.tenant } as const;
@@ -22,11 +18,9 @@ const OWNER = { kind: 'user', ...ADA } as const;
 const tokens = (accessToken: string): Credential => ({ kind: 'oauth2', accessToken, tokenType: 'Bearer' });
 const HOUR_MS = 3_600_000;
 
-type World = Awaited<ReturnType<typeof startWorld>>;
-
 /** A question whose credential is staged, and a pod that is no more. */
 async function halfDone(more: Parameters<World['ask']>[0] = {}) {
-  const here = await startWorld({ redisUrl: redis.url });
+  const here = await world();
   const { id } = await here.ask(more);
   const flow = { ...REF, flowId: id };
   await here.vault.stage(flow, tokens('staged'), HOUR_MS);
@@ -88,15 +82,6 @@ describe('a pod that dies on the way to a usable credential', () => {
     expect(await left(here)).toBe(0);
   });
 
-  test('and a waiter for the answer need not wait for the sweep', async () => {
-    const { here, id, flow } = await halfDone();
-    await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
-    expect(await here.vault.promote(flow)).toBeDefined();
-    expect(await heldToken(here)).toBe('staged');
-    await here.sweep();
-    expect(await heldToken(here)).toBe('staged');
-  });
-
   test('while the question is withdrawn: the credential is kept', async () => {
     const { here, id } = await halfDone();
     await here.engine.withdraw({ caller: SERVICE, id, reason: 'run_stopped' });
@@ -156,8 +141,8 @@ describe('a pod that dies on the way to a usable credential', () => {
 
   test('and whose question was deleted by retention: it is dropped and revoked', async () => {
     const { here, id } = await halfDone();
-    const [name] = (await redisCommand(redis.port, 'KEYS', `*elicitation:${id}`)) as string[];
-    await redisCommand(redis.port, 'DEL', name ?? '');
+    const [name] = (await redisCommand(redis().port, 'KEYS', `*elicitation:${id}`)) as string[];
+    await redisCommand(redis().port, 'DEL', name ?? '');
     await here.sweep();
     expect(await heldToken(here)).toBeUndefined();
     expect(here.tracker.revocations()).toBe(1);
@@ -173,8 +158,8 @@ describe('a pod that dies on the way to a usable credential', () => {
 
   test('at any step of a real flow loses nothing, because a sweep finds it', async () => {
     for (const dies of ['stage', 'complete'] as const) {
-      await redisCommand(redis.port, 'FLUSHALL');
-      const here = await startWorld({ redisUrl: redis.url });
+      await redisCommand(redis().port, 'FLUSHALL');
+      const here = await world();
       const { id } = await here.ask();
       const gone = new Error('the pod is gone');
       const { deps } = here;
@@ -202,7 +187,7 @@ describe('sweeps', () => {
   });
 
   test('never promote a credential that was not bound, whatever the outcome of the question', async () => {
-    const here = await startWorld({ redisUrl: redis.url });
+    const here = await world();
     const { id } = await here.ask();
     await here.vault.stage({ ...REF, flowId: unknownFlowId(id) }, tokens('of a stranger'), HOUR_MS);
     await here.engine.complete({ caller: SERVICE, id, surface: 'connect' });
@@ -230,7 +215,6 @@ describe('sweeps', () => {
     const other = await here.ask({ owner: { ...ADA, userId: 'bob' } });
     await here.vault.stage({ ...REF, userId: 'bob', flowId: other.id }, tokens('second'), HOUR_MS);
     const faults: unknown[] = [];
-    const { sweepFlows } = await import('../../../services/api/src/surfaces/connect/flows/sweep.ts');
     const broken = new Error('broken');
     const deps = {
       ...here.deps,
@@ -271,12 +255,12 @@ test('a repeated ending changes nothing', async () => {
 });
 
 test('an unavailable store fails a callback without ending the flow, and the user can try again', async () => {
-  const here = await startWorld({ redisUrl: redis.url });
+  const here = await world();
   const { path, id } = await here.ask();
   const browser = createTestBrowser(here);
   const consent = await browser.enter(path, 'ada');
-  redis.pause();
-  const away = await browser.open(path).finally(() => redis.resume());
+  redis().pause();
+  const away = await browser.open(path).finally(() => redis().resume());
   expect([away.status, away.forms.size]).toEqual([503, 0]);
   expect(away.html).not.toContain('Redis');
   // A client that was cut off reconnects in a moment; its next call may reach either pod.

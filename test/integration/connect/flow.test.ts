@@ -1,30 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { ADA, dumpRedis, SCOPES, startWorld } from '../../harness/connect/setup.ts';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { ADA, SCOPES, type World } from '../../harness/connect/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { discovering, startGuardedTracker } from '../connectors/mcp-oauth-setup.ts';
+import { connectSuite } from './suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+const { world, begun, back, dump } = connectSuite();
 
-const world = (options: Partial<Parameters<typeof startWorld>[0]> = {}) =>
-  startWorld({ redisUrl: redis.url, ...options });
-
-/** Ada, signed in and before the consent page of a question. */
-async function begun(options: Partial<Parameters<typeof startWorld>[0]> = {}) {
-  const here = await world(options);
-  const asked = await here.ask();
-  const browser = createTestBrowser(here);
-  return { here, browser, ...asked, consent: await browser.enter(asked.path, 'ada') };
-}
-
-const accessToken = (held: Awaited<ReturnType<Awaited<ReturnType<typeof startWorld>>['held']>>) => {
+const accessToken = (held: Awaited<ReturnType<World['held']>>) => {
   const credential = held?.credential.reveal();
   return credential?.kind === 'oauth2' ? credential.accessToken : undefined;
 };
@@ -69,15 +52,6 @@ describe('a person who opens the link of their question', () => {
     const left = await browser.submit(consent, 'start');
     expect((await browser.open(await browser.walk(left, 'ada-at-tracker'))).status).toBe(200);
     expect(await here.status(id)).toBe('accepted');
-  });
-
-  test('is redirected from the address with a parameter to the page itself', async () => {
-    const { browser, id, path } = await begun();
-    const shown = await browser.open(
-      `/auth/connect?elicitationId=${id}&returnUrl=https://evil.example&userId=bob`,
-    );
-    expect(shown.hops).toEqual([path]);
-    expect(shown.heading).toBe('Connect Service issues');
   });
 
   test('can notify the waiting page', async () => {
@@ -149,19 +123,6 @@ describe('two tabs on one question', () => {
     expect(here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
     expect(await here.status(id)).toBe('accepted');
   });
-
-  test('that come back at the same moment leave one usable credential', async () => {
-    const { here, browser, consent, path, id } = await begun();
-    const second = await browser.open(path);
-    const callbacks: string[] = [];
-    for (const tab of [consent, second])
-      callbacks.push(await browser.walk(await browser.submit(tab, 'start'), 'ada-at-tracker'));
-    const shown = await Promise.all(callbacks.map((callback) => browser.open(callback)));
-    for (const { heading } of shown) expect(heading).toBe(SAYS.connected());
-    expect(await here.status(id)).toBe('accepted');
-    expect((await here.held())?.state).toBe('usable');
-    for await (const flow of here.vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
-  });
 });
 
 describe('a provider that refuses', () => {
@@ -212,8 +173,7 @@ describe('a provider that refuses', () => {
 
 describe('a callback that is repeated', () => {
   test('changes nothing and shows the completed page', async () => {
-    const { here, browser, consent } = await begun();
-    const callback = await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker');
+    const { here, browser, callback } = await back();
     await browser.open(callback);
     const held = await here.held();
     expect((await browser.open(callback)).heading).toBe(SAYS.connected());
@@ -234,15 +194,10 @@ describe('a callback that is repeated', () => {
 });
 
 describe('a question that ends while the person is at the provider', () => {
-  async function away(options: Partial<Parameters<typeof startWorld>[0]> = {}) {
-    const started = await begun(options);
-    const left = await started.browser.submit(started.consent, 'start');
-    return { ...started, callback: await started.browser.walk(left, 'ada-at-tracker') };
-  }
   const service = { kind: 'service', tenant: ADA.tenant } as const;
 
   test('by being withdrawn: the credential is kept for the next call', async () => {
-    const { here, browser, callback, id } = await away();
+    const { here, browser, callback, id } = await back();
     await here.engine.withdraw({ caller: service, id, reason: 'run_stopped' });
     const kept = await browser.open(callback);
     expect(kept.heading).toBe(SAYS.connected());
@@ -250,21 +205,6 @@ describe('a question that ends while the person is at the provider', () => {
     expect(await here.status(id)).toBe('withdrawn');
     expect((await here.held())?.state).toBe('usable');
     expect(here.events).toMatchObject([{ type: 'completed', kept: true }]);
-  });
-
-  test('by expiring: the credential is kept for the next call', async () => {
-    const here = await world();
-    const { path, id } = await here.ask({ timeoutSeconds: 15 });
-    const browser = createTestBrowser(here);
-    const left = await browser.submit(await browser.enter(path, 'ada'), 'start');
-    const callback = await browser.walk(left, 'ada-at-tracker');
-    await here.expired(id);
-    const kept = await browser.open(callback);
-    expect(kept.html).toContain('used the next time');
-    expect(await here.status(id)).toBe('expired');
-    expect((await here.held())?.state).toBe('usable');
-    const late = await browser.open(path);
-    expect([late.status, late.heading]).toEqual([410, SAYS.expired]);
   });
 
   test('by its deadline alone: the page says so before the outcome is recorded', async () => {
@@ -277,7 +217,7 @@ describe('a question that ends while the person is at the provider', () => {
   });
 
   test('by being declined: the credential is revoked and dropped', async () => {
-    const { here, browser, callback, id } = await away();
+    const { here, browser, callback, id } = await back();
     const caller = { kind: 'user', ...ADA } as const;
     await here.engine.answer({ caller, id, response: { action: 'decline' }, surface: 'chat' });
     expect((await browser.open(callback)).heading).toBe(SAYS.declined);
@@ -290,7 +230,7 @@ describe('a question that ends while the person is at the provider', () => {
     ['cancel', SAYS.settled],
   ] as const)('by %s at the last moment: the credential is revoked and dropped', async (action, heading) => {
     let atLast: () => Promise<unknown> = async () => undefined;
-    const { here, browser, callback, id } = await away({
+    const { here, browser, callback, id } = await back({
       wrap: (connector) => ({
         ...connector,
         async finish(input, keep) {
@@ -324,7 +264,7 @@ describe('a service whose authorization server is discovered', () => {
     for (const said of [new URL(authorization.issuer).host, 'issues:read', 'issues:write'])
       expect(consent.html).toContain(said);
     const left = await browser.submit(consent, 'start');
-    const underway = await dumpRedis(redis.port);
+    const underway = await dump();
     const done = await browser.open(await browser.walk(left, 'ada'));
     expect(done.heading).toBe(SAYS.connected('desk'));
     expect(await here.status(id)).toBe('accepted');
@@ -334,7 +274,7 @@ describe('a service whose authorization server is discovered', () => {
     expect(credential.scope).toContain('issues:write');
     const secret = credential.grantor?.clientSecret ?? '';
     expect(secret).not.toBe('');
-    for (const kept of [...underway, ...(await dumpRedis(redis.port)), ...here.lines]) {
+    for (const kept of [...underway, ...(await dump()), ...here.lines]) {
       expect(kept).not.toContain(secret);
       expect(kept).not.toContain(credential.accessToken);
     }

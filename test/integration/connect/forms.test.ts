@@ -5,72 +5,123 @@ import {
   mintBrowserId,
 } from '../../../services/api/src/surfaces/connect/flows/browser.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { dumpRedis } from '../../harness/connect/setup.ts';
+import { createTestBrowser, SAYS, type Shown, type TestBrowser } from '../../harness/connect/browser.ts';
+import { ADA, type World } from '../../harness/connect/setup.ts';
 import { infoFields, redisCommand } from '../../harness/redis/redis-command.ts';
+import { askAboutSeat } from './seat-question.ts';
 import { connectSuite } from './suite.ts';
 
-const { redis, world, begun, back } = connectSuite();
+const { redis, world, begun, back, dump } = connectSuite();
 
-describe('a form', () => {
-  const doors = ['start', 'secret', 'decline', 'sign-in'];
+/** The forms of each kind of page, before Ada: where they are, and the token that they need. */
+const PAGES: Readonly<
+  Record<string, (here: World, browser: TestBrowser) => Promise<{ actions: string[]; shown: Shown }>>
+> = {
+  async connect(here, browser) {
+    const { path, id } = await here.ask();
+    const doors = ['start', 'secret', 'decline', 'sign-in'].map((door) => `${path}/${door}`);
+    const actions = [...doors, `/auth/sign-out?elicitationId=${id}`];
+    return { actions, shown: await browser.enter(path, 'ada') };
+  },
+  async 'answer by its owner'(here, browser) {
+    const { path } = await askAboutSeat(here, { requestedSchema: SEAT, onAnswerPage: true });
+    return { actions: [`${path}/signed-in/accept`], shown: await browser.enter(path, 'ada') };
+  },
+  async 'answer by a link'(here, browser) {
+    const { id, path } = await askAboutSeat(here, { requestedSchema: SEAT });
+    const response = await fetch(`${here.publicUrl}/v1/elicitations/${id}/answer-link`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer a-linking-key' },
+    });
+    const { url } = (await response.json()) as { url: string };
+    const token = new URL(url).hash.slice(1);
+    return {
+      actions: [`${path}/accept`],
+      shown: await browser.submit(await browser.open(path), 'open', { token }),
+    };
+  },
+  async accounts(here, browser) {
+    await here.vault.save(
+      { ...ADA, toolId: 'issues', connectorId: 'tracker' },
+      { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer' },
+    );
+    await browser.enter('/auth/accounts', 'ada');
+    const path = '/auth/accounts/issues/disconnect';
+    return { actions: [path, '/auth/accounts/sign-out'], shown: await browser.open(path) };
+  },
+};
+const SEAT = { type: 'object', properties: { seat: { type: 'string' } } } as const;
 
-  async function refusedEverywhere(
-    { browser, path, here, id }: Pick<Awaited<ReturnType<typeof begun>>, 'browser' | 'path' | 'here' | 'id'>,
-    fields: Readonly<Record<string, string>>,
-    headers: Readonly<Record<string, string | undefined>> = {},
-  ) {
-    for (const action of [...doors.map((door) => `${path}/${door}`), `/auth/sign-out?elicitationId=${id}`]) {
-      const shown = await browser.post(action, { secret: 'x', ...fields }, { headers });
-      expect([action, shown.status, shown.heading]).toEqual([action, 403, SAYS.refused]);
-      expect(shown.headers.getSetCookie()).toEqual([]);
-    }
-    expect(await here.status(id)).toBe('pending');
+const csrfOf = ({ forms }: Shown) => [...forms.values()][0]?.fields.csrf ?? '';
+
+describe.each(Object.keys(PAGES))('a form of the page: %s', (name) => {
+  async function opened() {
+    const here = await world();
+    const browser = createTestBrowser(here);
+    const page = PAGES[name];
+    if (page === undefined) throw new Error(name);
+    const { actions, shown } = await page(here, browser);
+    const csrf = csrfOf(shown);
+    // Of a page of the same kind, as another browser is shown it.
+    const other = csrfOf(await createTestBrowser(here).enter('/auth/accounts', 'ada'));
+    expect([csrf.length, other.length]).toEqual([43, 43]);
+    const before = await dump();
+    return {
+      csrf,
+      other,
+      async isRefused(fields: Record<string, string>, headers: Record<string, string | undefined> = {}) {
+        for (const action of actions) {
+          const refused = await browser.post(action, { secret: 'x', 'field-0': 'x', ...fields }, { headers });
+          expect([action, refused.status, refused.heading]).toEqual([action, 403, SAYS.refused]);
+          expect(refused.headers.getSetCookie()).toEqual([]);
+        }
+      },
+      async nothingChanged() {
+        expect(await dump()).toEqual(before);
+      },
+    };
   }
 
-  test('without its token is refused [SEC-08]', async () => {
-    const started = await begun();
-    await refusedEverywhere(started, {});
-    await refusedEverywhere(started, { csrf: '' });
-    await refusedEverywhere(started, { csrf: 'A'.repeat(43) });
+  test('is refused without its token, and with that of another browser [SEC-08]', async () => {
+    const { other, isRefused, nothingChanged } = await opened();
+    for (const fields of [{}, { csrf: '' }, { csrf: 'A'.repeat(43) }, { csrf: other }])
+      await isRefused(fields);
+    await nothingChanged();
   });
 
-  test('with the token of another browser is refused', async () => {
-    const started = await begun();
-    const other = createTestBrowser(started.here);
-    const { forms } = await other.enter(started.path, 'ada');
-    await refusedEverywhere(started, { csrf: forms.get('start')?.fields.csrf ?? '' });
+  test('is refused from elsewhere, token or not', async () => {
+    const { csrf, isRefused, nothingChanged } = await opened();
+    const origins: Record<string, string | undefined>[] = [
+      { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' },
+      // An old browser.
+      { origin: 'https://evil.example', 'sec-fetch-site': undefined },
+      { origin: 'null', 'sec-fetch-site': 'cross-site' },
+      { origin: 'null' },
+      // A neighbour.
+      { 'sec-fetch-site': 'same-site' },
+      { origin: undefined, 'sec-fetch-site': 'cross-site' },
+      { origin: undefined, 'sec-fetch-site': undefined },
+      { origin: 'http://127.0.0.1:1', 'sec-fetch-site': undefined },
+      { 'content-type': 'text/plain' },
+    ];
+    for (const headers of origins) await isRefused({ csrf }, headers);
+    await nothingChanged();
   });
+});
 
-  test.each([
-    ['another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
-    ['another origin, by an old browser', { origin: 'https://evil.example', 'sec-fetch-site': undefined }],
-    ['an origin that hides', { origin: 'null', 'sec-fetch-site': 'cross-site' }],
-    ['an origin that hides, by its word our own', { origin: 'null' }],
-    ['a neighbour', { 'sec-fetch-site': 'same-site' }],
-    ['elsewhere, without an origin', { origin: undefined, 'sec-fetch-site': 'cross-site' }],
-    ['an unknown origin', { origin: undefined, 'sec-fetch-site': undefined }],
-    ['another port', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': undefined }],
-    ['no form', { 'content-type': 'text/plain' }],
-  ])('from %s is refused, token or not', async (_what, headers) => {
-    const started = await begun();
-    const csrf = started.consent.forms.get('start')?.fields.csrf ?? '';
-    await refusedEverywhere(started, { csrf }, headers);
-  });
-
+describe('a form', () => {
   test('that is too large is refused', async () => {
     const { browser, consent, path, here, id } = await begun();
-    const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
-    const shown = await browser.post(`${path}/decline`, { csrf, more: 'x'.repeat(20_000) });
+    const shown = await browser.post(`${path}/decline`, { csrf: csrfOf(consent), more: 'x'.repeat(20_000) });
     expect(shown.heading).toBe(SAYS.refused);
     expect(await here.status(id)).toBe('pending');
   });
 
   test('is accepted from a browser that sends fewer headers, if they name our origin', async () => {
     const { browser, consent, path, here, id } = await begun();
-    const csrf = consent.forms.get('decline')?.fields.csrf ?? '';
     const headers = { 'sec-fetch-site': undefined };
-    expect((await browser.post(`${path}/decline`, { csrf }, { headers })).heading).toBe(SAYS.declined);
+    const shown = await browser.post(`${path}/decline`, { csrf: csrfOf(consent) }, { headers });
+    expect(shown.heading).toBe(SAYS.declined);
     expect(await here.status(id)).toBe('declined');
   });
 });
@@ -203,6 +254,7 @@ describe('the cookie', () => {
 test('a GET of any page writes nothing [SEC-12]', async () => {
   const { here, browser, path, consent, id } = await begun();
   const stranger = createTestBrowser(here);
+  const seat = await askAboutSeat(here, { requestedSchema: SEAT, onAnswerPage: true });
   expect(await writesDuring(() => browser.submit(consent, 'start'))).not.toEqual([]);
   const looks = async () => {
     for (const shown of [await browser.open(path), await stranger.open(path)]) expect(shown.status).toBe(200);
@@ -210,6 +262,7 @@ test('a GET of any page writes nothing [SEC-12]', async () => {
     const headers = { cookie: browser.jar.header(here.publicUrl) };
     expect((await fetch(here.publicUrl + path, { method: 'HEAD', headers })).status).toBe(200);
     await createTestBrowser(here).open('/auth/connect/x');
+    for (const one of [browser, stranger]) expect((await one.open(seat.path)).status).toBe(200);
   };
   expect(await writesDuring(looks)).toEqual([]);
 });
@@ -236,14 +289,14 @@ test('no code, token or key is in a log, a page, a URL of ours, or unsealed in R
   const { here, browser, callback, path } = await back();
   const { searchParams } = new URL(callback);
   const secrets = [searchParams.get('code') ?? '', searchParams.get('state') ?? ''];
-  texts.push(...(await dumpRedis(redis().port)));
+  texts.push(...(await dump()));
   const shown = [await browser.open(callback), await browser.open(callback), await browser.open(path)];
   const held = await here.held();
   const credential = held?.credential.reveal();
   if (credential?.kind !== 'oauth2') throw new Error('no tokens');
   secrets.push(credential.accessToken, credential.refreshToken ?? '');
   secrets.push(/parley-connect=([\w-]{43})/.exec(browser.jar.header(here.publicUrl))?.[1] ?? '');
-  texts.push(...(await dumpRedis(redis().port)), ...here.lines);
+  texts.push(...(await dump()), ...here.lines);
   for (const { html, headers, hops } of shown) texts.push(html, String(headers.get('location')), ...hops);
   expect(texts.length).toBeGreaterThan(5);
   for (const secret of secrets) {
@@ -252,5 +305,5 @@ test('no code, token or key is in a log, a page, a URL of ours, or unsealed in R
   }
   const marker = canary('query');
   const failed = await browser.open(`/auth/callback/tracker?state=${marker}&error=${marker}&code=${marker}`);
-  expect(findCanary(marker, [failed.html, ...here.lines, ...(await dumpRedis(redis().port))])).toEqual([]);
+  expect(findCanary(marker, [failed.html, ...here.lines, ...(await dump())])).toEqual([]);
 });

@@ -1,34 +1,16 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createAttempts } from '../../../services/api/src/surfaces/connect/flows/attempts.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
 import { createTestBrowser, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
-import { ADA, startWorld } from '../../harness/connect/setup.ts';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { ADA, type World } from '../../harness/connect/setup.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
+import { connectSuite } from './suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+const { world, begun } = connectSuite();
 afterEach(() => void vi.useRealTimers());
-
-type Options = Partial<Parameters<typeof startWorld>[0]>;
-const world = (options: Options = {}) => startWorld({ redisUrl: redis.url, ...options });
-type World = Awaited<ReturnType<typeof world>>;
-
-/** Ada, signed in and before the consent page of a question. */
-async function begun(options: Options = {}) {
-  const here = await world(options);
-  const asked = await here.ask();
-  const browser = createTestBrowser(here);
-  return { here, browser, ...asked, consent: await browser.enter(asked.path, 'ada') };
-}
 
 /** Ways back from the sign-in that say that the person refused there, each good once and in this browser. */
 async function refusals(here: World, browser: TestBrowser, count: number): Promise<string[]> {

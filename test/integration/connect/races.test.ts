@@ -1,20 +1,14 @@
 import { createServer } from 'node:http';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { ADA, startWorld } from '../../harness/connect/setup.ts';
+import { ADA, type World } from '../../harness/connect/setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { connectSuite } from './suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+const { world } = connectSuite();
 
 const SERVICE = { kind: 'service', tenant: ADA.tenant } as const;
 
@@ -37,7 +31,7 @@ function slow() {
 /** Ada in two tabs, both back from the provider. */
 async function twoTabs() {
   const { late, wrap } = slow();
-  const here = await startWorld({ redisUrl: redis.url, wrap });
+  const here = await world({ wrap });
   const { path, id } = await here.ask();
   const browser = createTestBrowser(here);
   const tabs = [await browser.enter(path, 'ada'), await browser.open(path)];
@@ -48,7 +42,7 @@ async function twoTabs() {
   return { here, late, browser, path, id, first, second };
 }
 
-async function noneStaged({ vault }: Awaited<ReturnType<typeof startWorld>>): Promise<void> {
+async function noneStaged({ vault }: World): Promise<void> {
   for await (const flow of vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
 }
 
@@ -90,7 +84,7 @@ describe('a tab that is overtaken while its provider is slow', () => {
     onTestFinished(() => void service.close());
     const guardedFetch = createGuardedFetch({ allowLoopback: true });
     const notes = wrap(createApiKeyConnector({ id: 'notes-key', checkUrl }, { guardedFetch }));
-    const here = await startWorld({ redisUrl: redis.url, services: () => ({ notes }) });
+    const here = await world({ services: () => ({ notes }) });
     const { path } = await here.ask({ toolId: 'notes' });
     const browser = createTestBrowser(here);
     const tab = await browser.enter(path, 'ada');

@@ -1,27 +1,21 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
 import { createTestBrowser, SAYS, type Shown } from '../../harness/connect/browser.ts';
-import { ADA, startWorld, type WorldOptions } from '../../harness/connect/setup.ts';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { ADA } from '../../harness/connect/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { startWorld as startNangoWorld } from '../connectors/nango-setup.ts';
+import { connectSuite, type WorldOptions } from './suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+const { world: start } = connectSuite();
 
 const OWNER = { kind: 'user', ...ADA } as const;
 
 /** Ada before the consent page of a service that is connected through Nango, whose webhooks arrive unless lost. */
-async function begun({ lost = false, ...options }: { lost?: boolean } & Partial<WorldOptions> = {}) {
+async function begun({ lost = false, ...options }: { lost?: boolean } & WorldOptions = {}) {
   const { nango, connector } = await startNangoWorld({ id: 'desk' });
-  const here = await startWorld({ redisUrl: redis.url, services: () => ({ desk: connector }), ...options });
+  const here = await start({ services: () => ({ desk: connector }), ...options });
   const webhookUrl = `${here.publicUrl}/auth/webhooks/desk`;
   nango.sendWebhooksTo(webhookUrl);
   nango.loseWebhooks(lost);
@@ -189,15 +183,6 @@ describe('a service that reports by webhook', () => {
     await here.vault.save({ ...ADA, toolId: 'desk', connectorId: 'desk' }, newer);
     expect(await deliver(started)).toBe(204);
     expect(await connections(started)).toEqual(newer);
-  });
-
-  test('that reports on a question which was answered otherwise changes nothing', async () => {
-    const started = await begun({ lost: true });
-    const { here, browser, consent, id } = started;
-    await connectAt(started, await browser.submit(consent, 'start'));
-    await here.engine.complete({ caller: { kind: 'service', tenant: ADA.tenant }, id, surface: 'api' });
-    expect(await deliver(started)).toBe(204);
-    expect(await connections(started)).toBeUndefined();
   });
 
   test('does not bind the browser, where a binding comes later', async () => {

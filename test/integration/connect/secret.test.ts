@@ -1,25 +1,19 @@
 import { createServer } from 'node:http';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { ADA, dumpRedis, startWorld } from '../../harness/connect/setup.ts';
+import { ADA, type WorldOptions } from '../../harness/connect/setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { connectSuite } from './suite.ts';
 
-let redis: RedisServer;
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
-beforeEach(() => redisCommand(redis.port, 'FLUSHALL'));
+const { world, dump } = connectSuite();
 
 const KEY = canary('key');
 
 /** Ada at the page for a key; the service accepts one key, and replies with `status` where that is given. */
-async function begun(deps: Parameters<typeof startWorld>[0]['deps'] = {}) {
+async function begun(deps: WorldOptions['deps'] = {}) {
   let status: number | undefined;
   const service = createServer((req, res) => {
     res.writeHead(status ?? (req.headers['x-key'] === KEY ? 200 : 401)).end();
@@ -34,7 +28,7 @@ async function begun(deps: Parameters<typeof startWorld>[0]['deps'] = {}) {
     checkUrl,
   };
   const notes = createApiKeyConnector(options, { guardedFetch: createGuardedFetch({ allowLoopback: true }) });
-  const here = await startWorld({ redisUrl: redis.url, services: () => ({ notes }), deps });
+  const here = await world({ services: () => ({ notes }), deps });
   const asked = await here.ask({ toolId: 'notes' });
   const browser = createTestBrowser(here);
   const page = await browser.enter(asked.path, 'ada');
@@ -58,7 +52,7 @@ describe('a key that the person types', () => {
     expect(done.heading).toBe(SAYS.connected('notes'));
     expect(await here.status(id)).toBe('accepted');
     expect((await here.held('notes'))?.credential.reveal()).toEqual({ kind: 'api_key', value: KEY });
-    const texts = [...(await dumpRedis(redis.port)), ...here.lines, done.html];
+    const texts = [...(await dump()), ...here.lines, done.html];
     expect(findCanary(KEY, texts)).toEqual([]);
   });
 
@@ -77,7 +71,7 @@ describe('a key that the person types', () => {
     answersWith(500);
     shown = await browser.submit(shown, 'secret', { secret: wrong });
     expect(shown.html).toContain('could not be checked');
-    expect(findCanary(wrong, [shown.html, ...here.lines, ...(await dumpRedis(redis.port))])).toEqual([]);
+    expect(findCanary(wrong, [shown.html, ...here.lines, ...(await dump())])).toEqual([]);
     expect(await here.held('notes')).toBeUndefined();
     expect(await here.status(id)).toBe('opened');
     answersWith(undefined);

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { createTestBrowser } from '../../harness/connect/browser.ts';
-import { startWorld } from '../../harness/connect/setup.ts';
-import { redisCommand } from '../../harness/redis/redis-command.ts';
+import { type WorldOptions as AllOptions, startWorld } from '../../harness/connect/setup.ts';
+import { dumpRedis } from '../../harness/redis/dump-redis.ts';
+import { redisCommand, withRedis } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 
-export type WorldOptions = Partial<Parameters<typeof startWorld>[0]>;
+export type WorldOptions = Partial<AllOptions>;
 
 /** A Redis for a file of tests, empty before each of them, and where most tests of the pages begin. */
 export function connectSuite() {
@@ -33,5 +34,8 @@ export function connectSuite() {
     return { ...started, callback: await started.browser.walk(left, 'ada-at-tracker') };
   }
 
-  return { redis: () => redis, world, begun, back };
+  /** Everything that lies in Redis, as text, in the order of the names. */
+  const dump = async () => (await withRedis(redis.url, (client) => dumpRedis(client))).sort();
+
+  return { redis: () => redis, world, begun, back, dump };
 }
