@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { listChangedFiles } from './changed-files.ts';
+import { checkHouse, checkSuites, readSources, readTests } from './check-house.ts';
+
+/**
+ * `npm run check`: format, lint, types and house rules. Files that have passed before are not linted again, and types
+ * are checked again only where they may have changed. `--all` judges everything.
+ */
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const passedBefore = join(root, '.tmp/checked.json');
+if (process.argv.includes('--all'))
+  for (const kept of [passedBefore, join(root, '.tmp/types.tsbuildinfo')]) rmSync(kept, { force: true });
+
+/** Runs a program of the project's packages with its output shown. True when it succeeds. */
+function run(program: string, ...args: string[]): Promise<boolean> {
+  const child = spawn(join(root, 'node_modules/.bin', program), args, { cwd: root, stdio: 'inherit' });
+  return new Promise((resolve) => {
+    child.once('error', () => resolve(false));
+    child.once('close', (code) => resolve(code === 0));
+  });
+}
+
+async function checkStyle(): Promise<boolean> {
+  const { paths = ['.'], passed } = listChangedFiles(root, passedBefore);
+  if (paths.length === 0) return true;
+  const ok = await run('biome', 'ci', '--colors=off', '--no-errors-on-unmatched', ...paths);
+  if (ok) passed();
+  return ok;
+}
+
+async function checkTypes(): Promise<boolean> {
+  const ok = await run('tsc', '-p', 'tsconfig.json');
+  // The contenders of `npm run bench peers` import packages that only the bench installs.
+  const hasPeers = existsSync(join(root, 'bench/peers/node_modules'));
+  return ok && (!hasPeers || (await run('tsc', '--noEmit', '-p', 'bench/peers')));
+}
+
+function checkRooms(): boolean {
+  const sources = readSources(root);
+  const faults = [...checkHouse(sources), ...checkSuites(readTests(root))];
+  for (const fault of faults) process.stderr.write(`${fault}\n`);
+  process.stdout.write(`house: ${sources.length} files, ${faults.length} violations\n`);
+  return faults.length === 0;
+}
+
+const passed = await Promise.all([checkStyle(), checkTypes(), checkRooms()]);
+process.exitCode = passed.every((each) => each) ? 0 : 1;
