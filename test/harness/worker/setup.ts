@@ -23,6 +23,9 @@ import { ROOMY } from '../engines/settings.ts';
 import { redisCommand } from '../redis/redis-command.ts';
 import { waitUntil } from '../wait-until.ts';
 
+/** Waits that end long after any worker, also on a busy machine and after a Redis that was away. */
+const PATIENT = { timeoutMs: 90_000, everyMs: 50 };
+
 /** Settings of the engines of these tests. */
 export const SETTINGS = {
   ...ROOMY,
@@ -122,13 +125,9 @@ export async function question(
 }
 
 /** Waits until all have expired, then checks that each did so once and not before its time. */
-export async function allExpire(questions: readonly Question[], timeoutMs = 15_000): Promise<void> {
-  for (const asked of questions) {
-    await waitUntil(async () => (await asked.status()) === 'expired', {
-      what: `${asked.id} to expire`,
-      timeoutMs,
-    });
-  }
+export async function allExpire(questions: readonly Question[]): Promise<void> {
+  for (const { id, status } of questions)
+    await waitUntil(async () => (await status()) === 'expired', { what: `${id} to expire`, ...PATIENT });
   const seen = await Promise.all(
     questions.map(async (asked) => ({ early: (await asked.lateness()) < 0, endings: await asked.endings() })),
   );
@@ -137,8 +136,6 @@ export async function allExpire(questions: readonly Question[], timeoutMs = 15_0
     questions.map(() => ({ early: false, endings: 1 })),
   );
 }
-
-export type TestWorkerOptions = Partial<WorkersOptions>;
 
 export interface TestWorker {
   /** All reports of the workers so far. */
@@ -150,7 +147,7 @@ export interface TestWorker {
 export async function startTestWorker(
   pod: TestPod,
   location: RedisLocation,
-  more: TestWorkerOptions = {},
+  more: Partial<WorkersOptions> = {},
 ): Promise<TestWorker> {
   const redis = connectCommands(location);
   redis.on('error', () => undefined);
@@ -184,11 +181,11 @@ export async function startTestWorker(
 }
 
 /** Waits for a beat of the canary from now on. */
-export async function nextBeat({ backend }: TestPod, port: number, timeoutMs?: number): Promise<void> {
+export async function nextBeat({ backend }: TestPod, port: number): Promise<void> {
   await redisCommand(port, 'DEL', canaryKey());
   await waitUntil(async () => (await backend.health()).timerCanaryAgeMs !== undefined, {
     what: 'the canary to beat',
-    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...PATIENT,
   });
 }
 

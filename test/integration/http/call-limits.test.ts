@@ -1,19 +1,16 @@
-import { createServer } from 'node:http';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createMemoryLimits } from '@parley/shared/memory/limits';
-import { describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { problemOf } from '../../../services/api/src/http/problem.ts';
-import { createServe } from '../../../services/api/src/http/serve.ts';
 import { elicitationRoutes } from '../../../services/api/src/surfaces/rest/elicitations.ts';
-import { createApp } from '../../../services/api/src/wiring/app.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { askQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
+import { serveSurfaces } from '../../harness/turns/serve.ts';
 
 /** How a call of this user is refused; nothing where it is admitted. */
 async function refusalOf(call: Promise<void>) {
@@ -25,6 +22,12 @@ async function refusalOf(call: Promise<void>) {
   }
   return undefined;
 }
+
+// The budgets are those of ten seconds, which do not pass within a test.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+});
+afterEach(() => vi.useRealTimers());
 
 const REFUSED = { status: 429, code: 'read_quota', retryAfter: expect.stringMatching(/^[1-9]\d*$/) };
 
@@ -117,43 +120,29 @@ describe('the reads of a user', () => {
     const backend = createMemoryBackend(ROOMY);
     const engine = engineOn(backend);
     const begun: string[] = [];
+    const counting = <A extends unknown[], R>(name: string, call: (...given: A) => R) => {
+      return (...given: A): R => {
+        begun.push(name);
+        return call(...given);
+      };
+    };
     const counted: typeof engine = {
       ...engine,
-      list: (...request) => {
-        begun.push('list');
-        return engine.list(...request);
-      },
-      read: (...request) => {
-        begun.push('read');
-        return engine.read(...request);
-      },
-      answer: (...request) => {
-        begun.push('answer');
-        return engine.answer(...request);
-      },
+      list: counting('list', engine.list),
+      read: counting('read', engine.read),
+      answer: counting('answer', engine.answer),
     };
-    const server = createServer(
-      createApp({
-        surfaces: [{ routes: elicitationRoutes({ engine: counted, hasConnectPage: () => false }) }],
-        serve: createServe({
-          authenticate: createAuthenticate({
-            serviceKeys: [],
-            verify: async () => ({ ...owner, expiresAtMs: Date.now() + 60_000 }),
-          }),
-          limits: callLimitsOn(backend.limits, { userReads: 2, userWrites: 2, elicitationAnswers: 3 }),
-          bodyBytesMax: 1_000,
-          sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
-          onDone: () => undefined,
-          onFault: () => undefined,
-          onStream: () => undefined,
-        }),
-        corsOrigins: [],
-        version: 'test',
+    const served = await serveSurfaces({
+      surfaces: [{ routes: elicitationRoutes({ engine: counted, hasConnectPage: () => false }) }],
+      authenticate: createAuthenticate({
+        serviceKeys: [],
+        verify: async () => ({ ...owner, expiresAtMs: Date.now() + 600_000 }),
       }),
-    );
-    const url = `http://127.0.0.1:${await listenOnFreePort(server)}/v1/elicitations`;
+      limits: callLimitsOn(backend.limits, { userReads: 2, userWrites: 2, elicitationAnswers: 3 }),
+    });
+    onTestFinished(() => served.close());
+    const url = `${served.url}/v1/elicitations`;
     const { row } = await askQuestion(engine, owner);
-    try {
       const headers = { authorization: 'Bearer a.b.c', 'content-type': 'application/json' };
       const statusesOf = async (path: string, request: RequestInit = {}) => {
         const statuses = [];
@@ -171,11 +160,6 @@ describe('the reads of a user', () => {
       // Refused calls took nothing from the budget of the answers: one of three is left.
       await backend.limits.reset('user-writes', owner);
       expect(await statusesOf(`/${row.id}/response`, answer)).toEqual([200, 429, 429, 429]);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-      await backend.close();
-    }
   });
 
   it('count for their tenant, too', async () => {

@@ -1,16 +1,13 @@
 import { setMaxListeners } from 'node:events';
-import { createServer } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   createRefusalDelays,
   type RefusalDelays,
 } from '../../../services/api/src/http/limits/refusal-delays.ts';
 import { route } from '../../../services/api/src/http/route.ts';
-import { createServe } from '../../../services/api/src/http/serve.ts';
-import { createApp } from '../../../services/api/src/wiring/app.ts';
-import { listenOnFreePort } from '../../harness/free-port.ts';
+import { serveSurfaces } from '../../harness/turns/serve.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const FREE = 20;
@@ -86,6 +83,8 @@ describe('refusals of one caller', () => {
 
 describe('a request that is refused', () => {
   it('waits for its reply only where a budget refused it, and until the pod drains', async () => {
+    // The ten seconds do not pass meanwhile.
+    vi.useFakeTimers({ toFake: ['performance'] });
     const draining = new AbortController();
     setMaxListeners(0, draining.signal);
     const call = (code: 'rate_limited' | 'not_found', path: string) =>
@@ -98,41 +97,26 @@ describe('a request that is refused', () => {
           throw new ParleyError(code, 'No.');
         },
       });
-    const server = createServer(
-      createApp({
-        surfaces: [{ routes: [call('rate_limited', '/limited'), call('not_found', '/missing')] }],
-        serve: createServe({
-          authenticate: async () => ({ caller: ADA, expiresAtMs: Date.now() + 60_000 }),
-          limits: { call: async () => undefined, sent: async () => 0, body: async () => undefined },
-          refusalDelays: createRefusalDelays({ delayMs: LONG_MS }),
-          bodyBytesMax: 1_000,
-          sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: draining.signal },
-          onDone: () => undefined,
-          onFault: () => undefined,
-          onStream: () => undefined,
-        }),
-        corsOrigins: [],
-        version: 'test',
-      }),
-    );
-    const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+    const { url, close } = await serveSurfaces({
+      surfaces: [{ routes: [call('rate_limited', '/limited'), call('not_found', '/missing')] }],
+      authenticate: async () => ({ caller: ADA, expiresAtMs: Date.now() + LONG_MS }),
+      limits: { call: async () => undefined, sent: async () => 0, body: async () => undefined },
+      refusalDelays: createRefusalDelays({ delayMs: LONG_MS }),
+      draining: draining.signal,
+    });
+    onTestFinished(close);
     const replies = { '/limited': 0, '/missing': 0 };
     const send = async (path: keyof typeof replies) => {
       const { status } = await fetch(`${url}${path}`);
       replies[path] += 1;
       return status;
     };
-    try {
-      const limited = Array.from({ length: FREE + 3 }, () => send('/limited'));
-      await waitUntil(() => replies['/limited'] === FREE, { what: 'the first refusals' });
-      const missing = await Promise.all(Array.from({ length: FREE + 3 }, () => send('/missing')));
-      expect(new Set(missing)).toEqual(new Set([404]));
-      expect(replies['/limited']).toBe(FREE);
-      draining.abort();
-      expect(new Set(await Promise.all(limited))).toEqual(new Set([429]));
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+    const limited = Array.from({ length: FREE + 3 }, () => send('/limited'));
+    await waitUntil(() => replies['/limited'] === FREE, { what: 'the first refusals' });
+    const missing = await Promise.all(Array.from({ length: FREE + 3 }, () => send('/missing')));
+    expect(new Set(missing)).toEqual(new Set([404]));
+    expect(replies['/limited']).toBe(FREE);
+    draining.abort();
+    expect(new Set(await Promise.all(limited))).toEqual(new Set([429]));
   });
 });

@@ -1,14 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { createServer } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import {
   formBody,
@@ -18,17 +13,16 @@ import {
   route,
   type Surface,
 } from '../../../services/api/src/http/route.ts';
-import { createServe } from '../../../services/api/src/http/serve.ts';
 import { type Encoder, encodeTurn } from '../../../services/api/src/turns/encoder.ts';
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { startTurn } from '../../../services/api/src/turns/start.ts';
 import type { Turns } from '../../../services/api/src/turns/turns.ts';
-import { createApp } from '../../../services/api/src/wiring/app.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
+import { serveSurfaces } from '../../harness/turns/serve.ts';
 import { podOn } from '../../harness/turns/setup.ts';
+import { modelOf, SURE } from '../../harness/turns/site.ts';
 
 const SECRET = 'the secret of a vendor';
 const PAGE = 'https://page.example';
@@ -147,37 +141,22 @@ function deskRoutes({ engine, turns }: { readonly engine: Engine; readonly turns
   return { routes: [hook, desk, answer] };
 }
 
-let model: ScriptedModel;
+const model = modelOf(({ results }) => (results.length === 0 ? { calls: [SURE] } : { text: 'Done.' }));
 let base: string;
 let close: () => Promise<void>;
 beforeAll(async () => {
-  const ask = { name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } };
-  model = await startScriptedModel({
-    script: [({ results }) => (results.length === 0 ? { calls: [ask] } : { text: 'Done.' })],
-  });
   const backend = createMemoryBackend(ROOMY);
-  const { engine, turns } = podOn(backend, model);
-  const app = createApp({
+  const { engine, turns } = podOn(backend, model.current);
+  const served = await serveSurfaces({
     surfaces: [deskRoutes({ engine, turns })],
-    serve: createServe({
-      authenticate: createAuthenticate({ serviceKeys: [], verify: undefined }),
-      limits: callLimitsOn(backend.limits),
-      bodyBytesMax: 1_000,
-      sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
-      onDone: () => undefined,
-      onFault: () => undefined,
-      onStream: () => undefined,
-    }),
+    authenticate: createAuthenticate({ serviceKeys: [], verify: undefined }),
+    limits: callLimitsOn(backend.limits),
     corsOrigins: [PAGE],
-    version: 'test',
   });
-  const server = createServer(app);
-  base = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  base = served.url;
   close = async () => {
     await turns.close();
-    server.closeAllConnections();
-    server.close();
-    await model.stop();
+    served.close();
   };
 });
 afterAll(() => close());

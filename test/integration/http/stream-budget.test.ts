@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { writeAll } from '../../../services/api/src/http/stream.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 const [ONE, TWO, THREE] = ['1', '2', '3'].map((sign) => sign.repeat(1024)) as [string, string, string];
 
@@ -33,8 +33,10 @@ it('a stream over the budget of its reader pauses, and continues once the budget
 
 it('a paused stream sends nothing, and ends at once when its pod drains', async () => {
   const draining = new AbortController();
-  const { written, ended } = stream(3_600, draining.signal);
-  await sleep(50);
+  const { written, counted, ended } = stream(3_600, draining.signal);
+  await waitUntil(() => counted.length === 2, { what: 'the pause' });
+  // Longer than a stream that is not paused takes for the rest.
+  await stream(0).ended;
   expect(written).toEqual([ONE, TWO]);
   draining.abort();
   expect(await ended).toBe('interrupted');

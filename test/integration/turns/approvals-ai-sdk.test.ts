@@ -1,15 +1,10 @@
-import { createMemoryBackend } from '@parley/shared/memory/backend';
 import {
   DefaultChatTransport,
   isToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from 'ai';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { expect, it } from 'vitest';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { decisionsIn } from '../../../services/api/src/surfaces/ai-sdk/approvals.ts';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
@@ -18,24 +13,16 @@ import { encodeTurn } from '../../../services/api/src/turns/encoder.ts';
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { readReplayFacts } from '../../../services/api/src/turns/replay.ts';
 import { PlainChat } from '../../harness/chat/plain-chat.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
-import { podOn, saying, talk } from '../../harness/turns/setup.ts';
+import { modelOf, worldOn } from '../../harness/turns/site.ts';
 
-let model: ScriptedModel;
-beforeAll(async () => {
-  model = await startScriptedModel({
-    script: [
-      ({ results }) =>
-        results.length > 0
-          ? { text: `Done: ${results.map(({ text }) => text).join(' | ')}` }
-          : {
-              text: 'Two bookings. ',
-              calls: ['B-1', 'B-2'].map((booking) => ({ name: 'cancel', arguments: { booking } })),
-            },
-    ],
-  });
-});
-afterAll(() => model.stop());
+const model = modelOf(({ results }) =>
+  results.length > 0
+    ? { text: `Done: ${results.map(({ text }) => text).join(' | ')}` }
+    : {
+        text: 'Two bookings. ',
+        calls: ['B-1', 'B-2'].map((booking) => ({ name: 'cancel', arguments: { booking } })),
+      },
+);
 
 const SOURCE = {
   name: 'cancel',
@@ -64,9 +51,8 @@ it('a stock chat of the AI SDK approves one call and denies another, and reads t
       timeoutSeconds: 600,
     },
   );
-  const backend = createMemoryBackend(ROOMY);
-  const { engine, turns } = podOn(backend, model, { agents: { helper: { tools: [cancel] } } });
-  const owner = talk();
+  const { pod, conversation: owner, saying } = worldOn(model);
+  const { engine, turns } = pod({ agents: { helper: { tools: [cancel] } } });
   const caller = { kind: 'user', tenant: owner.tenant, userId: owner.userId } as const;
   const deps = { engine, turns };
   let requests = 0;
@@ -80,7 +66,7 @@ it('a stock chat of the AI SDK approves one call and denies another, and reads t
     const place = { signal, release: () => undefined };
     const conversationId = owner.conversationId;
     if (decisions.length === 0) {
-      const run = await turns.begin(saying(owner, 'Cancel both'));
+      const run = await turns.begin(saying('Cancel both'));
       const events = await followTurn(deps, run, { signal });
       return streamed(encodeTurn(events, createAiSdkEncoder(), place));
     }
@@ -115,7 +101,7 @@ it('a stock chat of the AI SDK approves one call and denies another, and reads t
     approved: false,
     reason: 'Keep it.',
   });
-  await expect.poll(() => chat.reply, { timeout: 20_000 }).toContain('Done');
+  await expect.poll(() => chat.reply).toContain('Done');
   await expect.poll(() => chat.status).toBe('ready');
   expect(requests).toBe(2);
   expect(sent).toEqual([{ booking: 'B-1' }]);
@@ -123,7 +109,6 @@ it('a stock chat of the AI SDK approves one call and denies another, and reads t
   expect(chat.reply.match(/Two bookings/g)).toHaveLength(1);
   expect(chat.reply).toContain('Keep it.');
   expect(chat.errors).toEqual([]);
-  await turns.close();
 });
 
 it('decisions of one request are admitted each, once an approval, and are limited in number', async () => {

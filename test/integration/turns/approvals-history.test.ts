@@ -61,7 +61,7 @@ it('an approval that is pending is shown by a page with messages from the histor
   ]);
   await page.addToolApprovalResponse({ id: asked[0]?.approval?.id ?? '', approved: true });
   await page.addToolApprovalResponse({ id: asked[1]?.approval?.id ?? '', approved: false, reason: 'Twice.' });
-  await expect.poll(() => page.reply, { timeout: 20_000 }).toContain('Heard:');
+  await expect.poll(() => page.reply).toContain('Heard:');
   await expect.poll(() => page.status).toBe('ready');
   expect(page.errors).toEqual([]);
   expect(page.reply.match(/One moment/g)).toHaveLength(1);

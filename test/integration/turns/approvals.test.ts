@@ -1,52 +1,29 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import type { ConversationRef } from '@parley/shared/domain/runs/run';
-import type { Engine } from '@parley/shared/elicitations/engine';
-import { createMemoryBackend } from '@parley/shared/memory/backend';
-import type { Backend } from '@parley/shared/ports/backend';
-import type { RunNote, Runs } from '@parley/shared/ports/runs/runs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { ConversationRef, Support } from '@parley/shared/domain/runs/run';
+import type { RunNote } from '@parley/shared/ports/runs/runs';
+import { describe, expect, it } from 'vitest';
 import type { AgentsConfigError } from '../../../services/api/src/agents/config/fault.ts';
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
-import { podOn, readEvents, saying, talk } from '../../harness/turns/setup.ts';
+import { talk } from '../../harness/turns/setup.ts';
+import { modelOf, type World, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { createDyingBackend } from './dying-backend.ts';
+import { startDyingPod } from './dying-pod.ts';
 
-let model: ScriptedModel;
-beforeAll(async () => {
-  model = await startScriptedModel({
-    script: [
-      ({ userText, results }) => {
-        if (results.length > 0) return { text: results.map(({ text }) => text).join(' | ') };
-        const [first, second] = userText.split(' and ');
-        const calls = [first, second].filter((name) => name !== undefined);
-        return {
-          calls: calls.map((booking) => ({
-            name: 'cancel',
-            arguments: { booking: booking === 'deep' ? nested(40) : booking, password: 'hunter2' },
-          })),
-        };
-      },
-    ],
-  });
+const model = modelOf(({ userText, results }) => {
+  if (results.length > 0) return { text: results.map(({ text }) => text).join(' | ') };
+  const calls = userText.split(' and ').map((booking) => ({
+    name: 'cancel',
+    arguments: { booking: booking === 'deep' ? nested(40) : booking, password: 'hunter2' },
+  }));
+  return { calls };
 });
-afterAll(() => model.stop());
 
 function nested(levels: number): unknown {
   return levels === 0 ? 'B-1' : [nested(levels - 1)];
 }
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
 
 const ALWAYS: ApprovalPolicy = { rule: 'always', remember: 'conversation', demands: () => true };
 const SOURCE = {
@@ -87,64 +64,71 @@ function cancelTool(
   return withApproval(plainTool(sent), { policy, server, source, timeoutSeconds: 600 });
 }
 
-function podWith(backend: Backend, tool: Tool, options: Parameters<typeof podOn>[2] = {}) {
-  const pod = podOn(backend, model, { agents: { helper: { tools: [tool] } }, ...options });
-  closing.push(() => pod.turns.close());
-  return pod;
+const SUPPORT: Support = { form: true, url: true };
+const SENT = (booking: string) => ({ booking, password: 'hunter2' });
+const EDIT = { decision: 'edit', arguments: { ...MASKED, booking: 'B-9' } } as const;
+
+/** A person whose agent cancels bookings, and the arguments with which it did. */
+function open() {
+  const world = worldOn(model);
+  return { ...world, ...personOf(world), sent: [] as unknown[] };
 }
 
-async function pendingOf(engine: Engine, { tenant, userId }: ConversationRef) {
-  const request = { owner: { tenant, userId }, statuses: ['pending'] as const, limit: 50 };
-  return (await engine.approvals.list(request)).rows;
-}
-
-function untilPending(engine: Engine, conversation: ConversationRef, count = 1) {
-  return waitUntil(
-    async () => {
-      const rows = await pendingOf(engine, conversation);
-      return rows.length === count ? rows : undefined;
+/** What a person does with the approvals that their agents need. */
+function personOf({ engine, conversation: own, ended, text }: World) {
+  const listed = async ({ tenant, userId }: ConversationRef) =>
+    (await engine.approvals.list({ owner: { tenant, userId }, limit: 50 })).rows;
+  const pending = async (of: ConversationRef) =>
+    (await listed(of)).filter(({ status }) => status === 'pending');
+  return {
+    listed: () => listed(own),
+    pending: () => pending(own),
+    async needed(count = 1, of = own) {
+      await waitUntil(async () => (await pending(of)).length === count, { what: `${count} approvals` });
+      return pending(of);
     },
-    { what: `${count} open approvals`, everyMs: 5 },
-  );
+    decide: (id: string | undefined, response: ApprovalInput, { tenant, userId } = own) =>
+      engine.approvals.decide({
+        caller: { kind: 'user', tenant, userId },
+        id: id ?? '',
+        response,
+        surface: 'chat',
+      }),
+    /** What the agent has said once its turn is over. */
+    async saidAtEnd(run: Parameters<World['ended']>[0]) {
+      await ended(run);
+      return text(run);
+    },
+  };
 }
 
-function decideAs(engine: Engine, owner: ConversationRef, id: string, response: ApprovalInput) {
-  const caller = { kind: 'user', tenant: owner.tenant, userId: owner.userId } as const;
-  return engine.approvals.decide({ caller, id, response, surface: 'chat' });
-}
-
-async function untilEnded(backend: Backend, run: Parameters<Runs['standing']>[0]): Promise<string> {
-  await waitUntil(async () => (await backend.runs.standing(run))?.status !== 'running', {
-    what: 'the end of the turn',
-    everyMs: 5,
-  });
-  const events = await readEvents(backend, run);
-  return events.map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
+/** A turn of such a person, on a pod with the tool. */
+async function begin(said: string, toolOf = cancelTool, support = SUPPORT) {
+  const person = open();
+  const { turns } = person.pod({ agents: { helper: { tools: [toolOf(person.sent)] } } });
+  const run = await turns.begin({ ...person.saying(said), support });
+  return { ...person, turns, run };
 }
 
 describe('a call that must be approved', () => {
   it('sends nothing before; calls of one step are asked together, with their secrets masked', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const sent: unknown[] = [];
-    const { engine, turns } = podWith(backend, cancelTool(sent));
-    const conversation = talk();
-    const run = await turns.begin(saying(conversation, 'B-1 and B-2'));
-    const rows = await untilPending(engine, conversation, 2);
+    const { run, sent, needed, decide, saidAtEnd, events } = await begin('B-1 and B-2');
+    const rows = await needed(2);
     expect(sent).toEqual([]);
     expect(new Set(rows.map(({ definition }) => definition.step)).size).toBe(1);
     for (const { definition } of rows) {
       expect(definition).toMatchObject({ arguments: MASKED, masked: ['/password'], agent: 'The helper' });
       expect(JSON.stringify(definition)).not.toContain('hunter2');
     }
-    const byBooking = (booking: string) =>
-      rows.find(({ definition }) => definition.arguments.booking === booking)?.id ?? '';
-    await decideAs(engine, conversation, byBooking('B-1'), { decision: 'approve' });
-    await decideAs(engine, conversation, byBooking('B-2'), { decision: 'deny', reason: 'Keep that one.' });
-    const text = await untilEnded(backend, run);
-    expect(sent).toEqual([{ booking: 'B-1', password: 'hunter2' }]);
+    const idOf = (booking: string) =>
+      rows.find(({ definition }) => definition.arguments.booking === booking)?.id;
+    await decide(idOf('B-1'), { decision: 'approve' });
+    await decide(idOf('B-2'), { decision: 'deny', reason: 'Keep that one.' });
+    const text = await saidAtEnd(run);
+    expect(sent).toEqual([SENT('B-1')]);
     expect(text).toContain('cancelled');
     expect(text).toContain('Keep that one.');
-    const called = (await readEvents(backend, run)).filter(({ type }) => type === 'tool-called');
+    const called = (await events(run)).filter(({ type }) => type === 'tool-called');
     expect(called).toMatchObject([
       { input: { booking: 'B-1', ...MASKED } },
       { input: { booking: 'B-2', ...MASKED } },
@@ -152,64 +136,40 @@ describe('a call that must be approved', () => {
   });
 
   it('is not made with arguments that an approval could not show in full', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const sent: unknown[] = [];
-    const { engine, turns } = podWith(backend, cancelTool(sent));
-    const conversation = talk();
-    const run = await turns.begin(saying(conversation, 'deep'));
-    await waitUntil(async () => (await backend.runs.standing(run))?.status !== 'running', {
-      what: 'the end of the turn',
-      everyMs: 5,
-    });
-    expect((await engine.approvals.list({ owner: conversation, limit: 5 })).rows).toEqual([]);
-    expect(JSON.stringify(await readEvents(backend, run))).toContain('nested too deeply');
+    const { run, sent, listed, ended, events } = await begin('deep');
+    await ended(run);
+    expect(await listed()).toEqual([]);
+    expect(JSON.stringify(await events(run))).toContain('nested too deeply');
     const call = { input: ['B-1'], beforeDispatch: async () => ['B-1'] } as unknown as ToolCall;
     expect(await cancelTool(sent).call(call)).toMatchObject({ type: 'failed' });
     expect(sent).toEqual([]);
   });
 
   it('sends and records the arguments that the person edited, with the masked values as they were', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const sent: unknown[] = [];
-    const { engine, turns } = podWith(backend, cancelTool(sent));
-    const conversation = talk();
-    const run = await turns.begin(saying(conversation, 'B-1'));
-    const [row] = await untilPending(engine, conversation);
-    const id = row?.id ?? '';
+    const { run, sent, needed, decide, saidAtEnd, record } = await begin('B-1');
+    const id = (await needed())[0]?.id;
     const wrong = { decision: 'edit', arguments: { ...MASKED, booking: '' } } as const;
-    await expect(decideAs(engine, conversation, id, wrong)).rejects.toMatchObject({ code: 'invalid_answer' });
-    await decideAs(engine, conversation, id, { decision: 'edit', arguments: { ...MASKED, booking: 'B-9' } });
-    const text = await untilEnded(backend, run);
-    expect(sent).toEqual([{ booking: 'B-9', password: 'hunter2' }]);
-    expect(text).toContain('changed the arguments');
-    const { run: record } = await backend.runs.read(run);
-    expect(record?.calls[0]?.approval).toEqual({
-      id,
-      outcome: 'edited',
-      input: { booking: 'B-9', password: 'hunter2' },
+    await expect(decide(id, wrong)).rejects.toMatchObject({ code: 'invalid_answer' });
+    await decide(id, EDIT);
+    expect(await saidAtEnd(run)).toContain('changed the arguments');
+    expect(sent).toEqual([SENT('B-9')]);
+    expect(await record(run)).toMatchObject({
+      calls: [{ approval: { id, outcome: 'edited', input: SENT('B-9') } }],
+      pauses: [{ elicitationId: id, trigger: 'approval', outcome: 'edited' }],
     });
-    expect(record?.pauses).toMatchObject([{ elicitationId: id, trigger: 'approval', outcome: 'edited' }]);
   });
 
   it('is denied where no person takes part', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const sent: unknown[] = [];
-    const { engine, turns } = podWith(backend, cancelTool(sent));
-    const conversation = talk();
-    const support = { form: false, url: false, unattended: true } as const;
-    const run = await turns.begin({ ...saying(conversation, 'B-1'), support });
-    expect(await untilEnded(backend, run)).toContain('no person takes part');
+    const nobody: Support = { form: false, url: false, unattended: true };
+    const { run, sent, listed, saidAtEnd } = await begin('B-1', cancelTool, nobody);
+    expect(await saidAtEnd(run)).toContain('no person takes part');
     expect(sent).toEqual([]);
-    expect((await engine.approvals.list({ owner: conversation, limit: 5 })).rows).toEqual([]);
+    expect(await listed()).toEqual([]);
   });
 
   it('is withdrawn when its turn is stopped, and is not made', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const sent: unknown[] = [];
-    const { engine, turns } = podWith(backend, cancelTool(sent));
-    const conversation = talk();
-    await turns.begin(saying(conversation, 'B-1'));
-    const [row] = await untilPending(engine, conversation);
+    const { sent, needed, conversation, turns, engine } = await begin('B-1');
+    const [row] = await needed();
     await turns.stop(conversation);
     const caller = { kind: 'service', tenant: conversation.tenant } as const;
     const ended = await engine.approvals.wait({ caller, id: row?.id ?? '' });
@@ -218,63 +178,40 @@ describe('a call that must be approved', () => {
   });
 
   it('is found after a take-over, asked once and made at most once, whichever write its pod died at', async () => {
-    let writes = 0;
-    for (let at = 1; at === 1 || at <= writes; at += 1) {
-      const backend = createMemoryBackend(ROOMY);
+    /** How many writes the first pod made, and what was sent. */
+    async function dyingAt(last: number) {
+      const world = worldOn(model);
+      const { pending, decide, listed } = personOf(world);
       const sent: unknown[] = [];
-      const dead = { is: false, writes: 0 };
-      const never = new Promise<never>(() => undefined);
-      const runs: Runs = {
-        ...backend.runs,
-        async write(run, write) {
-          if (dead.is) return never;
-          dead.writes += 1;
-          dead.is = at > 1 && dead.writes === at;
-          const result = await backend.runs.write(run, write);
-          return dead.is ? never : result;
-        },
-      };
-      const leaseTiming = at === 1 ? { renewMs: 20, leaseMs: 20_000 } : { renewMs: 20, leaseMs: 200 };
-      const heartbeats = {
-        ...backend.heartbeats,
-        beat: async (pod: string, ttlMs: number) => (dead.is ? never : backend.heartbeats.beat(pod, ttlMs)),
-      };
-      const first = podOn(backend, model, {
-        agents: { helper: { tools: [cancelTool(sent)] } },
-        runs,
-        heartbeats,
-        leaseTiming,
-        pod: 'first',
-      });
-      const second = podWith(backend, cancelTool(sent), { leaseTiming, pod: 'second' });
-      const conversation = talk();
-      const run = await first.turns.begin(saying(conversation, 'B-1'));
+      const agents = { helper: { tools: [cancelTool(sent)] } };
+      const isLast = (_write: unknown, count: number) => count === last;
+      const { turns, state } = startDyingPod(world, model.current, agents, 'before its reply', isLast);
+      const second = world.pod({ agents, pod: 'second' });
+      const run = await turns.begin(world.saying('B-1'));
       const leave = second.turns.attend(run);
       await waitUntil(
         async () => {
-          const [open] = await pendingOf(second.engine, conversation);
-          if (open !== undefined)
-            await decideAs(second.engine, conversation, open.id, { decision: 'approve' });
-          return (await backend.runs.standing(run))?.status !== 'running';
+          const [open] = await pending();
+          if (open !== undefined) await decide(open.id, { decision: 'approve' });
+          return (await world.standing(run))?.status !== 'running';
         },
-        { what: `the end of a turn whose pod died at write ${at}`, everyMs: 5 },
+        { what: `the end of a turn whose pod died at write ${last}` },
       );
       leave();
-      const { rows } = await second.engine.approvals.list({ owner: conversation, limit: 10 });
-      expect(rows.map(({ status }) => status)).toEqual(['approved']);
-      expect(sent.length).toBeLessThanOrEqual(1);
-      if (at === 1) {
-        expect(sent).toHaveLength(1);
-        writes = dead.writes;
-      }
+      expect((await listed()).map(({ status }) => status)).toEqual(['approved']);
+      return { writes: state.writes, sent };
     }
+    const { writes, sent } = await dyingAt(Number.POSITIVE_INFINITY);
+    expect(sent).toHaveLength(1);
     expect(writes).toBeGreaterThan(3);
+    for (let last = 2; last <= writes; last += 1)
+      expect((await dyingAt(last)).sent.length, `write ${last}`).toBeLessThanOrEqual(1);
   });
 });
 
 describe('a call that was put to its person', () => {
   const NEVER: ApprovalPolicy = { ...ALWAYS, demands: () => false };
-  const EDIT = { decision: 'edit', arguments: { ...MASKED, booking: 'B-9' } } as const;
+  const policyThatAsksNever = (sent: unknown[]) => cancelTool(sent, NEVER);
   const asked = (type: 'request' | 'pause' | 'call') => (note: RunNote) =>
     type === 'call'
       ? note.type === 'call' && note.call.approval !== undefined
@@ -282,47 +219,35 @@ describe('a call that was put to its person', () => {
 
   it.each([
     ['denied', 'request', plainTool, { decision: 'deny' }, []],
-    ['edited', 'request', plainTool, EDIT, [{ booking: 'B-9', password: 'hunter2' }]],
+    ['edited', 'request', plainTool, EDIT, [SENT('B-9')]],
     ['denied', 'pause', plainTool, { decision: 'deny' }, []],
-    [
-      'edited',
-      'pause',
-      (sent: unknown[]) => cancelTool(sent, NEVER),
-      EDIT,
-      [{ booking: 'B-9', password: 'hunter2' }],
-    ],
-    ['edited and recorded', 'call', plainTool, EDIT, [{ booking: 'B-9', password: 'hunter2' }]],
+    ['edited', 'pause', policyThatAsksNever, EDIT, [SENT('B-9')]],
+    ['edited and recorded', 'call', plainTool, EDIT, [SENT('B-9')]],
   ] as const)(
     'and %s (its pod died at the %s) is made as they decided by the next pod, which demands no approval',
     async (...row) => {
       const [, diesAt, toolOf, decision, expected] = row;
-      const backend = createMemoryBackend(ROOMY);
+      const world = worldOn(model);
+      const { needed, decide, saidAtEnd } = personOf(world);
       const sent: unknown[] = [];
-      // At the request, the approval was requested, and the record of the run does not say so.
-      const when = diesAt === 'request' ? 'before it is made' : 'before its reply';
-      const { state: _state, ...dying } = createDyingBackend(
-        backend,
-        when,
+      const first = startDyingPod(
+        world,
+        model.current,
+        { helper: { tools: [cancelTool(sent)] } },
+        // At the request, the approval was requested, and the record of the run does not say so.
+        diesAt === 'request' ? 'before it is made' : 'before its reply',
         ({ notes }) => notes?.some(asked(diesAt)) === true,
       );
-      const leaseTiming = { renewMs: 20, leaseMs: 200 };
-      const agents = { helper: { tools: [cancelTool(sent)] } };
-      const first = podOn(backend, model, { ...dying, agents, leaseTiming, pod: 'first' });
-      const second = podWith(backend, toolOf(sent), { leaseTiming, pod: 'second' });
-      const conversation = talk();
-      const run = await first.turns.begin(saying(conversation, 'B-1'));
-      const [open] = await untilPending(second.engine, conversation);
-      const decide = () => decideAs(second.engine, conversation, open?.id ?? '', decision);
+      const second = world.pod({ agents: { helper: { tools: [toolOf(sent)] } }, pod: 'second' });
+      const run = await first.turns.begin(world.saying('B-1'));
+      const [open] = await needed();
       const leave = second.turns.attend(run);
       if (diesAt !== 'call') {
-        await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('second/'), {
-          what: 'the take-over',
-          everyMs: 5,
-        });
+        await world.untilOwnedBy(run, 'second');
         expect(sent).toEqual([]);
       }
-      await decide();
-      const text = await untilEnded(backend, run);
+      await decide(open?.id, decision);
+      const text = await saidAtEnd(run);
       leave();
       expect(sent).toEqual(expected);
       expect(text).toContain(decision.decision === 'deny' ? 'denied' : 'changed the arguments');
@@ -332,39 +257,34 @@ describe('a call that was put to its person', () => {
 
 describe('a remembered approval', () => {
   it('holds in its conversation, for its tool, rule, user and tenant, and for nothing else', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const sent: unknown[] = [];
-    const pod = podWith(backend, cancelTool(sent));
-    const { engine } = pod;
-    const owner = talk();
-    const first = await pod.turns.begin(saying(owner, 'B-1'));
-    const [row] = await untilPending(engine, owner);
-    await decideAs(engine, owner, row?.id ?? '', { decision: 'approve', remember: true });
-    await untilEnded(backend, first);
-    const again = await pod.turns.begin(saying(owner, 'B-2'));
-    await untilEnded(backend, again);
+    const person = open();
+    const { sent, conversation: owner, engine, needed, decide } = person;
+    const say = (text: string, tool = cancelTool(sent), of = owner) =>
+      person.pod({ agents: { helper: { tools: [tool] } } }).turns.begin(person.saying(text, of));
+    const first = await say('B-1');
+    const id = (await needed())[0]?.id;
+    await decide(id, { decision: 'approve', remember: true });
+    await person.ended(first);
+    const again = await say('B-2');
+    await person.ended(again);
     expect(sent).toHaveLength(2);
-    expect((await backend.runs.read(again)).run?.calls[0]?.approval).toEqual({
-      id: row?.id,
-      outcome: 'remembered',
-    });
+    const { calls = [] } = (await person.record(again)) ?? {};
+    expect(calls[0]?.approval).toEqual({ id, outcome: 'remembered' });
 
-    const otherRule = { ...ALWAYS, rule: 'another' };
     const foreign: readonly [what: string, conversation: ConversationRef, tool: Tool][] = [
       ['another conversation', { ...owner, conversationId: 'other' }, cancelTool(sent)],
       ['another user', { ...owner, userId: 'grace@example.com' }, cancelTool(sent)],
       ['another tenant', { ...talk(), userId: owner.userId }, cancelTool(sent)],
-      ['another rule', owner, cancelTool(sent, otherRule)],
+      ['another rule', owner, cancelTool(sent, { ...ALWAYS, rule: 'another' })],
       ['the tool of another server', owner, cancelTool(sent, ALWAYS, 'elsewhere')],
       ['another tool of the server', owner, cancelTool(sent, ALWAYS, 'bookings', 'refund')],
     ];
     for (const [what, conversation, tool] of foreign) {
-      const other = podWith(backend, tool);
-      const run = await other.turns.begin(saying(conversation, 'B-3'));
-      const [asked] = await untilPending(engine, conversation);
+      const run = await say('B-3', tool, conversation);
+      const [asked] = await needed(1, conversation);
       expect(sent, what).toHaveLength(2);
-      await decideAs(engine, conversation, asked?.id ?? '', { decision: 'deny' });
-      await untilEnded(backend, run);
+      await decide(asked?.id, { decision: 'deny' }, conversation);
+      await person.ended(run);
     }
     expect(sent).toHaveLength(2);
 
@@ -372,11 +292,9 @@ describe('a remembered approval', () => {
     expect(more).toEqual([]);
     expect(grant).toMatchObject({ tool: 'cancel', server: 'bookings', conversationId: 'talk' });
     await engine.approvals.grants.revoke(owner, grant?.grantId ?? '');
-    const asked = await pod.turns.begin(saying(owner, 'B-4'));
-    const [open] = await untilPending(engine, owner);
+    await say('B-4');
+    await needed();
     expect(sent).toHaveLength(2);
-    await decideAs(engine, owner, open?.id ?? '', { decision: 'deny' });
-    await untilEnded(backend, asked);
   });
 });
 

@@ -1,30 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Run, RunRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { Runs } from '@parley/shared/ports/runs/runs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createDelegateTool } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerQuestion } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import {
-  elicit,
-  listOpen,
-  podOn,
-  readEvents,
-  saying,
-  type TestAgent,
-  type TestPod,
-  talk,
-} from '../../harness/turns/setup.ts';
+import { elicit, type TestAgent, type TestPod } from '../../harness/turns/setup.ts';
+import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const to = (agent: string, task: string) => ({ name: `delegate_to_${agent}`, arguments: { task } });
@@ -50,19 +37,9 @@ function line({ system, userText, results }: Turn): ScriptedReply {
 const delegates = (...ids: string[]): Tool[] =>
   ids.map((agent) => createDelegateTool({ agent, title: `The ${agent}`, description: 'Helps.' }));
 
-let model: ScriptedModel;
-beforeAll(async () => {
-  model = await startScriptedModel({
-    script: [line],
-    fault: ({ body }) =>
-      JSON.stringify(body.messages[0]).includes('speechless') ? { kind: 'refuse', status: 400 } : undefined,
-  });
-});
-afterAll(() => model.stop());
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
+const model = modelOf(line, {
+  fault: ({ body }) =>
+    JSON.stringify(body.messages[0]).includes('speechless') ? { kind: 'refuse', status: 400 } : undefined,
 });
 
 const NOTIFY = { channel: 'slack', afterSeconds: 60 } as const;
@@ -91,10 +68,6 @@ const AGENTS: Readonly<Record<string, TestAgent>> = {
 const PLACES = ['on the pod of the turn', 'on another pod'] as const;
 type Place = (typeof PLACES)[number];
 
-// A slow moment must not pass for a death where no pod dies.
-const LASTING = { renewMs: 50, leaseMs: 20_000 };
-const MORTAL = { renewMs: 50, leaseMs: 1_000 };
-
 /** A queue of runs that this pod only offers to. */
 const onlyOffering = ({ offer, withdraw }: RunQueue): RunQueue => ({
   offer,
@@ -110,100 +83,71 @@ async function beginAt(
   more: TestPod = {},
   backend: Backend = createMemoryBackend(ROOMY),
 ) {
-  const dead = new Set<string>();
-  const heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'> = {
-    beat: async (pod, ttlMs) => (dead.has(pod) ? undefined : backend.heartbeats.beat(pod, ttlMs)),
-    alive: (pod) => backend.heartbeats.alive(pod),
-    connected: async () => true,
-  };
-  const pod = { leaseTiming: LASTING, heartbeats, agents: { ...AGENTS, ...agents }, ...more };
   const isElsewhere = place === 'on another pod';
-  const own = podOn(backend, model, {
-    ...pod,
-    ...(isElsewhere && { delegates: 'any-pod', runQueue: onlyOffering(backend.runQueue) }),
-  });
-  const other = podOn(backend, model, {
-    ...pod,
-    pod: 'other',
-    ...(isElsewhere && { delegates: 'any-pod' }),
-  });
-  closing.push(
-    () => own.turns.close(),
-    () => other.turns.close(),
-  );
-  /** A pod that comes later. */
-  const join = (name: string) => {
-    const { turns } = podOn(backend, model, {
-      ...pod,
-      pod: name,
-      ...(isElsewhere && { delegates: 'any-pod' }),
-    });
-    closing.push(() => turns.close());
-  };
-  const conversation = talk();
-  const run = await own.turns.begin(saying(conversation, text));
-  const record = async () => (await backend.runs.read(run)).run;
-  return {
+  const world = worldOn(
+    model,
+    { agents: { ...AGENTS, ...agents }, ...(isElsewhere && { delegates: 'any-pod' }), ...more },
     backend,
+  );
+  const own = world.pod(isElsewhere ? { runQueue: onlyOffering(backend.runQueue) } : {});
+  const other = world.pod({ pod: 'other' });
+  const run = await own.turns.begin(world.saying(text));
+  return {
+    ...world,
     own,
     other,
-    join,
-    conversation,
     run,
-    record,
-    events: () => readEvents(backend, run),
-    /** The pod of a run gives no sign of life any more; until that is seen. */
-    async die({ owner = '' }: Partial<Run> = {}) {
-      dead.add(owner);
-      await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
+    record: () => world.record(run),
+    events: () => world.events(run),
+    text: () => world.text(run),
+    ended: async () => {
+      await world.ended(run);
+      const record = await world.record(run);
+      if (record === undefined) throw new Error('The turn is gone.');
+      return record;
     },
-    async asked(count: number) {
-      await waitUntil(async () => (await listOpen(own.engine, conversation)).length === count, {
-        what: `${count} questions`,
-      });
-      return listOpen(own.engine, conversation);
+    delegated: () => delegatedBy(backend, run),
+    statuses: async () => (await delegatedBy(backend, run)).map(({ status }) => status),
+    /** What the turn and its delegates have used. */
+    async usage() {
+      const end = (await world.events(run)).at(-1);
+      return end?.type === 'turn-finished' ? end.usage : end;
     },
-    async ended() {
-      return waitUntil(
-        async () => {
-          const found = await record();
-          return found?.status === 'running' ? undefined : found;
-        },
-        { what: 'the end' },
-      );
+    /** The pod of the turn is dead, and the other pod has a reader of it. */
+    async dieWatched() {
+      other.turns.attend(run);
+      world.dead.add((await world.standing(run))?.owner ?? '');
     },
-    text: async () =>
-      (await readEvents(backend, run)).map((event) => ('text' in event ? event.text : '')).join(''),
   };
 }
 
 describe('a delegate on another pod', () => {
   it('whose pod dies is resumed by another, its question still open', async () => {
-    const turn = await beginAt('on another pod', 'left', {}, { leaseTiming: MORTAL });
+    const turn = await beginAt('on another pod', 'left');
     const [asked] = await turn.asked(1);
-    const [lost] = await delegatedBy(turn.backend, turn.run);
-    turn.join('third');
-    await turn.die(lost);
-    await waitUntil(async () => (await delegatedBy(turn.backend, turn.run))[0]?.owner.startsWith('third/'), {
+    const [lost] = await turn.delegated();
+    turn.pod({ pod: 'third' });
+    turn.dead.add(lost?.owner ?? '');
+    await waitUntil(async () => (await turn.delegated())[0]?.owner.startsWith('third/'), {
       what: 'the third pod',
     });
-    await answerQuestion(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    await turn.answer(asked?.id, 'accept', 'L');
     expect((await turn.ended()).status).toBe('finished');
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
     expect(await turn.asked(0)).toEqual([]);
-    expect((await delegatedBy(turn.backend, turn.run)).map(({ status }) => status)).toEqual(['finished']);
+    expect(await turn.statuses()).toEqual(['finished']);
   });
 
   it('is executed by one pod, even when several receive it', async () => {
     const turn = await beginAt('on another pod', 'left');
     const [row] = await turn.asked(1);
-    const [before] = await delegatedBy(turn.backend, turn.run);
+    const [before] = await turn.delegated();
     if (before === undefined) throw new Error('The delegate has no owner.');
     // As a job is that its pod did not live to see through.
     for (const term of [1, before.term, 7]) await turn.backend.runQueue.offer(before, term);
-    await answerQuestion(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
+    await turn.answer(row?.id, 'accept', 'L');
     expect((await turn.ended()).status).toBe('finished');
-    const [after] = await delegatedBy(turn.backend, turn.run);
+    const [after] = await turn.delegated();
     expect([after?.owner, after?.term, after?.steps.length]).toEqual([before.owner, before.term, 2]);
   });
 
@@ -229,22 +173,21 @@ it('a delegate that another pod took over from a silent pod may return to that p
   for (const isTaken of [false, true]) {
     const turn = await beginAt('on the pod of the turn', 'left');
     const [asked] = await turn.asked(1);
-    const [first] = await delegatedBy(turn.backend, turn.run);
+    const [first] = await turn.delegated();
     if (first === undefined) throw new Error('The delegate has no owner.');
     await turn.other.turns.close();
     // As another pod does after a lapse, and then dies; the turn itself was not yet taken.
     if (isTaken) await turn.backend.runs.takeOver(first, first.term, 'died');
     // Only a write shows the first pod that it has lost the run.
-    await answerQuestion(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    await turn.answer(asked?.id, 'accept', 'L');
     const isBack = async () => {
       await turn.backend.runQueue.offer(first, first.term + 1);
-      return (await delegatedBy(turn.backend, turn.run))[0]?.owner === first.owner;
+      return (await turn.delegated())[0]?.owner === first.owner;
     };
     await waitUntil(isBack, { what: 'the only pod that is left', everyMs: 100 });
     expect((await turn.ended()).status).toBe('finished');
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
-    const end = (await turn.events()).at(-1);
-    usages.push(end?.type === 'turn-finished' ? end.usage : end);
+    usages.push(await turn.usage());
   }
   expect(usages[0]).toMatchObject({ inputTokens: expect.any(Number), outputTokens: expect.any(Number) });
   expect(usages[1]).toEqual(usages[0]);
@@ -269,11 +212,11 @@ it.each(PLACES)(
     const isOffered = async () => {
       // As a worker does that finds the dead pod's.
       if (taken !== undefined) await backend.runQueue.offer(taken, 2);
-      return (await listOpen(turn.own.engine, turn.conversation)).length === 1;
+      return (await turn.open()).length === 1;
     };
     await waitUntil(isOffered, { what: 'the question', everyMs: 100 });
     const [asked] = await turn.asked(1);
-    await answerQuestion(turn.own.engine, turn.conversation, asked?.id ?? '', 'accept', { answer: 'L' });
+    await turn.answer(asked?.id, 'accept', 'L');
     expect((await turn.ended()).status).toBe('finished');
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\)\)$/);
     const [delegate] = await delegatedBy(backend, turn.run);
@@ -330,10 +273,10 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
       // The person is notified as the agent of their turn says.
       notify: NOTIFY,
     });
-    await answerQuestion(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'teal' });
+    await turn.answer(row?.id, 'accept', 'teal');
     const root = await turn.ended();
     expect(await turn.text()).toBe('boss(researcher(librarian({"status":"accepted","answer":"teal"})))');
-    const runs = await delegatedBy(turn.backend, turn.run);
+    const runs = await turn.delegated();
     const pod = place === 'on another pod' ? 'other' : 'pod';
     expect(runs.map(({ owner }) => owner.split('/')[0])).toEqual([pod, pod]);
     expect(runs.map(({ agent, status }) => [agent, status])).toEqual([
@@ -354,7 +297,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
   it('shows on its stream which agent calls what, under ids of their own, and what all of them used', async () => {
     const turn = await begin('researcher and left');
     for (const { id } of await turn.asked(2)) {
-      await answerQuestion(turn.own.engine, turn.conversation, id, 'decline');
+      await turn.answer(id, 'decline');
     }
     const root = await turn.ended();
     const events = await turn.events();
@@ -372,7 +315,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect(new Set(ids).size).toBe(5);
     const over = events.filter(({ type }) => type === 'tool-returned' || type === 'tool-failed');
     expect(over.map((event) => ('toolCallId' in event ? event.toolCallId : '')).sort()).toEqual(ids.sort());
-    const tree = [root, ...(await delegatedBy(turn.backend, turn.run))];
+    const tree = [root, ...(await turn.delegated())];
     const tokens = tree.flatMap(({ steps }) => steps.map(({ inputTokens = 0 }) => inputTokens));
     expect(tokens).toHaveLength(8);
     expect(events.at(-1)).toMatchObject({
@@ -383,7 +326,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
   it('distinguishes calls to which models gave the same id', async () => {
     const turn = await begin('researcher', {}, { numbersCallsAnew: true });
     const [row] = await turn.asked(1);
-    await answerQuestion(turn.own.engine, turn.conversation, row?.id ?? '', 'decline');
+    await turn.answer(row?.id, 'decline');
     expect((await turn.ended()).status).toBe('finished');
     const called = (await turn.events()).filter((event) => event.type === 'tool-called');
     expect(new Set(called.map(({ toolCallId }) => toolCallId)).size).toBe(3);
@@ -394,9 +337,9 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     const rows = await turn.asked(2);
     const idOf = (agent: string) =>
       rows.find(({ definition }) => definition.context.agent === `The ${agent}`)?.id ?? '';
-    await answerQuestion(turn.other.engine, turn.conversation, idOf('right'), 'accept', { answer: 'R' });
+    await turn.answer(idOf('right'), 'accept', 'R');
     await turn.asked(1);
-    await answerQuestion(turn.other.engine, turn.conversation, idOf('left'), 'accept', { answer: 'L' });
+    await turn.answer(idOf('left'), 'accept', 'L');
     await turn.ended();
     expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\) right\(.*"R".*\)\)$/);
   });
@@ -407,55 +350,45 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect(await turn.other.turns.stop(turn.conversation)).toBe(true);
     expect((await turn.ended()).status).toBe('stopped');
     expect(await turn.asked(0)).toEqual([]);
-    const runs = await delegatedBy(turn.backend, turn.run);
-    expect(runs.map(({ status }) => status)).toEqual(['stopped', 'stopped', 'stopped']);
+    expect(await turn.statuses()).toEqual(['stopped', 'stopped', 'stopped']);
   });
 
-  it('whose pod shuts down or dies is resumed elsewhere, with all its delegates', async () => {
-    for (const how of ['close', 'die'] as const) {
-      const turn = await begin('researcher and left', {}, { leaseTiming: MORTAL });
+  it.each(['shuts down', 'dies'])(
+    'whose pod %s is resumed elsewhere, with all its delegates',
+    async (how) => {
+      const turn = await begin('researcher and left');
       const before = await turn.asked(2);
-      if (how === 'close') await turn.own.turns.close();
-      else {
-        const leave = turn.other.turns.attend(turn.run);
-        closing.push(async () => leave());
-        await turn.die(await turn.record());
-      }
-      await waitUntil(async () => (await turn.record())?.owner.startsWith('other/'), {
-        what: 'the other pod',
-      });
+      await (how === 'dies' ? turn.dieWatched() : turn.own.turns.close());
+      await turn.untilOwnedBy(turn.run, 'other');
       const after = await turn.asked(2);
       expect(after.map(({ id }) => id).sort()).toEqual(before.map(({ id }) => id).sort());
-      for (const { id, definition } of after) {
-        const answer = definition.context.agent === 'The left' ? 'L' : 'R';
-        await answerQuestion(turn.other.engine, turn.conversation, id, 'accept', { answer });
-      }
+      for (const { id, definition } of after)
+        await turn.answer(id, 'accept', definition.context.agent === 'The left' ? 'L' : 'R');
       expect((await turn.ended()).status).toBe('finished');
       expect(await turn.text()).toMatch(/^boss\(researcher\(librarian\(.*"R".*\)\) left\(.*"L".*\)\)$/);
       expect(await turn.asked(0)).toEqual([]);
-      const runs = await delegatedBy(turn.backend, turn.run);
-      expect(runs.map(({ status }) => status)).toEqual(['finished', 'finished', 'finished']);
-    }
-  });
+      expect(await turn.statuses()).toEqual(['finished', 'finished', 'finished']);
+    },
+  );
 
-  it('gets the failure of a delegate as a message, and continues', async () => {
-    for (const [agent, sentence] of [
-      ['speechless', 'The speechless could not finish the task: its model could not answer'],
-      ['chain-1', 'The chain-6 was not asked: 5 agents already wait'],
-    ] as const) {
+  it.each([
+    [
+      'whose model is away',
+      'speechless',
+      'speechless could not finish the task: its model could not answer',
+      ['failed'],
+    ],
+    ['at the end of a long chain', 'chain-1', 'chain-6 was not asked: 5 agents already wait', undefined],
+    ['that cannot be opened', 'broken', 'broken could not finish the task: something went wrong', ['failed']],
+  ])(
+    'gets the failure of a delegate %s as a message, and continues',
+    async (_what, agent, sentence, statuses) => {
       const turn = await begin(agent);
       expect((await turn.ended()).status).toBe('finished');
-      expect(await turn.text()).toContain(sentence);
-    }
-  });
-
-  it('gets the failure of a delegate that cannot be opened, whose run ends', async () => {
-    const turn = await begin('broken');
-    expect((await turn.ended()).status).toBe('finished');
-    expect(await turn.text()).toContain('The broken could not finish the task: something went wrong');
-    const runs = await delegatedBy(turn.backend, turn.run);
-    expect(runs.map(({ status }) => status)).toEqual(['failed']);
-  });
+      expect(await turn.text()).toContain(`The ${sentence}`);
+      if (statuses !== undefined) expect(await turn.statuses()).toEqual(statuses);
+    },
+  );
 
   it('continues without a delegate that gave up, whose question is withdrawn at once', async () => {
     const breaking: Tool = {
@@ -468,15 +401,12 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
       },
     };
     const turn = await begin('clumsy and left', { clumsy: { tools: [elicit, breaking] } });
-    await waitUntil(
-      async () => (await delegatedBy(turn.backend, turn.run)).some(({ status }) => status === 'failed'),
-      {
-        what: 'the end of the delegate',
-      },
-    );
+    await waitUntil(async () => (await turn.delegated()).some(({ status }) => status === 'failed'), {
+      what: 'the end of the delegate',
+    });
     const [left] = await turn.asked(1);
     expect(left?.definition.context.agent).toBe('The left');
-    await answerQuestion(turn.own.engine, turn.conversation, left?.id ?? '', 'accept', { answer: 'L' });
+    await turn.answer(left?.id, 'accept', 'L');
     expect((await turn.ended()).status).toBe('finished');
     expect(await turn.text()).toContain('The clumsy could not finish the task: something went wrong');
   });
@@ -498,39 +428,36 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
   it('counts the usage of a delegate that ended before the pod died', async () => {
     const usages: unknown[] = [];
     for (const dies of [false, true]) {
-      const turn = await begin('left and right', {}, { leaseTiming: dies ? MORTAL : LASTING });
+      const turn = await begin('left and right');
       const rows = await turn.asked(2);
       const answer = async (agent: string) => {
         const row = rows.find(({ definition }) => definition.context.agent === agent);
-        await answerQuestion(turn.other.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'A' });
+        await turn.answer(row?.id, 'accept', 'A');
       };
       await answer('The left');
       const isKept = async () => (await turn.record())?.calls.some(({ state }) => state === 'returned');
       await waitUntil(isKept, { what: 'the end of the first delegate' });
       if (dies) {
-        const leave = turn.other.turns.attend(turn.run);
-        closing.push(async () => leave());
-        await turn.die(await turn.record());
-        const isTaken = async () => (await turn.record())?.owner.startsWith('other/');
-        await waitUntil(isTaken, { what: 'the other pod' });
+        await turn.dieWatched();
+        await turn.untilOwnedBy(turn.run, 'other');
       }
       await answer('The right');
       expect((await turn.ended()).status).toBe('finished');
-      const end = (await turn.events()).at(-1);
-      usages.push(end?.type === 'turn-finished' ? end.usage : end);
+      usages.push(await turn.usage());
     }
     expect(usages[0]).toMatchObject({ inputTokens: expect.any(Number), outputTokens: expect.any(Number) });
     expect(usages[1]).toEqual(usages[0]);
   });
 
   it('uses no working time while a delegate waits for the user', async () => {
-    const workMs = 3_000;
-    const turn = await begin('left', { boss: { tools: delegates('left'), limits: { workMs } } });
-    const [row] = await turn.asked(1);
+    const waitedMs = 1_000;
     const since = performance.now();
-    await waitUntil(() => performance.now() - since > workMs, { what: 'more time than the turn may work' });
-    await answerQuestion(turn.own.engine, turn.conversation, row?.id ?? '', 'accept', { answer: 'L' });
-    expect((await turn.ended()).status).toBe('finished');
+    const turn = await begin('left');
+    const [row] = await turn.asked(1);
+    await sleep(waitedMs);
+    await turn.answer(row?.id, 'accept', 'L');
+    const { steps } = await turn.ended();
+    expect(steps.at(-1)?.workedMs).toBeLessThanOrEqual(performance.now() - since - waitedMs);
   });
 
   it('is refused an empty task', async () => {

@@ -16,6 +16,7 @@ import {
 } from '../../../services/api/src/turns/buffered.ts';
 import { completionOf } from '../../../services/api/src/turns/completion.ts';
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
+import { sized } from '../../harness/proof-size.ts';
 import { encodeAll, replaying } from '../../harness/turns/read.ts';
 import {
   asked,
@@ -38,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const RUNS = { numRuns: 60 };
+const RUNS = { numRuns: sized(60, 20) };
 const splits = fc.array(fc.nat(20_000), { maxLength: 6 });
 const request = { model: 'helper', messages: [{ role: 'user' as const, content: 'Hi' }] };
 

@@ -1,27 +1,19 @@
-import { createServer } from 'node:http';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { NOTHING_ERASED } from '@parley/shared/domain/erasure';
-import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createLog } from '@parley/shared/runtime/log';
 import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
-import { afterAll, beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
-import { createServe } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
-import { createApp } from '../../../services/api/src/wiring/app.ts';
 import { wireEraseUser } from '../../../services/api/src/wiring/erase-user.ts';
 import { dispatchOn } from '../../harness/engines/engines.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { userToken } from '../../harness/tokens.ts';
-import { listOpen, podOn, saying } from '../../harness/turns/setup.ts';
+import { serveSurfaces } from '../../harness/turns/serve.ts';
+import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const TOKEN_SECRET = 'a secret of tests, and of nothing else';
@@ -34,37 +26,19 @@ const [BOSS, ASKER, OTHER] = KEYS.map((key) => key.slice(key.indexOf(':') + 1)) 
 const PERSON = { tenant: 'acme', userId: 'ada/ü@example.com' };
 const PATH = `/v1/users/${encodeURIComponent(PERSON.userId)}`;
 
-let model: ScriptedModel;
-beforeAll(async () => {
-  const ask = { name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } };
-  model = await startScriptedModel({
-    script: [({ results }) => (results.length === 0 ? { calls: [ask] } : { text: 'Done.' })],
-  });
-});
-afterAll(() => model.stop());
+const model = modelOf(({ results }) => (results.length === 0 ? { calls: [SURE] } : { text: 'Done.' }));
 
 /** A pod on a backend of its own: its address, its turns, and its log. */
 async function startPod() {
-  const backend = createMemoryBackend(ROOMY);
-  const { engine, turns } = podOn(backend, model);
+  const world = worldOn(model);
+  const { backend } = world;
+  const { engine, turns } = world.pod();
   const lines: string[] = [];
   const log = createLog(
     { service: 'test', level: 'trace', pod: 'test' },
     { write: (line: string) => void lines.push(line) },
   );
   const limits = callLimitsOn(backend.limits);
-  const serve = createServe({
-    authenticate: createAuthenticate({
-      serviceKeys: parseServiceKeys(KEYS).keys,
-      verify: createTokenVerifier({ secret: TOKEN_SECRET, tenants: [], userClaim: 'sub' }),
-    }),
-    limits,
-    bodyBytesMax: 262_144,
-    sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
-    onDone: () => undefined,
-    onFault: (error) => log.error({ err: error }, 'fault'),
-    onStream: () => undefined,
-  });
   const eraseUser = wireEraseUser({
     backend,
     engine,
@@ -80,23 +54,25 @@ async function startPod() {
     positionsMax: 500,
     entryCharactersMax: 65_536,
   };
-  const surfaces = [
-    restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
-  ];
-  const server = createServer(createApp({ serve, surfaces, corsOrigins: [], version: '0' }));
-  const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
-  onTestFinished(async () => {
-    await turns.close();
-    server.closeAllConnections();
-    server.close();
+  const { url, close } = await serveSurfaces({
+    surfaces: [
+      restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
+    ],
+    authenticate: createAuthenticate({
+      serviceKeys: parseServiceKeys(KEYS).keys,
+      verify: createTokenVerifier({ secret: TOKEN_SECRET, tenants: [], userClaim: 'sub' }),
+    }),
+    limits,
+    onFault: (error) => log.error({ err: error }, 'fault'),
   });
+  onTestFinished(close);
   const call = (token: string, method: string, path: string, body?: unknown) =>
     fetch(`${url}${path}`, {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-  return { backend, engine, turns, lines, call };
+  return { ...world, engine, turns, lines, call };
 }
 
 /** The text of a stream so far. */
@@ -118,10 +94,10 @@ const QUESTION = {
 };
 
 it('erases a user: the asker and open streams get the end, the turn stops, and nothing is left', async () => {
-  const { backend, engine, turns, lines, call } = await startPod();
+  const { backend, engine, turns, lines, call, saying, asked: untilAsked } = await startPod();
   const conversation = { ...PERSON, conversationId: 'talk' };
-  const run = await turns.begin(saying(conversation, 'hello'));
-  await waitUntil(async () => (await listOpen(engine, conversation)).length === 1, { what: 'the question' });
+  const run = await turns.begin(saying('hello', conversation));
+  await untilAsked(1, conversation);
   const asked = (await (await call(ASKER, 'POST', '/v1/elicitations', QUESTION)).json()) as {
     elicitationId: string;
   };

@@ -1,87 +1,29 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../../harness/engines/observe.ts';
-import { answerQuestion } from '../../harness/engines/questions.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
-import {
-  listOpen,
-  lostRun,
-  podOn,
-  readEvents,
-  saying,
-  type TestPod,
-  talk,
-} from '../../harness/turns/setup.ts';
+import { lostRun } from '../../harness/turns/setup.ts';
+import { modelOf, SURE, type World, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-let model: ScriptedModel;
-beforeAll(async () => {
-  model = await startScriptedModel({
-    script: [
-      ({ userText, results }) =>
-        userText === 'ask' && results.length === 0
-          ? { calls: [{ name: 'elicit', arguments: { kind: 'confirmation', message: 'Sure?' } }] }
-          : { text: `Done${results.map(({ text }) => ` ${text}`).join()}.` },
-    ],
-  });
-});
-afterAll(() => model.stop());
+const model = modelOf(({ userText, results }) =>
+  userText === 'ask' && results.length === 0
+    ? { calls: [SURE] }
+    : { text: `Done${results.map(({ text }) => ` ${text}`).join()}.` },
+);
 
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
-});
-
-/** Pods that share a backend; a beat of theirs comes soon, and takeoverCount soon. */
-function world() {
-  const backend = createMemoryBackend(ROOMY);
-  const pod = (options: TestPod = {}) => {
-    const made = podOn(backend, model, { leaseTiming: { renewMs: 50, leaseMs: 1_000 }, ...options });
-    closing.push(() => made.turns.close());
-    return made;
-  };
-  return { backend, pod, conversation: talk() };
-}
+/** No beat comes by itself within a test. */
+const RARE = { renewMs: 600_000, leaseMs: 1_200_000 };
+const UNAVAILABLE = { code: 'unavailable' };
 
 function away(): ParleyError {
   return new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
 }
 
-/** Heartbeats of one pod that can die or lose its connection; counts refused heartbeats and those after them. */
-function breakableHeartbeats(heartbeats: Heartbeats) {
-  const state = { dead: false, outage: false, refused: 0, heardAgain: 0, disconnected: new Set<string>() };
-  const refuse = () => {
-    if (!state.outage) return;
-    state.refused += 1;
-    throw away();
-  };
-  return {
-    state,
-    heartbeats: {
-      async beat(pod, ttlMs) {
-        refuse();
-        if (state.refused > 0) state.heardAgain += 1;
-        if (!state.dead) await heartbeats.beat(pod, ttlMs);
-      },
-      async alive(pod) {
-        refuse();
-        return heartbeats.alive(pod);
-      },
-      connected: async (pod) => !state.disconnected.has(pod),
-    } satisfies Pick<Heartbeats, 'beat' | 'alive' | 'connected'>,
-  };
-}
-
 /** Runs whose first begin loses its reply, executed or not, with what was sent then. */
-function unheard(runs: Runs, isDone: boolean) {
+function unheard({ backend: { runs } }: World, isDone: boolean) {
   let sent: NewRun | undefined;
   return {
     sent() {
@@ -100,201 +42,159 @@ function unheard(runs: Runs, isDone: boolean) {
   };
 }
 
+/** A turn that asks, on a pod that is then taken for dead. */
+async function orphaned(world: World) {
+  const dying = world.pod();
+  const living = world.pod({ pod: 'living' });
+  const run = await dying.turns.begin(world.saying('ask'));
+  await world.asked();
+  world.dead.add((await world.standing(run))?.owner ?? '');
+  return { living, run };
+}
+
 describe('an orphaned run', () => {
   it('after a lost reply to its begin is ended, and does not block other pods', async () => {
-    const { backend, pod, conversation } = world();
-    const { runs, sent } = unheard(backend.runs, true);
-    const broken = pod({ runs });
-    expect(await expectRefusal(broken.turns.begin(saying(conversation, 'hello')))).toMatchObject({
-      code: 'unavailable',
-    });
-    const stream = sent();
-    const stands = async () => (await backend.runs.standing(stream))?.status === 'failed';
-    await waitUntil(stands, { what: 'the end of the lost run' });
-    await pod().turns.begin(saying(conversation, 'hello'));
-    expect((await readEvents(backend, stream)).at(-1)).toMatchObject({ code: 'interrupted' });
+    const world = worldOn(model);
+    const { runs, sent } = unheard(world, true);
+    const broken = world.pod({ runs });
+    expect(await expectRefusal(broken.turns.begin(world.saying('hello')))).toMatchObject(UNAVAILABLE);
+    expect(await world.ended(sent())).toBe('failed');
+    await world.pod().turns.begin(world.saying('hello'));
+    expect((await world.events(sent())).at(-1)).toMatchObject({ code: 'interrupted' });
   });
 
   it('after a lost reply to its begin is ended before its sender sends another, even when Redis executed it late', async () => {
-    const { backend, pod, conversation } = world();
-    const { runs, sent } = unheard(backend.runs, false);
-    // No beat comes between the two.
-    const { turns } = pod({ runs, leaseTiming: { renewMs: 60_000, leaseMs: 120_000 } });
-    expect(await expectRefusal(turns.begin(saying(conversation, 'hello')))).toMatchObject({
-      code: 'unavailable',
-    });
+    const world = worldOn(model);
+    const { runs, sent } = unheard(world, false);
+    const { turns } = world.pod({ runs, leaseTiming: RARE });
+    expect(await expectRefusal(turns.begin(world.saying('hello')))).toMatchObject(UNAVAILABLE);
     const late = sent();
-    await backend.runs.begin(late);
-    const next = await turns.begin(saying(conversation, 'hello'));
+    await world.backend.runs.begin(late);
+    const next = await turns.begin(world.saying('hello'));
     expect(next.streamRequestId).not.toBe(late.streamRequestId);
-    expect(await backend.runs.standing(late)).toMatchObject({ status: 'failed' });
-    expect((await readEvents(backend, late)).map(({ type }) => type)).toEqual([
-      'turn-started',
-      'turn-failed',
-    ]);
+    expect(await world.standing(late)).toMatchObject({ status: 'failed' });
+    expect((await world.events(late)).map(({ type }) => type)).toEqual(['turn-started', 'turn-failed']);
   });
 
   it.each([
-    ['offered', true],
-    ['ended', false],
-  ])('that could not be %s at once is so with a later heartbeat', async (_how, hasKey) => {
-    const { backend, pod, conversation } = world();
-    const faults = { offer: 2, end: 2 };
-    const { runs: losing, sent } = unheard(backend.runs, true);
+    ['offered', 'finished'],
+    ['ended', 'failed'],
+  ])('that could not be %s at once is so with a later heartbeat', async (how, wanted) => {
+    const world = worldOn(model);
+    const { backend } = world;
+    const faults = { offered: 2, ended: 2 };
+    const { runs: losing, sent } = unheard(world, true);
     const runs: Runs = {
       ...losing,
       async write(run, write) {
-        if (write.end?.status === 'failed' && faults.end-- > 0) throw away();
+        if (write.end?.status === 'failed' && faults.ended-- > 0) throw away();
         return backend.runs.write(run, write);
       },
     };
     const runQueue: RunQueue = {
       ...backend.runQueue,
       async offer(stream, term) {
-        if (faults.offer-- > 0) throw away();
+        if (faults.offered-- > 0) throw away();
         await backend.runQueue.offer(stream, term);
       },
     };
-    const { turns } = pod({ runs, runQueue });
-    const request = saying(conversation, 'hello');
-    const keyed = { ...request, repeatable: { key: 'key', digest: 'hello' } };
-    await expectRefusal(turns.begin(hasKey ? keyed : request));
-    const wanted = hasKey ? 'finished' : 'failed';
-    await waitUntil(async () => (await backend.runs.standing(sent()))?.status === wanted, { what: wanted });
-    expect(hasKey ? faults.offer : faults.end).toBeLessThan(0);
+    const { turns } = world.pod({ runs, runQueue });
+    const keyed = how === 'offered' && { repeatable: { key: 'key', digest: 'hello' } };
+    await expectRefusal(turns.begin({ ...world.saying('hello'), ...keyed }));
+    expect(await world.ended(sent())).toBe(wanted);
+    expect(faults[how as keyof typeof faults]).toBeLessThan(0);
   });
 
   it('whose last write failed is ended', async () => {
-    const { backend, pod, conversation } = world();
+    const world = worldOn(model);
     let failures = 0;
-    const runs: Runs = {
-      ...backend.runs,
-      async write(run, write) {
-        if (write.end === undefined || failures === 2) return backend.runs.write(run, write);
-        failures += 1;
-        throw new Error('A write that no repetition helps.');
-      },
+    const write: Runs['write'] = async (run, given) => {
+      if (given.end === undefined || failures === 2) return world.backend.runs.write(run, given);
+      failures += 1;
+      throw new Error('A write that no repetition helps.');
     };
-    const { turns } = pod({ runs });
-    const run = await turns.begin(saying(conversation, 'hello'));
-    await waitUntil(async () => (await backend.runs.standing(run))?.status === 'failed', {
-      what: 'the end of the lost run',
-    });
-    await pod().turns.begin(saying(conversation, 'hello'));
+    const { turns } = world.pod({ runs: { ...world.backend.runs, write } });
+    expect(await world.ended(await turns.begin(world.saying('hello')))).toBe('failed');
+    await world.pod().turns.begin(world.saying('hello'));
   });
 
   it('whose pod died is resumed for its readers, and its question stays', async () => {
-    const { backend, pod, conversation } = world();
-    const { state, heartbeats } = breakableHeartbeats(backend.heartbeats);
-    const [dying, living] = [pod({ heartbeats }), pod({ pod: 'living' })];
-    const run = await dying.turns.begin(saying(conversation, 'ask'));
-    const asked = () => listOpen(living.engine, conversation);
-    await waitUntil(async () => (await asked()).length === 1, { what: 'the question' });
+    const world = worldOn(model);
+    const { living, run } = await orphaned(world);
     const leave = living.turns.attend(run);
-    state.dead = true;
-    await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('living/'), {
-      what: 'the living pod',
-    });
-    const [question, ...others] = await asked();
+    await world.untilOwnedBy(run, 'living');
+    const [question, ...others] = await world.open();
     expect(others).toEqual([]);
-    await answerQuestion(living.engine, conversation, question?.id ?? '', 'accept', { answer: true });
-    await waitUntil(async () => (await readEvents(backend, run)).at(-1)?.type === 'turn-finished', {
-      what: 'the end',
-    });
-    expect(await asked()).toEqual([]);
+    await world.answer(question?.id, 'accept', true);
+    expect(await world.ended(run)).toBe('finished');
+    expect(await world.open()).toEqual([]);
     leave();
   });
 
   it('whose pod lost its connection is resumed before its lease lapses, unless the pod is back at once', async () => {
-    const { backend, pod, conversation } = world();
-    const { state, heartbeats } = breakableHeartbeats(backend.heartbeats);
-    const leaseTiming = { renewMs: 50, leaseMs: 600_000 };
-    const dying = pod({ leaseTiming, pod: 'dying' });
-    const run = await dying.turns.begin(saying(conversation, 'ask'));
-    const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
+    const world = worldOn(model);
+    const run = await world.pod().turns.begin(world.saying('ask'));
+    const { owner = '' } = (await world.standing(run)) ?? {};
+    const attending = (pod: string, connected: Heartbeats['connected']) =>
+      world.pod({ pod, heartbeats: { ...world.backend.heartbeats, connected } }).turns.attend(run);
     let checks = 0;
-    const backAtOnce = async () => {
+    attending('patient', async () => {
       checks += 1;
       return checks % 2 === 0;
-    };
-    const patient = pod({
-      leaseTiming,
-      pod: 'patient',
-      heartbeats: { ...heartbeats, connected: backAtOnce },
     });
-    patient.turns.attend(run);
     await waitUntil(() => checks >= 4, { what: 'four checks' });
-    expect(await backend.runs.standing(run)).toMatchObject({ owner, term: 1 });
-    pod({ leaseTiming, pod: 'living', heartbeats }).turns.attend(run);
-    state.disconnected.add(owner);
-    await waitUntil(async () => (await backend.runs.standing(run))?.owner.startsWith('living/'), {
-      what: 'the living pod',
-    });
+    expect(await world.standing(run)).toMatchObject({ owner, term: 1 });
+    attending('living', async (pod) => pod !== owner);
+    await world.untilOwnedBy(run, 'living');
   });
 
-  it('can be stopped, and can be read again', async () => {
-    for (const how of ['stop', 'resume'] as const) {
-      const { backend, pod, conversation } = world();
-      const { state, heartbeats } = breakableHeartbeats(backend.heartbeats);
-      const [dying, living] = [pod({ heartbeats }), pod()];
-      const run = await dying.turns.begin(saying(conversation, 'ask'));
-      await waitUntil(async () => (await listOpen(living.engine, conversation)).length === 1, {
-        what: 'the question',
-      });
-      const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
-      state.dead = true;
-      await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
-      expect((await living.turns.resumable(conversation, undefined))?.streamRequestId).toBe(
-        run.streamRequestId,
-      );
-      if (how === 'resume') continue;
-      expect(await living.turns.stop(conversation)).toBe(true);
-      await waitUntil(async () => (await backend.runs.standing(run))?.status === 'stopped', {
-        what: 'the stop',
-      });
-      expect(await listOpen(living.engine, conversation)).toEqual([]);
-      expect(await living.turns.resumable(conversation, undefined)).toBeUndefined();
-    }
+  it('can be read again, and can be stopped', async () => {
+    const world = worldOn(model);
+    const { living, run } = await orphaned(world);
+    const { streamRequestId } = run;
+    expect(await living.turns.resumable(world.conversation, undefined)).toMatchObject({ streamRequestId });
+    expect(await living.turns.stop(world.conversation)).toBe(true);
+    expect(await world.ended(run)).toBe('stopped');
+    expect(await world.open()).toEqual([]);
+    expect(await living.turns.resumable(world.conversation, undefined)).toBeUndefined();
   });
 
   it('that crashes one pod after another is ended', async () => {
-    const { backend, pod, conversation } = world();
-    const left = lostRun(conversation);
-    await backend.runs.begin(left);
-    for (let term = 1; term <= 200; term += 1) await backend.runs.takeOver(left, term, `died-${term}`);
-    await pod().turns.resumable(conversation, undefined);
-    await waitUntil(async () => (await backend.runs.standing(left))?.status === 'failed', {
-      what: 'the end',
-    });
+    const world = worldOn(model);
+    const left = lostRun(world.conversation);
+    await world.backend.runs.begin(left);
+    for (let term = 1; term <= 200; term += 1) await world.backend.runs.takeOver(left, term, `died-${term}`);
+    await world.pod().turns.resumable(world.conversation, undefined);
+    expect(await world.ended(left)).toBe('failed');
   });
 
   it('does not exist after an outage that silenced all pods', async () => {
-    const { backend, pod, conversation } = world();
-    const [far, near] = [breakableHeartbeats(backend.heartbeats), breakableHeartbeats(backend.heartbeats)];
-    const one = pod({ heartbeats: far.heartbeats });
-    // It gives the others 4 s to speak up.
-    const other = pod({ heartbeats: near.heartbeats, leaseTiming: { renewMs: 2_000, leaseMs: 1_000 } });
-    const run = await one.turns.begin(saying(conversation, 'ask'));
-    const questions = () => listOpen(one.engine, conversation);
-    await waitUntil(async () => (await questions()).length === 1, { what: 'the question' });
-    const { owner } = (await backend.runs.standing(run)) ?? { owner: '' };
-    far.state.outage = true;
-    near.state.outage = true;
-    await waitUntil(() => near.state.refused > 0, { what: 'an outage that is seen' });
-    await waitUntil(async () => !(await backend.heartbeats.alive(owner)), { what: 'the silence' });
-    near.state.outage = false;
-    await waitUntil(() => near.state.heardAgain > 0, { what: 'a beat of the other pod' });
-    expect(await other.turns.resumable(conversation, undefined)).toMatchObject({
-      streamRequestId: run.streamRequestId,
+    const world = worldOn(model);
+    let isOut = false;
+    const beat: Heartbeats['beat'] = async (pod, ttlMs) => {
+      if (isOut) throw away();
+      await world.backend.heartbeats.beat(pod, ttlMs);
+    };
+    const alive: Heartbeats['alive'] = async (pod) => !world.dead.has(pod);
+    const heartbeats = { ...world.backend.heartbeats, beat, alive };
+    const one = world.pod();
+    // After an outage it gives the others twice the time between two beats to speak up.
+    const other = world.pod({ heartbeats, leaseTiming: RARE });
+    const run = await one.turns.begin(world.saying('ask'));
+    const [asked] = await world.asked();
+    const { owner = '' } = (await world.standing(run)) ?? {};
+    isOut = true;
+    expect(await expectRefusal(other.turns.begin(world.saying('hello')))).toMatchObject(UNAVAILABLE);
+    world.dead.add(owner);
+    isOut = false;
+    expect(await expectRefusal(other.turns.begin(world.saying('hello')))).toMatchObject({
+      code: 'turn_running',
     });
-    expect(await backend.runs.standing(run)).toMatchObject({ status: 'running', term: 1 });
-    far.state.outage = false;
-    await waitUntil(() => backend.heartbeats.alive(owner), { what: 'a beat' });
-    await answerQuestion(one.engine, conversation, (await questions())[0]?.id ?? '', 'accept', {
-      answer: true,
-    });
-    await waitUntil(async () => (await backend.runs.standing(run))?.status === 'finished', {
-      what: 'the end',
-    });
+    const { streamRequestId } = run;
+    expect(await other.turns.resumable(world.conversation, undefined)).toMatchObject({ streamRequestId });
+    expect(await world.standing(run)).toMatchObject({ status: 'running', term: 1 });
+    world.dead.delete(owner);
+    await world.answer(asked?.id, 'accept', true);
+    expect(await world.ended(run)).toBe('finished');
   });
 });

@@ -1,39 +1,24 @@
-import { randomBytes } from 'node:crypto';
 import type { Credential } from '@parley/shared/domain/credential';
-import type { Owner } from '@parley/shared/domain/ids';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
-import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Verify } from '../../../infra/demo/stand-ins/issue-tracker/gate.ts';
 import { startIssueTracker } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
-import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
-import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
-import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
-import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
-import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createMcpOAuthConnector } from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
 import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
-import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { connect, connectorTo, startServer, tokenVerifier } from '../../harness/connect/connectors-setup.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
-import { readEntries } from '../../harness/engines/observe.ts';
-import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
+import { startConfiguredPod } from '../../harness/turns/configured.ts';
+import { modelOf, worldOn } from '../../harness/turns/site.ts';
+import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 /** What happens while the model thinks about its second call. */
@@ -55,11 +40,7 @@ function line({ userText, results, tools }: Turn): ScriptedReply {
   return { text: results.map(({ text }) => text).join(' & ') };
 }
 
-let model: ScriptedModel;
-beforeAll(async () => {
-  model = await startScriptedModel({ script: [line] });
-});
-afterAll(() => model.stop());
+const model = modelOf(line);
 
 const SUPPORTED: Support = { form: true, url: true };
 const ANNOUNCED = `
@@ -77,14 +58,20 @@ async function open(options: {
   /** Runs before each question is asked. */
   readonly beforeAsk?: () => Promise<unknown>;
 }) {
-  const faults: unknown[] = [];
-  const { verify, scopes = [] } = options;
+  const { verify, scopes = [], timeoutSeconds = 600 } = options;
   const tracker = await startIssueTracker({ verify, scopes });
-  const loaded = readAgentsConfig(
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+  onTestFinished(() => tracker.stop());
+  const world = worldOn(model, {}, createMemoryBackend(ROOMY));
+  const { backend } = world;
+  const engine = engineOn(backend);
+  const vault = createVault({ store: backend.vault, keys: newKeys() });
+  const connector =
+    options.connector ?? createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
+  const { turns, faults } = startConfiguredPod({
+    yaml: `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.current.url}", model: scripted }
 agents:
-  helper: { title: Helper, model: scripted, instructions: Be brief., tools: [{ server: tracker }], limits: { questionTimeoutSeconds: ${options.timeoutSeconds ?? 600} } }
+  helper: { title: Helper, model: scripted, instructions: Be brief., tools: [{ server: tracker }], limits: { questionTimeoutSeconds: ${timeoutSeconds} } }
 mcpServers:
   tracker:
     title: Issue Tracker
@@ -95,30 +82,7 @@ mcpServers:
 connectors:
   account: { type: api_key, title: Issue Tracker, instructions: Look around. }
 `,
-    'agents.yaml',
-    {},
-  );
-  const backend = createMemoryBackend(ROOMY);
-  const engine = engineOn(backend);
-  const { keys } = parseVaultKeys([`one:${randomBytes(32).toString('base64')}`]);
-  if (keys === undefined) throw new Error('no keys');
-  const vault = createVault({ store: backend.vault, keys });
-  const connector =
-    options.connector ?? createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
-  const credentials = createCredentials({
-    vault,
-    fresh: createRefresher({ vault, leases: backend.vault }),
-    connectorOf: () => connector,
-    completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
-    onFault: () => undefined,
-  });
-  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
-  const turns = createTurns({
-    delegates: 'same-pod',
-    holdMs: 300_000,
-    hasAnswerPage: false,
-    observer: silentTurnObserver,
-    ...backend,
+    backend,
     engine: {
       ...engine,
       async ask(request) {
@@ -126,62 +90,54 @@ connectors:
         return engine.ask(request);
       },
     },
-    offering: NO_OFFERING,
-    agents: createAgents({
-      loaded,
-      named: createNamedTools({ loaded, mcp, credentials, onServerFailure: () => undefined }),
-      toolsOf: createToolbox({ loaded, mcp, credentials, onServerFailure: () => undefined }),
+    credentials: createCredentials({
+      vault,
+      fresh: createRefresher({ vault, leases: backend.vault }),
+      connectorOf: () => connector,
+      completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
+      onFault: () => undefined,
     }),
-    pod: 'pod',
-    onFault: (error) => faults.push(error),
   });
-  const owner = newOwner();
+  const { tenant, userId } = world.conversation;
+  const owner = { tenant, userId };
   const ref = { ...owner, toolId: 'tracker', connectorId: 'account' };
-  onTestFinished(async () => {
-    await turns.close();
-    await mcp.close();
-    await tracker.stop();
-  });
-  const asked = async (count = 1) =>
+  const questions = async () => (await engine.list({ owner, limit: 50 })).rows;
+  const begin = (text: string, support: Support = SUPPORTED, conversationId = 'talk') =>
+    turns.begin({ ...world.saying(text, { ...owner, conversationId }), support });
+  /** The latest question that is open, once there were so many. */
+  const asked = (count = 1) =>
     waitUntil(
       async () => {
-        const { rows } = await engine.list({ owner, limit: 50 });
-        return rows.length >= count && rows.filter(({ status }) => status === 'pending')[0];
+        const rows = await questions();
+        return rows.length >= count && rows.find(({ status }) => status === 'pending');
       },
-      { what: `question ${count}`, timeoutMs: 10_000 },
+      { what: `question ${count}` },
     );
   return {
+    ...world,
     tracker,
     engine,
     vault,
-    owner,
     ref,
     asked,
-    questions: async () => (await engine.list({ owner, limit: 50 })).rows,
-    begin: (text: string, support: Support = SUPPORTED, conversationId = 'talk') =>
-      turns.begin({
-        conversation: { ...owner, conversationId },
-        input: [{ role: 'user', content: text }],
-        before: [],
-        support,
-      }),
+    questions,
+    begin,
+    /** Begins a turn, and waits for its question, which may be over already. */
+    async beginAsked() {
+      const run = await begin('list');
+      return { run, ...(await waitUntil(async () => (await questions())[0], { what: 'the question' })) };
+    },
     /** What the connect page does once it has a credential, up to where the person has accepted. */
     async give(id: string, credential: Credential) {
       await vault.stage({ ...ref, flowId: id }, credential, 60_000);
-      await engine.complete({ caller: { kind: 'service', tenant: owner.tenant }, id, surface: 'connect' });
+      await engine.complete({ caller: { kind: 'service', tenant }, id, surface: 'connect' });
     },
-    events: async (run: RunRef) => {
-      const entries = await readEntries(backend.feed, run);
-      return entries.map(({ event }) => turnEventOf(event)).filter((event) => event !== undefined);
-    },
+    state: async () => (await vault.read(ref))?.state,
     /** The turn's last words. */
     async words(run: RunRef): Promise<string> {
-      await waitUntil(async () => (await backend.runs.read(run)).run?.status === 'finished', {
-        what: 'the end of the turn',
-        timeoutMs: 20_000,
-      });
+      expect(await world.ended(run)).toBe('finished');
       expect(faults).toEqual([]);
-      return (await this.events(run)).map((event) => ('text' in event ? event.text : '')).join('');
+      return world.text(run);
     },
   };
 }
@@ -190,13 +146,11 @@ const key = (value: string): Credential => ({ kind: 'api_key', value });
 const knows = (...tokens: string[]): Verify => {
   return async (token) => (tokens.includes(token) ? { subject: 'ada', scopes: [] } : undefined);
 };
-const caller = ({ tenant, userId }: Owner) => ({ kind: 'user', tenant, userId }) as const;
 
 describe('a tool that acts with the user’s own account', () => {
   it('asks before any call is dispatched, and makes the call once the account is connected [MCP25-39 MCP26-27]', async () => {
     const pod = await open({ verify: knows('good-key-1') });
-    const run = await pod.begin('list');
-    const { id, definition } = await pod.asked();
+    const { run, id, definition } = await pod.beginAsked();
     expect(definition).toMatchObject({
       mode: 'url',
       completion: 'server',
@@ -263,18 +217,14 @@ describe('a tool that acts with the user’s own account', () => {
   ] as const)(
     'is not called when the question is %s, and the model gets the reason [MCP25-32 MCP26-31 MCP26-32]',
     async (status, words) => {
-      const timeoutSeconds = status === 'expired' ? 5 : 600;
+      const timeoutSeconds = status === 'expired' ? 1 : 600;
       const pod = await open({ verify: knows('good-key-1'), timeoutSeconds });
-      const run = await pod.begin('list');
-      const { id } = await pod.asked();
-      const service = { kind: 'service', tenant: pod.owner.tenant } as const;
+      const { run, id } = await pod.beginAsked();
+      const service = { kind: 'service', tenant: pod.conversation.tenant } as const;
       if (status === 'withdrawn') await pod.engine.withdraw({ caller: service, id, reason: 'test' });
-      else if (status === 'expired') {
+      else if (status === 'expired')
         await waitUntil(async () => (await pod.engine.expire(id)).type !== 'early', { what: 'the deadline' });
-      } else {
-        const action = status === 'declined' ? 'decline' : 'cancel';
-        await pod.engine.answer({ caller: caller(pod.owner), id, response: { action }, surface: 'test' });
-      }
+      else await pod.answer(id, status === 'declined' ? 'decline' : 'cancel');
       expect(await pod.words(run)).toContain(words);
       expect(pod.tracker.counts().requests).toBe(0);
     },
@@ -294,9 +244,8 @@ describe('a tool that acts with the user’s own account', () => {
   it('asks once more when the stored credential is refused, and continues with the new one', async () => {
     const pod = await open({ verify: knows('good-key-2') });
     await pod.vault.save(pod.ref, key('revoked-key-1'));
-    const run = await pod.begin('list');
-    const { id } = await pod.asked();
-    expect((await pod.vault.read(pod.ref))?.state).toBe('reconnect_required');
+    const { run, id } = await pod.beginAsked();
+    expect(await pod.state()).toBe('reconnect_required');
     await pod.give(id, key('good-key-2'));
     expect(await pod.words(run)).toContain('login page');
     expect(await pod.questions()).toHaveLength(1);
@@ -305,12 +254,11 @@ describe('a tool that acts with the user’s own account', () => {
   it('does not ask endlessly: a new credential that is refused as well ends the call', async () => {
     const pod = await open({ verify: knows() });
     await pod.vault.save(pod.ref, key('revoked-key-1'));
-    const run = await pod.begin('list');
-    const { id } = await pod.asked();
+    const { run, id } = await pod.beginAsked();
     await pod.give(id, key('revoked-key-2'));
     expect(await pod.words(run)).toContain('refused the credential');
     expect(await pod.questions()).toHaveLength(1);
-    expect((await pod.vault.read(pod.ref))?.state).toBe('reconnect_required');
+    expect(await pod.state()).toBe('reconnect_required');
     expect(pod.tracker.counts().withoutToken).toBe(0);
   });
 
@@ -333,8 +281,7 @@ describe('a tool that acts with the user’s own account', () => {
 
   it('makes the user connect first where the tools of the server are not known', async () => {
     const pod = await open({ verify: knows('good-key-1'), announced: false });
-    const run = await pod.begin('list');
-    const { id } = await pod.asked();
+    const { run, id } = await pod.beginAsked();
     expect(pod.tracker.counts().requests).toBe(0);
     await pod.give(id, key('good-key-1'));
     expect(await pod.words(run)).toContain('login page');
@@ -402,10 +349,9 @@ describe('a server that wants more scopes than the account has', () => {
 
   it('has the person asked for them, keeps the account meanwhile, and is called once with the wider one', async () => {
     const pod = await openWith('issues:read');
-    const run = await pod.begin('list');
-    const { id, definition } = await pod.asked();
+    const { run, id, definition } = await pod.beginAsked();
     expect(definition.context).toMatchObject({ trigger: 'credential_required', requiredScope: BOTH });
-    expect((await pod.vault.read(pod.ref))?.state).toBe('usable');
+    expect(await pod.state()).toBe('usable');
     await pod.give(id, token('wide', BOTH));
     expect(await pod.words(run)).toContain('login page');
     expect((await pod.questions()).map(({ status }) => status)).toEqual(['accepted']);
@@ -414,19 +360,16 @@ describe('a server that wants more scopes than the account has', () => {
 
   it('learns nothing where the person declines, and the account stays as it is', async () => {
     const pod = await openWith('issues:read');
-    const run = await pod.begin('list');
-    const { id } = await pod.asked();
-    const response = { action: 'decline' } as const;
-    await pod.engine.answer({ caller: caller(pod.owner), id, response, surface: 'test' });
+    const { run, id } = await pod.beginAsked();
+    await pod.answer(id, 'decline');
     expect(await pod.words(run)).toContain('was not extended');
-    expect((await pod.vault.read(pod.ref))?.state).toBe('usable');
+    expect(await pod.state()).toBe('usable');
     expect(pod.tracker.counts().tools).toEqual({});
   });
 
   it('asks once: wider scopes that do not satisfy it end the call', async () => {
     const pod = await openWith('issues:read');
-    const run = await pod.begin('list');
-    const { id } = await pod.asked();
+    const { run, id } = await pod.beginAsked();
     await pod.give(id, token('narrow-2', BOTH));
     expect(await pod.words(run)).toContain('lacks a permission');
     expect(await pod.questions()).toHaveLength(1);
@@ -436,13 +379,12 @@ describe('a server that wants more scopes than the account has', () => {
     const pod = await openWith(BOTH);
     expect(await pod.words(await pod.begin('list'))).toContain('lacks a permission');
     expect(await pod.questions()).toEqual([]);
-    expect((await pod.vault.read(pod.ref))?.state).toBe('usable');
+    expect(await pod.state()).toBe('usable');
   });
 
   it('has the person asked before its tools are known', async () => {
     const pod = await openWith('issues:read', { announced: false });
-    const run = await pod.begin('list');
-    const { id, definition } = await pod.asked();
+    const { run, id, definition } = await pod.beginAsked();
     expect(definition.context).toMatchObject({ requiredScope: BOTH });
     await pod.give(id, token('wide', BOTH));
     expect(await pod.words(run)).toContain('login page');

@@ -1,38 +1,23 @@
 import { createServer } from 'node:http';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
-import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
-import type { EngineSettings } from '@parley/shared/elicitations/deps';
-import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
-import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
-import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
-import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
-import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { type Secrets, withSecretsRedeemed } from '../../../services/api/src/agents/tools/secrets.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
-import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
-import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { createConnectTargets } from '../../../services/api/src/wiring/connect-targets.ts';
 import { canary } from '../../harness/canary.ts';
 import { createTestBrowser } from '../../harness/connect/browser.ts';
 import { createPages } from '../../harness/connect/pages-server.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
-import { readEntries } from '../../harness/engines/observe.ts';
 import { answerQuestion, newOwner } from '../../harness/engines/questions.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
+import { startConfiguredPod } from '../../harness/turns/configured.ts';
+import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -64,37 +49,43 @@ function listing({ userText, results }: Pick<Turn, 'userText' | 'results'>): Scr
   return { calls: [{ name: 'echo__echo', arguments: { text: reference } }] };
 }
 
-let model: ScriptedModel;
+const model = modelOf(line);
 let echo: Awaited<ReturnType<typeof startEchoTools>>;
 beforeAll(async () => {
-  [model, echo] = await Promise.all([startScriptedModel({ script: [line] }), startEchoTools()]);
+  echo = await startEchoTools();
 });
-afterAll(async () => {
-  await Promise.all([model.stop(), echo.stop()]);
-});
+afterAll(() => echo.stop());
 
 const SUPPORTED: Support = { form: true, url: true };
 
 /** A pod with its hosted pages, where users sign in by typing their name. */
-async function open(limits: Pick<EngineSettings, 'messageCharactersMax'> = { messageCharactersMax: 10_000 }) {
+async function open(limits = { messageCharactersMax: 10_000 }) {
   const server = createServer((req, res) => void pages(req, res));
   const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
-  const loaded = readAgentsConfig(
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const world = worldOn(model);
+  const { backend } = world;
+  const engine = engineOn(backend, { settings: { connectBaseUrl: `${publicUrl}/auth/connect/`, ...limits } });
+  const keys = newKeys();
+  const vault = createVault({ store: backend.vault, keys });
+  const secrets = createSecrets({ ...backend, vault, takenMs: 60_000 });
+  const { tenant, userId } = world.conversation;
+  const owner = { tenant, userId };
+  const { loaded, turns } = startConfiguredPod({
+    yaml: `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.current.url}", model: scripted }
 agents:
   helper: { title: Helper, model: scripted, instructions: Be brief., elicit: true, tools: [{ server: echo }] }
 mcpServers:
   echo: { title: Echo, transport: http, url: "${echo.url}", credentialScope: none }
 `,
-    'agents.yaml',
-    {},
-  );
-  const backend = createMemoryBackend(ROOMY);
-  const engine = engineOn(backend, { settings: { connectBaseUrl: `${publicUrl}/auth/connect/`, ...limits } });
-  const keys = newKeys();
-  const vault = createVault({ store: backend.vault, keys });
-  const owner = newOwner();
+    backend,
+    engine,
+    secrets,
+  });
   const pages = createPages(
     {
       publicUrl,
@@ -104,7 +95,7 @@ mcpServers:
       limits: backend.limits,
       vault,
       keys,
-      identity: createTypedIdentity(owner.tenant),
+      identity: createTypedIdentity(tenant),
       targets: createConnectTargets(loaded, { publicUrl, allowLoopbackHttp: true }),
       callLimits: callLimitsOn(backend.limits),
       notifyOrigins: [],
@@ -115,68 +106,19 @@ mcpServers:
     },
     { serviceKeys: [], tokenSecret: 's'.repeat(32) },
   );
-  const secrets = createSecrets({ ...backend, vault, takenMs: 60_000 });
-  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
-  const credentials = {
-    present: async () => ({ type: 'absent' as const }),
-    refused: async () => undefined,
-    promote: async () => undefined,
-    completeOpen: async () => undefined,
-  };
-  const turns = createTurns({
-    delegates: 'same-pod',
-    holdMs: 300_000,
-    hasAnswerPage: false,
-    observer: silentTurnObserver,
-    ...backend,
-    engine,
-    offering: NO_OFFERING,
-    agents: createAgents({
-      loaded,
-      named: createNamedTools({ loaded, mcp, credentials, onServerFailure: () => undefined }),
-      toolsOf: createToolbox({ loaded, mcp, credentials, secrets, onServerFailure: () => undefined }),
-    }),
-    pod: 'pod',
-    onFault: () => undefined,
-  });
-  onTestFinished(async () => {
-    await turns.close();
-    await mcp.close();
-    server.closeAllConnections();
-    server.close();
-  });
-  const events = async (run: RunRef) =>
-    (await readEntries(backend.feed, run))
-      .map(({ event }) => turnEventOf(event))
-      .filter((event) => event !== undefined);
+  const begin = (text: string, support = SUPPORTED) => turns.begin({ ...world.saying(text), support });
   return {
-    backend,
+    ...world,
     engine,
     secrets,
     owner,
     browser: createTestBrowser({ publicUrl }),
-    events,
-    begin: (text: string, support = SUPPORTED) =>
-      turns.begin({
-        conversation: { ...owner, conversationId: 'talk' },
-        input: [{ role: 'user', content: text }],
-        before: [],
-        support,
-      }),
-    asked: () =>
-      waitUntil(
-        async () => (await engine.list({ owner, limit: 5 })).rows.find(({ status }) => status === 'pending'),
-        {
-          what: 'the question',
-          timeoutMs: 10_000,
-        },
-      ),
+    begin,
+    beginForm: (fields: readonly object[]) => begin(`fields ${JSON.stringify(fields)}`),
+    asked: () => waitUntil(async () => (await world.open())[0], { what: 'the question' }),
     async words(run: RunRef) {
-      await waitUntil(async () => (await backend.runs.read(run)).run?.status === 'finished', {
-        what: 'the end of the turn',
-        timeoutMs: 10_000,
-      });
-      return (await events(run)).map((event) => ('text' in event ? event.text : '')).join('');
+      expect(await world.ended(run)).toBe('finished');
+      return world.text(run);
     },
   };
 }
@@ -204,7 +146,7 @@ describe('a secret that an agent asks for', () => {
       await pod.events(run),
       await pod.backend.runs.read(run),
       await pod.backend.conversations.read(run),
-      model.requests,
+      model.current.requests,
     ]);
     expect(everywhere).not.toContain(secret);
   });
@@ -221,7 +163,7 @@ describe('a secret that an agent asks for', () => {
       { name: 'note', prompt: 'A note?' },
       { name: 'key', prompt: 'Deploy key?', type: 'password' },
     ];
-    const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
+    const run = await pod.beginForm(fields);
     const form = await pod.asked();
     expect(form.definition).toMatchObject({ mode: 'form', message: 'Deploy?' });
     expect('requestedSchema' in form.definition && form.definition.requestedSchema).toEqual({
@@ -260,7 +202,7 @@ describe('a secret that an agent asks for', () => {
     expect(words).toContain(JSON.stringify(content));
     expect(words).toContain(`"key":"parley-secret:${id}"`);
     expect(words).toContain('[redacted]');
-    const everywhere = [await pod.events(run), await pod.backend.runs.read(run), model.requests];
+    const everywhere = [await pod.events(run), await pod.backend.runs.read(run), model.current.requests];
     expect(JSON.stringify(everywhere)).not.toContain(secret);
   });
 
@@ -271,7 +213,7 @@ describe('a secret that an agent asks for', () => {
   ])('listed fields with %s are refused before anything is asked', async (_, names, more, expected) => {
     const pod = await open();
     const fields = names.map((name) => ({ name, ...more }));
-    const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
+    const run = await pod.beginForm(fields);
     expect(await pod.words(run)).toContain(expected);
     expect((await pod.engine.list({ owner: pod.owner, limit: 5 })).rows).toEqual([]);
   });
@@ -283,7 +225,7 @@ describe('a secret that an agent asks for', () => {
     it('that is required and declined: the model gets what was answered and entered before', async () => {
       const pod = await open();
       const fields = [ENV, KEY, { ...KEY, name: 'second', prompt: 'Second key?' }];
-      const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
+      const run = await pod.beginForm(fields);
       await answerQuestion(pod.engine, pod.owner, (await pod.asked()).id, 'accept', { env: 'staging' });
       const { id } = await pod.asked();
       expect((await type(pod, id, canary('deploy-key'))).status).toBe(200);
@@ -299,7 +241,7 @@ describe('a secret that an agent asks for', () => {
     it('that cannot be asked for: the model gets what was answered before', async () => {
       const pod = await open({ messageCharactersMax: 20 });
       const fields = [ENV, { ...KEY, prompt: 'The key with which it deploys?' }];
-      const run = await pod.begin(`fields ${JSON.stringify(fields)}`);
+      const run = await pod.beginForm(fields);
       await answerQuestion(pod.engine, pod.owner, (await pod.asked()).id, 'accept', { env: 'staging' });
       const words = await pod.words(run);
       expect(words).toContain('"status":"not_asked","field":"key"');
@@ -310,7 +252,7 @@ describe('a secret that an agent asks for', () => {
     it('that cannot be asked for, with nothing answered before: the call fails', async () => {
       const pod = await open({ messageCharactersMax: 20 });
       const fields = [{ ...KEY, prompt: 'The key with which it deploys?' }];
-      const words = await pod.words(await pod.begin(`fields ${JSON.stringify(fields)}`));
+      const words = await pod.words(await pod.beginForm(fields));
       expect(words).toContain('message: must be at most 20 characters');
       expect(words).not.toContain('not_asked');
     });
@@ -323,7 +265,7 @@ describe('a secret that an agent asks for', () => {
       prompt,
       type: 'secret',
     }));
-    await pod.begin(`fields ${JSON.stringify(fields)}`);
+    await pod.beginForm(fields);
     for (const { prompt } of fields) {
       const { id, definition } = await pod.asked();
       expect(definition.message).toBe(`Deploy?\n\n${prompt}`);

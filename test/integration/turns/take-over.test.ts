@@ -1,87 +1,53 @@
 import { type CallRecord, type Run, type StepRecord, UNOWNED } from '@parley/shared/domain/runs/run';
-import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { describe, expect, it } from 'vitest';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { answerQuestion } from '../../harness/engines/questions.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
-import {
-  elicit,
-  listOpen,
-  lostRun,
-  podOn,
-  readEvents,
-  saying,
-  type TestPod,
-  talk,
-} from '../../harness/turns/setup.ts';
+import { elicit, lostRun } from '../../harness/turns/setup.ts';
+import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import { createDyingBackend, DEATHS, type Death } from './dying-backend.ts';
+import { DEATHS, type Death } from './dying-backend.ts';
+import { startDyingPod } from './dying-pod.ts';
 
 const ASK = { name: 'elicit', arguments: { kind: 'text', message: 'Which seat?' } };
 const BOOK = { name: 'book', arguments: { flight: 'PA 4' } };
 
-let model: ScriptedModel;
-beforeAll(async () => {
-  model = await startScriptedModel({
-    script: [
-      ({ results }) => {
-        const words = results.map(({ text }) => text).join(' ');
-        if (results.length === 0) return { text: 'Let me see. ', calls: [ASK, BOOK] };
-        if (results.length === 2) return { text: 'Looking. ', calls: [{ name: 'look', arguments: {} }] };
-        return { text: `Done: ${words}` };
-      },
-    ],
-  });
-});
-afterAll(() => model.stop());
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  await Promise.all(closing.splice(0).map((close) => close()));
+const model = modelOf(({ results }) => {
+  if (results.length === 0) return { text: 'Let me see. ', calls: [ASK, BOOK] };
+  if (results.length === 2) return { text: 'Looking. ', calls: [{ name: 'look', arguments: {} }] };
+  return { text: `Done: ${results.map(({ text }) => text).join(' ')}` };
 });
 
 /** A turn with two rounds of calls, one of which asks and one of which has an effect, on a pod that dies at a write. */
-async function turnThatLoses(death: Death) {
-  const backend = createMemoryBackend(ROOMY);
-  const { state, ...dying } = createDyingBackend(backend, death.when, (_write, count) => count === death.at);
+async function turnThatLoses(when: Death['when'], at: number) {
+  const world = worldOn(model);
   const booked: string[] = [];
-  const tools = (pod: string): Tool[] => [
-    elicit,
-    tool('book', async () => {
+  const agents = (pod: string) => {
+    const book = tool('book', async () => {
       booked.push(pod);
       return 'booked';
-    }),
-    { ...tool('look', async () => 'seen'), isRepeatable: true },
-  ];
-  // Without a planned death, a slow moment must not look like one.
-  const leaseTiming = { renewMs: 20, leaseMs: Number.isFinite(death.at) ? 200 : 20_000 };
-  const agents = (pod: string) => ({ helper: { tools: tools(pod) } });
-  const first = podOn(backend, model, { ...dying, leaseTiming, agents: agents('first'), pod: 'first' });
-  const second = podOn(backend, model, { leaseTiming, agents: agents('second'), pod: 'second' });
-  closing.push(() => second.turns.close());
-  const conversation = talk();
-  const run = await first.turns.begin(saying(conversation, 'Book me a flight'));
+    });
+    return { helper: { tools: [elicit, book, { ...tool('look', async () => 'seen'), isRepeatable: true }] } };
+  };
+  const isLast = (_write: unknown, count: number) => count === at;
+  const { turns, state } = startDyingPod(world, model.current, agents('first'), when, isLast);
+  const second = world.pod({ agents: agents('second'), pod: 'second' });
+  const run = await turns.begin(world.saying('Book me a flight'));
   const leave = second.turns.attend(run);
   let answered = 0;
   await waitUntil(
     async () => {
-      const [open] = await listOpen(second.engine, conversation);
+      const [open] = await world.open();
       if (open !== undefined) {
         answered += 1;
-        await answerQuestion(second.engine, conversation, open.id, 'accept', { answer: '12A' });
+        await world.answer(open.id, 'accept', '12A');
       }
-      return (await backend.runs.standing(run))?.status !== 'running';
+      return (await world.standing(run))?.status !== 'running';
     },
-    { what: `the end of a turn whose pod died at write ${death.at}`, everyMs: 10 },
+    { what: `the end of a turn whose pod died at write ${at}` },
   );
   leave();
-  const { run: record } = await backend.runs.read(run);
-  return { backend, conversation, run, record, booked, answered, writes: state.writes, died: state.dead };
+  const record = await world.record(run);
+  return { world, run, record, booked, answered, writes: state.writes, died: state.dead };
 }
 
 function tool(name: string, effect: () => Promise<string>): Tool {
@@ -97,7 +63,7 @@ function tool(name: string, effect: () => Promise<string>): Tool {
 }
 
 /** What readers see in the end: the text that no restart made void. */
-function shownText(events: Awaited<ReturnType<typeof readEvents>>): string {
+function shownText(events: Awaited<ReturnType<ReturnType<typeof worldOn>['events']>>): string {
   const texts: { step: number; text: string }[] = [];
   let step = 0;
   for (const event of events) {
@@ -114,12 +80,12 @@ describe('a turn whose pod dies at a write', () => {
   it.each(DEATHS)(
     '%s is resumed elsewhere: asked once, executed at most once, and streamed completely',
     async (when) => {
-      const { writes, booked } = await turnThatLoses({ at: Number.POSITIVE_INFINITY, when });
+      const { writes, booked } = await turnThatLoses(when, Number.POSITIVE_INFINITY);
       expect(booked).toEqual(['first']);
       expect(writes).toBeGreaterThan(8);
       const doneAt: string[] = [];
       for (let at = 1; at <= writes; at += 1) {
-        const turn = await turnThatLoses({ at, when });
+        const turn = await turnThatLoses(when, at);
         // How much goes into one write is a matter of moments: the last one may not come.
         if (!turn.died) continue;
         const isOver = turn.record?.term === 1;
@@ -133,24 +99,17 @@ describe('a turn whose pod dies at a write', () => {
 });
 
 describe('a turn that is taken over', () => {
-  /** A turn of a dead pod as its record has it, and a pod that takes it. */
-  async function taken(notes: readonly RunNote[], options: TestPod = {}) {
-    const backend = createMemoryBackend(ROOMY);
-    const conversation = talk();
-    const left = lostRun(conversation, 'Book me a flight');
-    await backend.runs.begin(left);
-    await backend.runs.write(left, { term: 1, firstSeq: 2, events: [], notes });
-    const pod = podOn(backend, model, { leaseTiming: { renewMs: 20, leaseMs: 200 }, ...options });
-    closing.push(() => pod.turns.close());
-    await pod.turns.resumable(conversation, undefined);
-    const record = await waitUntil(
-      async () => {
-        const { run } = await backend.runs.read(left);
-        return run?.status === 'running' ? undefined : run;
-      },
-      { what: 'the end' },
-    );
-    return { backend, record, left };
+  /** The record of a turn of a dead pod, once a pod has taken it with these notes and ended it. */
+  async function taken(notes: readonly RunNote[]): Promise<Run> {
+    const world = worldOn(model);
+    const left = lostRun(world.conversation, 'Book me a flight');
+    await world.backend.runs.begin(left);
+    await world.backend.runs.write(left, { term: 1, firstSeq: 2, events: [], notes });
+    await world.pod().turns.resumable(world.conversation, undefined);
+    await world.ended(left);
+    const record = await world.record(left);
+    if (record === undefined) throw new Error('The run is gone.');
+    return record;
   }
 
   const calling = (names: readonly string[]): StepRecord => ({
@@ -174,7 +133,7 @@ describe('a turn that is taken over', () => {
   });
 
   it('reports a dispatched call as uncertain when its server is unavailable', async () => {
-    const { record } = await taken([
+    const record = await taken([
       { type: 'step', index: 0, step: calling(['book', 'look', 'gone']) },
       called('book', 0, 'dispatched'),
       called('look', 1, 'dispatched'),
@@ -188,7 +147,7 @@ describe('a turn that is taken over', () => {
   });
 
   it('keeps its used working time', async () => {
-    const { record } = await taken([
+    const record = await taken([
       { type: 'step', index: 0, step: calling(['gone']) },
       called('gone', 0, 'intended'),
     ]);
@@ -197,23 +156,14 @@ describe('a turn that is taken over', () => {
   });
 
   it('is found again when the pod that claimed it could not read it', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const conversation = talk();
-    const left = lostRun(conversation, 'Book me a flight');
-    await backend.runs.begin(left);
-    const clumsy = podOn(backend, model, {
-      pod: 'clumsy',
-      runs: { ...backend.runs, read: () => Promise.reject(new Error('A fault on the way.')) },
-    });
-    const able = podOn(backend, model, { pod: 'able' });
-    closing.push(
-      () => clumsy.turns.close(),
-      () => able.turns.close(),
-    );
-    await backend.runQueue.offer(left, 1);
-    await waitUntil(async () => (await backend.runs.standing(left))?.owner.startsWith('able/'), {
-      what: 'the able pod',
-    });
+    const world = worldOn(model);
+    const left = lostRun(world.conversation, 'Book me a flight');
+    await world.backend.runs.begin(left);
+    const read = () => Promise.reject(new Error('A fault on the way.'));
+    world.pod({ pod: 'clumsy', runs: { ...world.backend.runs, read } });
+    world.pod({ pod: 'able' });
+    await world.backend.runQueue.offer(left, 1);
+    await world.untilOwnedBy(left, 'able');
   });
 });
 
@@ -221,13 +171,13 @@ async function expectWhole(turn: Awaited<ReturnType<typeof turnThatLoses>>, labe
   expect(turn.record?.status, label).toBe('finished');
   expect(turn.answered, label).toBe(1);
   expect(turn.booked.length, label).toBeLessThanOrEqual(1);
-  const events = await readEvents(turn.backend, turn.run);
+  const events = await turn.world.events(turn.run);
   expect(events.filter(({ type }) => type === 'turn-finished').length, label).toBe(1);
   // Whether it was done is unknown where the call had left, also where it had not come to that.
   const book = turn.record?.calls.find(({ toolName }) => toolName === 'book');
   expect(shownText(events), label).toBe(`Let me see. Looking. Done: ${heardOf(turn.record)}`);
   expect([turn.booked.length === 1, /outcome was lost/.test(String(book?.output))], label).toContain(true);
-  const { messages } = await turn.backend.conversations.read(turn.conversation);
+  const { messages } = await turn.world.backend.conversations.read(turn.world.conversation);
   expect(messages.map(({ role }) => role).join(' '), label).toBe(
     'user assistant tool assistant tool assistant',
   );
@@ -240,38 +190,28 @@ function heardOf(record: Run | undefined): string {
 }
 
 describe('a turn whose agent this pod does not know, as in a rollout of a configuration', () => {
-  const leaseTiming = { renewMs: 20, leaseMs: 200 };
-  const OTHERS: TestPod = { agents: { another: { tools: [] } }, leaseTiming };
-
   async function orphanOf(deferralMs: number) {
-    const backend = createMemoryBackend(ROOMY);
-    const conversation = talk();
-    const left = lostRun(conversation, 'Book me a flight');
-    await backend.runs.begin(left);
-    const open = (options: TestPod) => {
-      const pod = podOn(backend, model, { deferralMs, ...options });
-      closing.push(() => pod.turns.close());
-      return pod;
-    };
-    const older = open(OTHERS);
-    await older.turns.resumable(conversation, undefined);
-    const standing = () => backend.runs.standing(left);
-    return { open, standing };
+    const world = worldOn(model, { deferralMs });
+    const left = lostRun(world.conversation, 'Book me a flight');
+    await world.backend.runs.begin(left);
+    const older = world.pod({ agents: { another: { tools: [] } } });
+    await older.turns.resumable(world.conversation, undefined);
+    return { ...world, left };
   }
 
   it('is left to a pod that knows it', async () => {
-    const { open, standing } = await orphanOf(60_000);
+    const { pod, standing, ended, left } = await orphanOf(600_000);
     const isReleased = async () => {
-      const { owner, term = 1 } = (await standing()) ?? {};
+      const { owner, term = 1 } = (await standing(left)) ?? {};
       return owner === UNOWNED && term > 2;
     };
     await waitUntil(isReleased, { what: 'the pod to leave the run to others' });
-    open({ agents: { helper: { tools: [] } }, leaseTiming });
-    await waitUntil(async () => (await standing())?.status === 'finished', { what: 'the end' });
+    pod({ agents: { helper: { tools: [] } } });
+    expect(await ended(left)).toBe('finished');
   });
 
   it('fails after a while where no pod knows it', async () => {
-    const { standing } = await orphanOf(100);
-    await waitUntil(async () => (await standing())?.status === 'failed', { what: 'the end' });
+    const { ended, left } = await orphanOf(100);
+    expect(await ended(left)).toBe('failed');
   });
 });

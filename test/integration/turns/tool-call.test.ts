@@ -6,27 +6,21 @@ import type { Backend } from '@parley/shared/ports/backend';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type IssueTracker,
   startIssueTracker,
 } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
-import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
-import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
-import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
-import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import { createMcpOffering } from '../../../services/api/src/agents/tools/mcp-offer.ts';
-import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
 import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
 import { type CallOutcome, createCallResult } from '../../../services/api/src/turns/call-result.ts';
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
-import { createTurns } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { startConfiguredPod } from '../../harness/turns/configured.ts';
 import { readEvents } from '../../harness/turns/setup.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -66,8 +60,6 @@ mcpOffer:${offer}
 
 /** The turns of one pod. */
 function podOn(backend: Backend, { offer = OFFER, pod = 'pod' } = {}) {
-  const faults: unknown[] = [];
-  const loaded = readAgentsConfig(config(offer), 'agents.yaml', {});
   const engine = engineOn(backend);
   const connector = createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
   const vault = createVault({ store: backend.vault, keys: KEYS });
@@ -78,24 +70,7 @@ function podOn(backend: Backend, { offer = OFFER, pod = 'pod' } = {}) {
     completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
     onFault: (error) => faults.push(error),
   });
-  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
-  const named = createNamedTools({ loaded, mcp, credentials, onServerFailure: () => undefined });
-  const turns = createTurns({
-    ...backend,
-    engine,
-    observer: silentTurnObserver,
-    delegates: 'same-pod',
-    holdMs: 300_000,
-    hasAnswerPage: false,
-    agents: createAgents({ loaded, named, toolsOf: async () => [] }),
-    offering: createMcpOffering({ config: loaded.config, named }),
-    pod,
-    onFault: (error) => faults.push(error),
-  });
-  onTestFinished(async () => {
-    await turns.close();
-    await mcp.close();
-  });
+  const { turns, faults } = startConfiguredPod({ yaml: config(offer), backend, engine, credentials, pod });
   return {
     engine,
     vault,
@@ -113,14 +88,15 @@ function podOn(backend: Backend, { offer = OFFER, pod = 'pod' } = {}) {
     /** How the call ended, as a reader on this pod sees it. */
     async outcome(run: RunRef): Promise<CallOutcome | undefined> {
       const result = createCallResult();
-      for await (const event of await followTurn({ engine, turns }, run, {
-        signal: AbortSignal.timeout(60_000),
-      }))
-        if (result.take(event)) break;
+      const events = await followTurn({ engine, turns }, run, { signal: AbortSignal.timeout(60_000) });
+      for await (const event of events) if (result.take(event)) break;
       return result.outcome;
     },
   };
 }
+
+/** A pod on a backend of its own. */
+const newPod = (options?: Parameters<typeof podOn>[1]) => podOn(createMemoryBackend(ROOMY), options);
 
 const SUPPORTED: Support = { form: true, url: true };
 const SIGNAL = AbortSignal.timeout(600_000);
@@ -157,7 +133,7 @@ describe('a tool that is offered again and needs an approval', () => {
     ['with other arguments', { decision: 'edit', arguments: { text: 'edited' } }, 'edited'],
     ['not at all', { decision: 'deny', reason: 'Not that.' }, undefined],
   ] as const)('is called as its person decides: %s', async (_, response, sent) => {
-    const pod = podOn(createMemoryBackend(ROOMY), { offer: OFFERED });
+    const pod = newPod({ offer: OFFERED });
     const owner = newOwner();
     const before = callsOf('echo');
     const run = await pod.call(owner, 'guarded', 'echo', { text: 'said' });
@@ -171,7 +147,7 @@ describe('a tool that is offered again and needs an approval', () => {
   });
 
   it('is not called without a person, and asks nobody', async () => {
-    const pod = podOn(createMemoryBackend(ROOMY), { offer: OFFERED });
+    const pod = newPod({ offer: OFFERED });
     const owner = newOwner();
     const before = callsOf('echo');
     const support = { form: false, url: false, unattended: true } as const;
@@ -223,7 +199,7 @@ describe('a run of one tool call', () => {
   });
 
   it('says why there is no result', async () => {
-    const pod = podOn(createMemoryBackend(ROOMY), {
+    const pod = newPod({
       offer: ' { tools: [{ server: plain }, { server: away }] }',
     });
     const owner = newOwner();
@@ -265,7 +241,7 @@ describe('a run of one tool call', () => {
   });
 
   it('is not made without a credential where the client cannot show how to connect', async () => {
-    const pod = podOn(createMemoryBackend(ROOMY));
+    const pod = newPod();
     const before = tracker.counts().requests;
     const support = { form: true, url: false };
     const run = await pod.call(newOwner(), 'tracker', 'list_issues', {}, { support });
@@ -278,7 +254,7 @@ describe('a run of one tool call', () => {
   });
 
   it('is found again by a repeated request, and made once', async () => {
-    const pod = podOn(createMemoryBackend(ROOMY));
+    const pod = newPod();
     const owner = newOwner();
     const before = callsOf('whoami');
     const repeatable = { key: 'the-same', digest: 'as-before' };
@@ -290,7 +266,7 @@ describe('a run of one tool call', () => {
   });
 
   it('is stopped with its turn', async () => {
-    const pod = podOn(createMemoryBackend(ROOMY));
+    const pod = newPod();
     const owner = newOwner();
     const before = callsOf('hang');
     const run = await pod.call(owner, 'plain', 'hang');
@@ -319,7 +295,7 @@ describe('a run of one tool call', () => {
 
 describe('what MCP clients are offered', () => {
   it('is the agents and tools of the configuration, as far as the caller may use them', async () => {
-    const pod = podOn(createMemoryBackend(ROOMY));
+    const pod = newPod();
     const owner = newOwner();
     const offered = await pod.turns.listOffered(callerOf(owner), SIGNAL);
     expect(offered.map(({ name }) => name)).toEqual([
@@ -345,7 +321,7 @@ describe('what MCP clients are offered', () => {
   });
 
   it('includes the tools of an account once it is connected, and finds them before', async () => {
-    const pod = podOn(createMemoryBackend(ROOMY));
+    const pod = newPod();
     const owner = newOwner();
     const found = (name: string) => pod.turns.findOffered(callerOf(owner), name, SIGNAL);
     const target = { type: 'tool', server: 'tracker', tool: 'list_issues' };
@@ -365,7 +341,7 @@ describe('what MCP clients are offered', () => {
   tools:
     - { server: away, allow: [search], prefix: false }
     - { server: plain, prefix: false, allow: [echo] }`;
-    const pod = podOn(createMemoryBackend(ROOMY), { offer });
+    const pod = newPod({ offer });
     const found = (name: string) => pod.turns.findOffered(callerOf(newOwner()), name, SIGNAL);
     expect(await found('search')).toEqual({ type: 'tool', server: 'away', tool: 'search' });
     expect(await found('echo')).toEqual({ type: 'tool', server: 'plain', tool: 'echo' });
@@ -375,7 +351,7 @@ describe('what MCP clients are offered', () => {
   it.each(['hidden', 'steps', 'plain__echo', 'list_issues', '', 'tracker__'])(
     'does not include %j',
     async (name) => {
-      const pod = podOn(createMemoryBackend(ROOMY));
+      const pod = newPod();
       expect(await pod.turns.findOffered(callerOf(newOwner()), name, SIGNAL)).toBeUndefined();
     },
   );

@@ -23,7 +23,7 @@ afterAll(() => redis?.stop());
 async function productionSite(resolve?: Resolver) {
   const site = await openSite(redis.url, {
     allowLoopback: false,
-    timeoutMs: 5_000,
+    timeoutMs: 600_000,
     ...(resolve !== undefined && { resolve }),
   });
   onTestFinished(() => site.close());
@@ -166,7 +166,7 @@ describe('S19 reports on webhooks', () => {
       { write: (line) => lines.push(line) },
     );
     const observer = createWebhookObserver({ log, metrics });
-    const site = await openSite(redis.url, { timeoutMs: 5_000 });
+    const site = await openSite(redis.url, { timeoutMs: 600_000 });
     onTestFinished(() => site.close());
     const marker = canary('webhook');
     const receiver = await startReceiver((res, _req, nth) =>

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { mintElicitationId } from '@parley/shared/domain/ids';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
@@ -9,8 +8,6 @@ import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { openApiOf } from '../../../services/api/src/http/docs/openapi.ts';
-import { createRouter } from '../../../services/api/src/http/router.ts';
-import { createServe } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { elicitationRoutes } from '../../../services/api/src/surfaces/rest/elicitations.ts';
 import { webhookRoutes } from '../../../services/api/src/surfaces/rest/webhooks.ts';
@@ -18,9 +15,9 @@ import { call, expectProblem } from '../../harness/attacks/call.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { askQuestion } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import { listenOnFreePort } from '../../harness/free-port.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { userToken } from '../../harness/tokens.ts';
+import { serveSurfaces } from '../../harness/turns/serve.ts';
 
 const LIST = '/v1/webhooks/dead-letters';
 const KEYS = { acme: 'acme-service-key-0123456789abcdef', globex: 'globex-service-key-0123456789abcdef' };
@@ -32,19 +29,6 @@ const deadLetters = createMemoryDeadLetters({ keepMs: 60_000 });
 const outbox: string[] = [];
 let base: string;
 
-const limits = callLimitsOn(backend.limits);
-const serve = createServe({
-  authenticate: createAuthenticate({
-    serviceKeys: parseServiceKeys(Object.entries(KEYS).map(([tenant, key]) => `${tenant}:${key}`)).keys,
-    verify: createTokenVerifier({ tenants: [], userClaim: 'sub', secret: JWT_SECRET }),
-  }),
-  limits,
-  bodyBytesMax: 262_144,
-  sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
-  onDone: () => undefined,
-  onFault: () => undefined,
-  onStream: () => undefined,
-});
 const routes = webhookRoutes(
   createWebhooks({
     deadLetters,
@@ -54,14 +38,19 @@ const routes = webhookRoutes(
     outbox: { add: async ({ subject }) => void outbox.push(subject) },
   }),
 );
-const server = createServer(createRouter({ surfaces: [{ routes }], serve, corsOrigins: [] }));
+let served: Awaited<ReturnType<typeof serveSurfaces>>;
 beforeAll(async () => {
-  base = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  served = await serveSurfaces({
+    surfaces: [{ routes }],
+    authenticate: createAuthenticate({
+      serviceKeys: parseServiceKeys(Object.entries(KEYS).map(([tenant, key]) => `${tenant}:${key}`)).keys,
+      verify: createTokenVerifier({ tenants: [], userClaim: 'sub', secret: JWT_SECRET }),
+    }),
+    limits: callLimitsOn(backend.limits),
+  });
+  base = served.url;
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => served.close());
 beforeEach(async () => {
   outbox.length = 0;
   for (const tenant of Object.keys(KEYS)) {

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => redis?.stop());
 beforeEach(async () => {
-  site = await openSite(redis.url, { timeoutMs: 5_000 });
+  site = await openSite(redis.url, { timeoutMs: PATIENT_MS });
 });
 afterEach(() => site.close());
 

@@ -21,7 +21,7 @@ beforeAll(async () => {
   cluster = await startCluster({ masters: 3, replicas: 0, nodeTimeoutMs: 30_000 });
   location = { kind: 'cluster', nodes: cluster.nodes };
   pod = await startTestPod({ location, timers: 'queue', timerQueues: TIMER_QUEUES });
-}, 120_000);
+});
 afterAll(async () => {
   await pod?.close();
   await cluster?.stop();

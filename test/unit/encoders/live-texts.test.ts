@@ -249,7 +249,7 @@ describe('a text that is published before the feed holds it', () => {
         expect(isOver).toBe(true);
         expect(got).toBe(expected);
       }),
-      { numRuns: sized(3_000) },
+      { numRuns: sized(3_000, 300) },
     );
   });
 

@@ -73,7 +73,7 @@ it('reads any text without an error of another kind', () => {
     .map((parts) => parts.join(''));
   fc.assert(
     fc.property(yamlish, (text) => void read(text)),
-    { numRuns: sized(2_000) },
+    { numRuns: sized(2_000, 200) },
   );
 });
 
@@ -89,7 +89,7 @@ it('reads any values in place of those of a valid file', () => {
       );
       read(slipped.join('\n'));
     }),
-    { numRuns: sized(1_000) },
+    { numRuns: sized(1_000, 80) },
   );
 });
 
@@ -140,7 +140,7 @@ it('never repeats a value of the file that could be a secret', () => {
       );
       expect(read(planted.join('\n'))?.message ?? '').not.toContain(text);
     }),
-    { numRuns: sized(1_000) },
+    { numRuns: sized(1_000, 80) },
   );
 });
 

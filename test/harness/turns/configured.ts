@@ -1,0 +1,68 @@
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import type { Backend } from '@parley/shared/ports/backend';
+import { onTestFinished } from 'vitest';
+import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
+import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
+import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
+import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { createMcpOffering } from '../../../services/api/src/agents/tools/mcp-offer.ts';
+import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
+import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
+import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
+import { engineOn } from '../engines/engines.ts';
+import { ROOMY } from '../engines/settings.ts';
+
+type ToolboxDeps = Parameters<typeof createToolbox>[0];
+
+/** The credentials of a pod whose servers need none. */
+const NO_CREDENTIALS: ToolboxDeps['credentials'] = {
+  present: async () => ({ type: 'absent' }),
+  refused: async () => undefined,
+  promote: async () => undefined,
+  completeOpen: async () => undefined,
+};
+
+export interface ConfiguredPod
+  extends Partial<Pick<ToolboxDeps, 'credentials' | 'rounds' | 'secrets'>>,
+    Partial<Pick<TurnsDeps, 'engine' | 'pod' | 'leaseTiming'>> {
+  /** The agents file. */
+  readonly yaml: string;
+  readonly backend?: Backend;
+}
+
+/** The turns of a pod with the agents, servers and offers of an agents file. It ends with the test. */
+export function startConfiguredPod(options: ConfiguredPod) {
+  const { yaml, backend = createMemoryBackend(ROOMY), engine = engineOn(backend), pod = 'pod' } = options;
+  const { credentials = NO_CREDENTIALS, rounds, secrets, leaseTiming } = options;
+  const loaded = readAgentsConfig(yaml, 'agents.yaml', {});
+  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+  const deps = {
+    loaded,
+    mcp,
+    credentials,
+    ...(rounds !== undefined && { rounds }),
+    ...(secrets !== undefined && { secrets }),
+    onServerFailure: () => undefined,
+  };
+  const named = createNamedTools(deps);
+  const faults: unknown[] = [];
+  const turns = createTurns({
+    ...backend,
+    engine,
+    delegates: 'same-pod',
+    holdMs: 300_000,
+    hasAnswerPage: false,
+    leaseTiming,
+    observer: silentTurnObserver,
+    agents: createAgents({ loaded, named, toolsOf: createToolbox(deps) }),
+    offering: createMcpOffering({ config: loaded.config, named }),
+    pod,
+    onFault: (error) => faults.push(error),
+  });
+  const close = async () => {
+    await turns.close();
+    await mcp.close();
+  };
+  onTestFinished(close);
+  return { backend, engine, loaded, turns, faults, close };
+}
