@@ -143,23 +143,23 @@ describe('the reads of a user', () => {
     onTestFinished(() => served.close());
     const url = `${served.url}/v1/elicitations`;
     const { row } = await askQuestion(engine, owner);
-      const headers = { authorization: 'Bearer a.b.c', 'content-type': 'application/json' };
-      const statusesOf = async (path: string, request: RequestInit = {}) => {
-        const statuses = [];
-        for (let call = 0; call < 4; call += 1)
-          statuses.push((await fetch(`${url}${path}`, { ...request, headers })).status);
-        return statuses;
-      };
-      const admitted = [200, 200, 429, 429];
-      expect(await statusesOf('?conversationId=none')).toEqual(admitted);
-      await backend.limits.reset('user-reads', owner);
-      expect(await statusesOf(`/${row.id}`)).toEqual(admitted);
-      const answer = { method: 'POST', body: '{"action":"decline"}' };
-      expect(await statusesOf(`/${row.id}/response`, answer)).toEqual(admitted);
-      expect(begun).toEqual(['list', 'list', 'read', 'read', 'answer', 'answer']);
-      // Refused calls took nothing from the budget of the answers: one of three is left.
-      await backend.limits.reset('user-writes', owner);
-      expect(await statusesOf(`/${row.id}/response`, answer)).toEqual([200, 429, 429, 429]);
+    const headers = { authorization: 'Bearer a.b.c', 'content-type': 'application/json' };
+    const statusesOf = async (path: string, request: RequestInit = {}) => {
+      const statuses = [];
+      for (let call = 0; call < 4; call += 1)
+        statuses.push((await fetch(`${url}${path}`, { ...request, headers })).status);
+      return statuses;
+    };
+    const admitted = [200, 200, 429, 429];
+    expect(await statusesOf('?conversationId=none')).toEqual(admitted);
+    await backend.limits.reset('user-reads', owner);
+    expect(await statusesOf(`/${row.id}`)).toEqual(admitted);
+    const answer = { method: 'POST', body: '{"action":"decline"}' };
+    expect(await statusesOf(`/${row.id}/response`, answer)).toEqual(admitted);
+    expect(begun).toEqual(['list', 'list', 'read', 'read', 'answer', 'answer']);
+    // Refused calls took nothing from the budget of the answers: one of three is left.
+    await backend.limits.reset('user-writes', owner);
+    expect(await statusesOf(`/${row.id}/response`, answer)).toEqual([200, 429, 429, 429]);
   });
 
   it('count for their tenant, too', async () => {

@@ -55,9 +55,7 @@ async function startPod() {
     entryCharactersMax: 65_536,
   };
   const { url, close } = await serveSurfaces({
-    surfaces: [
-      restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
-    ],
+    surfaces: [restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows })],
     authenticate: createAuthenticate({
       serviceKeys: parseServiceKeys(KEYS).keys,
       verify: createTokenVerifier({ secret: TOKEN_SECRET, tenants: [], userClaim: 'sub' }),
