@@ -24,7 +24,9 @@ const BEGINNINGS: Readonly<Record<string, string>> = {
   model: `${AGENTS}models:\n  fast:\n    model: m\n`,
 };
 
-const [, ...cases] = readFileSync(new URL('fixtures/wrong-files.txt', import.meta.url), 'utf8').split(/^== /m);
+const [, ...cases] = readFileSync(new URL('fixtures/wrong-files.txt', import.meta.url), 'utf8').split(
+  /^== /m,
+);
 
 /** A case as the head of the file of cases says that it is written. */
 function parse(text: string) {
