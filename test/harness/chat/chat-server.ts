@@ -101,7 +101,7 @@ export function refuse(status: number, code: string, retryAfter?: string): Move 
 }
 
 /** What happens to the reply of a message whose turn has begun. */
-export type ReplyFate = 'whole' | 'lost' | 'no event';
+export type ReplyFate = 'whole' | 'lost';
 
 /** The turns of a server that stores its messages. */
 export interface KeptTurns {
@@ -143,7 +143,6 @@ export function keepTurns(linesOf: (turn: number) => readonly Line[]): KeptTurns
       const { turn } = kept.get(key) ?? { turn: kept.size + 1 };
       kept.set(key, { body, turn });
       if (fate === 'lost') return loseReply(res, call);
-      if (fate === 'no event') return stream('', 'cut')(res, call);
       stream(textOfLines(linesOf(turn)))(res, call);
     },
   };

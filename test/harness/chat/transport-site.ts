@@ -9,7 +9,9 @@ import {
 import { createRoundRobin, type RoundRobin } from '../http/round-robin.ts';
 import { startBookingTools } from '../site/booking-tools.ts';
 import { openSite, type Site, type SitePod } from '../site/site.ts';
+import { waitUntil } from '../wait-until.ts';
 import { SECRET } from './client.ts';
+import { type ModelGate, startModelGate } from './model-gate.ts';
 
 const PODS = 3;
 
@@ -17,6 +19,8 @@ const PODS = 3;
 export interface ChatSite {
   readonly site: Site;
   readonly model: ScriptedModel;
+  /** In front of the model. */
+  readonly gate: ModelGate;
   /** The calls of the bookings server, by the name in their arguments. */
   readonly booked: readonly string[];
   /** Of its pods. */
@@ -26,6 +30,10 @@ export interface ChatSite {
   readonly pods: readonly SitePod[];
   /** Ends the pod at a place, and starts another there once it is gone: of this build, or of another tree. */
   replace(at: number, how: 'SIGTERM' | 'SIGKILL', root?: string): Promise<void>;
+  /** The place of the pod that owns the running turn of a conversation. */
+  ownerOf(authorization: string, conversationId: string): Promise<number>;
+  /** Waits until no turn of a conversation runs. */
+  untilOver(authorization: string, conversationId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -65,11 +73,12 @@ export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> 
       ? startBookingTools({ workMs: 1, onCall: async ({ name }) => void booked.push(name) })
       : undefined,
   ]);
+  const gate = await startModelGate(model.url);
   const config = join(folder, 'agents.yaml');
   writeFileSync(
     config,
     `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
+  scripted: { provider: openai-compatible, baseUrl: "${gate.url}", model: scripted }
 ${bookings === undefined ? '' : serversOf(bookings.url)}agents:
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true }
 ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
@@ -78,7 +87,7 @@ ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
   const env = {
     PARLEY_CONFIG: config,
     PARLEY_JWT_SECRET: SECRET,
-    // A pod on a busy machine must not be mistaken for a dead one.
+    // So short that a killed pod is noticed soon. A starved pod may lose its turn, too: tests allow for further attempts.
     PARLEY_LEASE_MS: '4000',
     PARLEY_TAKE_OVER_MS: '250',
     PARLEY_DRAIN_MS: '8000',
@@ -86,13 +95,18 @@ ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
   };
   await site.worker(env);
   if (root !== undefined) await site.worker(env, { root });
-  const podOf = (tree: string | undefined) => site.pod(env, tree === undefined ? {} : { root: tree });
-  const pods = await Promise.all(Array.from({ length: PODS }, () => podOf(root)));
+  const podOf = (at: number, tree: string | undefined) =>
+    site.pod({ ...env, PARLEY_POD: `${at}` }, tree === undefined ? {} : { root: tree });
+  const pods = await Promise.all(Array.from({ length: PODS }, (_, at) => podOf(at, root)));
   const targets = () => pods.map(({ url }, at) => ({ name: `${at}`, url }));
-  const balancer = await createRoundRobin({ targets: targets(), healthIntervalMs: 100 });
+  // A pod that is gone refuses its check at once; a starved one may take its time.
+  const balancer = await createRoundRobin({ targets: targets(), healthTimeoutMs: 30_000 });
+  const read = (path: string, authorization: string) =>
+    fetch(`${balancer.url}/run/api/chat/${path}`, { headers: { authorization } });
   return {
     site,
     model,
+    gate,
     env,
     booked,
     balancer,
@@ -100,12 +114,27 @@ ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
     async replace(at, how, tree) {
       pods[at]?.kill(how);
       await pods[at]?.exited;
-      pods[at] = await podOf(tree);
+      pods[at] = await podOf(at, tree);
       await balancer.setTargets(targets());
+    },
+    async ownerOf(authorization, conversationId) {
+      const { runs } = (await (await read(`${conversationId}/timeline`, authorization)).json()) as {
+        readonly runs: readonly { readonly owners: readonly { readonly pod: string }[] }[];
+      };
+      return Number(runs.at(-1)?.owners.at(-1)?.pod);
+    },
+    async untilOver(authorization, conversationId) {
+      const isOver = async () => {
+        const { status, body } = await read(`${conversationId}/stream`, authorization);
+        await body?.cancel();
+        return status === 204;
+      };
+      await waitUntil(isOver, { what: 'the end of the turn', timeoutMs: 90_000, everyMs: 100 });
     },
     async stop() {
       await balancer.close();
       await site.stop();
+      gate.stop();
       await model.stop();
       await bookings?.stop();
       rmSync(folder, { recursive: true, force: true });
