@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
 import { type Move, stream } from '../../harness/chat/chat-server.ts';
 import { PlainChat } from '../../harness/chat/plain-chat.ts';
+import { sized } from '../../harness/proof-size.ts';
 import { chunksOf, encodeAll, replaying } from '../../harness/turns/read.ts';
 import { stories } from '../../harness/turns/turns.ts';
 import { serveChats } from './chat-turn.ts';
@@ -97,6 +98,6 @@ it.each([
       expect(calls.slice(0, posts).map(({ method }) => method)).toEqual(Array(posts).fill('POST'));
       expect(new Set(calls.slice(0, posts).map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
     }),
-    { numRuns: 60 },
+    { numRuns: sized(100) },
   );
 });

@@ -139,7 +139,7 @@ it('a turn that waits for its next reader does not keep the process alive', asyn
       console.log(error.reason);
     }`;
   const node = ['--conditions=parley-source', '--import', 'tsx', '--input-type=module', '--eval', script];
-  const { stdout } = await promisify(execFile)(process.execPath, node, { timeout: 20_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, node, { timeout: 100_000 });
   expect(stdout.trim()).toBe('stream-reset');
 });
 

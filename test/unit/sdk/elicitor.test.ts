@@ -285,7 +285,7 @@ describe('the chain', () => {
         createMcpHandler({ elicit: acceptEmpty, capability: {} }),
         other,
       ],
-      timeoutSeconds: 2,
+      timeoutSeconds: 100,
     });
     const outcome = await elicitor.ask({ kind: 'text', message: 'm' });
     expect(outcome).toEqual({ status: 'accepted', value: 'blue', handler: 'other' });

@@ -2,6 +2,7 @@ import { createSseParser } from '@parley/core';
 import { createParser } from 'eventsource-parser';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../harness/proof-size.ts';
 
 type Event = readonly [event: string, data: string];
 
@@ -72,7 +73,7 @@ describe('an event stream', () => {
         expect(read(pieces)).toEqual(read([text]));
         expect(read([text])).toEqual(readWithLibrary(text));
       }),
-      { numRuns: 1_000 },
+      { numRuns: sized(1_000) },
     );
   });
 });

@@ -2,7 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Elicitation } from '../../../clients/widget/src/elicitation.ts';
 
-type Handler = (req: IncomingMessage, res: ServerResponse) => boolean;
+/** Replies to a request, or returns false to leave it to the hub. */
+export type Handler = (req: IncomingMessage, res: ServerResponse) => boolean;
 
 /** A small server with the part of `/v1` that the widget uses, for one user. */
 export interface Hub {

@@ -8,7 +8,7 @@ import {
   type ElicitationServerOptions,
   Refusal,
 } from '../../../clients/widget/src/server.ts';
-import { type Hub, json, problem, startHub } from './hub.ts';
+import { type Handler, type Hub, json, problem, startHub } from './hub.ts';
 
 const INBOX = 'GET /v1/inbox/events';
 const QUESTION = 'GET /v1/elicitations/q';
@@ -36,6 +36,32 @@ function connect(options: Partial<ElicitationServerOptions> = {}): ElicitationSe
     ...options,
   });
 }
+
+/** Replies of proxies and of a server in trouble, to every request. */
+const status =
+  (code: number): Handler =>
+  (_, res) => {
+    res.writeHead(code).end();
+    return true;
+  };
+const sends =
+  (code: number, body: unknown, type: string): Handler =>
+  (_, res) => {
+    json(res, code, body, type);
+    return true;
+  };
+const signIn: Handler = (_, res) => {
+  res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
+  return true;
+};
+const breaks: Handler = (req) => {
+  req.socket.destroy();
+  return true;
+};
+const limits: Handler = (_, res) => {
+  problem(res.setHeader('retry-after', '7'), 429, 'rate_limited');
+  return true;
+};
 
 /** A page whose events the test fires. */
 function fakePage() {
@@ -68,7 +94,7 @@ function follow(id: string, by: ElicitationServer = server) {
   return { statuses, states, stop, gone: () => gone };
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 5 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 20 });
 const live = (states: readonly Connection[]) => until(() => expect(states.at(-1)).toBe('live'));
 
 async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
@@ -111,20 +137,12 @@ describe('reading', () => {
     expect(await refusalOf(server.read(id))).toMatchObject(refusal);
   });
 
-  it('treats a page of a proxy as no reply', async () => {
-    hub.before = (_, res) => {
-      res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
-      return true;
-    };
-    expect(await refusalOf(server.read('q'))).toMatchObject({ code: 'offline', status: 0 });
-  });
-
-  it('treats the 404 of a proxy as an outage', async () => {
-    hub.before = (_, res) => {
-      res.writeHead(404).end('no such host');
-      return true;
-    };
-    expect(await refusalOf(server.read('q'))).toMatchObject({ code: 'unavailable', status: 404 });
+  it.each<[string, Handler, object]>([
+    ['a page of a proxy for no reply', signIn, { code: 'offline', status: 0 }],
+    ['the 404 of a proxy for an outage', status(404), { code: 'unavailable', status: 404 }],
+  ])('takes %s', async (_, reply, refusal) => {
+    hub.before = reply;
+    expect(await refusalOf(server.read('q'))).toMatchObject(refusal);
   });
 
   it('is refused when the page has no token', async () => {
@@ -179,52 +197,25 @@ describe('answering', () => {
     expect(new Set(answers()).size).toBe(1);
   });
 
-  it('gives up after four replies that do not come from Parley', async () => {
-    hub.before = (_, res) => {
-      res.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Sign in</h1>');
-      return true;
-    };
-    const refusal = await refusalOf(server.answer('q', { action: 'decline' }));
-    expect(refusal).toMatchObject({ code: 'offline', status: 0 });
-    expect(answers()).toHaveLength(4);
-  });
+  const errors = [{ path: 'f', message: 'must be a number' }];
+  const invalid = { status: 422, code: 'invalid_answer', errors };
 
-  it('is not retried after a 408', async () => {
-    hub.before = (_, res) => {
-      res.writeHead(408).end();
-      return true;
-    };
-    const refusal = await refusalOf(server.answer('q', { action: 'decline' }));
-    expect(refusal).toMatchObject({ code: 'unavailable', status: 408 });
-    expect(answers()).toHaveLength(1);
-  });
-
-  it.each(['application/json', 'text/plain'])('reads a problem that a proxy sends as %s', async (type) => {
-    const errors = [{ path: 'f', message: 'must be a number' }];
-    hub.before = (_, res) => {
-      json(res, 422, { status: 422, code: 'invalid_answer', errors }, type);
-      return true;
-    };
-    const refusal = await refusalOf(server.answer('q', { action: 'accept', content: { f: 'x' } }));
-    expect(refusal).toMatchObject({ code: 'invalid_answer', status: 422, errors });
-  });
-
-  it('gives up in the end, with the code offline', async () => {
-    hub.put({ elicitationId: 'q' });
-    hub.before = (req) => {
-      req.socket.destroy();
-      return true;
-    };
-    expect(await refusalOf(server.answer('q', { action: 'decline' }))).toMatchObject({
-      code: 'offline',
-      status: 0,
-    });
-    expect(answers().length).toBeGreaterThan(1);
+  it.each<[string, Handler, object, number]>([
+    ['four replies that do not come from Parley', signIn, { code: 'offline', status: 0 }, 4],
+    ['four connections that break', breaks, { code: 'offline', status: 0 }, 4],
+    ['a 408', status(408), { code: 'unavailable', status: 408 }, 1],
+    ['a problem that a proxy sends as JSON', sends(422, invalid, 'application/json'), invalid, 1],
+    ['a problem that a proxy sends as text', sends(422, invalid, 'text/plain'), invalid, 1],
+    ['a 429', limits, { code: 'rate_limited', retryAfterSeconds: 7 }, 1],
+  ])('gives up after %s', async (_, reply, refusal, tries) => {
+    hub.before = reply;
+    const refused = await refusalOf(server.answer('q', { action: 'accept', content: { f: 'x' } }));
+    expect(refused).toMatchObject(refusal);
+    expect(answers()).toHaveLength(tries);
   });
 
   it('rejects with field errors at once, and its error contains no answer', async () => {
     hub.put({ elicitationId: 'q' });
-    const errors = [{ path: 'f', message: 'must be a number' }];
     hub.before = (req, res) => {
       if (req.method !== 'POST') return false;
       problem(res, 422, 'invalid_answer', { errors: [...errors, 'odd'] });
@@ -248,18 +239,6 @@ describe('answering', () => {
     const refusal = await refusalOf(server.decide('ap', { decision: 'approve' }));
     expect(refusal.status).toBe(status ?? 0);
     expect(answers()).toEqual(['POST /v1/approvals/ap/response {"decision":"approve"}']);
-  });
-
-  it('passes on Retry-After', async () => {
-    hub.before = (_, res) => {
-      res.setHeader('retry-after', '7');
-      problem(res, 429, 'rate_limited');
-      return true;
-    };
-    expect(await refusalOf(server.answer('q', { action: 'cancel' }))).toMatchObject({
-      code: 'rate_limited',
-      retryAfterSeconds: 7,
-    });
   });
 
   it('updates followers with the elicitation of a refusal', async () => {
@@ -388,10 +367,7 @@ describe('following', () => {
 
   it('is offline while the server does not reply, and live again afterwards', async () => {
     hub.put({ elicitationId: 'q' });
-    hub.before = (req) => {
-      req.socket.destroy();
-      return true;
-    };
+    hub.before = breaks;
     const { statuses, states } = follow('q');
     await until(() => expect(states).toEqual(['connecting', 'offline']));
     hub.before = () => false;
@@ -436,9 +412,21 @@ describe('following', () => {
 });
 
 describe('the page', () => {
-  it('has no stream while it is hidden for long, and catches up when it is shown', async () => {
+  const opened: ElicitationServer[] = [];
+  afterEach(() => {
+    for (const each of opened.splice(0)) each.close();
+  });
+
+  /** A server of its own, with the page that it looks at. */
+  function pageOf(options: Partial<ElicitationServerOptions> = {}) {
     const page = fakePage();
-    const own = connect({ page });
+    const own = connect({ page, ...options });
+    opened.push(own);
+    return { page, own };
+  }
+
+  it('has no stream while it is hidden for long, and catches up when it is shown', async () => {
+    const { page, own } = pageOf();
     hub.put({ elicitationId: 'q' });
     const { statuses, states, stop } = follow('q', own);
     await live(states);
@@ -450,12 +438,10 @@ describe('the page', () => {
     await until(() => expect(hub.streams()).toBe(1));
     stop();
     await until(() => expect(page.listeners.size).toBe(0));
-    own.close();
   });
 
   it('keeps its stream when it is hidden for a moment', async () => {
-    const page = fakePage();
-    const own = connect({ page, hiddenMs: 60_000 });
+    const { page, own } = pageOf({ hiddenMs: 60_000 });
     hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q', own);
     await live(states);
@@ -464,24 +450,20 @@ describe('the page', () => {
     hub.put({ elicitationId: 'q', status: 'declined' });
     await until(() => expect(statuses).toEqual(['pending', 'declined']));
     expect(hub.count(INBOX)).toBe(1);
-    own.close();
   });
 
   it('polls when it is shown, even while the stream seems live', async () => {
-    const page = fakePage();
-    const own = connect({ page });
+    const { page, own } = pageOf();
     hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q', own);
     await live(states);
     hub.putSilently({ elicitationId: 'q', status: 'accepted' });
     page.fire('shown');
     await until(() => expect(statuses).toEqual(['pending', 'accepted']));
-    own.close();
   });
 
   it('polls once more when it is shown while an earlier poll waits for its reply', async () => {
-    const page = fakePage();
-    const own = connect({ page });
+    const { page, own } = pageOf();
     const before = hub.put({ elicitationId: 'q' });
     const { statuses, states } = follow('q', own);
     await live(states);
@@ -498,12 +480,10 @@ describe('the page', () => {
     page.fire('shown');
     reply?.();
     await until(() => expect(statuses).toEqual(['pending', 'accepted']));
-    own.close();
   });
 
   it('is offline at once with the event offline, and reconnects with online', async () => {
-    const page = fakePage();
-    const own = connect({ page });
+    const { page, own } = pageOf();
     hub.put({ elicitationId: 'q' });
     const { states } = follow('q', own);
     await live(states);
@@ -512,7 +492,6 @@ describe('the page', () => {
     page.fire('online');
     await live(states);
     expect(hub.streams()).toBe(1);
-    own.close();
   });
 });
 
