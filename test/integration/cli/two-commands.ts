@@ -36,17 +36,14 @@ export function twoCommands(packed: () => PackedCommand): void {
     'the first question is answered in a terminal, and the next on its page',
     async () => {
       const person = await openNewcomer(packed());
-      const clock = startClock();
       const cast = createCast();
       const dev = await person.npx(`parley dev --memory --port ${person.port}`);
       await dev.untilShown(/Parley runs at [\s\S]*keeps everything in memory/);
-      clock.lap('parley dev runs');
       await cast.add(dev);
       await dev.untilShown(/What shall your agent be called\?\n\s+on a page: /);
       const answering = await person.npx('parley answer');
       await answerFirst(answering, () => cast.add(dev, answering));
       await dev.untilShown(/The asker has the answer: Robbie/);
-      clock.lap('answered in the terminal');
       await cast.add(dev, answering);
 
       const asking = await person.npx(`parley ask 'Which colour?' --choice red --choice blue`);
@@ -54,12 +51,10 @@ export function twoCommands(packed: () => PackedCommand): void {
       await cast.add(dev, asking);
       await answerOnPage(asked, person.url, { 'field-0': '1' });
       expect(await asking.untilEnded()).toMatch(/^blue$[\s\S]*^ended 0$/m);
-      clock.lap('answered on the page');
       await cast.add(dev, asking);
       await cast.save();
       await dev.press('C-c');
       await dev.untilEnded();
-      process.stdout.write(`two commands, from tarballs: ${clock.laps()}\n`);
     },
     TIMEOUT_MS,
   );
@@ -157,16 +152,5 @@ async function openNewcomer(
       onTestFinished(terminal.close);
       return terminal;
     },
-  };
-}
-
-/** Says how long each part took, for people to read. */
-function startClock() {
-  const began = performance.now();
-  const laps: string[] = [];
-  return {
-    lap: (name: string) =>
-      void laps.push(`${name} after ${((performance.now() - began) / 1_000).toFixed(1)} s`),
-    laps: () => laps.join(', '),
   };
 }

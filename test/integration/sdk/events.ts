@@ -102,7 +102,7 @@ export function eventSuite(world: () => World): void {
       const { userId, streamRequestId, ask } = newStream();
       await ask();
       // A token is accepted for half a minute after its `exp`.
-      const expiring = () => tokenOf(userId, -28);
+      const expiring = () => tokenOf(userId, -24);
       let tokens = 0;
       const token = () => {
         tokens += 1;

@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { twoCommands } from '../cli/two-commands.ts';
+
+// It compiles every package.
+vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const MODULES = join(REPOSITORY, 'node_modules');
@@ -37,7 +40,7 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
   // With a cache of its own, npm finds nothing that this machine happens to have fetched.
   const env: NodeJS.ProcessEnv = { ...process.env, npm_config_cache: join(folder, 'npm-cache') };
   delete env.NODE_OPTIONS;
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env, timeout: 170_000 }).catch(
+  const { stdout } = await promisify(execFile)(command, args, { cwd, env, timeout: 500_000 }).catch(
     ({ message, stdout }) => {
       throw new Error(`${message}\n${stdout}`);
     },
@@ -119,7 +122,7 @@ beforeAll(async () => {
   await run('npm', ['install', ...flags, ...own, ...archives], consumer);
 });
 afterAll(async () => {
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 const pathsIn = (all: readonly Packed[]) => all.map(({ files }) => files.map(({ path }) => path).sort());
