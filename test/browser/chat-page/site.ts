@@ -12,7 +12,7 @@ import {
   stream,
   textOfLines,
 } from '../../harness/chat/chat-server.ts';
-import { type ChatPages, keptIn, openChatPages, textsOf } from '../../harness/chat/page.ts';
+import { type ChatPages, keptIn, openChatPages, type PageParts, textsOf } from '../../harness/chat/page.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 /** The chat page before a scripted server. */
@@ -55,32 +55,55 @@ export interface ScriptedPage {
   stops(): number;
 }
 
-/** Opens a page for each test of a suite, in the Chromium of that path. All tests share one server. */
-export function forEachTest(chromium: string, give: (opened: ScriptedPage) => void): void {
+/** Gives each test of the current suite a page of its own. */
+export type ForEachTest = (give: (opened: ScriptedPage) => void) => void;
+
+/** Serves the page to all tests of the current suite. */
+export function servePage(parts: () => PageParts): ForEachTest {
   let pages: ScriptedPages;
+  /** Of the test before, empty again: a new one takes half of the processor time of a test. */
+  let idle: Page | undefined;
   beforeAll(async () => {
-    pages = await openScriptedPages(chromium);
+    pages = await openScriptedPages(parts());
   });
   afterAll(() => pages?.stop());
-  beforeEach(async () => {
-    pages.reset();
-    const resumed = pages.resumed();
-    const page = await pages.open('ada');
-    // The page looks for earlier messages and for a running turn. What a test scripts later is not for that request.
-    await waitUntil(() => pages.resumed() > resumed, { what: 'the page to look for a running turn' });
-    const before = { sent: pages.sent().length, stops: pages.stops() };
-    give({
-      pages,
-      page,
-      sent: () => pages.sent().slice(before.sent),
-      stops: () => pages.stops() - before.stops,
+  return (give) =>
+    beforeEach(async () => {
+      pages.reset();
+      const resumed = pages.resumed();
+      const page = await pages.open('ada', idle);
+      idle = undefined;
+      // The page looks for earlier messages and for a running turn. What a test scripts later is not for that request.
+      await waitUntil(() => pages.resumed() > resumed, { what: 'the page to look for a running turn' });
+      const before = { sent: pages.sent().length, stops: pages.stops() };
+      give({
+        pages,
+        page,
+        sent: () => pages.sent().slice(before.sent),
+        stops: () => pages.stops() - before.stops,
+      });
+      return async () => {
+        // A clock that was changed stays.
+        if (changedClocks.has(page)) return page.context().close();
+        await page.unrouteAll();
+        // A file of the same origin, so that no script of the page keeps anything after this.
+        await page.goto(new URL('/page.css', page.url()).href);
+        await page.evaluate(() => sessionStorage.clear());
+        idle = page;
+      };
     });
-    return () => page.context().close();
-  });
 }
 
-/** Opens it for `ada`, in the Chromium of that path. */
-async function openScriptedPages(chromium: string): Promise<ScriptedPages> {
+const changedClocks = new WeakSet<Page>();
+
+/** Lets a page believe that it is that time. */
+export function setTime(page: Page, ms: number): Promise<void> {
+  changedClocks.add(page);
+  return page.clock.setFixedTime(ms);
+}
+
+/** Opens it for `ada`. */
+async function openScriptedPages(parts: PageParts): Promise<ScriptedPages> {
   const server = await startChatServer();
   let moves: Move[] = [];
   let otherwise = hang;
@@ -91,7 +114,7 @@ async function openScriptedPages(chromium: string): Promise<ScriptedPages> {
     next(res, call);
   });
   const countOf = (word: string) => server.calls.filter((call) => wordOf(call) === word).length;
-  const pages = await openChatPages(server.url, ['ada'], chromium);
+  const pages = await openChatPages(server.url, ['ada'], parts);
   return {
     open: pages.open,
     will(...next) {
@@ -166,31 +189,54 @@ export function textIn(text: string): UIMessageChunk[] {
   ];
 }
 
-/** Advances the page's installed clock until the condition holds. */
-export function passTime(page: Page, what: string, isSo: () => boolean | Promise<boolean>): Promise<boolean> {
+/**
+ * Advances the page's installed clock until the condition holds: while no request of the page is under way, so that the
+ * time that a slow machine takes to answer one does not count, or also `whileAsking`.
+ */
+export function passTime(
+  page: Page,
+  what: string,
+  isSo: () => boolean | Promise<boolean>,
+  { whileAsking = false } = {},
+): Promise<boolean> {
+  const isAsking = () => page.evaluate(() => (globalThis as unknown as HeldTime).asking > 0);
   const step = async () => {
     if (await isSo()) return true;
-    await page.clock.runFor(STEP_MS);
+    if (whileAsking || !(await isAsking())) await page.clock.runFor(STEP_MS);
     return false;
   };
-  return waitUntil(step, { what, everyMs: 5 });
+  return waitUntil(step, { what, timeoutMs: 80_000 });
 }
 
 /** The step of the clock, in ms. */
-const STEP_MS = 250;
+const STEP_MS = 1_000;
+
+/** What `holdTime` leaves in a page. */
+interface HeldTime {
+  /** When messages were sent. */
+  readonly sentAt: readonly number[];
+  /** How many messages have no reply yet. */
+  readonly asking: number;
+}
 
 /** Installs a clock that the test can advance (it also runs by itself), and makes `Math.random` return 0.5. */
 export async function holdTime(page: Page): Promise<void> {
+  changedClocks.add(page);
   await page.clock.install();
   await page.addInitScript(() => {
     Math.random = () => 0.5;
-    const sentAt: number[] = [];
+    const held = { sentAt: [] as number[], asking: 0 };
     const { fetch } = globalThis;
-    Object.assign(globalThis, {
-      sentAt,
+    Object.assign(globalThis, held, {
       fetch(input: string, init?: RequestInit) {
-        if (input === '/run/api/chat') sentAt.push(Date.now());
-        return fetch(input, init);
+        const asked = fetch(input, init);
+        if (input !== '/run/api/chat') return asked;
+        const page = globalThis as unknown as typeof held;
+        page.sentAt.push(Date.now());
+        page.asking += 1;
+        return asked.finally(() => {
+          page.asking -= 1;
+        });
       },
     });
   });
@@ -201,7 +247,7 @@ export async function holdTime(page: Page): Promise<void> {
 /** The times between the messages that a page sent since `holdTime`, in ms of its clock. */
 export function gapsOf(page: Page): Promise<number[]> {
   return page.evaluate(() => {
-    const { sentAt } = globalThis as unknown as { readonly sentAt: readonly number[] };
+    const { sentAt } = globalThis as unknown as HeldTime;
     return sentAt.slice(1).map((at, index) => at - (sentAt[index] ?? 0));
   });
 }

@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import axe from 'axe-core';
 import { build } from 'esbuild';
 import type { ElementHandle, Locator, Page } from 'playwright-core';
 import { listenOnFreePort } from '../../harness/free-port.ts';
@@ -66,7 +65,6 @@ export function createForm(page: Page, host: ElementHandle<FormHost>) {
       return text.trim().replace(/\s*\([^()]*\)$/u, '');
     });
   return {
-    page,
     host,
     focused,
     field: (name: string) => page.getByLabel(label(name)).and(page.locator('input, textarea, select')),
@@ -104,15 +102,5 @@ export function createForm(page: Page, host: ElementHandle<FormHost>) {
           }).length,
         };
       }),
-    /** The violations that axe finds, one line each. */
-    async audit(): Promise<string[]> {
-      await page.evaluate(axe.source);
-      return page.evaluate(async () => {
-        const { violations } = await (window as unknown as { axe: typeof axe }).axe.run(document, {
-          runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-        });
-        return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`));
-      });
-    },
   };
 }

@@ -4,7 +4,7 @@ import { build } from 'esbuild';
 import { expect, it } from 'vitest';
 import { COLOUR_FORM } from '../../harness/sdk/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import type { Person, Site } from './inbox-site.ts';
+import type { Site, WithPerson } from '../../harness/widget/site.ts';
 
 /** Functions that the scripts below provide for the test. */
 declare const shown: {
@@ -82,61 +82,56 @@ async function bundled(script: string, folder: string): Promise<string> {
 }
 
 /** Tests of the ways to mount cards from a chat, in pages of a running site. */
-export function adapters(
-  site: () => Site,
-  withPerson: (use: (person: Person) => Promise<void>) => Promise<void>,
-) {
+export function adapters(site: () => Site, withPerson: WithPerson): void {
   const question = (title: string) => ({ title, requestedSchema: COLOUR_FORM });
   const partOf = (data: object) => ({ type: 'data-elicitation-request', id: 'any', data: { v: 1, ...data } });
   const chat = '<div id="chat"></div>';
 
   it('creates one card for a message part, however often it arrives, and keeps typed values', () =>
     withPerson(async (ada) => {
-      const page = await ada.open({ body: chat, script: AI_SDK_PAGE });
+      const page = await ada.visit({ body: chat, script: AI_SDK_PAGE });
       const asked = await ada.ask(question('Paint the door'));
       const tell = (part: object) => page.evaluate((sent) => shown.tell(sent), part);
       await tell({ type: 'text', text: 'Let me ask.' });
       await tell({ type: 'data-elicitation-request', data: { status: 'pending' } });
-      await tell(partOf(asked));
+      await tell(partOf(asked.elicitation));
       const card = page.locator('elicitation-card');
       await card.getByText('Asked by Painter').waitFor();
       await card.getByRole('textbox').fill('two coats');
-      await tell(partOf(asked));
+      await tell(partOf(asked.elicitation));
       expect(await page.locator('output').innerText()).toBe('1');
       expect(await card.getByRole('textbox').inputValue()).toBe('two coats');
       await card.getByRole('radio', { name: 'red' }).check();
       await card.getByRole('button', { name: 'Send' }).click();
       await page.locator('elicitation-card[data-state=accepted]').waitFor();
       // A replayed stream delivers outdated events.
-      await tell(partOf(asked));
+      await tell(partOf(asked.elicitation));
       expect(await card.getAttribute('data-state')).toBe('accepted');
-      expect(await ada.read(asked.elicitationId)).toMatchObject({
-        content: { colour: 'red', note: 'two coats' },
-      });
+      expect(await asked.outcome).toMatchObject({ content: { colour: 'red', note: 'two coats' } });
     }));
 
   it('mounts a card for the DOM event of a question, and removes it at the end', () =>
     withPerson(async (ada) => {
-      const page = await ada.open({ body: chat, script: DOM_EVENTS_PAGE });
+      const page = await ada.visit({ body: chat, script: DOM_EVENTS_PAGE });
       const [asked, nowhere] = [
         await ada.ask(question('Paint the door')),
         await ada.ask(question('Nowhere')),
       ];
       const tell = (data: object) => page.evaluate((sent) => shown.tell(sent), partOf(data));
       await tell({ elicitationId: 'no question' });
-      await tell(nowhere);
-      await tell(asked);
-      await tell(asked);
+      await tell(nowhere.elicitation);
+      await tell(asked.elicitation);
+      await tell(asked.elicitation);
       const card = page.locator('#chat > elicitation-card');
       expect(await card.count()).toBe(1);
       await card.getByText('Paint the door').waitFor();
       await card.evaluate((element) => element.remove());
-      await tell(asked);
+      await tell(asked.elicitation);
       expect(await card.count()).toBe(1);
-      await ada.withdraw(asked.elicitationId);
+      await site().service.withdraw(asked.id);
       await page.locator('elicitation-card[data-state=withdrawn]').waitFor();
       await page.evaluate(() => shown.stop());
-      await tell(asked);
+      await tell(asked.elicitation);
       expect(await card.count()).toBe(0);
     }));
 
@@ -144,9 +139,9 @@ export function adapters(
     withPerson(async (ada) => {
       const [, lines = ''] = /```html\n([\s\S]*?)```/u.exec(DOCS) ?? [];
       expect(lines.trim().split('\n')).toHaveLength(15);
-      const { elicitationId } = await ada.ask(question('Paint the door'));
+      const { id } = await ada.ask(question('Paint the door'));
       const html = lines.replace('https://parley.example.com', site().parley);
-      const page = await ada.open({ html, query: `?id=${elicitationId}` });
+      const page = await ada.visit({ html, query: `?id=${id}` });
       await page.getByRole('heading', { name: 'Paint the door' }).waitFor();
       await page.getByRole('button', { name: 'Not now' }).click();
       await page.locator('elicitation-card[data-state=cancelled]').waitFor();
@@ -154,14 +149,14 @@ export function adapters(
 
   it('works as a React component', () =>
     withPerson(async (ada) => {
-      const page = await ada.open({ body: chat, script: await bundled(REACT_PAGE, site().folder) });
+      const page = await ada.visit({ body: chat, script: await bundled(REACT_PAGE, site().folder) });
       const count = page.locator('#count');
       await waitUntil(async () => (await count.innerText()).startsWith('0 for you'), {
         what: 'the first count',
       });
       const asked = await ada.ask(question('Paint the door'));
       await page.getByRole('button', { name: '1 waiting' }).waitFor();
-      await page.evaluate((part) => shown.tell(part), partOf(asked));
+      await page.evaluate((part) => shown.tell(part), partOf(asked.elicitation));
       await page.getByRole('heading', { name: 'Paint the door', level: 2 }).waitFor();
       await page.getByText('Asked by Painter').waitFor();
       await page.getByRole('button', { name: 'Decline' }).click();

@@ -7,9 +7,15 @@ import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
 import { openGallery } from '../../harness/widget/site-gallery.ts';
-import { axe, overflow, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
+import { axe, NARROW, overflow, RULES_OF_COLOUR, RULES_OF_SIZE } from '../../harness/widget/site-look.ts';
 
 const WIDE = 1280;
+
+/** Which rules of axe judge a width; all of them where there are none. */
+interface Judged {
+  readonly width: number;
+  readonly rules: readonly string[] | undefined;
+}
 
 // A browser is slow on a busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
@@ -45,26 +51,38 @@ await describeInChromium('the gallery', (chromium) => {
     }
   }
 
-  it.each(['theme=light', 'theme=dark', 'theme=light&lang=de&dir=rtl'])(
-    'shows all states without axe violations or overflow: %s',
-    (query) =>
-      withGallery(query, async (page) => {
-        const states = await page
-          .locator('elicitation-card')
-          .evaluateAll((cards) => cards.map((card) => card.getAttribute('data-state')));
-        expect(new Set(states)).toEqual(new Set(STATES));
-        await untilApprovals(page);
-        for (const width of [360, WIDE]) {
-          // All of it in view: buttons that stick to a window's edge would cover what happens to lie there.
-          await page.setViewportSize({ width, height: 800 });
-          const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
-          await page.setViewportSize({ width, height });
-          expect(await page.evaluate(overflow)).toEqual([]);
-          // Neither the width nor the colours change the structure, which the other rules judge.
-          const isJudgedWhole = width === WIDE && query !== 'theme=dark';
-          expect(await axe(page, isJudgedWhole ? undefined : RULES_OF_LOOKS)).toEqual([]);
-        }
-      }),
+  /**
+   * What is judged in each look: the structure, which is the same in all, once; sizes in the narrow window, in both
+   * languages and directions; colours once for each theme.
+   */
+  const LOOKS: readonly (readonly [query: string, judged: readonly Judged[]])[] = [
+    [
+      'theme=light',
+      [
+        { width: NARROW, rules: RULES_OF_SIZE },
+        { width: WIDE, rules: undefined },
+      ],
+    ],
+    ['theme=dark', [{ width: WIDE, rules: RULES_OF_COLOUR }]],
+    ['theme=light&lang=de&dir=rtl', [{ width: NARROW, rules: RULES_OF_SIZE }]],
+  ];
+
+  it.each(LOOKS)('shows all states without axe violations or overflow: %s', (query, judged) =>
+    withGallery(query, async (page) => {
+      const states = await page
+        .locator('elicitation-card')
+        .evaluateAll((cards) => cards.map((card) => card.getAttribute('data-state')));
+      expect(new Set(states)).toEqual(new Set(STATES));
+      await untilApprovals(page);
+      for (const { width, rules } of judged) {
+        // All of it in view: buttons that stick to a window's edge would cover what happens to lie there.
+        await page.setViewportSize({ width, height: 800 });
+        const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
+        await page.setViewportSize({ width, height });
+        expect(await page.evaluate(overflow)).toEqual([]);
+        expect(await axe(page, rules)).toEqual([]);
+      }
+    }),
   );
 
   it('warns of every kind of URL, and opens none that is not http or https', () =>
@@ -87,7 +105,7 @@ await describeInChromium('the gallery', (chromium) => {
   it('lets a call be approved once its own button has been in view, wherever the other buttons are', () =>
     withGallery('', async (page) => {
       // No two calls fit into the window.
-      await page.setViewportSize({ width: 360, height: 240 });
+      await page.setViewportSize({ width: NARROW, height: 240 });
       const card = page.locator('approval-card', { hasText: 'B-1043' }).first();
       const approve = (at: number) => card.locator('.call').nth(at).locator('[part=primary]');
       const isOff = (at: number) => approve(at).getAttribute('aria-disabled');

@@ -3,11 +3,10 @@ import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
 import type { SettledQuestion } from '../../../clients/widget/src/strings/strings.ts';
 import { newUser } from '../../harness/sdk/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import type { Site } from '../../harness/widget/site.ts';
+import type { Site, WithPerson } from '../../harness/widget/site.ts';
 import { button, cardIn, part, reads, spoken } from '../../harness/widget/site-card.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
 import { isAnswerTo, isLook } from '../../harness/widget/site-pages.ts';
-import type { WithPerson } from './states.test.ts';
 
 /** Events of the cards that the page below received. */
 declare const settled: { elicitationId: string; status: string; here: boolean }[];
@@ -41,7 +40,10 @@ export const TRIP_QUESTION = {
   context: { trigger: 'agent', agent: 'Travel planner' },
 };
 
-/** Every state of a form question, each reached by what people, agents and networks do. */
+/**
+ * Every state of a form question, each reached by what people, agents and networks do. How each state looks is proven in
+ * the gallery (look.test.ts), which shows them all.
+ */
 export function formStates(site: () => Site, withPerson: WithPerson): void {
   it('appears, is filled in, sent and accepted [MCP25-05 MCP25-46 MCP26-05 MCP26-34 ACP-04]', () =>
     withPerson(async (ada) => {
@@ -49,7 +51,6 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       const load = site().pages.hold(isLook);
       const page = await ada.open({ ids: [id] });
       await cardIn(page, 'loading');
-      await looksSound(page);
       load();
       const card = await cardIn(page, 'pending');
       await looksSound(page);
@@ -69,11 +70,9 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       expect(await page.getByLabel('Name').inputValue()).toBe('Grace');
       // A second press while it is on its way is not a second answer.
       await part(page, 'primary').click({ force: true });
-      await looksSound(page);
       send();
       // What was answered stays, with the names of fields and choices.
       await reads(await cardIn(page, 'accepted'), /Name: Grace\s+Seats: 1\s+Class: Second/u);
-      await looksSound(page);
       const content = { name: 'Grace', seats: 1, class: '2' };
       expect(await outcome).toMatchObject({ status: 'accepted', content });
       expect([...answers]).toEqual([expect.any(String)]);
@@ -97,7 +96,6 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
         await reads(card, 'Shall I go on?');
         expect(await card.getByRole('button').allInnerTexts()).toEqual(['Yes', 'No', 'Not now']);
         expect(await card.getByRole('radio').count()).toBe(0);
-        await looksSound(page);
         await button(page, name).click();
         await cardIn(page, name === 'Not now' ? 'cancelled' : 'accepted');
       }
@@ -130,7 +128,6 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await cardIn(page, 'pending');
       await button(page, 'Not now').click();
       await reads(await cardIn(page, 'cancelled'), ended('cancelled'));
-      await looksSound(page);
       expect([await no.outcome, await later.outcome]).toMatchObject([
         { status: 'declined' },
         { status: 'cancelled' },
@@ -147,7 +144,6 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await button(page, 'Send').click();
       await page.getByText(ENGLISH.fault({ rule: 'minLength', limit: 2 })).waitFor();
       expect(await part(page, 'error').count()).toBe(2);
-      await looksSound(page);
       expect(site().pages.count(isAnswerTo(id))).toBe(0);
     }));
 
@@ -181,24 +177,10 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       ]);
       expect(await page.getByLabel('Name').inputValue()).toBe('Grace');
       expect(await seats.inputValue()).toBe('12');
-      await looksSound(page);
       await seats.fill('3');
       await button(page, 'Send').click();
       await cardIn(page, 'accepted');
       expect(await outcome).toMatchObject({ content: { name: 'Grace', seats: 3, class: '2' } });
-    }));
-
-  it('expires when the server says so', () =>
-    withPerson(async (ada) => {
-      const page = await ada.open();
-      const { id } = await ada.ask({ ...TRIP_QUESTION, timeoutSeconds: 10 });
-      await page.evaluate((elicitationId) => show({ elicitationId }), id);
-      await cardIn(page, 'pending');
-      await reads(part(page, 'countdown'), /left$/u);
-      const card = await cardIn(page, 'expired');
-      expect(await card.innerText()).toContain(ended('expired'));
-      expect((await site().service.get(id)).status).toBe('expired');
-      await looksSound(page);
     }));
 
   it('is withdrawn, and shows the reason', () =>
@@ -214,7 +196,6 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
         await reads(part(page, 'status').last(), words);
       }
       expect(await page.locator('elicitation-card[data-state=withdrawn]').count()).toBe(3);
-      await looksSound(page);
     }));
 
   it('is answered in another tab', () =>
@@ -232,7 +213,6 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       expect(await there.locator('elicitation-card').getAttribute('data-status')).toBe('accepted');
       await reads(spoken(there), ended('accepted', false));
       expect(await there.evaluate(() => settled.map(({ here }) => here))).toEqual([false]);
-      await looksSound(there);
     }));
 
   it('goes offline and back: typed values stay, and the answer is sent once', () =>
@@ -245,7 +225,6 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await ada.context.setOffline(true);
       await cardIn(page, 'offline');
       await reads(spoken(page), ENGLISH.offline);
-      await looksSound(page);
       await button(page, 'Send').click();
       // It tries for a while, and then waits with the answer in hand.
       await button(page, 'Try again').waitFor();
@@ -311,6 +290,5 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       for (const card of [gone.first(), gone.last()]) {
         await reads(card, ENGLISH.gone);
       }
-      await looksSound(page);
     }));
 }

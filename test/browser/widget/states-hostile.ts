@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import type { Site } from '../../harness/widget/site.ts';
+import type { Site, WithPerson } from '../../harness/widget/site.ts';
 import { button, cardIn, part, reads } from '../../harness/widget/site-card.ts';
 import { looksSound, NARROW } from '../../harness/widget/site-look.ts';
-import type { WithPerson } from './states.test.ts';
 
 declare const show: (card: object) => void;
 
@@ -54,7 +53,6 @@ export function hostileInput(site: () => Site, withPerson: WithPerson): void {
       expect(text.split(MARKUP).length - 1).toBe(7);
       expect(text).toContain('<b>Bank</b>');
       expect(await card.locator(ALIVE).count()).toBe(0);
-      await looksSound(page);
       await page.getByRole('radio', { name: '<i>one</i>' }).check();
       await button(page, 'Send').click();
       const settled = await cardIn(page, 'accepted');

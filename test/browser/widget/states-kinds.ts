@@ -4,8 +4,7 @@ import type { Locator } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { caseOf, KINDS, type KindCase } from '../../harness/cli/kinds.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import type { Person, Site } from '../../harness/widget/site.ts';
-import type { WithPerson } from './states.test.ts';
+import type { Person, Site, WithPerson } from '../../harness/widget/site.ts';
 import { openedBy } from './states-url.ts';
 
 /** The table of kinds that a terminal and an MCP client answer, too: test/harness/cli/kinds.ts. */

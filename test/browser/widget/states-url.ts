@@ -2,11 +2,10 @@ import type { UrlWarning } from '@parley/shared/domain/url';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
-import type { Site } from '../../harness/widget/site.ts';
+import type { Site, WithPerson } from '../../harness/widget/site.ts';
 import { awake, button, cardIn, link, part, reads, spoken } from '../../harness/widget/site-card.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
 import { isAnswerTo } from '../../harness/widget/site-pages.ts';
-import type { WithPerson } from './states.test.ts';
 
 /** What the page script tried before any button was pressed. */
 declare const unasked: string;
@@ -81,7 +80,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       expect(await link(page).getAttribute('href')).toBe(bank.url);
       expect(site().pages.count(isAnswerTo(id))).toBe(0);
       expect(bank.visits()).toBe(0);
-    }));
+    }, {}));
 
   it.each([
     ['plain pages', false],
@@ -108,7 +107,6 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
         expect(await tab.evaluate(() => [window.opener, document.referrer])).toEqual([null, '']);
         expect([tab.url(), bank.visits()]).toEqual([bank.url, 1]);
         expect((await site().service.get(id)).status).toBe('opened');
-        if (!strict) await looksSound(page);
         await tab.getByRole('button', { name: 'Confirm' }).click();
         await reads(
           await cardIn(page, 'accepted'),
@@ -116,7 +114,6 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
         );
         expect(tab.isClosed()).toBe(false);
         expect(await outcome).toMatchObject({ status: 'accepted' });
-        if (strict) await looksSound(page);
       }),
   );
 
@@ -205,19 +202,18 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
         );
         expect(await card.locator('a').count()).toBe(1);
       }
-      await looksSound(page);
     }));
 
-  it.each([
-    'https://bank.example@evil.example/',
-    'http://bank.example/',
-    'javascript:alert(1)',
-    'https://b\u0430nk.example/',
-  ])('never comes with an address that Parley refuses: %s [MCP25-18 MCP26-18]', (url) =>
+  it('never comes with an address that Parley refuses [MCP25-18 MCP26-18]', () =>
     withPerson(async (ada) => {
-      await expect(ada.ask({ mode: 'url', url })).rejects.toMatchObject({ status: 400 });
-    }),
-  );
+      for (const url of [
+        'https://bank.example@evil.example/',
+        'http://bank.example/',
+        'javascript:alert(1)',
+        'https://b\u0430nk.example/',
+      ])
+        await expect(ada.ask({ mode: 'url', url })).rejects.toMatchObject({ status: 400 });
+    }));
 }
 
 /** Runs in the page: resolves once the browser has notified all observers that an element is in view. */

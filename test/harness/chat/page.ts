@@ -18,30 +18,44 @@ export interface Kept {
 /** The demo's chat page, in a browser, before an api. */
 export interface ChatPages {
   readonly browser: Browser;
-  /** Opens a separate page for a person. */
-  open(person: string): Promise<Page>;
+  /** Opens the chat for a person: in a separate page, or in one that is there. */
+  open(person: string, page?: Page): Promise<Page>;
   stop(): Promise<void>;
 }
 
-/** Serves the page for these people, and starts the browser of that path. */
+/** A browser, and the files of the page: what several servers of the page can share. */
+export interface PageParts {
+  readonly browser: Browser;
+  readonly clientFiles: Awaited<ReturnType<typeof loadClientFiles>>;
+}
+
+/** Starts the browser of that path, and builds the files. */
+export async function openPageParts(chromium: string): Promise<PageParts> {
+  const [browser, clientFiles] = await Promise.all([
+    launchChromium(chromium),
+    loadClientFiles(() => undefined),
+  ]);
+  return { browser, clientFiles };
+}
+
+/** Serves the page for these people: with parts that stay, or in the browser of a path. */
 export async function openChatPages(
   apiUrl: string,
   people: readonly string[],
-  chromium: string,
+  parts: PageParts | string,
 ): Promise<ChatPages> {
-  const clientFiles = await loadClientFiles(() => undefined);
+  const { browser, clientFiles } = typeof parts === 'string' ? await openPageParts(parts) : parts;
   const rest = { clientFiles, tokenOf, people, model: 'scripted', ask: async () => '' };
   const site = await startPageServer({ apiUrl, ...rest });
-  const browser = await launchChromium(chromium);
   return {
     browser,
-    async open(person) {
-      const page = await (await browser.newContext()).newPage();
+    async open(person, known) {
+      const page = known ?? (await (await browser.newContext()).newPage());
       await page.goto(`${site.url}/?person=${person}`);
       return page;
     },
     async stop() {
-      await browser.close();
+      if (typeof parts === 'string') await browser.close();
       await site.close();
     },
   };

@@ -17,11 +17,24 @@ export interface Shown {
   readonly strict?: boolean;
 }
 
+/** A page of a host: `body` with a module `script`, which finds Parley as `access`; or a page that consists of `html`. */
+export interface HostPage {
+  readonly body?: string;
+  readonly script?: string;
+  /** Without a policy. */
+  readonly html?: string;
+  readonly query?: string;
+}
+
 type Matches = (method: string, path: string) => boolean;
 
 /** A site that forwards calls to Parley, and can imitate a slow or broken network. */
 export interface Pages {
   readonly url: string;
+  /** Where Parley answers: calls to the site go there, and pages of hosts call it from another origin. */
+  setParley(url: string): void;
+  /** The path of a page of a host for one person. */
+  add(userId: string, page: HostPage): string;
   /** Holds back matching calls until the returned function is called. */
   hold(matches: Matches): () => void;
   /** Forwards the next matching call, and drops its reply. */
@@ -37,6 +50,9 @@ export const isLook = (method: string, path: string) =>
   method === 'GET' && /^\/v1\/(?:elicitations|inbox)/u.test(path);
 
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'";
+/** What docs/widget.md asks a host for. */
+const HOST_POLICY =
+  "require-trusted-types-for 'script'; trusted-types lit-html 'allow-duplicates'; default-src 'none'; script-src 'self'; connect-src 'self'";
 
 /** The file that holds createElicitationServer. */
 const SERVER_FILE = 'elicitation-server.js';
@@ -64,22 +80,29 @@ export function pathOf(userId: string, shown: Shown): string {
   return `/${userId}/?${new URLSearchParams({ shown: JSON.stringify(shown) })}`;
 }
 
-/** Starts the site. `folder` holds the shipped files; calls go to `parley`. */
-export async function startPages(folder: string, parley: string): Promise<Pages> {
+/** Starts the site. `folder` holds the shipped files. */
+export async function startPages(folder: string): Promise<Pages> {
   const calls: (readonly [method: string, path: string])[] = [];
   const gates = new Set<{ matches: Matches; open: Promise<void> }>();
   const losses: Matches[] = [];
-  const target = { name: 'parley', url: new URL(parley), healthy: true };
-  const forwarder = createForwarder({ candidates: () => [target], onAnswer: () => undefined });
+  const hostPages: { readonly userId: string; readonly page: HostPage }[] = [];
+  let parley = 'http://not.started';
+  const forwarder = createForwarder({
+    candidates: () => [{ name: 'parley', url: new URL(parley), healthy: true }],
+    onAnswer: () => undefined,
+  });
   const server = createServer((req, res) => {
     answer(req, res).catch((error: unknown) => res.writeHead(500).end(String(error)));
   });
 
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const { pathname, searchParams } = new URL(req.url ?? '', parley);
+    const { pathname, searchParams } = new URL(req.url ?? '', 'http://pages');
     if (/^\/(?:v1|run|auth)\//u.test(pathname)) return pass(req, res, pathname);
+    const [, index, own = ''] = /^\/host-(\d+)\/([\w.-]*)$/u.exec(pathname) ?? [];
+    const host = hostPages[Number(index)];
+    if (host !== undefined) return answerFor(host, own, res);
     const [, userId = '', file] = /^\/(user-[\w-]+)\/([\w.-]*)$/u.exec(pathname) ?? [];
-    if (file === undefined) return void res.writeHead(404).end();
+    if (file === undefined) return void res.writeHead(pathname === '/favicon.ico' ? 204 : 404).end();
     if (file === 'token') return void res.end(await tokenOf(userId));
     const shown = JSON.parse(searchParams.get('shown') ?? '{}') as Shown;
     const [type, text] = await fileOf(file, shown);
@@ -89,6 +112,21 @@ export async function startPages(folder: string, parley: string): Promise<Pages>
       ...(shown.strict && { 'cross-origin-opener-policy': 'same-origin' }),
     });
     res.end(text);
+  }
+
+  async function answerFor(
+    { userId, page }: (typeof hostPages)[number],
+    file: string,
+    res: ServerResponse,
+  ): Promise<void> {
+    if (file === 'token') return void res.end(await tokenOf(userId));
+    if (file === '') {
+      const policy = page.html === undefined && { 'content-security-policy': `${HOST_POLICY} ${parley}` };
+      res.writeHead(200, { 'content-type': 'text/html; charset=utf-8', ...policy });
+      return void res.end(page.html ?? hostHtmlOf(page));
+    }
+    res.writeHead(200, { 'content-type': 'text/javascript; charset=utf-8' });
+    res.end(file === 'page.js' ? hostScriptOf(page, parley) : await readFile(join(folder, file)));
   }
 
   async function fileOf(file: string, shown: Shown): Promise<[type: string, text: string | Buffer]> {
@@ -113,6 +151,10 @@ export async function startPages(folder: string, parley: string): Promise<Pages>
   const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   return {
     url,
+    setParley(at) {
+      parley = at;
+    },
+    add: (userId, page) => `/host-${hostPages.push({ userId, page }) - 1}/${page.query ?? ''}`,
     hold(matches) {
       const { promise, resolve } = openable();
       const gate = { matches, open: promise };
@@ -147,4 +189,19 @@ function htmlOf({ ids = [], lang = 'en', dir = 'ltr', deep = false }: Shown): st
 <link rel="stylesheet" href="page.css"></head>
 <body><main><h1>A chat</h1><h2>Today</h2><label>Message <input></label>${deep ? '<div class="deep"></div>' : ''}
 ${cards.join('\n')}</main><script type="module" src="page.js"></script></body></html>`;
+}
+
+function hostHtmlOf({ body = '' }: HostPage): string {
+  return `<!doctype html><html lang="en"><head><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark"><title>A page</title></head>
+<body><main><h1>A page</h1><output></output><button>Elsewhere</button>${body}</main>
+<script type="module" src="page.js"></script></body></html>`;
+}
+
+function hostScriptOf({ script = '' }: HostPage, parley: string): string {
+  return `const access = {
+  baseUrl: ${JSON.stringify(parley)},
+  getToken: async () => (await fetch('token')).text(),
+};
+${script}`;
 }

@@ -4,36 +4,47 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ParleyClient, Question } from '@parley/sdk';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { createRoundRobin } from '../http/round-robin.ts';
 import { startPod } from '../processes/processes.ts';
 import { startRedis } from '../redis/redis-server.ts';
 import { newUser, POD_ENV, serviceAt } from '../sdk/setup.ts';
 import { type Bank, startBank } from './site-bank.ts';
-import { buildWidget } from './site-build.ts';
-import { type Pages, pathOf, type Shown, startPages } from './site-pages.ts';
+import { type Bundle, buildWidget } from './site-build.ts';
+import { type HostPage, type Pages, pathOf, type Shown, startPages } from './site-pages.ts';
 
-/** Three pods behind a balancer, a site with the widget on its pages, a site that questions link to, and a browser. */
+/** Three pods behind a balancer, a site with the widget on its pages, and a site that questions link to. */
 export interface Site {
   readonly pages: Pages;
+  /** Base URL of Parley. */
+  readonly parley: string;
+  /** The folder of the shipped files. */
+  readonly folder: string;
+  readonly bundles: readonly Bundle[];
   readonly bank: Bank;
   /** The agents' side. */
   readonly service: ParleyClient;
   /** Names of the pods that answered the pages so far. */
   readonly answeredBy: ReadonlySet<string>;
-  /** Opens a browser of a person without questions so far. */
-  person(options?: BrowserContextOptions): Promise<Person>;
+  /**
+   * A person without questions so far, with windows of a browser: those of another person before, which saves half of the
+   * processor time, or new ones, with these options. Who changes the clock or the scripts of a window needs new ones.
+   */
+  person(browser: Browser, options?: BrowserContextOptions): Promise<Person>;
   stop(): Promise<void>;
 }
 
 /** A question as its asker gives it; whom it is for is known. */
 export type Asks = { mode?: 'form' | 'url'; url?: string; requestedSchema?: object } & Partial<
-  Pick<Elicitation, 'message' | 'title' | 'description' | 'completion' | 'sensitive'>
+  Pick<Elicitation, Texts | 'completion' | 'sensitive'>
 > & { context?: Record<string, string>; timeoutSeconds?: number };
+
+type Texts = 'message' | 'title' | 'description' | 'conversationId' | 'streamRequestId';
 
 export interface Asked {
   readonly id: string;
+  readonly elicitation: Elicitation;
   /** The result with which the asking agent continues. */
   readonly outcome: Promise<{ readonly status: string }>;
 }
@@ -42,53 +53,77 @@ export interface Asked {
 export interface Person {
   readonly userId: string;
   readonly context: BrowserContext;
+  /** Hands the windows to the next person. */
+  leave(): Promise<void>;
   ask(more: Asks): Promise<Asked>;
   /** Opens a page with the cards of these questions. */
   open(shown?: Shown): Promise<Page>;
+  /** Opens a page of a host, at another origin than Parley. */
+  visit(page: HostPage): Promise<Page>;
   /** What a page had to complain of, and what it asked of other hosts. */
   readonly faults: string[];
 }
+
+/** Hands a person to a test, and looks afterwards whether a page had to complain. With options, windows are new. */
+export type WithPerson = (
+  use: (person: Person) => Promise<void>,
+  options?: BrowserContextOptions,
+) => Promise<void>;
 
 const OWN_HOSTS = ['127.0.0.1', 'localhost'];
 
 // Nothing of a test leaves the machine.
 const NO_OTHER_HOSTS = `--host-resolver-rules=MAP * ~NOTFOUND${OWN_HOSTS.map((host) => `, EXCLUDE ${host}`).join('')}`;
 
-/** Starts the site. `chromiumPath` is the browser to drive. */
-export async function startSite(chromiumPath: string): Promise<Site> {
+/** Starts a browser for the pages of a site, the Chromium at that path. */
+export function launchFor(chromiumPath: string): Promise<Browser> {
+  return launchChromium(chromiumPath, [NO_OTHER_HOSTS]);
+}
+
+/** Starts the site. */
+export async function startSite(): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-widget-'));
-  const [redis, browser] = await Promise.all([
+  const [redis, pages, bundles] = await Promise.all([
     // Nothing starts it again: a slow disk need not hold it up.
     startRedis({ args: ['--appendonly', 'no'] }),
-    launchChromium(chromiumPath, [NO_OTHER_HOSTS]),
+    startPages(folder),
     buildWidget(folder),
   ]);
-  const pods = await Promise.all([0, 1, 2].map(() => startPod({ ...POD_ENV, REDIS_URL: redis.url })));
-  const balancer = await createRoundRobin({ targets: pods.map(({ url }) => url) });
+  const env = { ...POD_ENV, REDIS_URL: redis.url, PARLEY_CORS_ORIGINS: pages.url };
+  const pods = await Promise.all([0, 1, 2].map(() => startPod(env)));
+  const balancer = await createRoundRobin({ targets: pods.map(({ url }) => url), healthTimeoutMs: 30_000 });
+  pages.setParley(balancer.url);
   const service = serviceAt(balancer.url);
-  const [pages, bank] = await Promise.all([
-    startPages(folder, balancer.url),
-    startBank((elicitationId) => service.complete(elicitationId)),
-  ]);
+  const bank = await startBank((elicitationId) => service.complete(elicitationId));
   const over = new AbortController();
   setMaxListeners(0, over.signal);
   const answeredBy = new Set<string>();
+  const onPod = (pod: string) => answeredBy.add(pod);
+  const idle = new Map<Browser, Windows>();
   return {
     pages,
     bank,
     service,
     answeredBy,
-    async person(options = {}) {
-      const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Europe/Berlin', ...options });
-      context.on('response', (response) => {
-        const pod = response.headers()['x-parley-upstream'];
-        if (pod !== undefined) answeredBy.add(pod);
-      });
-      return createPerson(context, pages, service, over.signal);
+    folder,
+    bundles,
+    parley: balancer.url,
+    async person(browser, options) {
+      const known = options === undefined ? idle.get(browser) : undefined;
+      if (known !== undefined) idle.delete(browser);
+      const windows = known ?? (await openWindows(browser, onPod, options));
+      const person = createPerson(windows, pages, service, over.signal);
+      return {
+        ...person,
+        async leave() {
+          if (options !== undefined || idle.has(browser)) return windows.context.close();
+          await tidy(windows);
+          idle.set(browser, windows);
+        },
+      };
     },
     async stop() {
       over.abort();
-      await browser.close();
       await Promise.all([pages.close(), bank.close(), balancer.close()]);
       await Promise.all(pods.map((pod) => pod.stop()));
       await redis.stop();
@@ -97,19 +132,58 @@ export async function startSite(chromiumPath: string): Promise<Site> {
   };
 }
 
+/** The windows that persons have one after the other. */
+interface Windows {
+  readonly context: BrowserContext;
+  readonly first: Page;
+  /** Of the person who has them now. */
+  faults: string[];
+}
+
+async function openWindows(
+  browser: Browser,
+  onPod: (name: string) => void,
+  options: BrowserContextOptions = {},
+): Promise<Windows> {
+  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Europe/Berlin', ...options });
+  const windows: Windows = { context, first: await context.newPage(), faults: [] };
+  context.setDefaultTimeout(30_000);
+  context.on('response', (response) => {
+    // The server of the pages, too, names itself there when it hands a reply through.
+    const pod = /\d+/u.exec(response.headers()['x-parley-upstream'] ?? '')?.[0];
+    if (pod !== undefined) onPod(pod);
+  });
+  context.on('request', (request) => {
+    const { hostname, protocol } = new URL(request.url());
+    if (protocol.startsWith('http') && !OWN_HOSTS.includes(hostname))
+      windows.faults.push(`asked ${hostname}`);
+  });
+  listenTo(windows.first, windows);
+  return windows;
+}
+
+/** Leaves one empty page, as it was opened. */
+async function tidy({ context, first }: Windows): Promise<void> {
+  const others = context.pages().filter((page) => page !== first);
+  await Promise.all(others.map((page) => page.close()));
+  await context.setOffline(false);
+  await context.clearPermissions();
+  await first.emulateMedia({ colorScheme: null, reducedMotion: null, forcedColors: null });
+  await first.setViewportSize({ width: 1280, height: 720 });
+  await first.goto('about:blank');
+}
+
 function createPerson(
-  context: BrowserContext,
+  windows: Windows,
   pages: Pages,
   service: ParleyClient,
   signal: AbortSignal,
-): Person {
+): Omit<Person, 'leave'> {
   const userId = newUser();
+  const { context } = windows;
   const faults: string[] = [];
-  context.setDefaultTimeout(30_000);
-  context.on('request', (request) => {
-    const { hostname, protocol } = new URL(request.url());
-    if (protocol.startsWith('http') && !OWN_HOSTS.includes(hostname)) faults.push(`asked ${hostname}`);
-  });
+  windows.faults = faults;
+  let isFirst = true;
   return {
     userId,
     context,
@@ -117,26 +191,30 @@ function createPerson(
     async ask(more) {
       const question = { userId, mode: 'form', message: 'Which colour?', timeoutSeconds: 600, ...more };
       const { elicitation, outcome } = await service.start(question as Question, { signal });
-      return { id: elicitation.elicitationId, outcome };
+      return { id: elicitation.elicitationId, elicitation, outcome };
     },
-    async open(shown = {}) {
-      const page = await context.newPage();
-      listenTo(page, faults);
-      await page.goto(pages.url + pathOf(userId, shown));
-      return page;
-    },
+    open: (shown = {}) => openAt(pathOf(userId, shown)),
+    visit: (page) => openAt(pages.add(userId, page)),
   };
+
+  async function openAt(path: string): Promise<Page> {
+    const page = isFirst ? windows.first : await context.newPage();
+    if (!isFirst) listenTo(page, windows);
+    isFirst = false;
+    await page.goto(pages.url + path);
+    return page;
+  }
 }
 
-function listenTo(page: Page, faults: string[]): void {
+function listenTo(page: Page, windows: Windows): void {
   page.on('console', (message) => {
     // Replies other than 2xx, and none at all, are what some tests are about.
     const isOfCall = message.text().startsWith('Failed to load resource');
-    if (message.type() === 'error' && !isOfCall) faults.push(message.text());
+    if (message.type() === 'error' && !isOfCall) windows.faults.push(message.text());
   });
-  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('pageerror', (error) => windows.faults.push(error.message));
   page.on('dialog', (dialog) => {
-    faults.push(`said ${dialog.message()}`);
+    windows.faults.push(`said ${dialog.message()}`);
     void dialog.dismiss();
   });
 }

@@ -101,6 +101,10 @@ async function copySources(): Promise<void> {
   for (const path of [...PACKAGES, 'package.json', 'tsconfig.base.json']) {
     await cp(join(REPOSITORY, path), join(sources, path), { recursive: true, filter: isSource });
   }
+  // The type check of the repository judges these sources. The build writes the same without it, in half of the time.
+  const options = join(sources, 'tsconfig.base.json');
+  const text = await readFile(options, 'utf8');
+  await writeFile(options, text.replace('"compilerOptions": {', '"compilerOptions": { "noCheck": true,'));
   await mkdir(join(sources, 'node_modules/@parley'), { recursive: true });
   for (const name of await readdir(MODULES)) {
     if (name !== '@parley') await symlink(join(MODULES, name), join(sources, 'node_modules', name));

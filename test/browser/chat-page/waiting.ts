@@ -1,14 +1,19 @@
 import { createClient } from '@parley/sdk';
 import type { Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../../harness/chat/page.ts';
+import {
+  type ChatPages,
+  keptIn,
+  openChatPages,
+  type PageParts,
+  say,
+  textsOf,
+  tokenOf,
+} from '../../harness/chat/page.ts';
 import { type ChatSite, openChatSite } from '../../harness/chat/transport-site.ts';
-import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
-
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
 
 function line({ userText, results }: Turn): ScriptedReply {
   if (userText.startsWith('Book')) {
@@ -26,7 +31,8 @@ function line({ userText, results }: Turn): ScriptedReply {
   };
 }
 
-await describeInChromium('the chat page, with a turn that is detached while it waits', (path) => {
+/** A turn whose stream has ended while its person is asked. */
+export function whileWaiting(parts: () => PageParts): void {
   let chats: ChatSite;
   let pages: ChatPages;
 
@@ -38,7 +44,7 @@ await describeInChromium('the chat page, with a turn that is detached while it w
       hasDesk: true,
       defaultAgent: 'desk',
     });
-    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay'], path);
+    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay'], parts());
   });
   afterAll(async () => {
     await pages?.stop();
@@ -88,13 +94,13 @@ await describeInChromium('the chat page, with a turn that is detached while it w
     await second.getByRole('button', { name: 'Deny', exact: true }).last().click();
     await expect.poll(() => page.locator('.tool .tool-state').allInnerTexts()).toContain('denied');
     expect(chats.booked.filter((name) => name.startsWith('fay'))).toEqual([]);
-    // The button works once it has been in view for a second.
+    // The button works once it has been in view for a second; a click waits for that.
     const approve = first.getByRole('button', { name: 'Approve', exact: true });
     const isBooked = async () => {
-      await approve.click({ timeout: 250 }).catch(() => undefined);
+      if (!chats.booked.includes('fay-1')) await approve.click({ timeout: 10_000 }).catch(() => undefined);
       return chats.booked.includes('fay-1');
     };
-    await waitUntil(isBooked, { what: 'the approved call', everyMs: 250 });
+    await waitUntil(isBooked, { what: 'the approved call', timeoutMs: 60_000, everyMs: 250 });
     const texts = await toldIn(page);
     expect(texts[0]).toBe('One moment.');
     expect(texts[1]).toMatch(/^Booked: booked for fay-1 .*One is enough/);
@@ -135,4 +141,4 @@ await describeInChromium('the chat page, with a turn that is detached while it w
     expect(await toldIn(page)).toEqual(['Let me see, eve.', 'Seated eve.']);
     await page.context().close();
   });
-});
+}

@@ -1,12 +1,12 @@
-import { expect, it, test, vi } from 'vitest';
-import { loseReply, type Move, refuse, stream, textOfLines } from '../../harness/chat/chat-server.ts';
+import type { Route } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { loseReply, refuse, stream, textOfLines } from '../../harness/chat/chat-server.ts';
 import { keptIn, say, textsOf } from '../../harness/chat/page.ts';
-import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
   busy,
   completeTurn,
-  forEachTest,
+  type ForEachTest,
   gapsOf,
   holdTime,
   passTime,
@@ -16,15 +16,14 @@ import {
   turnOf,
 } from './site.ts';
 
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
-
 const unreached = 'The agent could not be reached.';
 
-await describeInChromium('the chat page, with failures', (path) => {
+/** Failures of the server and of the network. */
+export function inTrouble(forEachTest: ForEachTest): void {
   let pages: ScriptedPage['pages'];
   let page: ScriptedPage['page'];
   let sent: ScriptedPage['sent'];
-  forEachTest(path, (opened) => {
+  forEachTest((opened) => {
     ({ pages, page, sent } = opened);
     pages.always(completeTurn('other', 'Something else.'));
   });
@@ -50,11 +49,13 @@ await describeInChromium('the chat page, with failures', (path) => {
 
   it('takes no message before its scripts can send it', async () => {
     pages.will(completeTurn('one', 'Here.'));
-    await page.route('**/session*', async (route) => {
-      await page.waitForTimeout(1_000);
-      await route.continue();
-    });
-    await page.reload();
+    const held: Route[] = [];
+    await page.route('**/session*', (route) => void held.push(route), { times: 1 });
+    // Its scripts wait for the reply that is held, and the load of the page for its scripts.
+    await page.reload({ waitUntil: 'commit' });
+    await waitUntil(() => held.length === 1, { what: 'the page to ask who its person is' });
+    expect(await page.locator('#words').isDisabled()).toBe(true);
+    await held[0]?.continue();
     await say(page, 'hello');
     expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
   });
@@ -131,20 +132,21 @@ await describeInChromium('the chat page, with failures', (path) => {
     expect(Math.max(...(await gapsOf(page)))).toBeGreaterThanOrEqual(4_000);
   });
 
-  test.each<[string, Move]>([
-    ['asks for too long a delay', refuse(429, 'rate_limited', '300')],
-    ['is busy with another turn', refuse(409, 'turn_running')],
-  ])('shows the error of a server that %s, and lets the person try again', async (_, refused) => {
-    pages.will(refused, completeTurn('one', 'Here.'));
-    await say(page, 'hello');
-    await replied('unreached');
-    const reply = page.locator('article.assistant');
-    await reply.getByText(/^Refused with (rate_limited|turn_running)\.$/).waitFor();
-    expect(await reply.getByText(unreached).count()).toBe(0);
-    await page.getByRole('button', { name: 'Try again' }).click();
-    expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
-    expect([keys().length, new Set(keys()).size]).toEqual([2, 1]);
-    expect(await reply.getByText('Refused').count()).toBe(0);
+  it('shows the error of a server that asks for too long a delay or is busy, and lets the person try again', async () => {
+    for (const refused of [refuse(429, 'rate_limited', '300'), refuse(409, 'turn_running')]) {
+      const before = keys().length;
+      pages.will(refused, completeTurn('one', 'Here.'));
+      await say(page, 'hello');
+      await replied('unreached');
+      const reply = page.locator('article.assistant').last();
+      await reply.getByText(/^Refused with (rate_limited|turn_running)\.$/).waitFor();
+      expect(await reply.getByText(unreached).count()).toBe(0);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      expect(await replied('finished')).toMatchObject({ texts: ['Here.'] });
+      const own = keys().slice(before);
+      expect([own.length, new Set(own).size]).toEqual([2, 1]);
+      expect(await reply.getByText('Refused').count()).toBe(0);
+    }
   });
 
   it('waits for the time of Retry-After', async () => {
@@ -156,29 +158,31 @@ await describeInChromium('the chat page, with failures', (path) => {
     expect(gap).toBeGreaterThanOrEqual(20_000);
   });
 
-  test.each<[string, Move]>([
-    ['before its first byte', () => undefined],
-    ['in the middle', stream(textOfLines(turnOf('one', textIn('Let me')).slice(0, 3)), 'open')],
-  ])('abandons a connection that becomes idle %s', async (_, silent) => {
+  it('abandons a connection that becomes idle before its first byte or in the middle', async () => {
     await holdTime(page);
-    pages.will(silent, completeTurn('one', 'Let me see.'));
-    await say(page, 'hello');
-    await passTime(page, 'the second try', () => sent().length === 2);
-    expect((await gapsOf(page))[0]).toBeGreaterThanOrEqual(45_000);
-    expect(await replied('finished')).toMatchObject({ texts: ['Let me see.'] });
-    expect(new Set(keys()).size).toBe(1);
+    const half = stream(textOfLines(turnOf('one', textIn('Let me')).slice(0, 3)), 'open');
+    for (const [at, silent] of [() => undefined, half].entries()) {
+      pages.will(silent, completeTurn('one', 'Let me see.'));
+      await say(page, 'hello');
+      await passTime(page, 'the second try', () => sent().length === 2 * at + 2, { whileAsking: true });
+      expect((await gapsOf(page)).at(-1)).toBeGreaterThanOrEqual(45_000);
+      expect(await replied('finished')).toMatchObject({ texts: ['Let me see.'] });
+      expect(new Set(keys().slice(-2)).size).toBe(1);
+    }
   });
 
-  test.each([
-    ['other', 'stopped', 'Stopped.'],
-    ['tool-calls', 'out-of-steps', 'The agent took as many steps as it may, and ended before it was done.'],
-    ['length', 'too-long', 'This answer became too long, and was cut off.'],
-    ['content-filter', 'withheld', 'The rest of this answer was withheld.'],
-  ])('shows why a turn has ended: %s', async (finish, state, words) => {
-    pages.will(completeTurn('one', 'I began', finish));
-    await say(page, 'hello');
-    expect(await replied(state)).toEqual({ state, texts: ['I began'] });
-    await page.locator('article.assistant').getByText(words).waitFor();
-    expect(await page.locator('#status').textContent()).toBe(`The agent says: I began ${words}`);
+  it('shows why a turn has ended', async () => {
+    for (const [finish, state, words] of [
+      ['other', 'stopped', 'Stopped.'],
+      ['tool-calls', 'out-of-steps', 'The agent took as many steps as it may, and ended before it was done.'],
+      ['length', 'too-long', 'This answer became too long, and was cut off.'],
+      ['content-filter', 'withheld', 'The rest of this answer was withheld.'],
+    ] as const) {
+      pages.will(completeTurn(finish, 'I began', finish));
+      await say(page, 'hello');
+      expect(await replied(state)).toEqual({ state, texts: ['I began'] });
+      await page.locator('article.assistant').getByText(words).waitFor();
+      expect(await page.locator('#status').textContent()).toBe(`The agent says: I began ${words}`);
+    }
   });
-});
+}

@@ -1,4 +1,4 @@
-import { expect, it, test, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type Move,
   nothingRuns,
@@ -8,44 +8,49 @@ import {
   textOfLines,
 } from '../../harness/chat/chat-server.ts';
 import { keptIn, say, textsOf } from '../../harness/chat/page.ts';
-import { describeInChromium } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
-import { completeTurn, forEachTest, repliedIn, type ScriptedPage, textIn, turnOf, waits } from './site.ts';
-
-vi.setConfig({ testTimeout: 90_000, hookTimeout: 120_000 });
+import {
+  completeTurn,
+  type ForEachTest,
+  repliedIn,
+  type ScriptedPage,
+  setTime,
+  textIn,
+  turnOf,
+  waits,
+} from './site.ts';
 
 const WEEKEND_MS = 60 * 3_600_000;
 const lost = 'The result of this message is no longer available.';
 const begun = stream(textOfLines(turnOf('one', textIn('I begin.')).slice(0, 3)), 'open');
 
-await describeInChromium('the chat page, after an absence', (path) => {
+/** What a person finds who comes back. */
+export function afterAbsence(forEachTest: ForEachTest): void {
   let pages: ScriptedPage['pages'];
   let page: ScriptedPage['page'];
   let sent: ScriptedPage['sent'];
-  forEachTest(path, (opened) => {
+  forEachTest((opened) => {
     ({ pages, page, sent } = opened);
   });
 
-  async function sleepOverTheWeekend(): Promise<void> {
-    await page.clock.setFixedTime(Date.now() + WEEKEND_MS);
+  async function sleepOverTheWeekend(weeks = 1): Promise<void> {
+    await setTime(page, Date.now() + weeks * WEEKEND_MS);
     await page.reload();
   }
 
-  test.each<[string, Move]>([
-    ['sent', () => undefined],
-    ['running', begun],
-    ['unreached', refuse(429, 'rate_limited', '300')],
-    ['waiting', waits('one')],
-  ])('for days does not ask again what was %s', async (_, move) => {
-    pages.will(move, completeTurn('two', 'Deleted once more.'));
-    await say(page, 'delete all');
-    await waitUntil(() => sent().length === 1, { what: 'the message' });
-    if (move === begun) await page.getByText('I begin.').waitFor();
-    await sleepOverTheWeekend();
-    expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ state: 'lost' });
-    await page.locator('article.assistant').getByText(lost).waitFor();
-    expect(sent().length).toBe(1);
+  it('for days does not ask again what was sent, running, unreached or waiting', async () => {
+    const moves: readonly Move[] = [() => undefined, begun, refuse(429, 'rate_limited', '300'), waits('one')];
+    for (const [at, move] of moves.entries()) {
+      pages.will(move, completeTurn('two', 'Deleted once more.'));
+      await say(page, 'delete all');
+      await waitUntil(() => sent().length === at + 1, { what: 'the message' });
+      if (move === begun) await page.getByText('I begin.').waitFor();
+      await sleepOverTheWeekend(at + 1);
+      expect(await repliedIn(page, 'lost', 'finished')).toMatchObject({ state: 'lost' });
+      await page.locator('article.assistant').last().getByText(lost).waitFor();
+      expect(sent().length).toBe(at + 1);
+    }
   });
 
   it('shows a turn that is still running after days', async () => {
@@ -146,4 +151,4 @@ await describeInChromium('the chat page, after an absence', (path) => {
     expect(kept.map(textsOf)).toEqual([['hello'], ['Here.'], []]);
     await page.locator('article.assistant').getByText(lost).waitFor();
   });
-});
+}
