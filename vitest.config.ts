@@ -1,5 +1,10 @@
 import { defineConfig } from 'vitest/config';
-import { SlowFirst } from './test/harness/slow-first.ts';
+import { PACE, paced } from './test/harness/pace.ts';
+import { ProgressReporter } from './test/runner/reporter.ts';
+import { SlowFirst } from './test/runner/slow-first.ts';
+
+/** Where `npm test` wants the results; undefined when vitest was started by hand. */
+const results = process.env.PARLEY_TEST_RESULTS;
 
 // At full size every load fills the machine: then one file at a time judges how late something is.
 const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
@@ -35,11 +40,15 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions, externalConditions: conditions } },
   test: {
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // A limit decides when a test has failed, not how fast the machine has to be.
+    testTimeout: paced(120_000),
+    hookTimeout: paced(120_000),
+    env: { PARLEY_TEST_PACE: String(PACE) },
+    setupFiles: ['test/harness/begin-file.ts'],
+    reporters:
+      results === undefined ? ['default'] : [new ProgressReporter(), ['json', { outputFile: results }]],
     sequence: { sequencer: SlowFirst },
-    // A page that shares two cores with everything else may take its time.
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: paced(30_000) } },
     // Each project compiles for itself; what one has compiled, the others and the next run read.
     experimental: { fsModuleCache: true, fsModuleCachePath: '.tmp/modules' },
     projects: [

@@ -1,20 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { paced } from './pace.ts';
 
-/** `what` names the awaited thing in the error; times are milliseconds. */
+/** `what` names the awaited thing in the error; times are milliseconds, on a machine as fast as the reference. */
 export type WaitOptions = { what: string; timeoutMs?: number; everyMs?: number };
 
 type Attempt<T> = { value: T } | { error: unknown };
 
 /**
  * Calls `cond` repeatedly until it gives a truthy value, and returns that value.
- * A throw counts as "not yet". Rejects after `timeoutMs` (30 s unless given) with what was awaited and the
- * last value or error seen; a `cond` that never settles is cut off by the same time.
+ * A throw counts as "not yet". Rejects after `timeoutMs` (30 s unless given), longer on a slow machine, with what was
+ * awaited and the last value or error seen; a `cond` that never settles is cut off by the same time.
  */
 export async function waitUntil<T>(
   cond: () => T | Promise<T>,
-  { what, timeoutMs = 30_000, everyMs = 25 }: WaitOptions,
+  { what, timeoutMs: referenceMs = 30_000, everyMs = 25 }: WaitOptions,
 ): Promise<Exclude<T, false | 0 | '' | null | undefined>> {
+  const timeoutMs = paced(referenceMs);
   const deadline = performance.now() + timeoutMs;
   let last = 'nothing yet';
   for (;;) {
