@@ -1,3 +1,95 @@
 import type { Mutant } from './mutant.ts';
 
-export const PROTOCOLS: readonly Mutant[] = [];
+const API = 'services/api/src';
+const DELEGATE = 'test/integration/acp/delegate.test.ts';
+
+export const PROTOCOLS: readonly Mutant[] = [
+  {
+    defect: 'The state of an MCP call is accepted for another call of the same person.',
+    file: `${API}/surfaces/mcp/modern/state.ts`,
+    find: "const bind = () => JSON.stringify([tenant, userId, 'tools/call', digest]);",
+    replace: "const bind = () => JSON.stringify([tenant, userId, 'tools/call']);",
+    killedBy: 'test/integration/mcp-server/protocol.test.ts',
+    test: 'refuses a state that is',
+  },
+  {
+    defect: 'An MCP client gets no notice when a page of Parley is done.',
+    file: `${API}/surfaces/mcp/legacy/stream.ts`,
+    find: "...(isComplete ? [notification('notifications/elicitation/complete', { elicitationId: id })] : []),",
+    replace: '',
+    killedBy: 'test/integration/mcp-server/clients.test.ts',
+    test: 'is asked by url',
+  },
+  {
+    defect: 'A question of an MCP server stays open after its call has returned.',
+    file: `${API}/agents/mcp/questions/connection-questions.ts`,
+    find: 'ending.abort();',
+    replace: '',
+    killedBy: 'test/integration/mcp/questions.test.ts',
+    test: 'before the answer has its question withdrawn',
+  },
+  {
+    defect: 'A service key answers for a person over A2A where only the person may.',
+    file: `${API}/surfaces/a2a/tasks.ts`,
+    find: "const mayAnswer = caller.kind === 'user' || agent.answers === 'caller';",
+    replace: 'const mayAnswer = agent !== undefined;',
+    killedBy: 'test/integration/a2a/refusals.test.ts',
+    test: 'a service key that speaks for a person',
+  },
+  {
+    defect: 'A message to a remote agent whose reply was lost is sent again.',
+    file: `${API}/agents/a2a/begin.ts`,
+    find: 'if (mayHaveBegun && !run.link.isRepeatable) return findBegun(run, message);',
+    replace: '',
+    killedBy: 'test/integration/a2a/remote-take-over.test.ts',
+    test: 'continues the same task on another pod',
+  },
+  {
+    defect: 'A push is taken although one of its two tokens is wrong.',
+    file: `${API}/surfaces/a2a/received-pushes.ts`,
+    find: 'given.length === 0 || !given.every(',
+    replace: 'given.length === 0 || !given.some(',
+    killedBy: 'test/integration/a2a/remote-push.test.ts',
+    test: 'proves its token',
+  },
+  {
+    defect: 'A question of an ACP program shows the secrets of its environment.',
+    file: `${API}/agents/acp/questions.ts`,
+    find: 'const question = scrub.value(given) as typeof given;',
+    replace: 'const question = given;',
+    killedBy: DELEGATE,
+    test: 'shows no value of its environment',
+  },
+  {
+    defect: 'A call that is not shown whole can be permitted.',
+    file: `${API}/agents/acp/permission.ts`,
+    find: "(isWhole || kind === 'reject_once' || kind === 'reject_always'),",
+    replace: "(isWhole || kind !== 'allow_always'),",
+    killedBy: DELEGATE,
+    test: 'can only be refused a call',
+  },
+  {
+    defect: 'An action that this version does not know is taken for an accepted form.',
+    file: 'clients/cli/src/acp/elicitation.ts',
+    find: "if (action !== 'accept') return undefined;",
+    replace: '',
+    killedBy: 'test/integration/acp/agent.test.ts',
+    test: 'with an unknown action',
+  },
+  {
+    defect: 'A channel of Slack shows an address that is for one person.',
+    file: `${API}/surfaces/slack/mapping/question.ts`,
+    find: "place.isPrivate ? linkButton(id, address) : button(ACTION.show, 'Show me the link', id, 'primary'),",
+    replace: 'linkButton(id, address),',
+    killedBy: 'test/unit/slack/mapping.test.ts',
+    test: 'shows an address in a channel to the person asked alone',
+  },
+  {
+    defect: 'A later slice of a turn shows less in Slack than an earlier one had shown.',
+    file: `${API}/surfaces/slack/delivery/turn.ts`,
+    find: 'await Promise.race([reading, caughtUp]);',
+    replace: '',
+    killedBy: 'test/unit/slack/delivery.test.ts',
+    test: 'shows nothing in a later slice',
+  },
+];
