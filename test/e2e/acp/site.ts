@@ -1,26 +1,39 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import { createInterface } from 'node:readline';
+import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { ndJsonStream } from '@agentclientprotocol/sdk';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { type AnswerTo, connectEditor, type Editor } from '../../harness/acp/setup.ts';
+import { type Acpx, RUNNER } from '../../harness/acpx/acpx.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { openPodPair } from '../../harness/site/pod-pair.ts';
 import { openSite } from '../../harness/site/site.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../harness/acp/program.mjs', import.meta.url));
-/** The command `parley acp` of this checkout, which runs from its sources. */
-export const PARLEY = [fileURLToPath(new URL('../../../clients/cli/bin/parley.js', import.meta.url)), 'acp'];
+
+interface Started {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly lines: readonly string[];
+  /** What it wrote to stderr. */
+  readonly noise: readonly string[];
+  readonly exited: Promise<number | null>;
+}
 
 /** Two pods behind a proxy that gives each request to the next one. */
 export interface AcpPods {
   readonly url: string;
-  readonly folder: string;
   token(userId: string): Promise<string>;
-  /** Starts `parley acp` for a person, from a bundle: from its sources it takes six times as long. */
-  serve(userId: string): Promise<ChildProcessByStdio<Writable, Readable, null>>;
+  /** An editor with `parley acp`, whose person answers once they are released. */
+  openEditor(userId: string): Promise<{ readonly editor: Omit<Editor, 'log'>; release(): void }>;
+  /** Starts a turn in the runtime of acpx, with `parley acp` as its agent. */
+  startRunner(acpx: Acpx, text: string, content: object): Promise<Started>;
+  /** Starts the command of acpx. */
+  startCommand(acpx: Acpx, text: string): Promise<Started>;
   /** Kills the pods one after the other; another one takes each one's place. */
   replaceAll(): Promise<void>;
   stop(): Promise<void>;
@@ -51,20 +64,56 @@ agents:
 `,
   );
   const pods = await openPodPair(site, { config });
-  const children: ReturnType<typeof spawn>[] = [];
+  const children: ChildProcessWithoutNullStreams[] = [];
+  // From a bundle: from its sources it takes six times as long to start.
+  const program = await bundleEntry('clients/cli/src/main.ts');
+
+  async function start(node: string, args: readonly string[], userId: string): Promise<Started> {
+    const env = { PATH: process.env.PATH ?? '', HOME: folder, PARLEY_URL: pods.url };
+    const child = spawn(node, args, {
+      env: { ...env, PARLEY_TOKEN: await pods.token(userId) },
+      cwd: folder,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    children.push(child);
+    const noise: string[] = [];
+    createInterface({ input: child.stderr }).on('line', (text) => noise.push(text));
+    const exited = new Promise<number | null>((resolve) => child.on('exit', resolve));
+    return { child, lines: [], noise, exited };
+  }
+
+  async function startReading(...of: Parameters<typeof start>): Promise<Started> {
+    const started = await start(...of);
+    const lines: string[] = [];
+    createInterface({ input: started.child.stdout }).on('line', (text) => lines.push(text));
+    return { ...started, lines };
+  }
+  const command = [process.execPath, program, 'acp'].join(' ');
+
   return {
     url: pods.url,
-    folder,
     token: pods.token,
-    async serve(userId) {
-      const program = await bundleEntry('clients/cli/src/main.ts');
-      const child = spawn(process.execPath, [program, 'acp'], {
-        env: { PATH: process.env.PATH ?? '', PARLEY_URL: pods.url, PARLEY_TOKEN: await pods.token(userId) },
-        stdio: ['pipe', 'pipe', 'inherit'],
+    async openEditor(userId) {
+      const { child } = await start(process.execPath, [program, 'acp'], userId);
+      const readable = Readable.toWeb(child.stdout) as ReadableStream;
+      let release: () => void = () => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
       });
-      children.push(child);
-      return child;
+      const answer: AnswerTo = async ({ message }) => {
+        await released;
+        const content = message.includes('colour') ? { answer: `green ${message}` } : { city: 'Rome' };
+        return { action: 'accept', content };
+      };
+      const modes = { elicitation: { form: {}, url: {} } };
+      const editor = await connectEditor(ndJsonStream(Writable.toWeb(child.stdin), readable), modes, answer);
+      return { editor, release };
     },
+    startRunner({ node }, text, content) {
+      const input = { command, cwd: folder, stateDir: join(folder, 'acpx'), text, content };
+      return startReading(node, [RUNNER, JSON.stringify(input)], 'fay');
+    },
+    startCommand: ({ node, cli }, text) => startReading(node, [cli, '--agent', command, 'exec', text], 'gil'),
     async replaceAll() {
       for (let count = 0; count < 2; count += 1) {
         const replace = await pods.kill();

@@ -1,6 +1,14 @@
 /** What the stock client of A2A sends and gets, in fewer words. */
 import { randomUUID } from 'node:crypto';
-import { Role, type StreamResponse, type Task, TaskState, taskStateToJSON } from '@a2a-js/sdk';
+import {
+  type ListTasksResponse,
+  Role,
+  type StreamResponse,
+  type Task,
+  TaskState,
+  taskStateToJSON,
+} from '@a2a-js/sdk';
+import type { Client } from '@a2a-js/sdk/client';
 import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
 import type { WirePart } from '@parley/shared/domain/a2a/wire';
 
@@ -98,4 +106,43 @@ export async function statesOf(
     if (payload?.$case === 'statusUpdate') states.push(stateOf(payload.value));
   }
   return states;
+}
+
+export interface Tasks {
+  /** Sends a text, and waits for the task to end or to wait. */
+  send(text: string, options?: SendOptions): Promise<Task>;
+  reply(message: ReturnType<typeof sending>): Promise<Task>;
+  get(id: string): Promise<Task>;
+  cancel(id: string): Promise<Task>;
+  list(more?: object): Promise<ListTasksResponse>;
+  /** Subscribes to a task. Resolves once its first state has come; `states` are all of them, at the end. */
+  follow(id: string): Promise<{ readonly states: Promise<string[]> }>;
+}
+
+/** What the tests do with a stock client. */
+export function tasksOf(client: Client): Tasks {
+  return {
+    send: (text, options) => asTask(client.sendMessage(say(text, options))),
+    reply: (message) => asTask(client.sendMessage(message)),
+    get: (id) => client.getTask({ id, tenant: '' }),
+    cancel: (id) => client.cancelTask({ id, tenant: '', metadata: undefined }),
+    list: (more = {}) =>
+      client.listTasks({
+        tenant: '',
+        contextId: '',
+        status: TaskState.TASK_STATE_UNSPECIFIED,
+        pageToken: '',
+        statusTimestampAfter: undefined,
+        ...more,
+      }),
+    async follow(id) {
+      let begin: () => void = () => undefined;
+      const begun = new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      const states = statesOf(client.resubscribeTask({ id, tenant: '' }), begin);
+      await Promise.race([begun, states]);
+      return { states };
+    },
+  };
 }

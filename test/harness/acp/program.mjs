@@ -1,8 +1,9 @@
 /**
  * An ACP agent as a program, made with the stock SDK. It does what the words of its task say, one after the other, and
- * replies with what came back. What it experiences otherwise goes to the file that ACP_LOG names.
+ * replies with what came back. What it experiences otherwise goes to the file that ACP_LOG names. It takes a question back
+ * once there is a file of that name that ends in `.retract`.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { Readable, Writable } from 'node:stream';
 import { agent, methods, ndJsonStream } from '@agentclientprotocol/sdk';
 
@@ -25,6 +26,18 @@ function note(text) {
   if (process.env.ACP_LOG !== undefined) appendFileSync(process.env.ACP_LOG, `${text}\n`);
 }
 
+/** Asks for permission to make a call. */
+const permission =
+  (call) =>
+  ({ client, sessionId }) =>
+    client.request(methods.client.session.requestPermission, {
+      sessionId,
+      toolCall: { toolCallId: 'call', ...call },
+      options: OPTIONS,
+    });
+const nested = { type: 'object', properties: { in: { type: 'object', properties: {} } } };
+const password = { type: 'object', properties: { password: { type: 'string' } } };
+
 const WORDS = {
   environment: () => process.env,
   modes: () => modes,
@@ -33,25 +46,10 @@ const WORDS = {
     ask({ mode: 'url', message: 'Read it.', url: 'https://terms.example/', elicitationId: 'one' }),
   unknown: ({ ask }) => ask({ mode: '_dance', message: 'Dance?' }),
   modeless: ({ ask }) => ask({ message: 'Which?', requestedSchema: FORM }),
-  nested: ({ ask }) =>
-    ask({
-      mode: 'form',
-      message: 'Nested?',
-      requestedSchema: { type: 'object', properties: { in: { type: 'object', properties: {} } } },
-    }),
-  secret: ({ ask }) =>
-    ask({
-      mode: 'form',
-      message: 'Log in.',
-      requestedSchema: { type: 'object', properties: { password: { type: 'string' } } },
-    }),
-  foreign: ({ client }) =>
-    client.request(create, {
-      sessionId: 'another',
-      mode: 'form',
-      message: 'Where to?',
-      requestedSchema: FORM,
-    }),
+  nested: ({ ask }) => ask({ mode: 'form', message: 'Nested?', requestedSchema: nested }),
+  secret: ({ ask }) => ask({ mode: 'form', message: 'Log in.', requestedSchema: password }),
+  foreign: ({ ask }) =>
+    ask({ mode: 'form', message: 'Where to?', requestedSchema: FORM, sessionId: 'another' }),
   retract: async ({ client, sessionId }) => {
     const taken = new AbortController();
     const request = client.request(
@@ -59,21 +57,15 @@ const WORDS = {
       { sessionId, mode: 'form', message: 'Never mind?', requestedSchema: FORM },
       { cancellationSignal: taken.signal },
     );
-    setTimeout(() => taken.abort(), 300);
+    const timer = setInterval(() => {
+      if (!existsSync(`${process.env.ACP_LOG}.retract`)) return;
+      clearInterval(timer);
+      taken.abort();
+    }, 50);
     return request;
   },
-  permit: ({ client, sessionId }) =>
-    client.request(methods.client.session.requestPermission, {
-      sessionId,
-      toolCall: { toolCallId: 'call', title: 'Delete the file', rawInput: { path: '/tmp/a' } },
-      options: OPTIONS,
-    }),
-  leak: ({ client, sessionId }) =>
-    client.request(methods.client.session.requestPermission, {
-      sessionId,
-      toolCall: { toolCallId: 'call', title: `Send ${KEY}`, rawInput: { header: `Bearer ${KEY}`, [KEY]: 1 } },
-      options: OPTIONS,
-    }),
+  permit: permission({ title: 'Delete the file', rawInput: { path: '/tmp/a' } }),
+  leak: permission({ title: `Send ${KEY}`, rawInput: { header: `Bearer ${KEY}`, [KEY]: 1 } }),
   leakForm: ({ ask }) => {
     const city = { ...FORM.properties.city, description: KEY };
     return ask({
@@ -84,18 +76,8 @@ const WORDS = {
   },
   leakUrl: ({ ask }) =>
     ask({ mode: 'url', message: 'Read it.', url: `https://terms.example/?key=${KEY}`, elicitationId: 'two' }),
-  long: ({ client, sessionId }) =>
-    client.request(methods.client.session.requestPermission, {
-      sessionId,
-      toolCall: { toolCallId: 'call', title: 'Write', rawInput: { text: 'x'.repeat(5_000) } },
-      options: OPTIONS,
-    }),
-  diff: ({ client, sessionId }) =>
-    client.request(methods.client.session.requestPermission, {
-      sessionId,
-      toolCall: { toolCallId: 'call', title: 'Edit', content: [DIFF] },
-      options: OPTIONS,
-    }),
+  long: permission({ title: 'Write', rawInput: { text: 'x'.repeat(5_000) } }),
+  diff: permission({ title: 'Edit', content: [DIFF] }),
   wait: () =>
     new Promise((resolve) => cancelled.signal.addEventListener('abort', () => resolve('cancelled'))),
   crash: () => process.exit(3),

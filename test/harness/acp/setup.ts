@@ -1,5 +1,4 @@
 /** One pod in this process, and stock ACP clients that drive the agent of `parley acp` against it. */
-import { createServer } from 'node:http';
 import {
   type AnyMessage,
   type ClientCapabilities,
@@ -15,7 +14,6 @@ import {
 } from '@agentclientprotocol/sdk';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import type { NotifyRules } from '@parley/shared/domain/notify';
-import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createAcpAgent } from '../../../clients/cli/src/acp/agent.ts';
@@ -23,24 +21,20 @@ import type { AcpAgentOptions } from '../../../clients/cli/src/acp/options.ts';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
-import type { AgentQuestion } from '../../../services/api/src/agents/tools/question.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
-import { createRouter } from '../../../services/api/src/http/router.ts';
-import { createServe } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
 import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
 import { dispatchOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';
-import { listenOnFreePort } from '../free-port.ts';
 import { callLimitsOn } from '../http/call-limits.ts';
+import { asking, dispatchOften, listOpenOf, PAGE_URL } from '../protocols/pods.ts';
+import { serveSurfaces } from '../protocols/served.ts';
 import { userToken } from '../tokens.ts';
 import { elicit, podOn, type TestPod } from '../turns/setup.ts';
 
 const SECRET = 'a secret of tests, and of nothing else';
-const DISPATCH_MS = 20;
-export const PAGE_URL = 'https://connect.example/page';
 
 /** A pod with the chat calls and the calls under `/v1`. */
 export interface AcpSite {
@@ -98,15 +92,6 @@ function line({ userText, results }: Turn): ScriptedReply {
   return calls.length === 0 ? { text: `Hello: ${userText}` } : { text: 'One moment.', calls: calls as never };
 }
 
-const asking = (name: string, question: AgentQuestion): Tool => ({
-  name,
-  description: 'Asks.',
-  inputSchema: { type: 'object' },
-  async call(call) {
-    const { status } = await call.ask(0, question);
-    return { type: 'returned', output: status };
-  },
-});
 const page = { mode: 'url', message: 'Connect it.', url: PAGE_URL, timeoutSeconds: 600 } as const;
 const PAY = { name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
 const HINTS = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true };
@@ -142,47 +127,33 @@ export async function openAcpSite({
     agents: { helper: { tools: TOOLS, ...(notify !== undefined && { notify }) } },
     ...options,
   });
-  const dispatch = dispatchOn(backend);
-  const timer = setInterval(() => void dispatch.round().catch(() => undefined), DISPATCH_MS);
+  const timer = dispatchOften(dispatchOn(backend));
   const limits = callLimitsOn(backend.limits);
   const webhooks = createWebhooks({ ...backend, ...ROOMY });
   const eraseUser = (() => undefined) as never;
-  const workflows = {
-    records: backend.workflowRecords,
-    keptMs: 60_000,
-    positionsMax: 500,
-    entryCharactersMax: 65_536,
-  };
-  const router = createRouter({
-    surfaces: [
+  const bounds = { keptMs: 60_000, positionsMax: 500, entryCharactersMax: 65_536 };
+  const workflows = { records: backend.workflowRecords, ...bounds };
+  const { url, cut, stop } = await serveSurfaces(
+    () => [
       restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
       aiSdkRoutes({ engine, limits, turns }),
     ],
-    corsOrigins: [],
-    serve: createServe({
+    {
+      limits,
       authenticate: createAuthenticate({
         serviceKeys: [],
         verify: createTokenVerifier({ secret: SECRET, tenants: [], userClaim: 'sub' }),
       }),
-      limits,
-      bodyBytesMax: 262_144,
-      sse: { heartbeatMs: 1_000, slowReaderMs: 5_000, draining: new AbortController().signal },
-      onDone: () => undefined,
-      onFault: (error) => process.stderr.write(`${String(error)}\n`),
-      onStream: () => undefined,
-    }),
-  });
-  const server = createServer(router);
-  const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+    },
+  );
   return {
     url,
     engine,
-    cut: () => server.closeAllConnections(),
+    cut,
     token: (userId) => userToken({ secret: SECRET, userId, tenant: 'acme' }),
     async stop() {
       clearInterval(timer);
-      server.closeAllConnections();
-      server.close();
+      stop();
       await turns.close();
       await backend.close();
       await model.stop();
@@ -305,7 +276,5 @@ export async function openApprovals(engine: Engine, userId: string) {
 }
 
 /** The questions of a person that are open. */
-export async function openQuestions(engine: Engine, userId: string) {
-  const owner: Pick<ConversationRef, 'tenant' | 'userId'> = { tenant: 'acme', userId };
-  return (await engine.list({ owner, statuses: ['pending', 'opened'], limit: 50 })).rows;
-}
+export const openQuestions = (engine: Engine, userId: string) =>
+  listOpenOf(engine, { tenant: 'acme', userId });

@@ -1,13 +1,11 @@
 /** Requests as no client sends them: raw JSON-RPC over HTTP. */
-import type { Person } from './setup.ts';
+import type { Person } from '../protocols/pods.ts';
 
 export interface RpcReply {
   readonly status: number;
   readonly headers: Headers;
   /** The JSON-RPC messages of the reply, from JSON or from its events. */
   readonly messages: readonly RpcMessage[];
-  /** The id of the last event that had one. */
-  readonly lastId: string | undefined;
 }
 
 export interface RpcMessage {
@@ -59,9 +57,8 @@ export async function readReply(reply: Response): Promise<RpcReply> {
   const data = isStream
     ? lines.flatMap((line) => (line.startsWith('data: ') && line.length > 6 ? [line.slice(6)] : []))
     : [text].filter((one) => one !== '');
-  const ids = lines.flatMap((line) => (line.startsWith('id: ') ? [line.slice(4)] : []));
   const { status, headers } = reply;
-  return { status, headers, messages: data.map((one) => JSON.parse(one) as RpcMessage), lastId: ids.at(-1) };
+  return { status, headers, messages: data.map((one) => JSON.parse(one) as RpcMessage) };
 }
 
 export async function exchange(url: string, body: unknown, options?: RawOptions): Promise<RpcReply> {
@@ -80,12 +77,62 @@ export function initializeMessage(capabilities: object = SHOWS_ALL, protocolVers
   };
 }
 
-/** Begins a session; returns the headers that name it. */
-export async function beginSession(url: string, { token }: Person, capabilities?: object) {
-  const { status, headers } = await exchange(url, initializeMessage(capabilities), { token });
-  if (status !== 200) throw new Error(`initialize: ${status}`);
-  return { 'mcp-session-id': headers.get('mcp-session-id') ?? '', 'mcp-protocol-version': '2025-11-25' };
+export interface RawSession {
+  readonly headers: { readonly 'mcp-session-id': string; readonly 'mcp-protocol-version': string };
+  /** Sends a message to a pod, and reads the reply to its end. */
+  exchange(url: string, body: unknown, options?: RawOptions): Promise<RpcReply>;
+  /** Calls the agent on a pod. */
+  call(url: string, id: string | number, message: string, more?: object): Promise<Response>;
+  /** Answers a question on a pod. */
+  answer(url: string, id: unknown, result: object): Promise<RpcReply>;
+  /** Continues a stream on a pod. */
+  resume(url: string, lastId: string): Promise<Response>;
 }
+
+/** Begins a session of a person on a pod; it exists on every pod. */
+export async function beginSession(
+  url: string,
+  { token }: Pick<Person, 'token'>,
+  capabilities?: object,
+): Promise<RawSession> {
+  const begun = await exchange(url, initializeMessage(capabilities), { token });
+  if (begun.status !== 200) throw new Error(`initialize: ${begun.status}`);
+  const headers = {
+    'mcp-session-id': begun.headers.get('mcp-session-id') ?? '',
+    'mcp-protocol-version': '2025-11-25',
+  };
+  const inSession = (options: RawOptions = {}) => ({
+    token,
+    ...options,
+    headers: { ...headers, ...options.headers },
+  });
+  return {
+    headers,
+    exchange: (pod, body, options) => exchange(pod, body, inSession(options)),
+    call: (pod, id, message, more) => send(pod, callMessage(id, message, more), inSession()),
+    answer: (pod, id, result) => exchange(pod, { jsonrpc: '2.0', id, result }, inSession()),
+    resume: (pod, lastId) =>
+      send(pod, undefined, inSession({ headers: { 'last-event-id': lastId }, method: 'GET' })),
+  };
+}
+
+/** Reads the events of a call until one contains the text, and leaves. */
+export async function readUntil(reply: Response, text: string): Promise<string> {
+  const reader = reply.body?.getReader();
+  let seen = '';
+  while (!seen.includes(text)) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) break;
+    seen += new TextDecoder().decode(value);
+  }
+  await reader?.cancel();
+  return seen;
+}
+
+export const errorOf = ({ messages }: Pick<RpcReply, 'messages'>) => messages.at(-1)?.error;
+
+/** The text of the result of a call. */
+export const textIn = (message: RpcMessage | undefined) => message?.result?.content?.[0]?.text;
 
 export function callMessage(id: string | number, message: string, more: object = {}) {
   return {
@@ -128,16 +175,28 @@ export function modern(
   };
 }
 
-/** A call of revision 2026-07-28. */
-export async function modernCall(
+/** A request of revision 2026-07-28, and its reply. */
+export function modernExchange(
   url: string,
   { token }: Pick<Person, 'token'>,
+  { body, headers }: { readonly body: object; readonly headers: Readonly<Record<string, string>> },
+  more: Readonly<Record<string, string>> = {},
+): Promise<RpcReply> {
+  return exchange(url, body, { token, headers: { ...headers, ...more } });
+}
+
+/** A call of revision 2026-07-28, with the parts of its result that most tests read. */
+export async function modernCall(
+  url: string,
+  person: Pick<Person, 'token'>,
   message: string,
   more: Readonly<Record<string, unknown>> = {},
   capabilities?: object,
 ) {
   const params = { name: 'helper', arguments: { message }, ...more };
-  const { body, headers } = modern('tools/call', params, capabilities);
-  const reply = await exchange(url, body, { token, headers });
-  return { ...reply, message: reply.messages.at(-1) };
+  const reply = await modernExchange(url, person, modern('tools/call', params, capabilities));
+  const last = reply.messages.at(-1);
+  const { inputRequests, requestState } = last?.result ?? {};
+  const [id = ''] = Object.keys(inputRequests ?? {});
+  return { ...reply, message: last, result: last?.result, text: textIn(last), id, requestState };
 }

@@ -1,71 +1,54 @@
 /** A Parley whose agent delegates to an agent of another Parley, which runs on two pods behind random routing. */
-import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { asTask, say, stateOf, textOf } from '../../harness/a2a/messages.ts';
+import { stateOf, tasksOf, textOf } from '../../harness/a2a/messages.ts';
+import { presenting, type RemotePodOptions, remotePodsInFile } from '../../harness/a2a/remote-site.ts';
+import { type A2aSite, a2aSurface, openA2aSite, openClient } from '../../harness/a2a/setup.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { createRoundRobin } from '../../harness/http/round-robin.ts';
 import {
   answer,
-  openRemotePod,
+  answerText,
   outcomeOf,
+  questionId,
   questions,
-  type RemotePodOptions,
-  startHandingModel,
-} from '../../harness/a2a/remote-site.ts';
-import { type A2aSite, openA2aSite, openClient, PAGE_URL, serve } from '../../harness/a2a/setup.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
-import { createRoundRobin } from '../../harness/http/round-robin.ts';
+} from '../../harness/protocols/delegating-pod.ts';
+import { finishPage, PAGE_URL, serveOn } from '../../harness/protocols/pods.ts';
 import { listOpen, talk } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-let model: ScriptedModel;
+// Without an origin, a card names the host that its reader has called: the balancer.
+const settings = { origin: undefined as never };
+const remotePods = remotePodsInFile();
 let site: A2aSite;
 let balancer: Awaited<ReturnType<typeof createRoundRobin>>;
 beforeAll(async () => {
-  // Without an origin, a card names the host that its reader has called: the balancer.
-  const settings = { origin: undefined as never };
-  [model, site] = await Promise.all([startHandingModel(), openA2aSite({ settings })]);
+  site = await openA2aSite({ settings });
   const targets = site.pods.map(({ url }, index) => ({ name: `pod-${index}`, url }));
   balancer = await createRoundRobin({ targets, pick: 'random', healthPath: false });
 });
 afterAll(async () => {
   await balancer.close();
   await site.stop();
-  await model.stop();
 });
 
 /** A pod of the calling Parley. Its person has the same ids in both. */
-function open(agent: 'helper' | 'speaker', more: Partial<RemotePodOptions> = {}) {
-  const backend = createMemoryBackend(ROOMY);
+function open(agent: 'helper' | 'speaker') {
   const conversation = talk();
   const { tenant, userId } = conversation;
-  const isKey = agent === 'speaker';
-  const pod = openRemotePod({
-    model,
-    backend,
+  const headers = { Authorization: `Bearer ${tenant}/${userId}` };
+  const options: RemotePodOptions = {
+    backend: remotePods.openBackend(),
     cardUrl: `${balancer.url}/run/a2a/${agent}/`,
-    entry: isKey
-      ? `, credentialScope: project, headersFromEnv: { Authorization: KEY }, userHeader: Parley-User, userTenant: ${tenant}`
-      : ', credentialScope: user, connector: other',
+    entry:
+      agent === 'speaker'
+        ? `, credentialScope: project, headersFromEnv: { Authorization: KEY }, userHeader: Parley-User, userTenant: ${tenant}`
+        : ', credentialScope: user, connector: other',
     file: 'connectors:\n  other: { type: api_key, title: Other, instructions: Ask them. }\n',
     env: { KEY: `Bearer key/${tenant}` },
-    credentials: {
-      present: async () => ({
-        type: 'presented',
-        headers: { Authorization: `Bearer ${tenant}/${userId}` },
-        version: 1,
-      }),
-      refused: async () => undefined,
-      promote: async () => undefined,
-      completeOpen: async () => undefined,
-    },
-    ...more,
-  });
-  onTestFinished(async () => {
-    await pod.close();
-    await backend.close();
-  });
-  const remotely = () => listOpen(site.pods[0]?.engine as never, conversation);
-  return { pod, conversation, remotely };
+    credentials: presenting(async () => ({ type: 'presented', headers, version: 1 })),
+  };
+  const remotely = () => listOpen(site.pods[0].engine, conversation);
+  return { pod: remotePods.openPod(options), conversation, remotely };
 }
 
 describe('a Parley that calls another one', () => {
@@ -85,11 +68,9 @@ describe('a Parley that calls another one', () => {
       await waitUntil(async () => (await remotely()).length === 1, {
         what: 'one answer at the other Parley',
       });
-      const text = asked.find(({ id }) => id !== trip?.id);
-      await answer(pod, begun, text?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+      await answerText(pod, begun, 'red');
       const outcome = await outcomeOf(pod, begun);
-      expect(outcome).toContain('"seat":"aisle"');
-      expect(outcome).toContain('red');
+      for (const heard of ['"seat":"aisle"', 'red']) expect(outcome).toContain(heard);
     },
   );
 
@@ -100,16 +81,9 @@ describe('a Parley that calls another one', () => {
     await questions(pod, begun);
     const [there] = await remotely();
     const { streamRequestId = '' } = there?.definition ?? {};
-    const delegated = await site.pods[0]?.backend.runs.read({ ...conversation, streamRequestId });
-    expect(delegated?.run?.support.hops).toBe(3);
-    const engine = site.pods[1]?.engine;
-    const { tenant, userId } = conversation;
-    await engine?.answer({
-      caller: { kind: 'user', tenant, userId },
-      id: there?.id ?? '',
-      response: { action: 'accept', content: { answer: 'green' } },
-      surface: 'test',
-    });
+    const delegated = await site.pods[0].backend.runs.read({ ...conversation, streamRequestId });
+    expect(delegated.run?.support.hops).toBe(3);
+    await answerQuestion(site.pods[1].engine, conversation, there?.id ?? '', 'accept', { answer: 'green' });
     expect(await outcomeOf(pod, begun)).toContain('green');
     expect(await questions(pod, begun, 0)).toEqual([]);
   });
@@ -117,20 +91,17 @@ describe('a Parley that calls another one', () => {
   it('is auth-required itself while its agent waits for a page [A2A-25]', async () => {
     const { pod, conversation, remotely } = open('helper');
     const { tenant, userId } = conversation;
-    const { server, pod: surface } = await serve(pod, { origin: undefined as never }, {});
-    onTestFinished(() => void server.close());
-    const client = await openClient({ pods: [surface] }, { token: `${tenant}/${userId}` });
-    const sent = await asTask(client.sendMessage(say('page')));
+    const served = await serveOn(pod, { surfaceOf: a2aSurface(settings) });
+    onTestFinished(served.stop);
+    const tasks = tasksOf(await openClient({ pods: [served] }, { token: `${tenant}/${userId}` }));
+    const sent = await tasks.send('page');
     expect(stateOf(sent)).toBe('AUTH_REQUIRED');
     expect(JSON.stringify(sent.status?.message)).toContain(PAGE_URL);
-    const [here] = await questions(pod, { conversation });
-    await answer(pod, { conversation }, here?.id ?? '', { action: 'accept' });
-    const [there] = await remotely();
-    const caller = { kind: 'service', tenant } as const;
-    await site.pods[0]?.engine.complete({ caller, id: there?.id ?? '', surface: 'test' });
+    await answer(pod, { conversation }, await questionId(pod, { conversation }), { action: 'accept' });
+    await finishPage(site.pods[0].engine, conversation, (await remotely())[0]?.id ?? '');
     const ended = await waitUntil(
       async () => {
-        const task = await client.getTask({ id: sent.id, tenant: '' });
+        const task = await tasks.get(sent.id);
         return stateOf(task) === 'COMPLETED' && task;
       },
       { what: 'the end of both tasks' },

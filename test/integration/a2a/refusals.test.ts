@@ -8,17 +8,14 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { a2aSigningKeyOf } from '@parley/shared/runtime/a2a/env';
 import type { Env } from '@parley/shared/runtime/env';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { asTask, say } from '../../harness/a2a/messages.ts';
-import {
-  type A2aSite,
-  BODY_BYTES_MAX,
-  fetchAny,
-  newPerson,
-  openA2aSite,
-  openClient,
-  type Person,
-} from '../../harness/a2a/setup.ts';
+import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
+import type { A2aDeps } from '../../../services/api/src/surfaces/a2a/deps.ts';
+import { tasksOf } from '../../harness/a2a/messages.ts';
+import { type A2aSite, a2aSurface, fetchAny, openA2aSite, openClient } from '../../harness/a2a/setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { newPerson, type Person, serveOn } from '../../harness/protocols/pods.ts';
+import { BODY_BYTES_MAX } from '../../harness/protocols/served.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 
 interface QuestionPart {
   readonly elicitationId: string;
@@ -72,45 +69,56 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
+/** One of the pods with other settings of its surface. */
+async function openOther(settings: Partial<A2aDeps>, budgets: Partial<CallLimitSettings> = {}) {
+  const served = await serveOn(site.pods[0], { surfaceOf: a2aSurface(settings), budgets });
+  onTestFinished(served.stop);
+  return { pods: [served] };
+}
+
+interface Call extends RequestInit {
+  readonly token?: string;
+  readonly user?: string;
+  readonly headers?: Record<string, string>;
+}
+
 async function call(
   path: string,
-  {
-    token,
-    user,
-    headers = {},
-    ...init
-  }: RequestInit & { token?: string; user?: string; headers?: Record<string, string> } = {},
+  { token, user, headers, ...init }: Call = {},
+  at: Parameters<typeof fetchAny>[0] = site,
 ): Promise<Reply> {
-  const url = `http://any${path}`;
-  const reply = await fetchAny(
-    site,
-    token,
-    user,
-  )(url, {
-    ...init,
-    headers: { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers },
-  });
+  const all = { 'content-type': 'application/json', 'a2a-version': '1.0', ...headers };
+  const reply = await fetchAny(at, token, user)(`http://any${path}`, { ...init, headers: all });
   return { status: reply.status, headers: reply.headers, body: JSON.parse((await reply.text()) || '{}') };
 }
 
 function rpc(
-  caller: { token?: string; user?: string; headers?: Record<string, string> },
+  caller: Call,
   method: string,
   params: object,
   agent = 'helper',
+  at?: Parameters<typeof fetchAny>[0],
 ): Promise<Reply> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params });
-  return call(`/run/a2a/${agent}`, { ...caller, method: 'POST', body });
+  return call(`/run/a2a/${agent}`, { ...caller, method: 'POST', body }, at);
 }
+
+const codeOf = ({ body }: Reply) => body.error?.code;
 
 const message = (text: string, more: object = {}) => ({
   message: { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text }], ...more },
 });
 
-async function asked(person: Person, agent = 'helper', more: { user?: string } = {}): Promise<SentTask> {
-  return (await rpc({ token: person.token, ...more }, 'SendMessage', message('text'), agent)).body.result
-    .task;
+const send = (caller: Call, text: string, more: object = {}, agent?: string) =>
+  rpc(caller, 'SendMessage', message(text, more), agent);
+
+async function asked(person: Person): Promise<SentTask> {
+  return (await send(person, 'text')).body.result.task;
 }
+
+/** The state of a task as its person sees it now. */
+const statusOf = async (person: Person, id: string) =>
+  (await rpc(person, 'GetTask', { id })).body.result.status;
 
 const NOT_FOUND = -32001;
 const UNSUPPORTED = -32004;
@@ -118,39 +126,39 @@ const INVALID_PARAMS = -32602;
 
 describe('a call that is refused', () => {
   it('needs a valid token, and says where it fails by 401 and a challenge [A2A-40]', async () => {
-    for (const token of [undefined, 'nonsense']) {
-      const reply = await rpc(token === undefined ? {} : { token }, 'GetTask', { id: 'x' });
+    for (const caller of [{}, { token: 'nonsense' }]) {
+      const reply = await rpc(caller, 'GetTask', { id: 'x' });
       expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
-      expect((await call('/run/a2a/helper/tasks/x', token === undefined ? {} : { token })).status).toBe(401);
+      expect((await call('/run/a2a/helper/tasks/x', caller)).status).toBe(401);
     }
   });
 
   it('knows no task of another user, of another agent or of nobody, and tells them not apart [A2A-07 A2A-08 A2A-32]', async () => {
     const [owner, other] = [newPerson(), newPerson()];
-    const task = await asked(owner);
+    const { id } = await asked(owner);
     const replies = [
-      await rpc({ token: other.token }, 'GetTask', { id: task.id }),
-      await rpc({ token: `${owner.tenant}/somebody-else` }, 'CancelTask', { id: task.id }),
-      await rpc({ token: owner.token }, 'GetTask', { id: task.id }, 'speaker'),
-      await rpc({ token: owner.token }, 'GetTask', { id: 'sr_nobody' }),
-      await rpc({ token: owner.token }, 'GetTask', { id: '../secret' }),
-      await rpc({ token: other.token }, 'SendMessage', message('green', { taskId: task.id })),
-      await rpc({ token: other.token }, 'SubscribeToTask', { id: task.id }),
-      await rpc({ token: other.token }, 'ListTaskPushNotificationConfigs', { taskId: task.id }),
+      await rpc(other, 'GetTask', { id }),
+      await rpc({ token: `${owner.tenant}/somebody-else` }, 'CancelTask', { id }),
+      await rpc(owner, 'GetTask', { id }, 'speaker'),
+      await rpc(owner, 'GetTask', { id: 'sr_nobody' }),
+      await rpc(owner, 'GetTask', { id: '../secret' }),
+      await send(other, 'green', { taskId: id }),
+      await rpc(other, 'SubscribeToTask', { id }),
+      await rpc(other, 'ListTaskPushNotificationConfigs', { taskId: id }),
     ];
     for (const { body } of replies)
       expect(body.error).toEqual({ ...replies[0]?.body.error, code: NOT_FOUND });
-    const rest = await call(`/run/a2a/helper/tasks/${task.id}`, { token: other.token });
+    const rest = await call(`/run/a2a/helper/tasks/${id}`, other);
     expect([rest.status, JSON.stringify(rest.body)]).toEqual([404, expect.not.stringContaining('colour')]);
   });
 
   it('knows no context of another user: a message that names it begins a context of the caller', async () => {
     const [owner, other] = [newPerson(), newPerson()];
     const contextId = `ctx-${randomUUID()}`;
-    await rpc(owner, 'SendMessage', message('the secret of the owner', { contextId }));
-    const told = await rpc(owner, 'SendMessage', message('before', { contextId }));
+    await send(owner, 'the secret of the owner', { contextId });
+    const told = await send(owner, 'before', { contextId });
     expect(JSON.stringify(told.body)).toContain('the secret of the owner');
-    const { body } = await rpc(other, 'SendMessage', message('before', { contextId }));
+    const { body } = await send(other, 'before', { contextId });
     expect(body.result.task.artifacts).toMatchObject([{ parts: [{ text: 'Before: []' }] }]);
     const { tasks } = (await rpc(other, 'ListTasks', { contextId })).body.result;
     expect(tasks.map(({ id }) => id)).toEqual([body.result.task.id]);
@@ -158,73 +166,52 @@ describe('a call that is refused', () => {
 
   it('refuses a context that is not the task’s, or none that can be, and a late answer [A2A-10 A2A-12]', async () => {
     const person = newPerson();
-    const task = await asked(person);
-    const wrong = await rpc(person, 'SendMessage', message('green', { taskId: task.id, contextId: 'other' }));
-    expect(wrong.body.error?.code).toBe(INVALID_PARAMS);
-    expect((await rpc(person, 'SendMessage', message('hi', { contextId: 'a b' }))).body.error?.code).toBe(
-      INVALID_PARAMS,
-    );
-    await rpc(person, 'SendMessage', message('green', { taskId: task.id }));
-    const late = await rpc(person, 'SendMessage', message('blue', { taskId: task.id }));
-    expect(late.body.error?.code).toBe(UNSUPPORTED);
+    const { id: taskId } = await asked(person);
+    expect(codeOf(await send(person, 'green', { taskId, contextId: 'other' }))).toBe(INVALID_PARAMS);
+    expect(codeOf(await send(person, 'hi', { contextId: 'a b' }))).toBe(INVALID_PARAMS);
+    await send(person, 'green', { taskId });
+    expect(codeOf(await send(person, 'blue', { taskId }))).toBe(UNSUPPORTED);
   });
 
   it('refuses versions that it does not speak, also where HTTP+JSON names none [A2A-33]', async () => {
     const { token } = newPerson();
-    const newer = await rpc({ token, headers: { 'a2a-version': '9.0' } }, 'GetTask', { id: 'x' });
-    expect(newer.body.error?.code).toBe(-32009);
+    expect(codeOf(await rpc({ token, headers: { 'a2a-version': '9.0' } }, 'GetTask', { id: 'x' }))).toBe(
+      -32009,
+    );
     const rest = await call('/run/a2a/helper/tasks', { token, headers: { 'a2a-version': '' } });
     expect(rest.status).toBe(400);
   });
 
   it('ignores extensions that it does not know, and confirms the one that it does', async () => {
-    const { token } = newPerson();
-    const extensions = `https://example.com/other, ${ELICITATION_EXTENSION}`;
-    const reply = await rpc(
-      { token, headers: { 'a2a-extensions': extensions } },
-      'SendMessage',
-      message('hi'),
-    );
+    const headers = { 'a2a-extensions': `https://example.com/other, ${ELICITATION_EXTENSION}` };
+    const reply = await send({ ...newPerson(), headers }, 'hi');
     expect(reply.headers.get('a2a-extensions')).toBe(ELICITATION_EXTENSION);
   });
 
   it('refuses parts that are too large, of other kinds, and answers that are none', async () => {
-    const { token } = newPerson();
-    const large = await rpc({ token }, 'SendMessage', message('x'.repeat(BODY_BYTES_MAX)));
-    expect([large.status, large.body.error?.code]).toEqual([413, -32600]);
-    const body = JSON.stringify(message('x'.repeat(BODY_BYTES_MAX)));
-    const rest = await call('/run/a2a/helper/message:send', { token, method: 'POST', body });
-    expect([rest.status, rest.body.error]).toMatchObject([413, { status: 'INVALID_ARGUMENT' }]);
-    const file = message('', { parts: [{ url: 'https://example.com/file', mediaType: 'image/png' }] });
-    expect((await rpc({ token }, 'SendMessage', file)).body.error?.code).toBe(-32005);
     const person = newPerson();
+    const large = await send(person, 'x'.repeat(BODY_BYTES_MAX));
+    expect([large.status, codeOf(large)]).toEqual([413, -32600]);
+    const body = JSON.stringify(message('x'.repeat(BODY_BYTES_MAX)));
+    const rest = await call('/run/a2a/helper/message:send', { ...person, method: 'POST', body });
+    expect([rest.status, rest.body.error]).toMatchObject([413, { status: 'INVALID_ARGUMENT' }]);
+    const file = { url: 'https://example.com/file', mediaType: 'image/png' };
+    expect(codeOf(await send(person, '', { parts: [file] }))).toBe(-32005);
     const task = await asked(person);
-    const data = {
-      type: 'elicitation-response',
-      elicitationId: 'el_0000000000000000000000',
-      action: 'accept',
+    const answer = (elicitationId: string, content?: object) => {
+      const data = { type: 'elicitation-response', elicitationId, action: 'accept', content };
+      return send(person, '', { taskId: task.id, parts: [{ data }] });
     };
-    const foreign = message('', { taskId: task.id, parts: [{ data }] });
-    expect((await rpc(person, 'SendMessage', foreign)).body.error?.code).toBe(NOT_FOUND);
-    const { elicitationId } = questionOf(task.status);
-    const answer = { ...data, elicitationId, content: { answer: 7 } };
-    const wrong = await rpc(
-      person,
-      'SendMessage',
-      message('', { taskId: task.id, parts: [{ data: answer }] }),
-    );
-    expect([wrong.body.error?.code, wrong.body.error?.message]).toEqual([
-      INVALID_PARAMS,
-      expect.stringMatching(/answer/),
-    ]);
-    const open = await rpc(person, 'GetTask', { id: task.id });
-    expect(open.body.result.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+    expect(codeOf(await answer('el_0000000000000000000000'))).toBe(NOT_FOUND);
+    const { error } = (await answer(questionOf(task.status).elicitationId, { answer: 7 })).body;
+    expect(error).toMatchObject({ code: INVALID_PARAMS, message: expect.stringMatching(/answer/) });
+    expect((await statusOf(person, task.id)).state).toBe('TASK_STATE_INPUT_REQUIRED');
   });
 });
 
 it('a list reads the feeds of its page only, and leaves artifacts out unless they are asked for', async () => {
   const person = newPerson();
-  for (const text of ['one', 'two', 'three']) await rpc(person, 'SendMessage', message(text));
+  for (const text of ['one', 'two', 'three']) await send(person, text);
   const reads = site.pods.map(({ engine }) => vi.spyOn(engine, 'replayItems'));
   const page = await rpc(person, 'ListTasks', { pageSize: 1 });
   const whole = await rpc(person, 'ListTasks', { pageSize: 1, includeArtifacts: true });
@@ -240,7 +227,7 @@ it('a list reads the feeds of its page only, and leaves artifacts out unless the
 
 it('a plain answer that is sent again answers the same question, not the next one', async () => {
   const person = newPerson();
-  const { task } = (await rpc(person, 'SendMessage', message('twice'))).body.result;
+  const { task } = (await send(person, 'twice')).body.result;
   const reply = message('green', { taskId: task.id, messageId: 'no reference id' });
   const lost = site.pods.map(({ engine }) => {
     const answer = engine.answer;
@@ -251,120 +238,108 @@ it('a plain answer that is sent again answers the same question, not the next on
   });
   expect((await rpc(person, 'SendMessage', reply)).status).toBe(503);
   for (const spy of lost) spy.mockRestore();
-  const read = async () => (await rpc(person, 'GetTask', { id: task.id })).body.result.status;
   const textOf = ({ message: asking }: SentStatus) => JSON.stringify(asking?.parts ?? []);
-  await expect.poll(async () => textOf(await read())).toContain('Which colour?');
-  const again = (await rpc(person, 'SendMessage', reply)).body.result.task;
-  expect([again.status.state, textOf(again.status)]).toEqual([
+  await expect.poll(async () => textOf(await statusOf(person, task.id))).toContain('Which colour?');
+  const again = (await rpc(person, 'SendMessage', reply)).body.result.task.status;
+  expect([again.state, textOf(again)]).toEqual([
     'TASK_STATE_INPUT_REQUIRED',
     expect.stringContaining('Which colour?'),
   ]);
-  const other = message('blue', { taskId: task.id, messageId: 'no reference id' });
-  expect((await rpc(person, 'SendMessage', other)).body.error?.code).toBe(INVALID_PARAMS);
-  expect((await read()).state).toBe('TASK_STATE_INPUT_REQUIRED');
+  const other = await send(person, 'blue', { taskId: task.id, messageId: 'no reference id' });
+  expect(codeOf(other)).toBe(INVALID_PARAMS);
+  expect((await statusOf(person, task.id)).state).toBe('TASK_STATE_INPUT_REQUIRED');
 });
 
 describe('a call that waits for its task', () => {
-  let bounded: A2aSite;
-  beforeAll(async () => {
-    bounded = await openA2aSite({ settings: { waitMs: 300 }, budgets: { userStreams: 1 } });
+  it('replies with the task as it is after a while', async () => {
+    const impatient = await openOther({ waitMs: 300 });
+    const { body } = await rpc(newPerson(), 'SendMessage', message('slow'), 'helper', impatient);
+    expect(body.result.task.status.state).toBe('TASK_STATE_WORKING');
   });
-  afterAll(() => bounded?.stop());
 
-  it('replies with the task as it is after a while, and takes a place of the streams of its person', async () => {
+  it('takes a place of the streams of its person', async () => {
     const person = newPerson();
-    const send = async (text: string) => {
-      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendMessage', params: message(text) });
-      const headers = { 'content-type': 'application/json', 'a2a-version': '1.0' };
-      const reply = await fetchAny(bounded, person.token)('http://any/run/a2a/helper', {
-        method: 'POST',
-        body,
-        headers,
-      });
-      return { status: reply.status, body: (await reply.json()) as Reply['body'] };
-    };
-    const replies = await Promise.all([send('slow'), send('slow')]);
-    expect(replies.map(({ status }) => status).sort()).toEqual([200, 429]);
-    const [served] = replies.filter(({ status }) => status === 200);
-    expect(served?.body.result.task.status.state).toBe('TASK_STATE_WORKING');
+    const bounded = await openOther({}, { userStreams: 1 });
+    const sendSlow = () => rpc(person, 'SendMessage', message('slow'), 'helper', bounded);
+    const waiting = sendSlow();
+    const tasks = tasksOf(await openClient(site, person));
+    const [task] = await waitUntil(
+      async () => {
+        const working = (await tasks.list()).tasks;
+        return working.length > 0 && working;
+      },
+      { what: 'the task to work' },
+    );
+    expect((await sendSlow()).status).toBe(429);
+    await tasks.cancel(task?.id ?? '');
+    expect((await waiting).body.result.task.status.state).toBe('TASK_STATE_CANCELED');
   });
 });
 
 describe('a service key that speaks for a person', () => {
-  const caller = (person: Person) => ({ token: `key/${person.tenant}`, user: person.userId });
+  const keyOf = ({ tenant, userId }: Person) => ({ token: `key/${tenant}`, user: userId });
 
   it('names the person, and answers only where the agent allows it; the record says who did', async () => {
     const person = newPerson();
-    expect((await rpc({ token: `key/${person.tenant}` }, 'SendMessage', message('hi'))).status).toBe(403);
-    const { body } = await rpc(caller(person), 'SendMessage', message('text'), 'speaker');
-    const done = await rpc(
-      caller(person),
-      'SendMessage',
-      message('green', { taskId: body.result.task.id }),
-      'speaker',
-    );
+    expect((await send({ token: `key/${person.tenant}` }, 'hi')).status).toBe(403);
+    const { body } = await send(keyOf(person), 'text', {}, 'speaker');
+    const done = await send(keyOf(person), 'green', { taskId: body.result.task.id }, 'speaker');
     expect(done.body.result.task.status.state).toBe('TASK_STATE_COMPLETED');
-    const { rows } = (await site.pods[0]?.engine.list({
-      owner: { tenant: person.tenant, userId: person.userId },
-      statuses: ['accepted'],
-      limit: 5,
-    })) ?? { rows: [] };
+    const { tenant, userId } = person;
+    const page = { owner: { tenant, userId }, statuses: ['accepted'], limit: 5 } as const;
+    const { rows } = await site.pods[0].engine.list(page);
     expect(rows.map(({ settlement }) => settlement?.surface)).toEqual(['a2a-caller']);
   });
 
   it('is given the page of the person for a form that only they may answer, and cannot answer it [A2A-20 A2A-29]', async () => {
     const person = newPerson();
-    const { body } = await rpc(caller(person), 'SendMessage', message('text'));
-    const { task } = body.result;
+    const { task } = (await send(keyOf(person), 'text')).body.result;
     expect(task.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
     const question = questionOf(task.status);
     expect([question.mode, question.requestedSchema]).toEqual(['url', undefined]);
-    const answer = await rpc(caller(person), 'SendMessage', message('green', { taskId: task.id }));
-    expect(answer.status).toBe(403);
-    expect((await rpc(person, 'GetTask', { id: task.id })).body.result.status.state).toBe(
-      'TASK_STATE_INPUT_REQUIRED',
-    );
+    expect((await send(keyOf(person), 'green', { taskId: task.id })).status).toBe(403);
+    expect((await statusOf(person, task.id)).state).toBe('TASK_STATE_INPUT_REQUIRED');
   });
 });
 
-/** A receiver of pushes, which replies 204. */
-async function openReceiver() {
+/** A receiver of pushes, which replies 500 to the first ones and 204 to the others. */
+async function openReceiver(refusals = 0) {
   const received: { headers: IncomingHttpHeaders; text: string }[] = [];
+  let left = refusals;
   const server = createServer(async (req, res) => {
     let text = '';
     for await (const chunk of req) text += chunk;
-    received.push({ headers: req.headers, text });
-    res.writeHead(204).end();
+    left -= 1;
+    if (left < 0) received.push({ headers: req.headers, text });
+    res.writeHead(left < 0 ? 204 : 500).end();
   });
   onTestFinished(() => void server.close());
-  return { received, url: `http://127.0.0.1:${await listenOnFreePort(server)}/push` };
+  const bodies = () => received.map(({ text }) => JSON.parse(text));
+  return { received, bodies, url: `http://127.0.0.1:${await listenOnFreePort(server)}/push` };
 }
 
 describe('push notifications', () => {
+  const authentication = { scheme: 'Bearer', credentials: 'a-secret-of-the-receiver' };
+  const SENT_HEADERS = {
+    'content-type': expect.stringMatching(/json/),
+    'x-a2a-notification-token': 'task-token',
+    authorization: 'Bearer a-secret-of-the-receiver',
+  };
+
   it('have the bodies of 0.3 for a client of 0.3, in the order of the states', async () => {
-    const person = newPerson();
-    const { received, url } = await openReceiver();
-    const client = await openClient(site, { binding: 'JSONRPC 0.3', token: person.token });
-    const task = await asTask(client.sendMessage(say('text')));
-    await client.createTaskPushNotificationConfig({
-      tenant: '',
-      taskId: task.id,
-      id: 'legacy',
-      url,
-      token: 'task-token',
-      authentication: { scheme: 'Bearer', credentials: 'secret' },
-    });
-    await client.sendMessage(say('green', { taskId: task.id }));
-    const bodies = () => received.map(({ text }) => JSON.parse(text));
+    const { received, bodies, url } = await openReceiver();
+    const client = await openClient(site, { binding: 'JSONRPC 0.3', ...newPerson() });
+    const { send: sendText } = tasksOf(client);
+    const { id: taskId, contextId } = await sendText('text');
+    const config = { tenant: '', taskId, id: 'legacy', url, token: 'task-token', authentication };
+    await client.createTaskPushNotificationConfig(config);
+    await sendText('green', { taskId });
     const states = () => bodies().flatMap(({ status }) => status?.state ?? []);
-    await expect.poll(states, { timeout: 20_000 }).toContain('completed');
+    await expect.poll(states).toContain('completed');
     expect([...new Set(states())]).toEqual(['submitted', 'working', 'input-required', 'completed']);
-    expect(bodies()[0]).toMatchObject({ kind: 'task', id: task.id, contextId: task.contextId });
-    for (const body of bodies().slice(1))
-      expect(body).toMatchObject({
-        kind: expect.stringMatching(/^(?:status|artifact)-update$/),
-        taskId: task.id,
-      });
+    expect(bodies()[0]).toMatchObject({ kind: 'task', id: taskId, contextId });
+    const kind = expect.stringMatching(/^(?:status|artifact)-update$/);
+    for (const body of bodies().slice(1)) expect(body).toMatchObject({ kind, taskId });
     const asking = bodies().find(({ status }) => status?.state === 'input-required');
     expect(asking.status.message).toMatchObject({
       kind: 'message',
@@ -373,57 +348,29 @@ describe('push notifications', () => {
         { kind: 'data', data: { type: 'elicitation' } },
       ],
     });
-    expect(received[0]?.headers).toMatchObject({
-      'content-type': 'application/json',
-      'x-a2a-notification-token': 'task-token',
-      authorization: 'Bearer secret',
-    });
+    expect(received[0]?.headers).toMatchObject(SENT_HEADERS);
   });
 
   it('deliver the states that every reader sees, in order, with the credentials, and again after a failure [A2A-34]', async () => {
     const person = newPerson();
-    const received: { headers: IncomingHttpHeaders; body: Push }[] = [];
-    let refusals = 1;
-    const receiver = createServer(async (req, res) => {
-      let text = '';
-      for await (const chunk of req) text += chunk;
-      if (refusals > 0) {
-        refusals -= 1;
-        res.writeHead(500).end();
-        return;
-      }
-      received.push({ headers: req.headers, body: JSON.parse(text) });
-      res.writeHead(204).end();
-    });
-    const url = `http://127.0.0.1:${await listenOnFreePort(receiver)}/push`;
-    try {
-      const authentication = { scheme: 'Bearer', credentials: 'a-secret-of-the-receiver' };
-      const config = { url, token: 'task-token', authentication };
-      const sent = { ...message('text'), configuration: { taskPushNotificationConfig: config } };
-      const { body } = await rpc(person, 'SendMessage', sent);
-      const { id } = body.result.task;
-      await rpc(person, 'SendMessage', message('green', { taskId: id }));
-      const states = () =>
-        received.flatMap(
-          ({ body: one }) => (one.task ?? one.statusUpdate)?.status.state.slice('TASK_STATE_'.length) ?? [],
-        );
-      await expect.poll(states, { timeout: 20_000 }).toContain('COMPLETED');
-      expect(states()).toEqual(['SUBMITTED', 'WORKING', 'INPUT_REQUIRED', 'WORKING', 'COMPLETED']);
-      expect(received[0]?.headers).toMatchObject({
-        authorization: 'Bearer a-secret-of-the-receiver',
-        'x-a2a-notification-token': 'task-token',
-      });
-      const configs = await rpc(person, 'ListTaskPushNotificationConfigs', { taskId: id });
-      expect(configs.body.result.configs).toMatchObject([{ url, taskId: id }]);
-      expect(JSON.stringify(configs.body)).not.toMatch(/a-secret-of-the-receiver|task-token/);
-      const configId = configs.body.result.configs[0]?.id;
-      const gone = { method: 'DELETE', token: person.token };
-      expect(
-        (await call(`/run/a2a/helper/tasks/${id}/pushNotificationConfigs/${configId}`, gone)).status,
-      ).toBe(204);
-    } finally {
-      receiver.close();
-    }
+    const { received, bodies, url } = await openReceiver(1);
+    const config = { url, token: 'task-token', authentication };
+    const first = { ...message('text'), configuration: { taskPushNotificationConfig: config } };
+    const { id } = (await rpc(person, 'SendMessage', first)).body.result.task;
+    await send(person, 'green', { taskId: id });
+    const states = () =>
+      bodies().flatMap(
+        ({ task, statusUpdate }: Push) =>
+          (task ?? statusUpdate)?.status.state.replace('TASK_STATE_', '') ?? [],
+      );
+    await expect.poll(states).toContain('COMPLETED');
+    expect(states()).toEqual(['SUBMITTED', 'WORKING', 'INPUT_REQUIRED', 'WORKING', 'COMPLETED']);
+    expect(received[0]?.headers).toMatchObject(SENT_HEADERS);
+    const { body } = await rpc(person, 'ListTaskPushNotificationConfigs', { taskId: id });
+    expect(body.result.configs).toMatchObject([{ url, taskId: id }]);
+    expect(JSON.stringify(body)).not.toMatch(/a-secret-of-the-receiver|task-token/);
+    const path = `/run/a2a/helper/tasks/${id}/pushNotificationConfigs/${body.result.configs[0]?.id}`;
+    expect((await call(path, { ...person, method: 'DELETE' })).status).toBe(204);
   });
 
   it('keep one configuration for each id, that of the task by default, and are refused before a message has an effect', async () => {
@@ -437,7 +384,7 @@ describe('push notifications', () => {
     const known = received.length;
     expect((await put({ token: 'another' })).body.result.id).toBe(task.id);
     for (const id of ['a', 'b', 'c', 'd']) await put({ id });
-    expect((await put({ id: 'e' })).body.error?.code).toBe(INVALID_PARAMS);
+    expect(codeOf(await put({ id: 'e' }))).toBe(INVALID_PARAMS);
     // The four new ones get what there is; the one that was replaced has it.
     await expect.poll(() => received.length).toBe(known * 5);
     expect(received.filter(({ headers }) => headers['x-a2a-notification-token'] === 'another')).toEqual([]);
@@ -447,8 +394,8 @@ describe('push notifications', () => {
         configuration: { taskPushNotificationConfig: config },
       });
     for (const config of [{ url: 'https://10.0.0.1/x' }, { url, id: 'e' }])
-      expect((await sendWith(config, { taskId: task.id })).body.error?.code).toBe(INVALID_PARAMS);
-    expect((await sendWith({ url: 'https://10.0.0.1/x' })).body.error?.code).toBe(INVALID_PARAMS);
+      expect(codeOf(await sendWith(config, { taskId: task.id }))).toBe(INVALID_PARAMS);
+    expect(codeOf(await sendWith({ url: 'https://10.0.0.1/x' }))).toBe(INVALID_PARAMS);
     const { tasks } = (await rpc(person, 'ListTasks', {})).body.result;
     expect(tasks.map(({ status }) => status.state)).toEqual(['TASK_STATE_INPUT_REQUIRED']);
   });
@@ -464,71 +411,53 @@ describe('push notifications', () => {
       'https://user:pw@example.com/',
     ]) {
       const reply = await rpc(person, 'CreateTaskPushNotificationConfig', { taskId: id, url });
-      expect(reply.body.error?.code, url).toBe(INVALID_PARAMS);
+      expect(codeOf(reply), url).toBe(INVALID_PARAMS);
     }
   });
 });
 
 it('the card names what it offers, for each version; nobody needs a token for it', async () => {
   const card = await call('/.well-known/agent-card.json');
-  expect(card.body).toMatchObject({
-    name: 'Helper',
-    capabilities: { extensions: [{ uri: ELICITATION_EXTENSION }] },
-  });
+  const extensions = [{ uri: ELICITATION_EXTENSION }];
+  expect(card.body).toMatchObject({ name: 'Helper', capabilities: { extensions } });
   const legacy = await call('/run/a2a/speaker/.well-known/agent-card.json', {
     headers: { 'a2a-version': '' },
   });
   expect(legacy.body).toMatchObject({ name: 'Speaker', preferredTransport: 'JSONRPC' });
-  const etag = card.headers.get('etag') ?? '';
-  expect((await call('/.well-known/agent-card.json', { headers: { 'if-none-match': etag } })).status).toBe(
-    304,
-  );
+  const headers = { 'if-none-match': card.headers.get('etag') ?? '' };
+  expect((await call('/.well-known/agent-card.json', { headers })).status).toBe(304);
   expect((await call('/run/a2a/nobody/.well-known/agent-card.json')).status).toBe(404);
 });
 
-describe('a card that is signed', () => {
+it('a card that is signed is verified by the stock client, and refused once its address or a capability was changed', async () => {
+  vi.spyOn(console, 'debug').mockImplementation(() => undefined);
+  onTestFinished(() => void vi.restoreAllMocks());
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   const configured = a2aSigningKeyOf({ PARLEY_A2A_SIGNING_KEY: pem.replaceAll('\n', '\\n') } as Env);
-  let signed: A2aSite;
-  beforeAll(async () => {
-    if (configured === undefined) throw new Error('The key was not read.');
-    signed = await openA2aSite({ settings: { signer: { privateKey: configured } } });
-  });
-  afterAll(() => signed?.stop());
-
-  const card = (agent: string) => {
-    const [pod] = signed.pods;
-    const resolver = new DefaultAgentCardResolver({ fetchImpl: fetchAny(signed) });
-    return resolver.resolve(`${pod?.url}/run/a2a/${agent}/`);
-  };
-  /** The stock verification, with the keys that the signature names, each from a random pod. */
+  if (configured === undefined) throw new Error('The key was not read.');
+  const signed = await openOther({ signer: { privateKey: configured } });
+  const card = (agent: string) =>
+    new DefaultAgentCardResolver({ fetchImpl: fetchAny(signed) }).resolve(
+      `${signed.pods[0]?.url}/run/a2a/${agent}/`,
+    );
+  /** The stock verification, with the keys that the signature names. */
   const verify = verifyAgentCardSignature(async (kid, jku = '') => {
-    const { origin } = new URL(jku);
-    if (origin !== 'https://parley.example') throw new Error('not the keys of Parley');
+    if (new URL(jku).origin !== 'https://parley.example') throw new Error('not the keys of Parley');
     const { keys } = (await (await fetchAny(signed)(jku)).json()) as { keys: { kid: string }[] };
     return keys.find((key) => key.kid === kid) as never;
   });
-
-  it.each(['helper', 'speaker'])('is verified by the stock client: %s', async (agent) => {
-    await verify(await card(agent));
-  });
-
-  it('is refused once its address, or a capability, was changed', async () => {
-    vi.spyOn(console, 'debug').mockImplementation(() => undefined);
-    onTestFinished(() => void vi.restoreAllMocks());
-    const good = await card('helper');
-    const [first, ...others] = good.supportedInterfaces;
-    const elsewhere = [{ ...first, url: 'https://evil.example/' } as never, ...others];
-    await expect(verify({ ...good, supportedInterfaces: elsewhere })).rejects.toThrow();
-    await expect(verify({ ...good, name: 'Other' })).rejects.toThrow();
-    await expect(verify({ ...good, signatures: [] })).rejects.toThrow();
-  });
+  await verify(await card('speaker'));
+  const good = await card('helper');
+  await verify(good);
+  const [first, ...others] = good.supportedInterfaces;
+  const elsewhere = [{ ...first, url: 'https://evil.example/' } as never, ...others];
+  for (const change of [{ supportedInterfaces: elsewhere }, { name: 'Other' }, { signatures: [] }])
+    await expect(verify({ ...good, ...change })).rejects.toThrow();
 });
 
 describe('a task that deployments have delegated to each other', () => {
-  const begin = (hops: unknown) =>
-    rpc({ token: newPerson().token }, 'SendMessage', message('hello', { metadata: { [HOPS_KEY]: hops } }));
+  const begin = (hops: unknown) => send(newPerson(), 'hello', { metadata: { [HOPS_KEY]: hops } });
 
   it('is refused beyond the configured number of deployments', async () => {
     const { body } = await begin(6);
@@ -537,7 +466,6 @@ describe('a task that deployments have delegated to each other', () => {
   });
 
   it.each([5, 0, -1, 2.5, 'six', null])('begins with %s', async (hops) => {
-    const { body } = await begin(hops);
-    expect(body.result.task.status.state).toBe('TASK_STATE_COMPLETED');
+    expect((await begin(hops)).body.result.task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 });

@@ -1,23 +1,27 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { generateAgentCardSignature } from '@a2a-js/sdk';
-import { createMemoryBackend } from '@parley/shared/memory/backend';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { describe, expect, it, vi } from 'vitest';
 import {
   type RemoteAgentOptions,
   type RemoteBinding,
   startRemoteAgent,
 } from '../../harness/a2a/remote-agent.ts';
 import {
-  answer,
-  openRemotePod,
-  outcomeOf,
-  questions,
+  PERSONAL,
+  presenting,
   type RemotePodOptions,
-  startHandingModel,
+  remotePodsInFile,
 } from '../../harness/a2a/remote-site.ts';
 import { PAGE } from '../../harness/a2a/scripted-executor.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
+import {
+  answer,
+  answerText,
+  closeAfterTest,
+  outcomeOf,
+  questionId,
+  questions,
+} from '../../harness/protocols/delegating-pod.ts';
+import { finishPage } from '../../harness/protocols/pods.ts';
 import { listOpen, readEvents } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -27,40 +31,41 @@ const WAYS: readonly { readonly binding: RemoteBinding; readonly streaming: bool
   { binding: 'JSONRPC', streaming: false },
   { binding: 'JSONRPC 0.3', streaming: true },
 ];
+const CARD = 'GET /.well-known/agent-card.json';
 
-let model: ScriptedModel;
-beforeAll(async () => {
-  // The SDK reports there what its peers do wrong.
-  vi.spyOn(console, 'debug').mockReturnValue();
-  vi.spyOn(console, 'error').mockReturnValue();
-  model = await startHandingModel();
-});
-afterAll(async () => {
-  vi.restoreAllMocks();
-  await model.stop();
-});
+const remotePods = remotePodsInFile();
 
-async function open(
-  remote: RemoteAgentOptions = {},
-  more: Partial<RemotePodOptions> & { readonly support?: { form: boolean; url: boolean } } = {},
-) {
+async function open(remote: RemoteAgentOptions = {}, more: Partial<RemotePodOptions> = {}) {
   const agent = await startRemoteAgent(remote);
-  const backend = createMemoryBackend(ROOMY);
-  const pod = openRemotePod({ model, backend, cardUrl: agent.url, ...more });
-  onTestFinished(async () => {
-    await pod.close();
-    await agent.stop();
-    await backend.close();
-  });
-  return { agent, pod };
+  const backend = remotePods.openBackend();
+  closeAfterTest(agent.stop);
+  const pod = remotePods.openPod({ backend, cardUrl: agent.url, ...more });
+  const taskId = () => agent.begun[0] ?? '';
+  const eventOf = (run: Parameters<typeof readEvents>[1], type: string) =>
+    waitUntil(async () => (await readEvents(backend, run)).find((one) => one.type === type), { what: type });
+  return {
+    agent,
+    pod,
+    /** What the model says at the end of a turn with this task, which asks nobody. */
+    said: async (task: string) => outcomeOf(pod, await pod.handOver(task)),
+    eventOf,
+    release: () => agent.release(taskId()),
+    work: () => agent.work(taskId()),
+    repeat: (message?: 'new') => agent.repeat(taskId(), message),
+    cards: () => agent.requests.filter((line) => line === CARD).length,
+    /** Waits for so many more requests to the agent. */
+    async requests(count: number) {
+      const { length } = agent.requests;
+      await waitUntil(() => agent.requests.length >= length + count, { what: `${count} requests` });
+    },
+  };
 }
 
 for (const way of WAYS)
   describe(`a remote agent over ${way.binding}, ${way.streaming ? 'streaming' : 'polling'}`, () => {
     it('does a task, and its artifacts are the outcome', async () => {
-      const { agent, pod } = await open(way);
-      const begun = await pod.handOver('Zermatt');
-      expect(await outcomeOf(pod, begun)).toBe('Hello: Zermatt');
+      const { agent, said } = await open(way);
+      expect(await said('Zermatt')).toBe('Hello: Zermatt');
       expect(agent.begun).toHaveLength(1);
     });
 
@@ -74,7 +79,7 @@ for (const way of WAYS)
         title: 'Travel Desk asks',
         context: { trigger: 'a2a_input_required', toolId: 'desk', toolName: 'Travel Desk', agent: 'Helper' },
       });
-      await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+      await answerText(pod, begun, 'red');
       expect(await outcomeOf(pod, begun)).toBe('Heard: red');
       expect(agent.begun).toHaveLength(1);
       expect(agent.messages.map(({ taskId }) => taskId)).toEqual([agent.begun[0], agent.begun[0]]);
@@ -86,85 +91,64 @@ describe('the questions of a remote agent', () => {
     const { pod } = await open({ speaksElicitation: true });
     const begun = await pod.handOver('form');
     const asked = await questions(pod, begun, 2);
-    const byMessage = new Map(asked.map((row) => [row.definition.message, row.id]));
-    await answer(pod, begun, byMessage.get('Which seat?') ?? '', {
-      action: 'accept',
-      content: { seat: 'aisle' },
-    });
-    await answer(pod, begun, byMessage.get('Which meal?') ?? '', { action: 'decline' });
+    const id = (message: string) => asked.find(({ definition }) => definition.message === message)?.id ?? '';
+    await answer(pod, begun, id('Which seat?'), { action: 'accept', content: { seat: 'aisle' } });
+    await answer(pod, begun, id('Which meal?'), { action: 'decline' });
     expect(await outcomeOf(pod, begun)).toBe('Heard: {"el_seat":{"seat":"aisle"},"el_meal":"decline"}');
   });
 
-  it('that are declined are told to an agent without the extension in words', async () => {
+  it('are told in words to an agent without the extension: declined ones, and those that can be put to nobody', async () => {
     const { pod } = await open();
     const begun = await pod.handOver('ask');
-    const [asked] = await questions(pod, begun);
-    await answer(pod, begun, asked?.id ?? '', { action: 'decline' });
+    await answer(pod, begun, await questionId(pod, begun), { action: 'decline' });
     expect(await outcomeOf(pod, begun)).toBe('Heard: The user declined to answer.');
-  });
-
-  it('are put to nobody where nobody can be asked', async () => {
-    const { pod } = await open();
-    const begun = await pod.handOver('ask', { support: { form: false, url: false } });
-    expect(await outcomeOf(pod, begun)).toBe('Heard: The user cannot be asked here.');
+    const mute = await pod.handOver('ask', { support: { form: false, url: false } });
+    expect(await outcomeOf(pod, mute)).toBe('Heard: The user cannot be asked here.');
   });
 });
 
 describe('an open question of a remote agent', () => {
   it('stays open while the credential of the person is renewed, and its answer is sent', async () => {
     let valid = 'Bearer one';
-    const { agent, pod } = await open(
+    const { agent, pod, cards, requests } = await open(
       { streaming: false, authorization: (value) => value === valid },
       {
-        entry: ', credentialScope: user, connector: desk',
-        file: 'connectors:\n  desk: { type: api_key, title: Desk, instructions: Ask the desk. }\n',
-        credentials: {
-          present: async (_ref, rejected) => ({
-            type: 'presented',
-            headers: {
-              Authorization: rejected === undefined && valid === 'Bearer one' ? valid : 'Bearer two',
-            },
-            version: valid === 'Bearer one' ? 1 : 2,
-          }),
-          refused: async () => undefined,
-          promote: async () => undefined,
-          completeOpen: async () => undefined,
-        },
+        ...PERSONAL,
+        credentials: presenting(async (_ref, rejected) => ({
+          type: 'presented',
+          headers: { Authorization: rejected === undefined && valid === 'Bearer one' ? valid : 'Bearer two' },
+          version: valid === 'Bearer one' ? 1 : 2,
+        })),
       },
     );
     const begun = await pod.handOver('ask');
-    const [asked] = await questions(pod, begun);
+    const asked = await questionId(pod, begun);
     valid = 'Bearer two';
-    const cards = () => agent.requests.filter((line) => line.startsWith('GET /.well-known')).length;
     await waitUntil(() => cards() === 2, { what: 'the agent to be called with the new credential' });
-    const { length } = agent.requests;
-    await waitUntil(() => agent.requests.length > length + 1, { what: 'the task to be read' });
-    const [still] = await questions(pod, begun);
-    expect(still?.id).toBe(asked?.id);
-    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    await requests(2);
+    expect(await answerText(pod, begun, 'red')).toBe(asked);
     expect(await outcomeOf(pod, begun)).toBe('Heard: red');
     expect(agent.messages).toHaveLength(2);
   });
 
   it('stays open when the agent reports it with a new time', async () => {
-    const { agent, pod } = await open({ streaming: false });
+    const { agent, pod, repeat, requests } = await open({ streaming: false });
     const begun = await pod.handOver('ask');
-    const [asked] = await questions(pod, begun);
-    await agent.repeat(agent.begun[0] ?? '');
-    const { length } = agent.requests;
-    await waitUntil(() => agent.requests.length > length + 1, { what: 'the task to be read' });
-    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    const asked = await questionId(pod, begun);
+    await repeat();
+    await requests(2);
+    expect(await answerText(pod, begun, 'red')).toBe(asked);
     expect(await outcomeOf(pod, begun)).toBe('Heard: red');
     expect(agent.messages).toHaveLength(2);
   });
 
   it('that the agent takes back and then asks again is asked again, and is not cancelled', async () => {
-    const { agent, pod } = await open({ speaksElicitation: true, streaming: false });
+    const { pod, work, repeat } = await open({ speaksElicitation: true, streaming: false });
     const begun = await pod.handOver('form');
     const first = await questions(pod, begun, 2);
-    await agent.work(agent.begun[0] ?? '');
+    await work();
     await questions(pod, begun, 0);
-    await agent.repeat(agent.begun[0] ?? '');
+    await repeat();
     const second = await questions(pod, begun, 2);
     const ids = new Set(second.map(({ id }) => id));
     expect(first.some(({ id }) => ids.has(id))).toBe(false);
@@ -197,87 +181,78 @@ describe('a remote agent that needs an authorization', () => {
   );
 
   it('continues by itself when it is authorized elsewhere, and its question is taken back [A2A-26]', async () => {
-    const { agent, pod } = await open();
+    const { pod, release } = await open();
     const begun = await pod.handOver('page');
     await questions(pod, begun);
-    agent.release(agent.begun[0] ?? '');
+    release();
     expect(await outcomeOf(pod, begun)).toBe('Authorized.');
     expect(await questions(pod, begun, 0)).toEqual([]);
   });
 
   it('without a page shows a notice, and its task is awaited', async () => {
-    const { agent, pod } = await open({ streaming: false });
+    const { pod, release, eventOf } = await open({ streaming: false });
     const begun = await pod.handOver('auth');
-    const notice = await waitUntil(
-      async () =>
-        (await readEvents(pod.backend, begun.run)).find(({ type }) => type === 'tool-auth-required'),
-      { what: 'a notice' },
-    );
-    expect(notice).toMatchObject({
+    expect(await eventOf(begun.run, 'tool-auth-required')).toMatchObject({
       service: 'Travel Desk',
       message: 'Travel Desk waits for an authorization. It says: Ask your bank.',
     });
-    agent.release(agent.begun[0] ?? '');
+    release();
     expect(await outcomeOf(pod, begun)).toBe('Authorized.');
   });
 });
 
 describe('the end of a remote task', () => {
   it('is told with what the agent says about it', async () => {
-    const { pod } = await open();
-    expect(await outcomeOf(pod, await pod.handOver('fail'))).toBe(
-      'Travel Desk could not finish the task: No paper.',
-    );
-    expect(await outcomeOf(pod, await pod.handOver('reject'))).toBe(
-      'Travel Desk refused the task: Not my job.',
-    );
-    expect(await outcomeOf(pod, await pod.handOver('message'))).toBe('Just so.');
+    const { said } = await open();
+    expect(await said('fail')).toBe('Travel Desk could not finish the task: No paper.');
+    expect(await said('reject')).toBe('Travel Desk refused the task: Not my job.');
+    expect(await said('message')).toBe('Just so.');
   });
 
   it('is brought about by a stop of the turn, with its questions', async () => {
     const { agent, pod } = await open();
     for (const words of ['slow', 'ask']) {
-      const { conversation } = await pod.handOver(words);
+      const begun = await pod.handOver(words);
       const { length } = agent.cancelled;
       await waitUntil(() => agent.begun.length > length, { what: 'the task' });
-      if (words === 'ask') await questions(pod, { conversation });
-      await pod.turns.stop(conversation);
+      if (words === 'ask') await questions(pod, begun);
+      await pod.turns.stop(begun.conversation);
       await waitUntil(() => agent.cancelled.length > length, { what: 'its cancellation' });
-      expect(await questions(pod, { conversation }, 0)).toEqual([]);
+      expect(await questions(pod, begun, 0)).toEqual([]);
     }
     expect(agent.cancelled).toEqual(agent.begun);
   });
 
   it('is brought about when its time is over', async () => {
-    const { agent, pod } = await open({}, { entry: ', credentialScope: none, taskTimeoutSeconds: 1' });
-    expect(await outcomeOf(pod, await pod.handOver('slow'))).toContain('Travel Desk did not finish in time.');
+    // So long that even a busy machine has begun the task by then.
+    const { agent, said } = await open({}, { entry: ', credentialScope: none, taskTimeoutSeconds: 5' });
+    expect(await said('slow')).toContain('Travel Desk did not finish in time.');
     expect(agent.cancelled).toEqual(agent.begun);
   });
 
   it('is brought about when it asks too much', async () => {
-    const { agent, pod } = await open({ speaksElicitation: true }, { limits: ', questionsPerCall: 1' });
-    expect(await outcomeOf(pod, await pod.handOver('form'))).toContain('asked the user too many questions');
+    const { agent, said } = await open({ speaksElicitation: true }, { limits: ', questionsPerCall: 1' });
+    expect(await said('form')).toContain('asked the user too many questions');
     await waitUntil(() => agent.cancelled.length === 1, { what: 'its cancellation' });
   });
 
   it('is brought about when it asks anew at each reading', async () => {
-    const { agent, pod } = await open({ streaming: false }, { limits: ', questionsPerCall: 3' });
+    const { agent, pod, repeat } = await open({ streaming: false }, { limits: ', questionsPerCall: 3' });
     const begun = await pod.handOver('ask');
     for (let asks = 1; asks <= 3; asks += 1) {
-      const [asked] = await questions(pod, begun);
-      await agent.repeat(agent.begun[0] ?? '', 'new');
-      await waitUntil(
-        async () =>
-          agent.cancelled.length > 0 || (await listOpen(pod.engine, begun.conversation))[0]?.id !== asked?.id,
-        { what: 'the question to be replaced' },
-      );
+      const asked = await questionId(pod, begun);
+      await repeat('new');
+      const isReplaced = async () =>
+        agent.cancelled.length > 0 || (await listOpen(pod.engine, begun.conversation))[0]?.id !== asked;
+      await waitUntil(isReplaced, { what: 'the question to be replaced' });
     }
     expect(await outcomeOf(pod, begun)).toContain('asked the user too many questions');
     expect(agent.cancelled).toEqual(agent.begun);
   });
 
   it('is brought about when its authorizations take too long together', async () => {
-    const { agent, pod } = await open({ streaming: false }, { limits: ', questionTimeoutSeconds: 1' });
+    const site = await open({ streaming: false }, { limits: ', questionTimeoutSeconds: 1' });
+    const { agent, pod } = site;
     const begun = await pod.handOver('auth');
     const isEnded = async () => (await pod.backend.runs.standing(begun.run))?.status !== 'running';
     const read = async () => {
@@ -287,9 +262,9 @@ describe('the end of a remote task', () => {
     await waitUntil(() => agent.begun.length === 1, { what: 'the task' });
     for (let flips = 0; flips < 20 && !(await isEnded()); flips += 1) {
       await read();
-      await agent.work(agent.begun[0] ?? '');
+      await site.work();
       await read();
-      await agent.repeat(agent.begun[0] ?? '');
+      await site.repeat();
     }
     expect(await outcomeOf(pod, begun)).toContain('waited for an authorization that the user did not give');
     const notices = await readEvents(pod.backend, begun.run);
@@ -297,13 +272,10 @@ describe('the end of a remote task', () => {
   });
 
   it('leaves out what is over the limits', async () => {
-    const { pod } = await open({}, { entry: ', credentialScope: none, resultCharacters: 1000' });
-    const text = await outcomeOf(pod, await pod.handOver('big'));
-    expect(text).toBe(`${'x'.repeat(1000)}\n\n(The rest was cut off.)`);
+    const { said } = await open({}, { entry: ', credentialScope: none, resultCharacters: 1000' });
+    expect(await said('big')).toBe(`${'x'.repeat(1000)}\n\n(The rest was cut off.)`);
     const small = await open({}, { entry: ', credentialScope: none, messageBytes: 8192' });
-    expect(await outcomeOf(small.pod, await small.pod.handOver('big'))).toContain(
-      'sent more than can be read',
-    );
+    expect(await small.said('big')).toContain('sent more than can be read');
   });
 });
 
@@ -311,14 +283,11 @@ describe('what a remote agent streams', () => {
   it.each([true, false])(
     'is shown on the stream of the turn before its end (streaming: %s)',
     async (streaming) => {
-      const { agent, pod } = await open({ streaming });
+      const { pod, release, eventOf } = await open({ streaming });
       const begun = await pod.handOver('tell');
-      const partial = await waitUntil(
-        async () => (await readEvents(pod.backend, begun.run)).find(({ type }) => type === 'tool-partial'),
-        { what: 'a part of the answer' },
-      );
-      expect(partial).toMatchObject({ toolCallId: expect.any(String), text: 'Half of it. The' });
-      agent.release(agent.begun[0] ?? '');
+      const partial = { toolCallId: expect.any(String), text: 'Half of it. The' };
+      expect(await eventOf(begun.run, 'tool-partial')).toMatchObject(partial);
+      release();
       expect(await outcomeOf(pod, begun)).toBe('Half of it. The rest');
     },
   );
@@ -327,8 +296,7 @@ describe('what a remote agent streams', () => {
     const written = vi.spyOn(console, 'error').mockReturnValue();
     const { agent, pod } = await open({ binding: 'HTTP+JSON', malformed: 'a private text' });
     const begun = await pod.handOver('ask');
-    const [asked] = await questions(pod, begun);
-    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    await answerText(pod, begun, 'red');
     expect(await outcomeOf(pod, begun)).toBe('Heard: red');
     expect(agent.begun).toHaveLength(1);
     expect(written.mock.calls.flat().map(String).join(' ')).not.toContain('a private text');
@@ -343,36 +311,32 @@ describe('the skills of a remote agent', () => {
     examples: ['Zermatt in May', 'Two\nlines'],
   };
   const skilled = { delegate: ', skills: true' };
+  const ONE_TOOL = ['delegate_to_desk'];
 
   /** The tools of the last request to the model, by name. */
   const offered = () => {
-    const tools = model.requests.at(-1)?.body.tools ?? [];
+    const tools = remotePods.model().requests.at(-1)?.body.tools ?? [];
     return new Map(tools.map(({ function: { name, description = '' } }) => [name, description]));
   };
 
   it.each([WAYS[0], WAYS[3]])('are tools, and a message names its skill (%j)', async (way) => {
-    const { agent, pod } = await open({ ...way, skills: [BOOK, { id: 'pay a bill' }] }, skilled);
-    const begun = await pod.handOver('desk__book: Zermatt');
-    expect(await outcomeOf(pod, begun)).toBe('Hello: Zermatt');
-    const tools = offered();
-    expect([...tools.keys()]).toEqual(['desk__book']);
-    expect(tools.get('desk__book')).toBe(
+    const { agent, said, cards } = await open({ ...way, skills: [BOOK, { id: 'pay a bill' }] }, skilled);
+    expect(await said('desk__book: Zermatt')).toBe('Hello: Zermatt');
+    expect([...offered().keys()]).toEqual(['desk__book']);
+    expect(offered().get('desk__book')).toBe(
       'Hands a task to the agent Travel Desk, which knows nothing of this conversation, and returns its answer. ' +
         'Travels. It does the task by its skill Book a trip. Books [U+202E]trips.\nExamples:\n- Zermatt in May\n- Two lines',
     );
     const [message] = agent.messages;
     expect(message?.parts[0]?.content?.value).toBe('Use your skill Book a trip (book).\n\nZermatt');
     expect(message?.metadata).toMatchObject({ 'https://parley.dev/a2a/skill': 'book' });
-    expect(agent.requests.filter((line) => line.startsWith('GET /.well-known'))).toHaveLength(1);
+    expect(cards()).toBe(1);
   });
 
   it('are bounded, with names and descriptions as those of tools of servers', async () => {
-    const many = Array.from({ length: 200 }, (_, index) => ({
-      id: `do.${index}`,
-      description: 'x'.repeat(5_000),
-    }));
-    const { pod } = await open({ skills: many }, skilled);
-    await outcomeOf(pod, await pod.handOver('desk__none: x'));
+    const skill = (index: number) => ({ id: `do.${index}`, description: 'x'.repeat(5_000) });
+    const { said } = await open({ skills: Array.from({ length: 200 }, (_, index) => skill(index)) }, skilled);
+    await said('desk__none: x');
     const tools = offered();
     expect(tools.size).toBe(128);
     for (const [name, description] of tools) {
@@ -382,32 +346,27 @@ describe('the skills of a remote agent', () => {
   });
 
   it('are asked for in place of one tool, which is offered while the card cannot be read or names none', async () => {
-    const plain = await open({ skills: [BOOK] });
-    await outcomeOf(plain.pod, await plain.pod.handOver('x'));
-    expect([...offered().keys()]).toEqual(['delegate_to_desk']);
-    const { agent, pod } = await open({ skills: [BOOK] }, skilled);
+    await (await open({ skills: [BOOK] })).said('x');
+    expect([...offered().keys()]).toEqual(ONE_TOOL);
+    const { agent, said } = await open({ skills: [BOOK] }, skilled);
     agent.cut(true);
-    expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('Nothing was done.');
-    expect([...offered().keys()]).toEqual(['delegate_to_desk']);
+    expect(await said('x')).toContain('Nothing was done.');
+    expect([...offered().keys()]).toEqual(ONE_TOOL);
     agent.cut(false);
     agent.offer([]);
-    expect(await outcomeOf(pod, await pod.handOver('x'))).toBe('Hello: x');
-    expect([...offered().keys()]).toEqual(['delegate_to_desk']);
+    expect(await said('x')).toBe('Hello: x');
+    expect([...offered().keys()]).toEqual(ONE_TOOL);
   });
 
   it('are read without a question to the person, and with their credential only', async () => {
     const { agent, pod } = await open(
       { authorization: 'Bearer mine', skills: [BOOK] },
-      {
-        ...skilled,
-        entry: ', credentialScope: user, connector: desk',
-        file: 'connectors:\n  desk: { type: api_key, title: Desk, instructions: Ask the desk. }\n',
-      },
+      { ...skilled, ...PERSONAL },
     );
     const begun = await pod.handOver('x');
     const [asked] = await questions(pod, begun);
     expect(asked?.definition.context).toMatchObject({ trigger: 'credential_required' });
-    expect([...offered().keys()]).toEqual(['delegate_to_desk']);
+    expect([...offered().keys()]).toEqual(ONE_TOOL);
     expect(agent.requests).toEqual([]);
     await pod.turns.stop(begun.conversation);
   });
@@ -415,25 +374,20 @@ describe('the skills of a remote agent', () => {
 
 describe('a remote agent that cannot be called', () => {
   it('is named as unreachable, and nothing was done', async () => {
-    const { agent, pod } = await open();
+    const { agent, said } = await open();
     await agent.stop();
-    expect(await outcomeOf(pod, await pod.handOver('x'))).toBe(
-      'Travel Desk could not be reached. Nothing was done.',
-    );
+    expect(await said('x')).toBe('Travel Desk could not be reached. Nothing was done.');
   });
 
   it('at another origin than its card is not called', async () => {
-    const { agent, pod } = await open({
-      card: (card) => ({
-        ...card,
-        supportedInterfaces: card.supportedInterfaces.map((one) => ({
-          ...one,
-          url: 'http://169.254.169.254/rpc',
-        })),
-      }),
+    const { agent, said } = await open({
+      card({ supportedInterfaces, ...card }) {
+        const elsewhere = supportedInterfaces.map((one) => ({ ...one, url: 'http://169.254.169.254/rpc' }));
+        return { ...card, supportedInterfaces: elsewhere };
+      },
     });
-    expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('names no address that may be called');
-    expect(agent.requests).toEqual(['GET /.well-known/agent-card.json']);
+    expect(await said('x')).toContain('names no address that may be called');
+    expect(agent.requests).toEqual([CARD]);
   });
 });
 
@@ -441,43 +395,27 @@ const TOKEN = 'Bearer the-secret-of-the-desk';
 
 describe('the credential of a remote agent', () => {
   it('of the project is sent with every call, and removed from what the agent says', async () => {
-    const { pod } = await open(
-      { authorization: TOKEN },
-      {
-        entry: ', credentialScope: project, headersFromEnv: { Authorization: DESK_TOKEN }',
-        env: { DESK_TOKEN: TOKEN },
-      },
-    );
-    const text = await outcomeOf(pod, await pod.handOver('the-secret-of-the-desk'));
-    expect(text).toBe('Hello: [redacted]');
+    const entry = ', credentialScope: project, headersFromEnv: { Authorization: DESK_TOKEN }';
+    const { said } = await open({ authorization: TOKEN }, { entry, env: { DESK_TOKEN: TOKEN } });
+    expect(await said('the-secret-of-the-desk')).toBe('Hello: [redacted]');
   });
 
   it('that is refused ends the call, and the user is told', async () => {
-    const { agent, pod } = await open({ authorization: TOKEN });
-    expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('refused the credential');
+    const { agent, said } = await open({ authorization: TOKEN });
+    expect(await said('x')).toContain('refused the credential');
     expect(agent.begun).toEqual([]);
   });
 
   it('of the person is asked for with a page, and nothing is called before', async () => {
     let isConnected = false;
-    const { agent, pod } = await open(
-      { authorization: TOKEN },
-      {
-        entry: ', credentialScope: user, connector: desk',
-        file: 'connectors:\n  desk: { type: api_key, title: Desk, instructions: Ask the desk. }\n',
-        credentials: {
-          present: async () =>
-            isConnected
-              ? { type: 'presented', headers: { Authorization: TOKEN }, version: 1 }
-              : { type: 'absent' },
-          refused: async () => undefined,
-          promote: async () => {
-            isConnected = true;
-          },
-          completeOpen: async () => undefined,
-        },
+    const headers = { Authorization: TOKEN };
+    const credentials = presenting(
+      async () => (isConnected ? { type: 'presented', headers, version: 1 } : { type: 'absent' }),
+      async () => {
+        isConnected = true;
       },
     );
+    const { agent, pod } = await open({ authorization: TOKEN }, { ...PERSONAL, credentials });
     const begun = await pod.handOver('Zermatt');
     const [asked] = await questions(pod, begun);
     expect(asked?.definition).toMatchObject({
@@ -486,11 +424,7 @@ describe('the credential of a remote agent', () => {
       context: { trigger: 'credential_required', toolId: 'desk', connectorId: 'desk' },
     });
     expect(agent.requests).toEqual([]);
-    await pod.engine.complete({
-      caller: { kind: 'service', tenant: begun.conversation.tenant },
-      id: asked?.id ?? '',
-      surface: 'test',
-    });
+    await finishPage(pod.engine, begun.conversation, asked?.id ?? '');
     expect(await outcomeOf(pod, begun)).toBe('Hello: Zermatt');
   });
 });
@@ -504,15 +438,14 @@ describe('the card of a remote agent', () => {
 
   it('must be signed with a configured key', async () => {
     const entry = entryWith(publicKey, 'one');
-    const signed = await open({ card: sign }, { entry });
-    expect(await outcomeOf(signed.pod, await signed.pod.handOver('x'))).toBe('Hello: x');
-    for (const [card, wrong] of [
-      [undefined, entry],
-      [sign, entryWith(other.publicKey, 'one')],
-      [sign, entryWith(publicKey, 'two')],
+    expect(await (await open({ card: sign }, { entry })).said('x')).toBe('Hello: x');
+    for (const [remote, wrong] of [
+      [{}, entry],
+      [{ card: sign }, entryWith(other.publicKey, 'one')],
+      [{ card: sign }, entryWith(publicKey, 'two')],
     ] as const) {
-      const { agent, pod } = await open(card === undefined ? {} : { card }, { entry: wrong });
-      expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('not signed with a configured key');
+      const { agent, said } = await open(remote, { entry: wrong });
+      expect(await said('x')).toContain('not signed with a configured key');
       expect(agent.begun).toEqual([]);
     }
   });
@@ -521,57 +454,52 @@ describe('the card of a remote agent', () => {
     const written = vi.spyOn(console, 'debug').mockReturnValue();
     written.mockClear();
     const strange = generateAgentCardSignature(other.privateKey, { alg: 'ES256', kid: 'x', typ: 'JOSE' });
-    const { pod } = await open(
-      { card: async (card) => sign(await strange(card)) },
-      { entry: entryWith(publicKey, 'one') },
-    );
-    expect(await outcomeOf(pod, await pod.handOver('x'))).toBe('Hello: x');
+    const card: RemoteAgentOptions['card'] = async (plain) => sign(await strange(plain));
+    const { said } = await open({ card }, { entry: entryWith(publicKey, 'one') });
+    expect(await said('x')).toBe('Hello: x');
     expect(written).not.toHaveBeenCalled();
   });
 
   it('is fetched once for many tasks', async () => {
-    const { agent, pod } = await open();
-    for (const words of ['one', 'two']) await outcomeOf(pod, await pod.handOver(words));
-    expect(agent.requests.filter((line) => line.startsWith('GET /.well-known'))).toHaveLength(1);
+    const { said, cards } = await open();
+    for (const words of ['one', 'two']) await said(words);
+    expect(cards()).toBe(1);
   });
 });
 
 describe('a remote agent that breaks off', () => {
   it('while a person is asked continues the task, and gets the answer', async () => {
-    const { agent, pod } = await open();
+    const { agent, pod, requests } = await open();
     const begun = await pod.handOver('ask');
-    const [asked] = await questions(pod, begun);
+    await questions(pod, begun);
     agent.cut(true);
-    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
-    const { length } = agent.requests;
-    await waitUntil(() => agent.requests.length > length + 2, { what: 'attempts to reach it' });
+    await answerText(pod, begun, 'red');
+    await requests(3);
     agent.cut(false);
     expect(await outcomeOf(pod, begun)).toBe('Heard: red');
     expect(agent.messages).toHaveLength(2);
   });
 
   it('while it works is read again when its replies are those of a proxy', async () => {
-    const { agent, pod } = await open({ streaming: false });
+    const { agent, pod, requests } = await open({ streaming: false });
     const begun = await pod.handOver('ask');
-    const [asked] = await questions(pod, begun);
+    await questions(pod, begun);
     agent.cut('missing');
-    const { length } = agent.requests;
-    await waitUntil(() => agent.requests.length > length, { what: 'a reading' });
+    await requests(1);
     agent.cut(false);
-    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
+    await answerText(pod, begun, 'red');
     expect(await outcomeOf(pod, begun)).toBe('Heard: red');
   });
 
   it('while the person answers gets the answer after replies that are those of a proxy', async () => {
     const { agent, pod } = await open({ binding: 'HTTP+JSON', streaming: false });
     const begun = await pod.handOver('ask');
-    const [asked] = await questions(pod, begun);
+    await questions(pod, begun);
     agent.cut('missing');
     const { length } = agent.requests;
-    await answer(pod, begun, asked?.id ?? '', { action: 'accept', content: { answer: 'red' } });
-    await waitUntil(() => agent.requests.slice(length).includes('POST /rest/message:send'), {
-      what: 'an attempt to send the answer',
-    });
+    await answerText(pod, begun, 'red');
+    const isSent = () => agent.requests.slice(length).includes('POST /rest/message:send');
+    await waitUntil(isSent, { what: 'an attempt to send the answer' });
     agent.cut(false);
     expect(await outcomeOf(pod, begun)).toBe('Heard: red');
     expect(agent.messages).toHaveLength(2);
@@ -580,19 +508,19 @@ describe('a remote agent that breaks off', () => {
   it.each(['JSONRPC 0.3', 'HTTP+JSON 0.3'] as const)(
     'before its reply, and cannot list its tasks, ends the call at once (%s)',
     async (binding) => {
-      const { agent, pod } = await open({ binding });
-      await outcomeOf(pod, await pod.handOver('warm'));
+      const { agent, said } = await open({ binding });
+      await said('warm');
       agent.cut(true);
-      expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('Whether it was begun is not known.');
+      expect(await said('x')).toContain('Whether it was begun is not known.');
       expect(agent.begun).toHaveLength(1);
     },
   );
 
   it('before its reply is not asked again, and the model is told', async () => {
-    const { agent, pod } = await open({}, { entry: ', credentialScope: none, taskTimeoutSeconds: 2' });
-    await outcomeOf(pod, await pod.handOver('warm'));
+    const { agent, said } = await open({}, { entry: ', credentialScope: none, taskTimeoutSeconds: 5' });
+    await said('warm');
     agent.cut(true);
-    expect(await outcomeOf(pod, await pod.handOver('x'))).toContain('Whether it was begun is not known.');
+    expect(await said('x')).toContain('Whether it was begun is not known.');
     expect(agent.requests.filter((line) => line === 'POST /rpc').length).toBeGreaterThan(1);
     expect(agent.begun).toHaveLength(1);
   });

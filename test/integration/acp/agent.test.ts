@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import {
   type AcpSite,
   type AnswerTo,
-  type Asked,
   type Editor,
   openAcpSite,
   openApprovals,
   openEditor,
   openQuestions,
-  PAGE_URL,
 } from '../../harness/acp/setup.ts';
+import { answerQuestion } from '../../harness/engines/questions.ts';
+import { finishPage, openQuestion, PAGE_URL } from '../../harness/protocols/pods.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 let site: AcpSite;
@@ -20,20 +20,33 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
-const BOTH: ClientCapabilities = { elicitation: { form: {}, url: {} } };
+interface SeatOptions {
+  readonly capabilities?: ClientCapabilities;
+  readonly userId?: string;
+  readonly at?: AcpSite;
+  /** The option that the person chooses where permission is asked for. */
+  readonly permit?: string;
+}
 
 /** A person with an editor. */
 async function sitDown(
   answer?: AnswerTo,
-  capabilities = BOTH,
-  userId: string = randomUUID(),
-  { url, token: tokenOf } = site,
-  permit?: string,
+  { capabilities, userId = randomUUID(), at = site, permit }: SeatOptions = {},
 ) {
-  const token = await tokenOf(userId);
-  const editor = await openEditor({ baseUrl: url, token }, capabilities, answer, permit);
+  const token = await at.token(userId);
+  const editor = await openEditor({ baseUrl: at.url, token }, capabilities, answer, permit);
   onTestFinished(() => editor.close());
-  return { userId, editor, sessionId: await editor.newSession() };
+  const owner = { tenant: 'acme', userId };
+  const sessionId = await editor.newSession();
+  return {
+    userId,
+    owner,
+    editor,
+    sessionId,
+    say: (words: string) => editor.say(sessionId, words),
+    text: () => editor.text(sessionId),
+    headers: { authorization: `Bearer ${token}` },
+  };
 }
 
 /** A person who answers by hand. */
@@ -44,22 +57,23 @@ function byHand() {
     ended.push(signal);
     return new Promise((resolve) => answers.push(resolve as never));
   };
-  return { answer, answers, ended };
+  const asked = () => until('the question', () => answers.length === 1);
+  return { answer, answers, ended, asked };
 }
 
 const kindsOf = ({ updates }: Editor) => updates.map(({ update }) => update.sessionUpdate);
 const until = (what: string, condition: () => unknown) => waitUntil(async () => condition(), { what });
+const GREEN = { action: 'accept', content: { answer: 'green' } } as const;
+const ENDED = { stopReason: 'end_turn' };
 
 describe('a turn', () => {
   it('is text, calls and their results, and ends with its reason', async () => {
-    const { editor, sessionId } = await sitDown(() => ({ action: 'accept', content: { answer: 'green' } }));
-    expect(await editor.say(sessionId, 'colour')).toMatchObject({ stopReason: 'end_turn' });
-    expect(editor.text(sessionId)).toContain('Heard: {"status":"accepted","answer":"green"}');
+    const { editor, say, text } = await sitDown(() => GREEN);
+    expect(await say('colour')).toMatchObject(ENDED);
+    expect(text()).toContain('Heard: {"status":"accepted","answer":"green"}');
     expect(kindsOf(editor)).toEqual(expect.arrayContaining(['tool_call', 'tool_call_update']));
-    const calls = editor.updates.map(({ update }) => update);
-    expect(calls.find(({ sessionUpdate }) => sessionUpdate === 'tool_call')).toMatchObject({
-      title: 'elicit',
-    });
+    const call = editor.updates.find(({ update }) => update.sessionUpdate === 'tool_call');
+    expect(call?.update).toMatchObject({ title: 'elicit' });
   });
 
   it('refuses content that it did not offer with -32602', async () => {
@@ -83,13 +97,13 @@ describe('a turn', () => {
   });
 
   it('goes on over a lost connection, without saying anything twice', async () => {
-    const { answer, answers } = byHand();
+    const { answer, answers, asked } = byHand();
     const { editor, sessionId } = await sitDown(answer);
     const ended = editor.say(sessionId, 'colour');
-    await until('the question', () => answers.length === 1);
+    await asked();
     site.cut();
-    answers[0]?.({ action: 'accept', content: { answer: 'green' } });
-    expect(await ended).toMatchObject({ stopReason: 'end_turn' });
+    answers[0]?.(GREEN);
+    expect(await ended).toMatchObject(ENDED);
     expect(editor.text(sessionId).split('One moment.').length).toBe(2);
     expect(editor.asked.length).toBe(1);
   });
@@ -116,7 +130,7 @@ describe('a turn', () => {
       body: JSON.stringify({ decision: 'approve' }),
     });
     expect(reply.status).toBe(200);
-    expect(await ended).toMatchObject({ stopReason: 'end_turn' });
+    expect(await ended).toMatchObject(ENDED);
     expect(editor.text(sessionId)).toMatch(
       /^One moment\.\s+\*\*Approval:\*\* pay\s+Nothing was decided here\.[\s\S]*Heard: paid/,
     );
@@ -126,8 +140,8 @@ describe('a turn', () => {
     ['approve', 'approved', /Heard: paid/],
     ['deny', 'denied', /Heard: .*denied/],
   ])('asks for permission to make a call: %s decides on it', async (permit, status, heard) => {
-    const { userId, editor, sessionId } = await sitDown(undefined, BOTH, randomUUID(), site, permit);
-    expect(await editor.say(sessionId, 'pay')).toMatchObject({ stopReason: 'end_turn' });
+    const { userId, editor, sessionId } = await sitDown(undefined, { permit });
+    expect(await editor.say(sessionId, 'pay')).toMatchObject(ENDED);
     expect(editor.permissions).toMatchObject([
       { sessionId, toolCall: { title: 'pay', rawInput: { amount: 7 } } },
     ]);
@@ -142,7 +156,7 @@ describe('a turn', () => {
   });
 
   it('decides nothing by an option that was not offered', async () => {
-    const { userId, editor, sessionId } = await sitDown(undefined, BOTH, randomUUID(), site, 'constructor');
+    const { userId, editor, sessionId } = await sitDown(undefined, { permit: 'constructor' });
     const ended = editor.say(sessionId, 'pay');
     await until('the notice', () => editor.text(sessionId).includes('Nothing was decided here.'));
     const [open] = await openApprovals(site.engine, userId);
@@ -152,12 +166,12 @@ describe('a turn', () => {
       response: { decision: 'deny' },
       surface: 'api',
     });
-    expect(await ended).toMatchObject({ stopReason: 'end_turn' });
+    expect(await ended).toMatchObject(ENDED);
     expect(editor.text(sessionId)).toMatch(/Heard: .*denied/);
   });
 
   it('remembers an approval where the configuration allows it: the next call of the conversation is made unasked', async () => {
-    const { editor, sessionId } = await sitDown(undefined, BOTH, randomUUID(), site, 'remember');
+    const { editor, sessionId } = await sitDown(undefined, { permit: 'remember' });
     await editor.say(sessionId, 'tip');
     await editor.say(sessionId, 'tip');
     expect(editor.permissions).toHaveLength(1);
@@ -175,32 +189,32 @@ describe('a turn', () => {
   it('goes on after the answer when its pod has detached it meanwhile', async () => {
     const hasty = await openAcpSite({ holdMs: 20 });
     onTestFinished(() => hasty.stop());
-    const { answer, answers } = byHand();
-    const { userId, editor, sessionId } = await sitDown(answer, BOTH, randomUUID(), hasty);
+    const { answer, answers, asked } = byHand();
+    const { userId, editor, sessionId } = await sitDown(answer, { at: hasty });
     const ended = editor.say(sessionId, 'colour');
-    await until('the question', () => answers.length === 1);
+    await asked();
     await until('the detachment', async () => {
       const headers = { authorization: `Bearer ${await hasty.token(userId)}` };
       const reply = await fetch(`${hasty.url}/run/api/chat/${sessionId}/stream`, { headers });
       return (await reply.text()).includes('"state":"waiting"');
     });
-    answers[0]?.({ action: 'accept', content: { answer: 'green' } });
-    expect(await ended).toMatchObject({ stopReason: 'end_turn' });
+    answers[0]?.(GREEN);
+    expect(await ended).toMatchObject(ENDED);
     expect(editor.text(sessionId)).toMatch(/^One moment\.\n\nHeard: .*green/);
     expect(editor.asked).toHaveLength(1);
   });
 
   it('ends as cancelled after session/cancel, with its question withdrawn and its request taken back [ACP-50]', async () => {
-    const { answer, answers, ended } = byHand();
+    const { answer, ended, asked } = byHand();
     const { userId, editor, sessionId } = await sitDown(answer);
     const turn = editor.say(sessionId, 'colour');
-    await until('the question', () => answers.length === 1);
+    await asked();
     await editor.agent.notify(methods.agent.session.cancel, { sessionId });
     expect(await turn).toMatchObject({ stopReason: 'cancelled' });
     await until('the request to be taken back', () => ended[0]?.aborted);
     await until('the withdrawal', async () => (await openQuestions(site.engine, userId)).length === 0);
     // The session is free for the next turn.
-    expect(await editor.say(sessionId, 'hi')).toMatchObject({ stopReason: 'end_turn' });
+    expect(await editor.say(sessionId, 'hi')).toMatchObject(ENDED);
   });
 
   it('needs a token that Parley accepts', async () => {
@@ -244,8 +258,8 @@ describe('a form', () => {
   ])(
     'that the person ends by %s is never taken for an answer, also with content [ACP-28 ACP-31 ACP-32]',
     async (action, heard) => {
-      const { editor, sessionId } = await sitDown(() => ({ action, content: { answer: 'green' } }));
-      expect(await editor.say(sessionId, 'colour')).toMatchObject({ stopReason: 'end_turn' });
+      const { editor, sessionId, say } = await sitDown(() => ({ action, content: { answer: 'green' } }));
+      expect(await say('colour')).toMatchObject(ENDED);
       expect(editor.text(sessionId)).toMatch(heard);
       expect(editor.text(sessionId)).not.toContain('green');
     },
@@ -266,19 +280,14 @@ describe('a form', () => {
   });
 
   it('that is answered elsewhere ends its request', async () => {
-    const { answer, answers, ended } = byHand();
-    const { userId, editor, sessionId } = await sitDown(answer);
-    const turn = editor.say(sessionId, 'colour');
-    await until('the question', () => answers.length === 1);
-    const [row] = await openQuestions(site.engine, userId);
-    await site.engine.answer({
-      caller: { kind: 'user', tenant: 'acme', userId },
-      id: row?.id ?? '',
-      response: { action: 'accept', content: { answer: 'blue' } },
-      surface: 'api',
-    });
+    const { answer, ended, asked } = byHand();
+    const { owner, say, text } = await sitDown(answer);
+    const turn = say('colour');
+    await asked();
+    const { id } = await openQuestion(site.engine, owner);
+    await answerQuestion(site.engine, owner, id, 'accept', { answer: 'blue' });
     await turn;
-    expect(editor.text(sessionId)).toContain('blue');
+    expect(text()).toContain('blue');
     await until('the request to be taken back', () => ended[0]?.aborted);
   });
 });
@@ -286,25 +295,23 @@ describe('a form', () => {
 describe('a url question', () => {
   it('is consent first, and completed by a notice with its own id to the client that was asked [ACP-24 ACP-33 ACP-35 ACP-36]', async () => {
     const bystander = await sitDown();
-    const { userId, editor, sessionId } = await sitDown(() => ({
-      action: 'accept',
-      content: { answer: 'x' },
-    }));
-    const turn = editor.say(sessionId, 'page page');
-    const opened = () => openQuestions(site.engine, userId);
-    await until(
-      'the consent',
-      async () => (await opened()).filter(({ status }) => status === 'opened').length === 2,
+    const { userId, owner, editor, sessionId, say } = await sitDown(() => GREEN);
+    const turn = say('page page');
+    const isOpened = (one: { readonly status: string }) => one.status === 'opened';
+    const opened = await waitUntil(
+      async () => {
+        const rows = (await openQuestions(site.engine, userId)).filter(isOpened);
+        return rows.length === 2 && rows;
+      },
+      { what: 'the consent' },
     );
-    const ids = (await opened()).map(({ id }) => id);
-    expect(
-      editor.asked.map((asked) => (asked as { elicitationId?: string }).elicitationId).toSorted(),
-    ).toEqual(ids.toSorted());
+    const ids = opened.map(({ id }) => id);
+    const asked = editor.asked.map((one) => (one as { elicitationId?: string }).elicitationId);
+    expect(asked.toSorted()).toEqual(ids.toSorted());
     expect(editor.asked[0]).toMatchObject({ mode: 'url', url: PAGE_URL, sessionId });
     expect(editor.completed).toEqual([]);
-    for (const id of ids)
-      await site.engine.complete({ caller: { kind: 'service', tenant: 'acme' }, id, surface: 'api' });
-    expect(await turn).toMatchObject({ stopReason: 'end_turn' });
+    for (const id of ids) await finishPage(site.engine, owner, id);
+    expect(await turn).toMatchObject(ENDED);
     await until('the notices', () => editor.completed.length === 2);
     expect(editor.completed.toSorted()).toEqual(ids.toSorted());
     expect(bystander.editor.completed).toEqual([]);
@@ -319,7 +326,7 @@ describe('a url question', () => {
 });
 
 describe('modes', () => {
-  const cases: readonly [string, ClientCapabilities | undefined, readonly string[]][] = [
+  const cases: readonly [string, ClientCapabilities, readonly string[]][] = [
     ['no elicitation', {}, []],
     ['null', { elicitation: null }, []],
     ['an empty object', { elicitation: {} }, []],
@@ -330,10 +337,9 @@ describe('modes', () => {
   it.each(cases)(
     'of a client that declared %s: only what it declared is asked, the rest is told in the text [ACP-08 ACP-09 ACP-10 ACP-11 ACP-12]',
     async (_name, capabilities, modes) => {
-      const answer: AnswerTo = ({ mode }: Asked) =>
-        mode === 'form' ? { action: 'accept', content: { answer: 'green' } } : { action: 'decline' };
-      const { editor, sessionId } = await sitDown(answer, capabilities);
-      expect(await editor.say(sessionId, 'guess page')).toMatchObject({ stopReason: 'end_turn' });
+      const answer: AnswerTo = ({ mode }) => (mode === 'form' ? GREEN : { action: 'decline' });
+      const { editor, sessionId } = await sitDown(answer, { capabilities });
+      expect(await editor.say(sessionId, 'guess page')).toMatchObject(ENDED);
       expect(editor.asked.map(({ mode }) => mode)).toEqual(modes);
       const said = editor.text(sessionId);
       if (modes.includes('form')) expect(said).toContain('green');
@@ -346,7 +352,7 @@ describe('modes', () => {
   );
 
   it('without a default: the question is in the text, and the agent is told that nobody was asked [ACP-12]', async () => {
-    const { editor, sessionId } = await sitDown(undefined, {});
+    const { editor, sessionId } = await sitDown(undefined, { capabilities: {} });
     await editor.say(sessionId, 'colour');
     expect(editor.text(sessionId)).toContain('**Question:** Which colour?');
     expect(editor.text(sessionId)).toContain('cannot show questions');
@@ -355,25 +361,11 @@ describe('modes', () => {
   it('never take a sensitive answer by form: it is answered on the hosted page [ACP-22]', async () => {
     const paged = await openAcpSite({ hasAnswerPage: true });
     onTestFinished(() => paged.stop());
-    const { userId, editor, sessionId } = await sitDown(
-      () => ({ action: 'accept' }),
-      BOTH,
-      randomUUID(),
-      paged,
-    );
-    const ended = editor.say(sessionId, 'private');
-    await until(
-      'the consent',
-      async () => (await openQuestions(paged.engine, userId))[0]?.status === 'opened',
-    );
+    const { owner, editor, say } = await sitDown(() => ({ action: 'accept' }), { at: paged });
+    const ended = say('private');
+    const { id } = await openQuestion(paged.engine, owner, 'opened');
     expect(editor.asked).toMatchObject([{ mode: 'url' }]);
-    const [row] = await openQuestions(paged.engine, userId);
-    await paged.engine.answer({
-      caller: { kind: 'user', tenant: 'acme', userId },
-      id: row?.id ?? '',
-      response: { action: 'accept', content: { answer: 'hush' } },
-      surface: 'answer_page',
-    });
+    await answerQuestion(paged.engine, owner, id, 'accept', { answer: 'hush' });
     await ended;
     await until('the notice', () => editor.completed.length === 1);
     expect(JSON.stringify(editor.wire)).not.toContain('hush');
@@ -392,7 +384,7 @@ describe('session/load', () => {
     const { userId, editor, sessionId } = await sitDown(first.answer);
     await editor.say(sessionId, 'hi');
     const lost = editor.say(sessionId, 'colour').catch(() => undefined);
-    await until('the question', () => first.answers.length === 1);
+    await first.asked();
     editor.close();
     await lost;
 
@@ -403,18 +395,18 @@ describe('session/load', () => {
     });
 
     const second = byHand();
-    const again = await sitDown(second.answer, BOTH, userId);
+    const again = await sitDown(second.answer, { userId });
     await again.editor.agent.request(methods.agent.session.load, load);
     expect(again.editor.text(sessionId)).toContain('Hello: hi');
     expect(kindsOf(again.editor).filter((kind) => kind === 'user_message_chunk')).toHaveLength(2);
-    await until('the question again', () => second.answers.length === 1);
+    await second.asked();
     // The very same question: its id, its deadline and its form.
     expect(again.editor.asked).toEqual([editor.asked[0]]);
     expect(again.editor.asked[0]).toMatchObject({ sessionId, message: 'Which colour?' });
     expect(await openQuestions(site.engine, userId)).toHaveLength(1);
-    second.answers[0]?.({ action: 'accept', content: { answer: 'green' } });
+    second.answers[0]?.(GREEN);
     await until('the reply', () => again.editor.text(sessionId).includes('green'));
-    expect(await again.editor.say(sessionId, 'bye')).toMatchObject({ stopReason: 'end_turn' });
+    expect(await again.editor.say(sessionId, 'bye')).toMatchObject(ENDED);
     expect(stranger.editor.asked).toEqual([]);
   });
 
@@ -422,10 +414,10 @@ describe('session/load', () => {
     const first = byHand();
     const { userId, editor, sessionId } = await sitDown(first.answer);
     const lost = editor.say(sessionId, 'colour').catch(() => undefined);
-    await until('the question', () => first.answers.length === 1);
+    await first.asked();
     editor.close();
     await lost;
-    const { editor: plain } = await sitDown(undefined, {}, userId);
+    const { editor: plain } = await sitDown(undefined, { capabilities: {}, userId });
     await plain.agent.request(methods.agent.session.resume, { sessionId, cwd: '/tmp', mcpServers: [] });
     await until('the description', () => plain.text(sessionId).includes('While it is open'));
     expect(plain.asked).toEqual([]);

@@ -1,48 +1,33 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Support } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createAcpProcesses } from '../../../services/api/src/agents/acp/programs.ts';
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
-import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
-import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
-import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
-import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
-import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
-import { createTurns } from '../../../services/api/src/turns/turns.ts';
-import { engineOn } from '../../harness/engines/engines.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import { listOpen, readEvents, saying, talk } from '../../harness/turns/setup.ts';
+import {
+  type Answered,
+  answer,
+  closeAfterTest,
+  openDelegatingPod,
+  outcomeOf,
+  questions,
+  startHandingModel,
+} from '../../harness/protocols/delegating-pod.ts';
+import { listOpen } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../harness/acp/program.mjs', import.meta.url));
 const KEY = 'the-key-of-the-program-0123456789';
-const NO_CREDENTIALS = {
-  present: async () => ({ type: 'absent' as const }),
-  refused: async () => undefined,
-  promote: async () => undefined,
-  completeOpen: async () => undefined,
-};
 
 let model: ScriptedModel;
 const folder = mkdtempSync(join(tmpdir(), 'parley-acp-'));
 beforeAll(async () => {
-  model = await startScriptedModel({
-    script: [
-      ({ userText, results }) =>
-        results.length > 0
-          ? { text: results.map(({ text }) => text).join(' ') }
-          : { calls: [{ name: 'delegate_to_coder', arguments: { task: userText } }] },
-    ],
-  });
+  model = await startHandingModel('delegate_to_coder');
 });
 afterAll(async () => {
   await model?.stop();
@@ -60,74 +45,36 @@ interface Options {
 /** A turn whose agent hands the words to the program. */
 async function handOver(words: string, { support, entry = '', limits = '', cwd = folder }: Options = {}) {
   const log = join(folder, `${crypto.randomUUID()}.log`);
-  const env = { ACP_KEY: KEY, ACP_LOG: log };
-  const loaded = readAgentsConfig(
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
-acpAgents:
+  const backend = createMemoryBackend(ROOMY);
+  const acp = createAcpProcesses({ onStderr: () => undefined });
+  const pod = openDelegatingPod({
+    model,
+    backend,
+    file: `acpAgents:
   coder: { title: Coder, command: "${process.execPath}", args: ["${PROGRAM}"], env: [ACP_KEY, ACP_LOG], cwd: "${cwd}"${entry} }
 agents:
   helper: { title: Helper, model: scripted, instructions: Help., delegates: [{ agent: coder, description: Codes. }], limits: { steps: 5${limits} } }
 `,
-    'agents.yaml',
-    env,
-  );
-  const backend = createMemoryBackend(ROOMY);
-  const engine = engineOn(backend);
-  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
-  const said: string[] = [];
-  const acp = createAcpProcesses({ onStderr: (_agent, line) => said.push(line) });
-  const deps = { loaded, mcp, acp, credentials: NO_CREDENTIALS, onServerFailure: () => undefined };
-  const turns = createTurns({
-    ...backend,
-    engine,
-    delegates: 'same-pod',
-    hasAnswerPage: false,
-    holdMs: 300_000,
-    observer: silentTurnObserver,
-    agents: createAgents({ loaded, toolsOf: createToolbox(deps), named: createNamedTools(deps) }),
-    offering: NO_OFFERING,
-    pod: 'pod',
-    onFault: (error) => process.stderr.write(`${String(error)}\n`),
+    env: { ACP_KEY: KEY, ACP_LOG: log },
+    toolbox: { acp },
   });
-  onTestFinished(async () => {
-    await turns.close();
-    await acp.close();
-    await mcp.close();
-    await backend.close();
-  });
-  const conversation = talk();
-  const run = await turns.begin({
-    ...saying(conversation, words),
-    ...(support !== undefined && { support }),
-    delivery: 'hold',
-  });
-  const events = () => readEvents(backend, run);
+  closeAfterTest(() => backend.close(), acp.close, pod.close);
+  const begun = await pod.handOver(words, { delivery: 'hold', ...(support !== undefined && { support }) });
   return {
-    turns,
-    conversation,
-    said,
+    stop: () => pod.turns.stop(begun.conversation),
+    /** Has the program take its question back. */
+    retract: () => writeFileSync(`${log}.retract`, ''),
     noted: () => (existsSync(log) ? readFileSync(log, 'utf8') : ''),
     /** The open question of the program. */
-    question: () => waitUntil(async () => (await listOpen(engine, conversation))[0], { what: 'a question' }),
-    open: () => listOpen(engine, conversation),
-    answer: (
-      id: string,
-      response: { action: 'accept' | 'decline' | 'cancel'; content?: Record<string, unknown> },
-    ) =>
-      engine.answer({
-        caller: { kind: 'user', tenant: conversation.tenant, userId: conversation.userId },
-        id,
-        response: response as never,
-        surface: 'test',
-      }),
-    /** What the model said at the end: the outcome of its call. */
-    async ended(): Promise<string> {
-      await waitUntil(async () => (await events()).some(({ type }) => type === 'turn-finished'), {
-        what: 'the end of the turn',
-      });
-      return (await events()).map((event) => (event.type === 'text-delta' ? event.text : '')).join('');
+    async question() {
+      const [asked] = await questions(pod, begun);
+      if (asked === undefined) throw new Error('There is none.');
+      return asked;
     },
+    open: () => listOpen(pod.engine, begun.conversation),
+    answer: (id: string, response: Answered) => answer(pod, begun, id, response),
+    /** What the model said at the end: the outcome of its call. */
+    ended: () => outcomeOf(pod, begun),
   };
 }
 
@@ -229,31 +176,32 @@ describe('an ACP agent as a delegate', () => {
   });
 
   it('takes a question back, which is then withdrawn', async () => {
-    const { question, ended, open } = await handOver('retract');
+    const { question, ended, open, retract } = await handOver('retract');
     await question();
+    retract();
     expect(await ended()).toContain('retract={"action":"cancel"}');
     expect(await open()).toEqual([]);
   });
 
   it('is cancelled when its turn is stopped, and its question is withdrawn', async () => {
-    const { question, open, turns, conversation, noted, ended } = await handOver('form wait');
+    const { question, open, stop, noted, ended } = await handOver('form wait');
     await question();
-    await turns.stop(conversation);
+    await stop();
     await ended();
-    await waitUntil(async () => noted().includes('cancel'), { what: 'the cancellation' });
+    await waitUntil(() => noted().includes('cancel'), { what: 'the cancellation' });
     expect(await open()).toEqual([]);
   });
 
   it('does not use up its time while a person thinks, but while it works', async () => {
-    const { question, answer, ended, noted } = await handOver('form wait', {
-      entry: ', taskTimeoutSeconds: 1',
-    });
+    // So long that the program has started by then on a busy machine, too.
+    const entry = ', taskTimeoutSeconds: 5';
+    const { question, answer, ended, noted } = await handOver('form wait', { entry });
     const asked = await question();
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await new Promise((resolve) => setTimeout(resolve, 5_200));
     await answer(asked.id, { action: 'accept', content: { city: 'Rome' } });
     expect(await ended()).toContain('Coder did not finish in time');
     expect(noted()).toContain('form {"action":"accept"');
-    expect(noted()).toContain('cancel');
+    await waitUntil(() => noted().includes('cancel'), { what: 'the cancellation' });
   });
 
   it('that ends early, cannot be started or asks too much fails its call with a plain reason', async () => {

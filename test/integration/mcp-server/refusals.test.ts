@@ -1,23 +1,64 @@
-import { createServer } from 'node:http';
 import { ParleyError } from '@parley/shared/domain/errors';
-import { expect, it } from 'vitest';
+import { readEnv } from '@parley/shared/runtime/env';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
-import { createRouter } from '../../../services/api/src/http/router.ts';
-import { createServe } from '../../../services/api/src/http/serve.ts';
+import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
+import { ANYBODY, route } from '../../../services/api/src/http/route.ts';
 import { challengeOf } from '../../../services/api/src/surfaces/mcp/metadata.ts';
 import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
 import type { McpRouteDeps } from '../../../services/api/src/surfaces/mcp/routes.ts';
-import { listenOnFreePort } from '../../harness/free-port.ts';
+import { createAuthentication } from '../../../services/api/src/wiring/authentication.ts';
 import {
   beginSession,
   callMessage,
+  errorOf,
   exchange,
   initializeMessage,
   modern,
   modernCall,
+  modernExchange,
+  textIn,
 } from '../../harness/mcp-clients/raw.ts';
-import { newPerson, openMcpSite } from '../../harness/mcp-clients/setup.ts';
+import { type McpSite, mcpSurface, openMcpSite } from '../../harness/mcp-clients/setup.ts';
+import { finishPage, newPerson, openQuestion, serveOn } from '../../harness/protocols/pods.ts';
+import { serveSurfaces } from '../../harness/protocols/served.ts';
+import { userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+
+const SECRET = 'a-secret-of-at-least-thirty-two-characters';
+
+let site: McpSite;
+beforeAll(async () => {
+  site = await openMcpSite();
+});
+afterAll(() => site?.stop());
+
+/** The address of a pod with other settings of its endpoint. */
+async function serveWith(settings: Partial<McpRouteDeps>, budgets: Partial<CallLimitSettings> = {}) {
+  const { url, stop } = await serveOn(site.pods[0], { surfaceOf: mcpSurface(settings), budgets });
+  onTestFinished(stop);
+  return url;
+}
+
+it('tokens are accepted for the audience of the MCP endpoint there, and for that of the API elsewhere [SEC-06]', async () => {
+  const MCP = 'https://parley.example/run/v1/mcp';
+  const acceptedBy = async (authenticate: ReturnType<typeof createAuthentication>) => {
+    const accepted: string[] = [];
+    for (const aud of ['api', MCP, 'other']) {
+      const token = await userToken({ secret: SECRET, userId: 'ada', claims: { aud } });
+      const request = { rawHeaders: ['authorization', `Bearer ${token}`] } as never;
+      const caller = await authenticate(request).catch(() => undefined);
+      if (caller !== undefined) accepted.push(aud);
+    }
+    return accepted;
+  };
+  const base = { PARLEY_JWT_SECRET: SECRET, PARLEY_JWT_AUDIENCE: 'api' };
+  const env = readEnv('api', { ...base, PARLEY_MCP_AUDIENCE: MCP });
+  expect(await acceptedBy(createAuthentication(env, env.PARLEY_MCP_AUDIENCE))).toEqual([MCP]);
+  expect(await acceptedBy(createAuthentication(env))).toEqual(['api']);
+  const same = readEnv('api', base);
+  expect(await acceptedBy(createAuthentication(same, same.PARLEY_MCP_AUDIENCE))).toEqual(['api']);
+});
 
 it('names an address of its own to a request whose host is none', () => {
   const challenge = (host: string) =>
@@ -29,37 +70,28 @@ it('names an address of its own to a request whose host is none', () => {
 });
 
 it('a refusal that fails is still a reply', async () => {
+  const limits = { call: async () => undefined, sent: async () => 0, body: async () => undefined };
   const faults: unknown[] = [];
-  const failing = { method: 'GET', path: '/failing', proof: { by: 'none' } } as const;
-  const serve = createServe({
-    authenticate: () => Promise.reject(new Error('unused')),
-    limits: { call: async () => undefined, sent: async () => 0, body: async () => undefined },
-    bodyBytesMax: 1_024,
-    sse: { heartbeatMs: 1_000, slowReaderMs: 1_000, draining: new AbortController().signal },
-    onDone: () => undefined,
-    onFault: (error) => faults.push(String(error)),
-    onStream: () => undefined,
-  });
-  const surface = {
-    routes: [
-      {
-        ...failing,
-        handle: () => Promise.reject(new ParleyError('not_found', 'Nothing is there.')),
-        refuse: () => {
-          throw new Error('the refusal failed');
-        },
-      },
-    ],
+  const failing = {
+    ...route({
+      method: 'GET',
+      path: '/failing',
+      proof: ANYBODY,
+      handle: () => Promise.reject(new ParleyError('not_found', 'Nothing is there.')),
+    }),
+    refuse() {
+      throw new Error('the refusal failed');
+    },
   };
-  const server = createServer(createRouter({ surfaces: [surface], corsOrigins: [], serve }));
-  const port = await listenOnFreePort(server);
-  try {
-    const reply = await fetch(`http://127.0.0.1:${port}/failing`);
-    expect([reply.status, await reply.json()]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
-    expect(faults).toEqual(['Error: the refusal failed']);
-  } finally {
-    server.close();
-  }
+  const onFault = (error: unknown) => faults.push(String(error));
+  const { url, stop } = await serveSurfaces(() => [{ routes: [failing] }], {
+    limits: limits as never,
+    onFault,
+  });
+  onTestFinished(stop);
+  const reply = await fetch(`${url}/failing`);
+  expect([reply.status, await reply.json()]).toEqual([404, expect.objectContaining({ code: 'not_found' })]);
+  expect(faults).toEqual(['Error: the refusal failed']);
 });
 
 it('reads nothing for an answer over a budget', async () => {
@@ -85,88 +117,63 @@ it('shows a client nothing of an unexpected error, and reports it to the operato
   const fail = async () => {
     throw new Error('secret of the store');
   };
-  const site = await openMcpSite({
-    turns: {
-      findOffered: fail,
-      listOffered: fail,
-      content: NO_OFFERING.content,
-    } as unknown as McpRouteDeps['turns'],
+  const turns = { findOffered: fail, listOffered: fail, content: NO_OFFERING.content };
+  const url = await serveWith({
+    turns: turns as unknown as McpRouteDeps['turns'],
     onFault: (error) => faults.push(String(error)),
   });
-  try {
-    const [{ url = '' } = {}] = site.pods;
-    const person = newPerson();
-    const { token } = person;
-    const headers = await beginSession(url, person);
-    const list = modern('tools/list', {});
-    const replies = [
-      await exchange(url, callMessage(1, 'hello'), { token, headers }),
-      await exchange(url, { jsonrpc: '2.0', id: 2, method: 'tools/list' }, { token, headers }),
-      await modernCall(url, person, 'hello'),
-      await exchange(url, list.body, { token, headers: list.headers }),
-    ];
-    for (const { messages } of replies) {
-      expect(messages.at(-1)?.error).toMatchObject({ code: -32603, data: { code: 'internal' } });
-      expect(JSON.stringify(messages)).not.toContain('secret');
-    }
-    expect(faults).toEqual(Array(4).fill('Error: secret of the store'));
-  } finally {
-    await site.stop();
+  const person = newPerson();
+  const session = await beginSession(url, person);
+  const replies = [
+    await session.exchange(url, callMessage(1, 'hello')),
+    await session.exchange(url, { jsonrpc: '2.0', id: 2, method: 'tools/list' }),
+    await modernCall(url, person, 'hello'),
+    await modernExchange(url, person, modern('tools/list', {})),
+  ];
+  for (const reply of replies) {
+    expect(errorOf(reply)).toMatchObject({ code: -32603, data: { code: 'internal' } });
+    expect(JSON.stringify(reply.messages)).not.toContain('secret');
   }
+  expect(faults).toEqual(Array(4).fill('Error: secret of the store'));
 });
 
 it('reports errors of the SDK to the operator without what they say, and no refusals of requests', async () => {
   const faults: Error[] = [];
-  const site = await openMcpSite({
+  const url = await serveWith({
     extend: () => {
       throw new TypeError('secret of a request');
     },
     onFault: (error) => faults.push(error as Error),
   });
-  try {
-    const [{ url = '' } = {}] = site.pods;
-    const { token } = newPerson();
-    const list = modern('tools/list', {});
-    const misfit = { ...list.headers, 'mcp-method': 'other' };
-    await exchange(url, list.body, { token, headers: misfit });
-    expect(faults).toEqual([]);
-    await exchange(url, list.body, { token, headers: list.headers });
-    await exchange(url, initializeMessage(), { token });
-    expect(faults.map(({ name }) => name)).toEqual(['TypeError', 'TypeError']);
-    for (const { stack } of faults) {
-      expect(stack).toContain('refusals.test.ts');
-      expect(stack).not.toContain('secret');
-    }
-  } finally {
-    await site.stop();
+  const person = newPerson();
+  const list = modern('tools/list', {});
+  await modernExchange(url, person, list, { 'mcp-method': 'other' });
+  expect(faults).toEqual([]);
+  await modernExchange(url, person, list);
+  await exchange(url, initializeMessage(), person);
+  expect(faults.map(({ name }) => name)).toEqual(['TypeError', 'TypeError']);
+  for (const { stack } of faults) {
+    expect(stack).toContain('refusals.test.ts');
+    expect(stack).not.toContain('secret');
   }
 });
 
-function idIn(data: unknown): string {
-  const { elicitations } = data as { readonly elicitations: readonly { readonly elicitationId: string }[] };
-  return elicitations[0]?.elicitationId ?? '';
-}
-
 it('counts a call that waits without a stream among the open streams of its user', async () => {
-  const site = await openMcpSite({}, { userStreams: 1 });
-  try {
-    const [{ url = '', engine } = {}] = site.pods;
-    const person = newPerson();
-    const { token, tenant } = person;
-    const headers = { ...(await beginSession(url, person)), accept: 'application/json' };
-    const call = async (id: number, message: string) =>
-      (await exchange(url, callMessage(id, message), { token, headers })).messages[0];
-    const elicitationId: string = idIn((await call(1, 'page: waits'))?.error?.data);
-    const consent = { jsonrpc: '2.0', id: elicitationId, result: { action: 'accept' } };
-    await exchange(url, consent, { token, headers });
-    const waiting = call(2, 'page: waits');
-    let id = 3;
-    const refused = async () => (await call(id++, `hello: ${id}`))?.error?.data?.code === 'rate_limited';
-    await waitUntil(refused, { what: 'the waiting call to take the only place' });
-    await engine?.complete({ caller: { kind: 'service', tenant }, id: elicitationId, surface: 'page' });
-    expect((await waiting)?.result?.content?.[0]?.text).toContain('accepted');
-    expect((await call(1_000, 'hello: after'))?.result).toBeDefined();
-  } finally {
-    await site.stop();
-  }
+  const url = await serveWith({}, { userStreams: 1 });
+  const person = newPerson();
+  const session = await beginSession(url, person);
+  const call = async (id: number, message: string) => {
+    const json = { headers: { accept: 'application/json' } };
+    return (await session.exchange(url, callMessage(id, message), json)).messages[0];
+  };
+  await call(1, 'page: waits');
+  const { id } = await openQuestion(site.pods[0].engine, person);
+  await session.answer(url, id, { action: 'accept' });
+  const waiting = call(2, 'page: waits');
+  let next = 3;
+  const refused = async () => (await call(next++, `hello: ${next}`))?.error?.data?.code === 'rate_limited';
+  await waitUntil(refused, { what: 'the waiting call to take the only place' });
+  await finishPage(site.pods[0].engine, person, id);
+  expect(textIn(await waiting)).toContain('accepted');
+  expect((await call(1_000, 'hello: after'))?.result).toBeDefined();
 });

@@ -1,0 +1,87 @@
+/** Surfaces of the product, served in this process as a pod serves them. */
+import { createServer, type IncomingMessage } from 'node:http';
+import type { Authenticate } from '../../../services/api/src/http/auth.ts';
+import type { CallLimits } from '../../../services/api/src/http/limits/call-limits.ts';
+import type { Surface } from '../../../services/api/src/http/route.ts';
+import { createRouter } from '../../../services/api/src/http/router.ts';
+import { createServe } from '../../../services/api/src/http/serve.ts';
+import { unauthenticated } from '../../../services/api/src/http/token.ts';
+import { listenOnFreePort } from '../free-port.ts';
+
+export const BODY_BYTES_MAX = 64 * 1024;
+
+export const writeFault = (error: unknown) => void process.stderr.write(`${String(error)}\n`);
+
+export interface Served {
+  readonly url: string;
+  /** Ends the connections without a word, as the death of a pod would. */
+  cut(): void;
+  drain(): void;
+  stop(): void;
+}
+
+export interface ServedOptions {
+  readonly limits: CallLimits;
+  /** Nobody may call by default, so that a surface must prove its callers itself. */
+  readonly authenticate?: Authenticate;
+  readonly heartbeatMs?: number | undefined;
+  /** Called with the status of each reply. */
+  readonly onReply?: (status: number) => void;
+  readonly onFault?: (error: unknown) => void;
+}
+
+/** `surfacesOf` gets the address at which they are served. */
+export async function serveSurfaces(
+  surfacesOf: (url: string) => readonly Surface[],
+  {
+    limits,
+    authenticate,
+    heartbeatMs = 1_000,
+    onReply = () => undefined,
+    onFault = writeFault,
+  }: ServedOptions,
+): Promise<Served> {
+  const draining = new AbortController();
+  const serve = createServe({
+    authenticate:
+      authenticate ??
+      (async () => {
+        throw unauthenticated();
+      }),
+    limits,
+    bodyBytesMax: BODY_BYTES_MAX,
+    sse: { heartbeatMs, slowReaderMs: 5_000, draining: draining.signal },
+    onDone: () => undefined,
+    onFault,
+    onStream: () => undefined,
+  });
+  const server = createServer();
+  const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  const router = createRouter({ surfaces: surfacesOf(url), corsOrigins: [], serve });
+  server.on('request', (request, response) => {
+    response.on('finish', () => onReply(response.statusCode));
+    router(request, response);
+  });
+  return {
+    url,
+    cut: () => server.closeAllConnections(),
+    drain: () => draining.abort(),
+    stop() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+/**
+ * The bearer token `<tenant>/<user>` is that person's, `key/<tenant>` is a service key; the header `x-expires-at` says
+ * until when.
+ */
+export const authenticateByName: Authenticate = async ({ headers }: IncomingMessage) => {
+  const [, tenant, userId] = /^Bearer ([^/]+)\/(.+)$/.exec(headers.authorization ?? '') ?? [];
+  if (tenant === undefined || userId === undefined) throw unauthenticated();
+  const expiresAtMs = Number(headers['x-expires-at'] ?? Number.POSITIVE_INFINITY);
+  return tenant === 'key'
+    ? { caller: { kind: 'service', tenant: userId, keyId: 'bot', scopes: ['chat'] }, expiresAtMs }
+    : { caller: { kind: 'user', tenant, userId }, expiresAtMs };
+};
