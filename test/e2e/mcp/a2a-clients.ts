@@ -1,29 +1,22 @@
 import type { Task } from '@a2a-js/sdk';
-import {
-  type Client,
-  ClientFactory,
-  DefaultAgentCardResolver,
-  JsonRpcTransportFactory,
-  RestTransportFactory,
-} from '@a2a-js/sdk/client';
+import type { Client } from '@a2a-js/sdk/client';
 import { answer, answerEach, asTask, questionsOf, say, stateOf } from '../../harness/a2a/messages.ts';
+import { clientAt, fetchAs } from '../../harness/a2a/setup.ts';
 import { STEPS } from './site.ts';
 
 export const A2A_BINDINGS = ['JSONRPC', 'HTTP+JSON'] as const;
 
 /** A stock A2A client; a failed connection is tried again, on whichever pod then takes it. */
-export async function openA2aClient(
+export function openA2aClient(
   url: string,
   binding: (typeof A2A_BINDINGS)[number],
   token: string,
 ): Promise<Client> {
-  const fetchImpl: typeof fetch = async (input, init) => {
-    const headers = new Headers(init?.headers);
-    headers.set('authorization', `Bearer ${token}`);
+  const patient: typeof fetch = async (input, init) => {
     const { pathname, search } = new URL(String(input));
     for (let attempt = 1; ; attempt += 1) {
       try {
-        const reply = await fetch(`${url}${pathname}${search}`, { ...init, headers });
+        const reply = await fetch(`${url}${pathname}${search}`, init);
         if (reply.status < 500 || attempt === ATTEMPTS) return reply;
       } catch (error) {
         if (attempt === ATTEMPTS) throw error;
@@ -31,19 +24,10 @@ export async function openA2aClient(
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   };
-  const resolver = new DefaultAgentCardResolver({ fetchImpl });
-  const card = await resolver.resolve(`${url}/`);
-  const transports =
-    binding === 'JSONRPC'
-      ? [new JsonRpcTransportFactory({ fetchImpl })]
-      : [new RestTransportFactory({ fetchImpl })];
-  return new ClientFactory({ transports, cardResolver: resolver }).createFromAgentCard({
-    ...card,
-    supportedInterfaces: card.supportedInterfaces.filter(({ protocolVersion }) => protocolVersion === '1.0'),
-  });
+  return clientAt(`${url}/`, fetchAs(patient, token), binding);
 }
 
-const ATTEMPTS = 50;
+const ATTEMPTS = 100;
 const PAUSE_MS = 200;
 
 /** A task that waits for a person: how it begins, what the person then does, and how it ends. */

@@ -111,7 +111,6 @@ mcpServers:
 connectors:
   key: { type: api_key, title: Account, instructions: Ask the desk. }
 agents:
-  hasty: { title: Hasty, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }], limits: { questionTimeoutSeconds: 1 } }
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }, { server: desk }], delegates: [{ agent: one, description: First. }, { agent: three, description: Third. }, { agent: stock, description: Pushes. }], limits: { steps: ${STEPS} } }
   two: { title: Two, model: scripted, instructions: Help., delegates: [{ agent: three, description: Third. }] }
 defaultAgent: helper

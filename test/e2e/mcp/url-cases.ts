@@ -30,7 +30,7 @@ const cancel = async (): Promise<ClientAnswer> => ({ action: 'cancel' });
 const nothing: UrlCase['answer'] = (_asked, signal) => neverAnswer(signal);
 
 /** The person does nothing until the client closes the question, or until a question of one second is over. */
-export function neverAnswer(signal: AbortSignal): Promise<ClientAnswer> {
+function neverAnswer(signal: AbortSignal): Promise<ClientAnswer> {
   return new Promise((resolve) => {
     const end = () => resolve({ action: 'cancel' });
     signal.addEventListener('abort', end);
