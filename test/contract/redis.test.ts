@@ -3,11 +3,10 @@ import { deadlinesKey } from '@parley/shared/redis/client/keys';
 import type { Redis } from 'ioredis';
 import { afterAll } from 'vitest';
 import { RUN } from '../harness/engines/questions.ts';
-import { openRedisPods } from '../harness/engines/redis-pods.ts';
+import { redisStore } from '../harness/engines/redis-pods.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
-import { dumpRedis } from '../harness/redis/dump-redis.ts';
 import { ensureRedisServer, findRedis } from '../harness/redis/find-redis.ts';
-import { redisCommand, withRedis } from '../harness/redis/redis-command.ts';
+import { withRedis } from '../harness/redis/redis-command.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
 import { backendContract } from './suite.ts';
 
@@ -20,17 +19,13 @@ else await runOnSharedServer();
 async function runOnOwnServer(binary: string): Promise<void> {
   const { url, stop } = await startRedis({ binary });
   afterAll(() => stop());
-  backendContract(NAME, {
-    hasLine: true,
-    open: (settings) => openRedisPods({ kind: 'single', url }, settings),
-    dump: () => withRedis(url, (redis) => dumpRedis(redis)),
-    lose: async () => {
-      await redisCommand(url, 'FLUSHALL');
-    },
-  });
+  backendContract(
+    NAME,
+    redisStore({ kind: 'single', url }, async () => [url]),
+  );
 }
 
-/** Others use this server, so it is never emptied: the cases that lose all data are skipped. */
+/** Others use this server, so it is never emptied: the cases that lose all data are left out. */
 async function runOnSharedServer(): Promise<void> {
   const found = await findRedis();
   if ('notRun' in found) return suiteNotRun(NAME, found.notRun);
@@ -39,11 +34,8 @@ async function runOnSharedServer(): Promise<void> {
     await deleteOwnKeys(url);
     await found.stop();
   });
-  backendContract(NAME, {
-    hasLine: true,
-    open: (settings) => openRedisPods({ kind: 'single', url }, settings),
-    dump: () => withRedis(url, (redis) => dumpRedis(redis)),
-  });
+  const { open, dump } = redisStore({ kind: 'single', url }, async () => [url]);
+  backendContract(NAME, { hasLine: true, open, ...(dump && { dump }) });
 }
 
 /** Deletes the keys of this run from a server that others use too. */

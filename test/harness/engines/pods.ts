@@ -1,6 +1,8 @@
 import type { Backend, BackendSettings } from '@parley/shared/ports/backend';
 import type { DeadLetters } from '@parley/shared/ports/delivery/dead-letters';
 import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
+import type { RedisLocation } from '@parley/shared/ports/redis-location';
+import type { OpenVaultPods } from '../vault/stores.ts';
 
 /** An event family that is not Parley's own: another kind of thing for which an agent may have to wait. */
 export interface ToolApproval {
@@ -42,9 +44,11 @@ export type OpenPods = (settings: BackendSettings) => Promise<Pods>;
 /** A store as a test file sees it. */
 export interface Store {
   readonly open: OpenPods;
+  /** Opens the store of credentials, which is emptied for each test; absent where others use the server. */
+  readonly openVault?: OpenVaultPods;
   /**
-   * Servers of the program that another store is proven on whole, in another topology. Cases about the passing of time
-   * alone are left to that store and to a soak: each server lets keys expire by itself, however requests reach it.
+   * Servers of the program that another store is proven on whole, in another topology. A daily run proves there what depends
+   * on the topology: each script in its slot, each way of publishing. A soak proves everything there.
    */
   readonly isTopology?: boolean;
   /** Whether its pods receive events over a connection that may be cut; false within one process. */
@@ -53,4 +57,8 @@ export interface Store {
   readonly lose?: () => Promise<void>;
   /** All that is stored, a line for each key with its value; absent where it cannot be read from outside. */
   readonly dump?: () => Promise<string[]>;
+  /** Scripts of the product that no server of the store has run; absent where there are no scripts. */
+  readonly scriptsNotRun?: () => Promise<string[]>;
+  /** Where its servers are; absent where there are none. */
+  readonly location?: RedisLocation;
 }

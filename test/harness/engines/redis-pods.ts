@@ -1,15 +1,43 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { BackendSettings } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { connectCommands, connectSubscriber } from '@parley/shared/redis/client/connect';
 import { probeChannel } from '@parley/shared/redis/client/keys';
+import { scriptSource } from '@parley/shared/redis/client/script';
 import { createSubscriber } from '@parley/shared/redis/client/subscriber';
 import { RedisEventBus } from '@parley/shared/redis/feed/event-bus';
 import { createRedisDeadLetters } from '@parley/shared/redis/outbox/dead-letters';
 import type { Redis } from 'ioredis';
+import { dumpRedis } from '../redis/dump-redis.ts';
+import { type RedisAddress, withRedis } from '../redis/redis-command.ts';
+import { SCRIPTS } from '../redis/scripts.ts';
+import { openRedisVault } from '../vault/redis-stores.ts';
 import { waitUntil } from '../wait-until.ts';
-import type { ApprovalBuses, DeadLetterLists, Pods, ToolApproval } from './pods.ts';
+import type { ApprovalBuses, DeadLetterLists, Pods, Store, ToolApproval } from './pods.ts';
+
+/** The store of servers that are this test's alone. `masters` gives where those are that hold data now. */
+export function redisStore(location: RedisLocation, masters: () => Promise<readonly RedisAddress[]>): Store {
+  const onMasters = async <T>(use: (redis: Redis) => Promise<T>) =>
+    Promise.all((await masters()).map((at) => withRedis(at, use)));
+  const dump = async () => (await onMasters((redis) => dumpRedis(redis))).flat();
+  const lose = async () => {
+    await onMasters((redis) => redis.flushall());
+  };
+  return {
+    location,
+    hasLine: true,
+    open: (settings) => openRedisPods(location, settings),
+    openVault: () => openRedisVault(location, { dump, empty: lose }),
+    dump,
+    lose,
+    async scriptsNotRun() {
+      const hashes = SCRIPTS.map((name) => createHash('sha1').update(scriptSource(name)).digest('hex'));
+      const known = await onMasters(async (redis) => (await redis.script('EXISTS', ...hashes)) as number[]);
+      return SCRIPTS.filter((_, at) => known.every((each) => each[at] === 0));
+    },
+  };
+}
 
 /** Two pods with connections of their own to the Redis at `location`; resolves when both are usable. */
 export async function openRedisPods(location: RedisLocation, settings: BackendSettings): Promise<Pods> {

@@ -114,7 +114,7 @@ export function deadLetterContract(contract: Contract): void {
       expect(await walk(first, tenant)).toEqual([]);
     });
 
-    contract.itOverTime('is deleted after its retention, and the others stay', async () => {
+    it('is deleted after its retention, and the others stay', async () => {
       const { first, second, tenant } = await lists(3_000);
       const early = letterOf(tenant);
       await first.add(tenant, early);
@@ -136,7 +136,7 @@ export function deadLetterContract(contract: Contract): void {
   });
 
   describe('a list of dead letters', () => {
-    contract.itOverTime('shows none past its retention, even when none was added since', async () => {
+    it('shows none past its retention, even when none was added since', async () => {
       const { first, second, tenant } = await lists(1_500);
       const [early, late] = [letterOf(tenant), letterOf(tenant)];
       const died = async ({ deliveryId }: Letter) => (await second.read(tenant, deliveryId))?.diedAt ?? 0;

@@ -125,37 +125,6 @@ export function outboxContract(contract: Contract): void {
       expect(await taken(owner)).toEqual([formatStreamPath(stream)]);
     });
 
-    it('gets the task of a commit that comes while an earlier hand-out of the same task is handled after it', async () => {
-      const { first, second } = contract;
-      const { outbox, runs, subscriptions } = contract.pods.backend;
-      const { owner, turn, stream } = await begun();
-      await subscriptions.add(stream, 'follower', HOUR_MS);
-      const handedOut = async () => {
-        const [entry] = await outbox.take(bucketOf(owner), { follower: 1 }, HOUR_MS);
-        if (entry === undefined) throw new Error('Nothing was handed out.');
-        return entry;
-      };
-      const { id } = (await askKind(first, stream, 'url, server completion')).row;
-      const asked = await handedOut();
-      await answerQuestion(second, owner, id, 'accept');
-      expect(await taken(owner)).toEqual([]);
-      await outbox.done(asked);
-      const opened = await handedOut();
-      expect(opened).toMatchObject({ task: { subject: id }, attempt: 1 });
-      await first.complete({ caller: serviceOf(owner), id, surface: 'test' });
-      expect(await taken(owner)).toEqual([]);
-      await outbox.giveBack(opened, HOUR_MS);
-      expect(await taken(owner)).toEqual([id]);
-      await outbox.add({ kind: 'follower', subject: formatStreamPath(stream), bucket: bucketOf(owner) });
-      const following = await handedOut();
-      const end = { status: 'finished', messages: [] } as const;
-      await runs.write(turn, { term: 1, firstSeq: 2, events: [], end });
-      expect(await taken(owner)).toEqual([]);
-      await outbox.again(following, HOUR_MS);
-      await outbox.done(following);
-      expect(await taken(owner)).toEqual([formatStreamPath(stream)]);
-    });
-
     it('gets nothing of other turns, of questions outside of turns, and after its subscription', async () => {
       const { backend } = contract.pods;
       const { owner, stream } = await begun();
@@ -226,24 +195,6 @@ export function outboxContract(contract: Contract): void {
       const left = await second.outbox.take(bucketOf(owner), { held: 100 }, 0);
       expect(left.map(({ task }) => task.subject)).toEqual(times === 1 ? [id] : []);
       await Promise.all(left.map((entry) => second.outbox.done(entry)));
-    });
-
-    it('leaves nothing behind when its person is erased', async () => {
-      const { backend } = contract.pods;
-      const { owner, turn, stream } = await begun();
-      await backend.subscriptions.add(stream, 'follower', HOUR_MS);
-      const { id } = (await askKind(contract.first, stream, 'form')).row;
-      const end = { status: 'finished', messages: [] } as const;
-      await backend.runs.write(turn, { term: 1, firstSeq: 2, events: [], end });
-      await backend.erasure.fence(owner, HOUR_MS);
-      const part = await backend.erasure.next(owner);
-      expect(part.elicitationIds).toEqual([id]);
-      await backend.erasure.remove(owner, part);
-      expect(await backend.subscriptions.of(stream)).toEqual([]);
-      expect(await taken(owner)).toEqual([]);
-      await expect(backend.subscriptions.add(stream, 'follower', HOUR_MS)).rejects.toMatchObject({
-        code: 'user_erased',
-      });
     });
   });
 

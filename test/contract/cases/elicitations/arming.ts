@@ -4,14 +4,7 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { type EngineOptions, engineOn, withoutRows } from '../../../harness/engines/engines.ts';
-import { readEntries } from '../../../harness/engines/observe.ts';
-import {
-  answerQuestion,
-  askQuestion,
-  newOwner,
-  newStream,
-  serviceOf,
-} from '../../../harness/engines/questions.ts';
+import { answerQuestion, askQuestion, newOwner, serviceOf } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
 const BATCH = 100;
@@ -135,26 +128,6 @@ export function armingContract(contract: Contract): void {
           elicitationId: row.id,
         });
       }
-    });
-
-    it('passes with hundreds of others: all expire once, from two pods at once, and the next one is armed', async () => {
-      const owner = await quietOwner();
-      const stream = newStream(owner);
-      const { row: open } = await askQuestion(contract.first, stream, { timeoutSeconds: 60 });
-      const overdue = await Promise.all(
-        Array.from({ length: 230 }, () => askQuestion(contract.first, stream, { timeoutSeconds: 0.001 })),
-      );
-      await passed(owner, { id: open.id, expiresAt: Math.max(...overdue.map(({ row }) => row.expiresAt)) });
-      const expired = { bucket: bucketOf(owner), batch: BATCH };
-      const armed = await Promise.all([
-        contract.first.expireDue(expired),
-        contract.second.expireDue(expired),
-      ]);
-      for (const each of armed) expect(each).toMatchObject({ deadline: open.expiresAt });
-      const ends = (await readEntries(contract.pods.backend.feed, stream)).filter(
-        ({ event }) => event.type === 'elicitation-resolved',
-      );
-      expect(ends).toHaveLength(230);
     });
 
     it('is not hidden by earlier rows that cannot be read', async () => {

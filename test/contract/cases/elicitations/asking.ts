@@ -1,5 +1,5 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import { bucketOf, bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { bucketOf, bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';
@@ -103,49 +103,30 @@ export function askingContract(contract: Contract): void {
       expect(await readEntries(contract.pods.backend.feed, stream)).toEqual([]);
     });
 
-    it('is refused when too many are open, and accepted once one of them ends', async () => {
-      const pods = await contract.openWith({ openPerUserMax: 5 });
-      const engines = [engineOn(pods.backend), engineOn(pods.second)];
-      const owner = newOwner();
-      const ends = await Promise.all(
-        Array.from({ length: 16 }, (_, at) =>
-          callOutcome(askQuestion(engines[at % 2] ?? contract.first, owner)),
-        ),
-      );
-      const asked = ends.flatMap((end) => ('value' in end ? [end.value.row] : []));
-      expect(asked).toHaveLength(5);
-      for (const end of ends) {
-        if ('refusal' in end)
-          expect(end.refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
-      }
-      const [engine = contract.first] = engines;
-      await askQuestion(engine, { ...owner, userId: 'somebody else' });
-      await answerQuestion(engine, owner, asked[0]?.id ?? '', 'decline');
-      await askQuestion(engine, owner);
-      expect((await expectRefusal(askQuestion(engine, owner))).code).toBe('rate_limited');
-    });
-  });
-
-  describe('the open questions of a person', () => {
-    it('are bounded in bytes, over two pods, until one of them ends', async () => {
-      const pods = await contract.openWith({ openBytesPerUserMax: 20_000 });
-      const engines = [engineOn(pods.backend), engineOn(pods.second)];
-      const owner = newOwner();
-      const ask = (at: number) =>
-        callOutcome(askQuestion(engines[at % 2] ?? contract.first, owner, { message: 'x'.repeat(5_000) }));
-      const ends = await Promise.all(Array.from({ length: 8 }, (_, at) => ask(at)));
-      const asked = ends.flatMap((end) => ('value' in end ? [end.value.row] : []));
-      expect(asked).toHaveLength(3);
-      for (const end of ends) {
-        if ('refusal' in end)
-          expect(end.refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
-      }
-      const [engine = contract.first] = engines;
-      await askQuestion(engine, { ...owner, userId: 'somebody else' }, { message: 'x'.repeat(5_000) });
-      await answerQuestion(engine, owner, asked[0]?.id ?? '', 'decline');
-      expect(await ask(1)).toHaveProperty('value');
-      expect(await ask(0)).toHaveProperty('refusal');
-    });
+    it.each([
+      ['too many are open', { openPerUserMax: 5 }, 16, 5],
+      ['those that are open are too large', { openBytesPerUserMax: 28_000 }, 16, 5],
+    ])(
+      'is refused when %s, over two pods, and accepted once one of them ends',
+      async (_, bound, count, most) => {
+        const pods = await contract.openWith(bound);
+        const engines = [engineOn(pods.backend), engineOn(pods.second)];
+        const owner = newOwner();
+        const ask = (at: number, by: Owner = owner) =>
+          callOutcome(askQuestion(engines[at % 2] ?? contract.first, by, { message: 'x'.repeat(5_000) }));
+        const ends = await Promise.all(Array.from({ length: count }, (_, at) => ask(at)));
+        const asked = ends.flatMap((end) => ('value' in end ? [end.value.row] : []));
+        expect(asked).toHaveLength(most);
+        for (const end of ends) {
+          if ('refusal' in end)
+            expect(end.refusal).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 10 });
+        }
+        expect(await ask(0, { ...owner, userId: 'somebody else' })).toHaveProperty('value');
+        await answerQuestion(engines[0] ?? contract.first, owner, asked[0]?.id ?? '', 'decline');
+        expect(await ask(1)).toHaveProperty('value');
+        expect(await ask(0)).toMatchObject({ refusal: { code: 'rate_limited' } });
+      },
+    );
   });
 
   describe('the timer of a question', () => {

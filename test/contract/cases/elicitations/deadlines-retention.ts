@@ -19,6 +19,9 @@ import {
 } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
+/** More than a sweep expires of one bucket at a time. */
+const OVERDUE = 30;
+
 /** Deadlines without a waiter, and deletion after the retention. */
 export function leavingContract(contract: Contract): void {
   describe('a deadline', () => {
@@ -34,8 +37,14 @@ export function leavingContract(contract: Contract): void {
         ).toBe(true);
         return ids;
       };
-      const late = await askQuestion(first, owner, { timeoutSeconds: 0.25 });
-      const soon = await askQuestion(first, owner, { timeoutSeconds: 0.05 });
+      const pair = [
+        await askQuestion(first, owner, { timeoutSeconds: 0.25 }),
+        await askQuestion(first, owner, { timeoutSeconds: 0.05 }),
+      ] as const;
+      // A slow process may have asked the second one later than the first one ends.
+      const [soon, late] = pair.toSorted(
+        (one, other) => one.row.expiresAt - other.row.expiresAt,
+      ) as unknown as typeof pair;
       const far = await askQuestion(first, owner);
       await waitUntil(async () => (await due()).includes(late.row.id), {
         what: 'the deadline in the index',
@@ -59,24 +68,24 @@ export function leavingContract(contract: Contract): void {
       const stream = newStream();
       const { row: open } = await askQuestion(first, stream);
       const overdue = await Promise.all(
-        Array.from({ length: 230 }, () => askQuestion(first, stream, { timeoutSeconds: 0.001 })),
+        Array.from({ length: OVERDUE }, () => askQuestion(first, stream, { timeoutSeconds: 0.001 })),
       );
       const last = Math.max(...overdue.map(({ row }) => row.expiresAt));
       await waitUntil(async () => (await first.read(serviceOf(stream), open.id)).now >= last, {
         what: 'the deadlines',
       });
       const results = await Promise.all([first.sweep(), second.sweep()]);
-      expect(results[0].expired + results[1].expired).toBeGreaterThanOrEqual(230);
+      expect(results[0].expired + results[1].expired).toBeGreaterThanOrEqual(OVERDUE);
       const { rows } = await second.list({ owner: stream, limit: 500 });
-      expect(rows.filter(({ status }) => status === 'expired')).toHaveLength(230);
+      expect(rows.filter(({ status }) => status === 'expired')).toHaveLength(OVERDUE);
       expect(rows.filter(({ status }) => status === 'pending').map(({ id }) => id)).toEqual([open.id]);
       const resolved = (await readEntries(pods.backend.feed, stream)).filter(
         ({ event }) => event.type === 'elicitation-resolved',
       );
       expect(new Set(resolved.map(({ event }) => 'elicitationId' in event && event.elicitationId)).size).toBe(
-        230,
+        OVERDUE,
       );
-      expect(resolved).toHaveLength(230);
+      expect(resolved).toHaveLength(OVERDUE);
       expect((await pods.backend.elicitations.due(bucketOf(stream), 10_000)).length).toBe(0);
     });
 
@@ -122,12 +131,12 @@ export function leavingContract(contract: Contract): void {
       expect((await first.read(serviceOf(stream), row.id)).row.status).toBe('expired');
     });
 
-    it('is enforced by the sweep although hundreds of earlier rows cannot be read', async () => {
+    it('is enforced by the sweep although several batches of earlier rows cannot be read', async () => {
       const { first, pods } = contract;
       const stream = newStream();
       const { elicitations } = pods.backend;
       const overdue = await Promise.all(
-        Array.from({ length: 230 }, () => askQuestion(first, stream, { timeoutSeconds: 0.001 })),
+        Array.from({ length: OVERDUE }, () => askQuestion(first, stream, { timeoutSeconds: 0.001 })),
       );
       const broken = new Set(overdue.map(({ row }) => row.id));
       const last = await askQuestion(first, stream, { timeoutSeconds: 0.05 });
@@ -193,7 +202,7 @@ export function leavingContract(contract: Contract): void {
   describe('after the retention', () => {
     const RETENTION = { retentionMs: 400 };
 
-    contract.itOverTime('ended rows, lists and feeds are deleted; open ones stay', async () => {
+    it('ended rows, lists and feeds are deleted; open ones stay', async () => {
       const pods = await contract.openWith(RETENTION);
       const [first, second] = [engineOn(pods.backend), engineOn(pods.second)];
       const ending = newStream();
@@ -218,7 +227,7 @@ export function leavingContract(contract: Contract): void {
       expect((await answerQuestion(second, staying, open.id, 'cancel')).row.status).toBe('cancelled');
     });
 
-    contract.itOverTime('a feed stays complete as long as one of its questions may be open', async () => {
+    it('a feed stays complete as long as one of its questions may be open', async () => {
       const pods = await contract.openWith(RETENTION);
       const engine = engineOn(pods.backend);
       const stream = newStream();
@@ -231,7 +240,7 @@ export function leavingContract(contract: Contract): void {
       expect(await readEntries(pods.second.feed, stream)).toHaveLength(3);
     });
 
-    contract.itOverTime('a feed stays for the retention after the deadline of a later question', async () => {
+    it('a feed stays for the retention after the deadline of a later question', async () => {
       const pods = await contract.openWith(RETENTION);
       const engine = engineOn(pods.backend);
       const stream = newStream();
@@ -248,7 +257,7 @@ export function leavingContract(contract: Contract): void {
       ]);
     });
 
-    contract.itOverTime('a feed that is created again has another epoch', async () => {
+    it('a feed that is created again has another epoch', async () => {
       const pods = await contract.openWith({ retentionMs: 3_000 });
       const engine = engineOn(pods.backend);
       const stream = newStream();
@@ -264,7 +273,7 @@ export function leavingContract(contract: Contract): void {
       expect(await pods.second.feed.read(stream, old?.position, 10)).toEqual({ type: 'reset' });
     });
 
-    contract.itOverTime('an idempotency key is free again', async () => {
+    it('an idempotency key is free again', async () => {
       const pods = await contract.openWith(RETENTION);
       const settings = RETENTION;
       const [first, second] = [engineOn(pods.backend, { settings }), engineOn(pods.second, { settings })];

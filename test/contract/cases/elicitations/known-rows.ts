@@ -88,21 +88,6 @@ export function knownRowsContract(contract: Contract): void {
       expect(reads).toEqual([row.id, row.id]);
     });
 
-    it('is decided again when another pod has moved it', async () => {
-      const { first, second } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
-      const theirs = await answerQuestion(second, owner, row.id, 'accept', { colour: 'red' });
-      const same = await answerQuestion(first, owner, row.id, 'accept', { colour: 'red' });
-      expect(same.row).toEqual(theirs.row);
-      const { row: other } = await askQuestion(first, owner);
-      await answerQuestion(second, owner, other.id, 'decline');
-      const refusal = await expectRefusal(
-        answerQuestion(first, owner, other.id, 'accept', { colour: 'red' }),
-      );
-      expect(refusal).toMatchObject({ code: 'already_settled', elicitation: { status: 'declined' } });
-    });
-
     it('is not moved where it was created again meanwhile under the same id and with the same revision', async () => {
       const { first, pods } = contract;
       const owner = newOwner();
@@ -130,28 +115,6 @@ export function knownRowsContract(contract: Contract): void {
       const before = reads.length;
       await answerQuestion(engine, owner, row.id, 'decline');
       expect(reads.slice(before)).toEqual([row.id]);
-    });
-
-    it('that another pod has opened is completed', async () => {
-      const { first, second } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner, QUESTIONS[SERVER_URL]);
-      await send(second, owner, row.id, SERVER_URL, 'accept');
-      const completed = await send(first, owner, row.id, SERVER_URL, 'complete');
-      expect(completed.row).toMatchObject({ status: 'accepted', revision: 3 });
-    });
-
-    it('whose deadline has passed is expired, and the answer is refused', async () => {
-      const { first, second } = contract;
-      const stream = newStream();
-      const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.02 });
-      await waitUntil(async () => (await second.read(serviceOf(stream), row.id)).now > row.expiresAt, {
-        what: 'the deadline',
-        everyMs: 1,
-      });
-      const refusal = await expectRefusal(answerQuestion(first, stream, row.id, 'accept', { colour: 'red' }));
-      expect(refusal).toMatchObject({ code: 'expired', elicitation: { status: 'expired' } });
-      expect((await second.read(serviceOf(stream), row.id)).row.status).toBe('expired');
     });
   });
 }

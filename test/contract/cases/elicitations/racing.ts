@@ -16,40 +16,9 @@ import {
 import { COLUMNS } from '../../../harness/tables/elicitation-transitions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
-const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
-
 /** Exactly one terminal state, whichever callers race for it. */
 export function racingContract(contract: Contract): void {
   describe('a race', () => {
-    it('of a hundred answers on two pods has one winner, and equal answers succeed too', async () => {
-      const { first, second, pods } = contract;
-      const stream = newStream();
-      const { row } = await askQuestion(first, stream);
-      const ends = await Promise.all(
-        Array.from({ length: 100 }, async (_, at) => {
-          const colour = COLOURS[at % COLOURS.length] ?? '';
-          const engine = at % 2 === 0 ? first : second;
-          return {
-            colour,
-            end: await callOutcome(answerQuestion(engine, stream, row.id, 'accept', { colour })),
-          };
-        }),
-      );
-      const recorded = (await second.read(serviceOf(stream), row.id)).row;
-      const winner = recorded.settlement?.content?.colour;
-      expect(COLOURS).toContain(winner);
-      for (const { colour, end } of ends) {
-        if (colour === winner) {
-          expect(end).toMatchObject({ value: { row: recorded } });
-        } else {
-          const elicitation = { status: 'accepted', content: { colour: winner } };
-          expect(end).toMatchObject({ refusal: { code: 'already_settled', elicitation } });
-        }
-      }
-      const entries = await readEntries(pods.backend.feed, stream);
-      expect(entries.map(({ event }) => event.type)).toEqual(['elicitation-request', 'elicitation-resolved']);
-    });
-
     it('of all commands ends in one state, with one event', async () => {
       const { pods } = contract;
       const settled: string[] = [];

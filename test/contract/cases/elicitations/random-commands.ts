@@ -135,6 +135,15 @@ async function step(
     log.push(`${model.id} ${model.revision} ${next}`);
   }
   if ('value' in end) expect(end.value.row).toMatchObject({ status: model.from, revision: model.revision });
+  else
+    expect(end.refusal.elicitation?.status).toBe(
+      isShown(end.refusal.code) ? statusOf(model.from) : undefined,
+    );
+}
+
+/** Whether a refusal shows the question as it stands. */
+function isShown(code: string): boolean {
+  return code === 'already_settled' || code === 'expired';
 }
 
 /** Compares rows, lists and the feed with what the model expects. */
@@ -162,6 +171,14 @@ async function compare(
         ? { accept: 'red', other: 'green' }[recorded as string]
         : undefined;
     expect(row.settlement?.content?.colour).toBe(colour);
+    const action = { accepted: 'accept', declined: 'decline', cancelled: 'cancel' }[row.status as string];
+    expect([row.settlement?.action, row.settlement?.reason]).toEqual([
+      action,
+      row.status === 'withdrawn' ? 'superseded' : undefined,
+    ]);
+    const { settledAt, expiresAt } = row;
+    expect(settledAt !== undefined).toBe(isTerminal(row.status));
+    if (settledAt !== undefined) expect(settledAt >= expiresAt).toBe(row.status === 'expired');
   }
   const open = await second.list({ owner: stream, statuses: ['pending', 'opened'], limit: 100 });
   expect(open.rows.every(({ status }) => !isTerminal(status))).toBe(true);

@@ -2,7 +2,7 @@ import { eventNumberOf, parseFeedPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
 import { expectRefusal, type Reader, readAll } from '../../../harness/engines/observe.ts';
@@ -22,19 +22,12 @@ function brief(item: WatchItem): string {
 
 /** Following a stream request from any pod. */
 export function watchContract(contract: Contract): void {
-  const stops: AbortController[] = [];
-  afterEach(() => {
-    for (const stop of stops.splice(0)) stop.abort();
-  });
-
   async function follow(
     engine: Engine,
     stream: StreamRef,
     more: Partial<WatchInput> = {},
   ): Promise<Reader<WatchItem>> {
-    const stop = new AbortController();
-    stops.push(stop);
-    return readAll(await engine.watch({ stream, evenIfSilent: false, signal: stop.signal, ...more }));
+    return readAll(await engine.watch({ stream, evenIfSilent: false, signal: contract.signal(), ...more }));
   }
 
   describe('a reader of a stream', () => {
@@ -165,7 +158,7 @@ export function watchContract(contract: Contract): void {
       expect(await late.ended()).toBe(reason);
     });
 
-    contract.itOverTime('ends when the retention of the feed ends', async () => {
+    it('ends when the retention of the feed ends', async () => {
       const pods = await contract.openWith({ retentionMs: 3_000 });
       const stream = newStream();
       await askQuestion(engineOn(pods.backend), stream, { timeoutSeconds: 0.05 });

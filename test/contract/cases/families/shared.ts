@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { bucketOf } from '@parley/shared/domain/ids';
 import { NotifyRules } from '@parley/shared/domain/notify';
 import { withdrawOfTurn } from '@parley/shared/runs/open-questions';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { FAMILY_DRIVERS } from '../../../harness/engines/families.ts';
 import { callOutcome, readAll, readEntries } from '../../../harness/engines/observe.ts';
@@ -14,16 +14,6 @@ const NOTIFY = NotifyRules.parse({ channel: 'slack', afterSeconds: 60 });
 
 /** What every family of records has, whatever its table of moves. */
 export function familyContract(contract: Contract): void {
-  const stops: AbortController[] = [];
-  afterEach(() => {
-    for (const stop of stops.splice(0)) stop.abort();
-  });
-  const signal = () => {
-    const stop = new AbortController();
-    stops.push(stop);
-    return stop.signal;
-  };
-
   describe.each(FAMILY_DRIVERS)('of every family, $name:', (family) => {
     const turn = () => newStream();
 
@@ -84,19 +74,6 @@ export function familyContract(contract: Contract): void {
         });
     });
 
-    it('a withdrawal may be repeated, and is refused once a decision stands', async () => {
-      const { first, second } = contract;
-      const stream = turn();
-      const { row } = await family.open(first, stream);
-      const one = await family.withdraw(first, stream, row.id, 'superseded');
-      expect((await family.withdraw(second, stream, row.id, 'other')).row).toEqual(one.row);
-      const decided = await family.open(first, stream);
-      await family.decisions[0]?.send(first, stream, decided.row.id);
-      expect(await callOutcome(family.withdraw(second, stream, decided.row.id, 'late'))).toMatchObject({
-        refusal: { code: 'already_settled' },
-      });
-    });
-
     it('a foreign owner finds nothing', async () => {
       const { first, second } = contract;
       const stream = turn();
@@ -112,7 +89,7 @@ export function familyContract(contract: Contract): void {
       const { first, second } = contract;
       const stream = turn();
       const before = await family.open(first, stream);
-      const inbox = readAll(second.watchInbox({ owner: stream, signal: signal() }));
+      const inbox = readAll(second.watchInbox({ owner: stream, signal: contract.signal() }));
       const [snapshot] = await inbox.first(1);
       if (snapshot?.type !== 'snapshot') throw new Error('It did not begin with a snapshot.');
       expect(family.listed(snapshot)).toEqual([before.row.id]);
@@ -131,7 +108,7 @@ export function familyContract(contract: Contract): void {
       await family.decisions[0]?.send(second, stream, row.id);
       const ended = { id: row.id, status: family.decisions[0]?.status };
       await inInbox(ended.status);
-      const events = readAll(await second.watch({ stream, evenIfSilent: false, signal: signal() }));
+      const events = readAll(await second.watch({ stream, evenIfSilent: false, signal: contract.signal() }));
       expect((await events.first(3)).map((item) => family.shown(item))).toEqual([
         { id: before.row.id, status: 'pending' },
         { id: row.id, status: 'pending' },

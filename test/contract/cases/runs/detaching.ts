@@ -1,6 +1,6 @@
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, formatStreamPath } from '@parley/shared/domain/ids';
-import { DETACHED, UNOWNED } from '@parley/shared/domain/runs/run';
+import { UNOWNED } from '@parley/shared/domain/runs/run';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
@@ -67,26 +67,7 @@ export function detachingContract(contract: Contract): void {
     await dispatch.idle();
   };
 
-  const owned = async (owner: string) => {
-    const found: string[] = [];
-    for await (const { stream } of contract.pods.second.runs.ownedBy(new Set([owner])))
-      found.push(stream.streamRequestId);
-    return found;
-  };
-
   describe('a detached run', () => {
-    it('has no owner, is in no index, and fences its last owner', async () => {
-      const turn = newTurn();
-      expect(await detached(turn, [await asking(turn)])).toBe('written');
-      const { runs } = contract.pods.second;
-      expect(await runs.standing(turn)).toMatchObject({ status: 'running', owner: DETACHED, term: 2 });
-      expect((await runs.read(turn)).run?.delivery).toBe('detach');
-      expect(await owned('pod-a')).not.toContain(turn.streamRequestId);
-      expect(await owned(DETACHED)).not.toContain(turn.streamRequestId);
-      expect(await runs.write(turn, { term: 1, firstSeq: 3, events: [] })).toBe('fenced');
-      expect(await noted(turn)).toEqual([]);
-    });
-
     it('gets a resume task in the commit that ends its question, whatever the outcome', async () => {
       const engine = bare();
       for (const end of ['answer', 'withdraw'] as const) {
@@ -111,39 +92,6 @@ export function detachingContract(contract: Contract): void {
       expect(await second.conversations.read(turn)).toMatchObject({
         last: { streamRequestId, wasDetached: true },
       });
-    });
-
-    it('counts a take-over from a pod that had not released it, and no other change of owner', async () => {
-      const { runs } = contract.pods.second;
-      const turn = newTurn();
-      await detached(turn, [await asking(turn)]);
-      await runs.takeOver(turn, 2, UNOWNED);
-      await runs.takeOver(turn, 3, 'pod-b');
-      expect(await runs.standing(turn)).toMatchObject({ takeoverCount: 0 });
-      await runs.takeOver(turn, 4, 'pod-c');
-      expect(await runs.standing(turn)).toMatchObject({ takeoverCount: 1, term: 5 });
-    });
-
-    it('is not detached for a question that has ended, nor for a delegate that is not detached', async () => {
-      const turn = newTurn();
-      const engine = bare();
-      const [open, ended] = [await asking(turn), await asking(turn)];
-      await answerQuestion(engine, turn, ended, 'decline');
-      expect(await detached(turn, [open, ended])).toBe('wait-ended');
-      const other = newTurn(newStream(turn));
-      await contract.pods.backend.runs.begin(other);
-      expect(await detach(turn, [open], [other.streamRequestId])).toBe('wait-ended');
-      expect(await contract.pods.second.runs.standing(turn)).toMatchObject({ owner: 'pod-a', term: 1 });
-      expect(await detach(other, [open])).toBe('written');
-      expect(await detach(turn, [open], [other.streamRequestId])).toBe('written');
-    });
-
-    it('is not detached after a stop was requested', async () => {
-      const turn = newTurn();
-      const id = await asking(turn);
-      await contract.pods.backend.runs.begin(turn);
-      await contract.pods.second.runs.stop(turn);
-      expect(await detach(turn, [id])).toBe('wait-ended');
     });
 
     it('is handed to a pod once its question ends, with the run that waits for it', async () => {

@@ -1,7 +1,7 @@
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import type { RunText } from '@parley/shared/ports/runs/runs';
 import { createRunWriter } from '@parley/shared/runs/write';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { readAll, readEntries } from '../../../harness/engines/observe.ts';
 import { newOwner } from '../../../harness/engines/questions.ts';
@@ -19,11 +19,6 @@ function brief(item: WatchItem | LiveItem): string {
 
 /** Text that reaches the readers of a turn before its feed holds it. */
 export function liveTextContract(contract: Contract): void {
-  const stops: AbortController[] = [];
-  afterEach(() => {
-    for (const stop of stops.splice(0)) stop.abort();
-  });
-
   async function begun() {
     const turn = turnOf(newOwner());
     await contract.pods.backend.runs.begin(turn);
@@ -33,9 +28,7 @@ export function liveTextContract(contract: Contract): void {
   /** Begins a turn, follows it, and appends its second event. */
   async function followedLive() {
     const turn = await begun();
-    const stop = new AbortController();
-    stops.push(stop);
-    const reader = readAll(await contract.second.watchLive({ stream: turn, signal: stop.signal }));
+    const reader = readAll(await contract.second.watchLive({ stream: turn, signal: contract.signal() }));
     await reader.first(1);
     await contract.pods.backend.runs.write(turn, textWrite(2, 2));
     // The reader finds it by its subscription. Before that, a text would be missed.
@@ -62,9 +55,11 @@ export function liveTextContract(contract: Contract): void {
     it('is not delivered where only the feed is watched', async () => {
       const { runs } = contract.pods.backend;
       const turn = await begun();
-      const stop = new AbortController();
-      stops.push(stop);
-      const items = await contract.second.watch({ stream: turn, evenIfSilent: true, signal: stop.signal });
+      const items = await contract.second.watch({
+        stream: turn,
+        evenIfSilent: true,
+        signal: contract.signal(),
+      });
       const reader = readAll(items);
       await reader.first(1);
       await runs.publish(turn, textAfter(1));

@@ -197,7 +197,7 @@ export function quotaContract(contract: Contract): void {
       );
     });
 
-    contract.itOverTime('are free again when what is stored expires', async () => {
+    it('are free again when what is stored expires', async () => {
       const times = { retentionMs: 1_000, conversationTtlMs: 1_000 };
       const { backend, second } = await openWith({ storedBytesMax: 50_000, conversationsMax: 1 }, times);
       const owner = newOwner();

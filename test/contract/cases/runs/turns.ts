@@ -50,7 +50,7 @@ export function turnContract(contract: Contract): void {
       });
     });
 
-    contract.itOverTime('a conversation of unlisted turns goes with its last turn', async () => {
+    it('a conversation of unlisted turns goes with its last turn', async () => {
       const { backend } = await contract.openWith({ retentionMs: 1_000, conversationTtlMs: 600_000 });
       const owner = newOwner();
       const task = { ...turnOf(owner, 'task'), unlisted: true } as const;
@@ -174,28 +174,6 @@ export function turnContract(contract: Contract): void {
       expect((await second.conversations.read(turn)).last).not.toHaveProperty('traceparent');
     });
 
-    it('runs alone in its conversation, whichever pod begins another, until it ends', async () => {
-      const { backend, second } = contract.pods;
-      const turn = await begun(backend);
-      const other = { ...turnOf(turn), owner: 'pod-b' };
-      const { streamRequestId } = turn;
-      expect(await second.runs.begin(other)).toEqual({
-        type: 'running',
-        streamRequestId,
-        owner: 'pod-a',
-        term: 1,
-      });
-      expect((await second.conversations.read(turn)).running).toBe(streamRequestId);
-      expect((await second.runs.read(other)).run).toBeUndefined();
-      const end = { status: 'finished', messages: [HELLO] } as const;
-      expect(await backend.runs.write(turn, textWrite(2, 2, { end }))).toBe('written');
-      expect(await second.conversations.read(turn)).toEqual({
-        messages: [HELLO],
-        last: { streamRequestId, wasDetached: false },
-      });
-      expect(await second.runs.begin(other)).toMatchObject({ type: 'begun' });
-    });
-
     it('of twenty that begin at once, exactly one begins', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
@@ -224,53 +202,6 @@ export function turnContract(contract: Contract): void {
       expect(await backend.conversations.read(turn)).toEqual({
         running: turn.streamRequestId,
         messages: [],
-      });
-    });
-
-    it('begun twice by the same pod is begun once', async () => {
-      const { backend, second } = contract.pods;
-      const turn = await begun(backend);
-      await backend.runs.write(turn, textWrite(2, 4));
-      expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 4 });
-      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
-    });
-
-    it('requested under a key is begun by one call: other calls find it, with any owner and in any state', async () => {
-      const { backend, second } = contract.pods;
-      const turn = asking('a', turnOf(newOwner()));
-      const again = () => asking('a', { ...turn, conversationId: 'minted', owner: 'pod-b' });
-      const known = { type: 'known', conversationId: 'talk' };
-      expect(await backend.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 1 });
-      await backend.runs.write(turn, textWrite(2, 3));
-      expect(await second.runs.begin(turn)).toEqual({ type: 'begun', term: 1, writerSeq: 3 });
-      expect(await second.runs.begin(again())).toEqual(known);
-      expect(await backend.runs.begin({ ...again(), owner: turn.owner })).toEqual(known);
-      await second.runs.takeOver(turn, 1, 'pod-c');
-      expect(await backend.runs.begin(turn)).toEqual(known);
-      expect(await second.runs.begin(again())).toEqual(known);
-      const end = { status: 'failed', messages: [HELLO] } as const;
-      expect(await backend.runs.write(turn, textWrite(4, 4, { term: 2, end }))).toBe('written');
-      expect(await backend.runs.begin(turn)).toEqual(known);
-      expect(await second.runs.begin(again())).toEqual(known);
-      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
-      expect(
-        (await second.conversations.read({ ...turn, conversationId: 'minted' })).running,
-      ).toBeUndefined();
-    });
-
-    it('asked for under a key of something else is refused, running or ended, and changes nothing', async () => {
-      const { backend, second } = contract.pods;
-      const turn = asking('a', turnOf(newOwner()));
-      const other = asking('b', { ...turn, conversationId: 'other' });
-      await backend.runs.begin(turn);
-      expect(await second.runs.begin(other)).toEqual({ type: 'mismatch' });
-      expect(await second.runs.begin(asking('b', turn))).toEqual({ type: 'mismatch' });
-      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
-      expect(await second.runs.begin(other)).toEqual({ type: 'mismatch' });
-      expect(await second.conversations.read(other)).toEqual({ messages: [] });
-      expect((await second.runs.read(turn)).run).toMatchObject({
-        conversationId: 'talk',
-        status: 'finished',
       });
     });
 
@@ -316,7 +247,7 @@ export function turnContract(contract: Contract): void {
       }
     });
 
-    contract.itOverTime('frees its key at the end of its retention', async () => {
+    it('frees its key at the end of its retention', async () => {
       const { backend } = await contract.openWith({ retentionMs: 3_000 });
       const turn = asking('a', turnOf(newOwner()));
       await backend.runs.begin(turn);
@@ -325,22 +256,6 @@ export function turnContract(contract: Contract): void {
       await waitUntil(async () => (await backend.runs.begin(asking('b', turn))).type === 'begun', {
         what: 'the end of its retention',
       });
-    });
-
-    it('appends its events once and in order, however often a write is repeated', async () => {
-      const { backend, second } = contract.pods;
-      const turn = await begun(backend);
-      for (const [from, to] of [
-        [2, 5],
-        [2, 5],
-        [4, 8],
-        [3, 6],
-        [9, 9],
-      ] as const) {
-        expect(await backend.runs.write(turn, textWrite(from, to))).toBe('written');
-      }
-      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4', '5', '6', '7', '8', '9']);
-      expect((await second.runs.read(turn)).run?.writerSeq).toBe(9);
     });
 
     it('wakes the readers of its stream on any pod, and shares one order with its questions', async () => {
@@ -463,20 +378,6 @@ export function turnContract(contract: Contract): void {
       expect((await second.runs.read(turn)).run?.calls).toHaveLength(notes.length);
     });
 
-    it('returns its state to an empty write', async () => {
-      const { backend, second } = contract.pods;
-      const turn = await begun(backend);
-      await backend.runs.write(turn, textWrite(2, 3));
-      const nothing: RunWrite = { term: 1, firstSeq: 4, events: [] };
-      expect(await backend.runs.write(turn, nothing)).toBe('written');
-      await second.runs.stop(turn);
-      expect(await backend.runs.write(turn, nothing)).toBe('stopping');
-      expect(await backend.runs.write(turn, textWrite(4, 4))).toBe('stopping');
-      await second.runs.takeOver(turn, 1, 'pod-b');
-      expect(await backend.runs.write(turn, nothing)).toBe('fenced');
-      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
-    });
-
     it('is written by one owner: after a take-over the old one is fenced', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
@@ -502,40 +403,37 @@ export function turnContract(contract: Contract): void {
       expect(await textsOf(backend, turn)).toEqual(['turn-started', '2', '3', '4']);
     });
 
-    it('ends once: the same end again changes nothing, anything else is fenced', async () => {
+    it('appends its events once and in order, however often a write is repeated', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
-      const end = { status: 'finished', messages: [HELLO, { role: 'assistant', content: 'Hi' }] } as const;
-      for (const { runs } of [backend, second, backend]) {
-        expect(
-          await runs.write(turn, textWrite(2, 3, { end: { ...end, messages: [...end.messages] } })),
-        ).toBe('written');
+      for (const [from, to] of [
+        [2, 5],
+        [2, 5],
+        [4, 8],
+        [3, 6],
+        [9, 9],
+      ] as const) {
+        expect(await backend.runs.write(turn, textWrite(from, to))).toBe('written');
       }
-      expect((await second.conversations.read(turn)).messages).toEqual(end.messages);
-      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3']);
-      expect(await backend.runs.write(turn, textWrite(4, 4))).toBe('fenced');
-      expect(
-        await backend.runs.write(turn, textWrite(4, 4, { end: { status: 'failed', messages: [] } })),
-      ).toBe('fenced');
-      expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
-      const { run } = await second.runs.read(turn);
-      expect(run?.status).toBe('finished');
-      expect(run?.endedAt).toBeGreaterThanOrEqual(run?.startedAt ?? Number.NaN);
+      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4', '5', '6', '7', '8', '9']);
+      expect((await second.runs.read(turn)).run?.writerSeq).toBe(9);
     });
 
-    it('that is requested to stop reads this from its next write, and chooses its own end', async () => {
-      const { backend, second } = contract.pods;
-      const turn = await begun(backend);
-      expect(await backend.runs.write(turn, textWrite(2, 2))).toBe('written');
-      expect(await second.runs.stop(turn)).toBe(true);
-      expect(await backend.runs.write(turn, textWrite(3, 3))).toBe('stopping');
-      const end = { status: 'stopped', messages: [HELLO] } as const;
-      expect(await backend.runs.write(turn, textWrite(4, 4, { end: { ...end, messages: [HELLO] } }))).toBe(
-        'written',
-      );
-      expect(await textsOf(second, turn)).toEqual(['turn-started', '2', '3', '4']);
-      expect(await second.runs.stop(turn)).toBe(false);
-      expect(await second.runs.stop(turnOf(turn))).toBe(false);
+    it('of a delegate takes its conversation with it when its retention ends', async () => {
+      const { backend, second } = await contract.openWith({ retentionMs: 300 });
+      const owner = newOwner();
+      const [root, delegate] = [turnOf(owner), turnOf(owner, 'sr_its_own')];
+      const parent = { streamRequestId: root.streamRequestId, toolCallId: 'call_1' };
+      await backend.runs.begin(root);
+      await backend.runs.begin({ ...delegate, parent });
+      for (const turn of [root, delegate])
+        await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [] } }));
+      await waitUntil(async () => (await second.conversations.read(delegate)).last === undefined, {
+        what: 'the end of its conversation',
+      });
+      expect((await second.conversations.read(root)).last).toMatchObject({
+        streamRequestId: root.streamRequestId,
+      });
     });
 
     it('is added to the history of its conversation, which keeps a limited number of messages', async () => {
@@ -623,16 +521,7 @@ export function turnContract(contract: Contract): void {
       expect(numbers).toEqual(Array.from({ length: 1_201 }, (_, index) => index + 1));
     });
 
-    it('is reported as gone where it was never begun', async () => {
-      const { backend } = contract.pods;
-      const turn = turnOf(newOwner());
-      expect(await backend.runs.write(turn, textWrite(2, 2))).toBe('gone');
-      expect(await backend.runs.takeOver(turn, 1, 'pod-b')).toBeUndefined();
-      expect((await backend.runs.read(turn)).run).toBeUndefined();
-      expect(await backend.conversations.read(turn)).toEqual({ messages: [] });
-    });
-
-    contract.itOverTime('has a live owner as long as that pod sends heartbeats', async () => {
+    it('has a live owner as long as that pod sends heartbeats', async () => {
       const { backend, second } = contract.pods;
       const pod = `pod-${newOwner().userId}`;
       expect(await second.heartbeats.alive(pod)).toBe(false);
@@ -641,27 +530,24 @@ export function turnContract(contract: Contract): void {
       await waitUntil(async () => !(await second.heartbeats.alive(pod)), { what: 'the beat to lapse' });
     });
 
-    contract.itOverTime(
-      'keeps its conversation while it runs or waits, however short the conversation’s retention is',
-      async () => {
-        const { backend } = await contract.openWith({ conversationTtlMs: 3_000 });
-        const over = { end: { status: 'finished', messages: [HELLO] } } as const;
-        const idle = await begun(backend);
-        const first = await begun(backend);
-        const next = { ...first, streamRequestId: `${first.streamRequestId}-next` };
-        await backend.runs.write(first, textWrite(2, 2, over));
-        await backend.runs.begin(next);
-        await backend.runs.write(idle, textWrite(2, 2, over));
-        const isGone = async () => (await backend.conversations.read(idle)).messages.length === 0;
-        await waitUntil(isGone, { what: 'a conversation in which nothing runs' });
-        const stands = { running: next.streamRequestId, messages: [HELLO] };
-        expect(await backend.conversations.read(next)).toMatchObject(stands);
-        await backend.runs.write(next, { ...textWrite(2, 2), detach: { questions: [], runs: [] } });
-        expect(await backend.conversations.read(next)).toMatchObject(stands);
-      },
-    );
+    it('keeps its conversation while it runs or waits, however short the conversation’s retention is', async () => {
+      const { backend } = await contract.openWith({ conversationTtlMs: 3_000 });
+      const over = { end: { status: 'finished', messages: [HELLO] } } as const;
+      const idle = await begun(backend);
+      const first = await begun(backend);
+      const next = { ...first, streamRequestId: `${first.streamRequestId}-next` };
+      await backend.runs.write(first, textWrite(2, 2, over));
+      await backend.runs.begin(next);
+      await backend.runs.write(idle, textWrite(2, 2, over));
+      const isGone = async () => (await backend.conversations.read(idle)).messages.length === 0;
+      await waitUntil(isGone, { what: 'a conversation in which nothing runs' });
+      const stands = { running: next.streamRequestId, messages: [HELLO] };
+      expect(await backend.conversations.read(next)).toMatchObject(stands);
+      await backend.runs.write(next, { ...textWrite(2, 2), detach: { questions: [], runs: [] } });
+      expect(await backend.conversations.read(next)).toMatchObject(stands);
+    });
 
-    contract.itOverTime('is deleted after its retention, and its conversation after its own', async () => {
+    it('is deleted after its retention, and its conversation after its own', async () => {
       const { backend } = await contract.openWith({ retentionMs: 300, conversationTtlMs: 900 });
       const turn = await begun(backend);
       await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));

@@ -8,9 +8,9 @@ import {
 } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
-import { createGate } from '../harness/vault/gate.ts';
-import { endedTokens, newKeys, newRef, type VaultPods, vaultsOn } from '../harness/vault/stores.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import { createGate } from '../../../harness/vault/gate.ts';
+import { endedTokens, newKeys, newRef, type VaultPods, vaultsOn } from '../../../harness/vault/stores.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 import { createRotatingServer } from './authorization.ts';
 
 const CALLERS = 50;
@@ -61,7 +61,7 @@ export function refreshingContract(pods: () => VaultPods): void {
       const server = createRotatingServer();
       const ref = newRef();
       await vault.save(ref, { ...server.latest });
-      for (let round = 1; round <= 10; round += 1) {
+      for (let round = 1; round <= 3; round += 1) {
         const rejected = (await vault.read(ref))?.version ?? 0;
         const results = await Promise.all(
           Array.from({ length: CALLERS }, (_, at) => fresh[at % 3]?.(ref, server.refresh, { rejected })),

@@ -4,7 +4,7 @@ import { credentialIdentity } from '@parley/shared/vault/records';
 import { seal } from '@parley/shared/vault/seal';
 import { createVault } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
-import { newKeys, newRef, ringOf, type VaultPods, vaultsOn } from '../harness/vault/stores.ts';
+import { newKeys, newRef, ringOf, type VaultPods, vaultsOn } from '../../../harness/vault/stores.ts';
 
 const KINDS: readonly Credential[] = [
   {

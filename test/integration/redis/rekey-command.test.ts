@@ -2,15 +2,15 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, describe, expect, it } from 'vitest';
-import { suiteNotRun } from '../harness/not-run.ts';
-import { bundleEntry } from '../harness/processes/bundle.ts';
-import { startRedis } from '../harness/redis/redis-server.ts';
-import { openRedisVault } from '../harness/vault/redis-stores.ts';
-import { newRef, ringOf } from '../harness/vault/stores.ts';
+import { redisStore } from '../../harness/engines/redis-pods.ts';
+import { suiteNotRun } from '../../harness/not-run.ts';
+import { bundleEntry } from '../../harness/processes/bundle.ts';
+import { startRedis } from '../../harness/redis/redis-server.ts';
+import { newRef, ringOf } from '../../harness/vault/stores.ts';
 
 const NAME = 'the command that changes keys';
 const REKEY = await bundleEntry('services/worker/src/rekey.ts');
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const [OLD, NEW] = ['old', 'new'].map(
   (id) => `${id}:${Buffer.from(id.padEnd(32, '.')).toString('base64')}`,
 ) as [string, string];
@@ -40,16 +40,17 @@ const server = await startRedis().catch((error: unknown) => String(error));
 if (typeof server === 'string') {
   suiteNotRun(NAME, server);
 } else {
-  const pods = await openRedisVault({ kind: 'single', url: server.url }, [server.port]);
+  const { url } = server;
+  const pods = await redisStore({ kind: 'single', url }, async () => [url]).openVault?.();
   afterAll(async () => {
-    await pods.close();
+    await pods?.close();
     await server.stop();
   });
-  const url = server.url;
 
   describe(NAME, () => {
     it('reports progress, and exits with 0 when the old key may be removed', async () => {
-      const [store] = pods.stores;
+      const [store] = pods?.stores ?? [];
+      if (store === undefined) throw new Error('The vault is not open.');
       const ref = newRef();
       await createVault({ store, keys: ringOf('old') }).save(ref, { kind: 'api_key', value: 'x' });
       const lacking = await runRekey({ PARLEY_VAULT_REDIS_URL: url, PARLEY_VAULT_KEYS: NEW });

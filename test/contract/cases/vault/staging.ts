@@ -3,8 +3,8 @@ import type { Credential } from '@parley/shared/domain/credential';
 import type { FlowRef, StagedFlow } from '@parley/shared/ports/vault';
 import type { Vault } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
-import { newKeys, newRef, type VaultPods, vaultsOn } from '../harness/vault/stores.ts';
-import { waitUntil } from '../harness/wait-until.ts';
+import { newKeys, newRef, type VaultPods, vaultsOn } from '../../../harness/vault/stores.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 const HOUR_MS = 3_600_000;
 const GOT: Credential = { kind: 'api_key', value: 'what the flow got' };

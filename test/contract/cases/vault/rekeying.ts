@@ -3,7 +3,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 import { createVault } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
-import { newRef, ringOf, type VaultPods, vaultsOn } from '../harness/vault/stores.ts';
+import { newRef, ringOf, type VaultPods, vaultsOn } from '../../../harness/vault/stores.ts';
 
 const HOUR_MS = 3_600_000;
 const OLD = ringOf('old');
@@ -23,7 +23,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
   describe('a change of keys', () => {
     it('seals every record with the new key, so the old one may be removed', async () => {
       const [store, other] = pods().stores;
-      const { refs, versions } = await seed(300);
+      const { refs, versions } = await seed(120);
       const flow = { ...newRef(), flowId: 'flow' };
       const [first = newRef()] = refs;
       const old = createVault({ store, keys: OLD });
@@ -33,14 +33,14 @@ export function rekeyingContract(pods: () => VaultPods): void {
       const report = await rekey({ store, keys: BOTH }, { onProgress: (each) => progress.push(each) });
       expect(report).toEqual({
         seen: expect.any(Number),
-        rewrapped: 301,
+        rewrapped: 121,
         changed: 0,
         unreadable: 0,
         missingKeys: [],
         done: true,
       });
-      expect(report.seen).toBeGreaterThanOrEqual(301);
-      expect(progress.at(-1)).toMatchObject({ rewrapped: 301 });
+      expect(report.seen).toBeGreaterThanOrEqual(121);
+      expect(progress.at(-1)).toMatchObject({ rewrapped: 121 });
       const vault = createVault({ store: other, keys: NEW });
       const held = await Promise.all(refs.map((ref) => vault.read(ref)));
       expect(held.map((each) => each?.version)).toEqual(versions);

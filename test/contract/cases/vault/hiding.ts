@@ -5,8 +5,8 @@ import { createRefresher } from '@parley/shared/vault/refresh';
 import { seal } from '@parley/shared/vault/seal';
 import { createVault } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
-import { canary, findCanary } from '../harness/canary.ts';
-import { endedTokens, newKeys, newRef, type VaultPods } from '../harness/vault/stores.ts';
+import { canary, findCanary } from '../../../harness/canary.ts';
+import { endedTokens, newKeys, newRef, type VaultPods } from '../../../harness/vault/stores.ts';
 
 /** Every serialised form of a value. */
 function traces(value: unknown): string[] {
