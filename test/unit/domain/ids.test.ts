@@ -30,14 +30,6 @@ describe('a minted id', () => {
     );
   });
 
-  it('is never minted twice', () => {
-    const who = { tenant: 'acme', userId: 'ada' };
-    const ids = Array.from({ length: 5_000 }, () => mintElicitationId(who));
-    expect(new Set(ids).size).toBe(ids.length);
-    const streams = Array.from({ length: 5_000 }, mintStreamRequestId);
-    expect(new Set(streams).size).toBe(streams.length);
-  });
-
   it('draws all of its 128 bits', () => {
     const seen = Array.from({ length: 22 }, () => new Set<string>());
     // That one of 64 letters is missing at one of the places by chance is less likely than one in ten thousand million.

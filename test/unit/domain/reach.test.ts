@@ -9,6 +9,7 @@ import {
 } from '@parley/shared/domain/reach';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../harness/proof-size.ts';
 
 const kinds = fc.uniqueArray(fc.constantFrom(...FIELD_KINDS));
 const question: fc.Arbitrary<QuestionNeeds> = fc.oneof(
@@ -30,7 +31,7 @@ const person: fc.Arbitrary<Reachability> = fc.record(
 const NOBODY: Reachability = { form: false, url: false, page: false, notify: false };
 
 function always(rule: (question: QuestionNeeds, person: Reachability) => void): void {
-  fc.assert(fc.property(question, person, rule), { numRuns: 2_000 });
+  fc.assert(fc.property(question, person, rule), { numRuns: sized(2_000) });
 }
 
 describe('the reach of a question', () => {

@@ -239,12 +239,6 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('an ended run never changes', () => {
-    always(({ before, decision }) => {
-      if (before !== undefined && stateOf(before) === 'ended') expect(decision.change).toBeUndefined();
-    });
-  });
-
   it('a command repeated at once changes nothing and gets the same reply', () => {
     always(({ command, decision, after }) => {
       const again = transitionRun(after, command);
@@ -253,31 +247,6 @@ describe('any sequence of commands', () => {
       if (again.change !== undefined) expect(again.change.firstNew).toBe(events);
       const isRepeatable = command.type === 'claim' || command.type === 'release' || command.type === 'stop';
       if (isRepeatable) expect(again.result).toEqual(decision.result);
-    });
-  });
-
-  it('a writer of another term is fenced and changes nothing', () => {
-    always(({ before, command, decision }) => {
-      const isWrite = command.type === 'write' || command.type === 'detach' || command.type === 'end';
-      if (!isWrite || before === undefined || command.term === before.term) return;
-      expect(decision).toEqual({ result: 'fenced' });
-    });
-  });
-
-  it('a refused command changes nothing', () => {
-    const refusals = [
-      'fenced',
-      'behind',
-      'full',
-      'wait-ended',
-      'gone',
-      'ended',
-      'known',
-      'mismatch',
-      'running',
-    ];
-    always(({ decision }) => {
-      if (refusals.includes(wordFor(decision.result))) expect(decision.change).toBeUndefined();
     });
   });
 

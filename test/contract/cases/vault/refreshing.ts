@@ -16,7 +16,7 @@ import { createRotatingServer } from './authorization.ts';
 const CALLERS = 50;
 
 /** A refresher on each pod. */
-export function refreshersOn(
+function refreshersOn(
   { stores }: VaultPods,
   keys: KeyRing,
   more: Pick<RefreshDeps, 'settings' | 'onRefresh'> = {},
@@ -36,15 +36,26 @@ export function shown(result: FreshCredential): string {
   return credential.kind === 'oauth2' ? credential.accessToken : credential.kind;
 }
 
+/** A vault, a refresher on each pod, an authorization server, and the name of a credential. */
+export function setUpRefreshes(pods: VaultPods, more: Pick<RefreshDeps, 'settings' | 'onRefresh'> = {}) {
+  const keys = newKeys();
+  const [vault] = vaultsOn(pods, keys);
+  return {
+    keys,
+    vault,
+    fresh: refreshersOn(pods, keys, more),
+    server: createRotatingServer(),
+    ref: newRef(),
+  };
+}
+
 /** Refreshes that go well. */
 export function refreshingContract(pods: () => VaultPods): void {
+  const setUp = (more: Pick<RefreshDeps, 'settings' | 'onRefresh'> = {}) => setUpRefreshes(pods(), more);
+
   describe('a credential that has to be refreshed', () => {
     it('is refreshed once for all callers on all pods, who all get the new one', async () => {
-      const keys = newKeys();
-      const [vault] = vaultsOn(pods(), keys);
-      const fresh = refreshersOn(pods(), keys);
-      const server = createRotatingServer();
-      const ref = newRef();
+      const { vault, fresh, server, ref } = setUp();
       await vault.save(ref, endedTokens());
       const results = await Promise.all(
         Array.from({ length: CALLERS }, (_, at) => fresh[at % 3]?.(ref, server.refresh)),
@@ -55,11 +66,7 @@ export function refreshingContract(pods: () => VaultPods): void {
     });
 
     it('is refreshed once each time that a provider refuses a version', async () => {
-      const keys = newKeys();
-      const [vault] = vaultsOn(pods(), keys);
-      const fresh = refreshersOn(pods(), keys);
-      const server = createRotatingServer();
-      const ref = newRef();
+      const { vault, fresh, server, ref } = setUp();
       await vault.save(ref, { ...server.latest });
       for (let round = 1; round <= 3; round += 1) {
         const rejected = (await vault.read(ref))?.version ?? 0;
@@ -75,11 +82,12 @@ export function refreshingContract(pods: () => VaultPods): void {
     });
 
     it('is not refreshed again for a caller who was refused an older version', async () => {
-      const keys = newKeys();
-      const [vault] = vaultsOn(pods(), keys);
-      const [fresh] = refreshersOn(pods(), keys);
-      const server = createRotatingServer();
-      const ref = newRef();
+      const {
+        vault,
+        fresh: [fresh],
+        server,
+        ref,
+      } = setUp();
       const rejected = (await vault.save(ref, endedTokens())) ?? 0;
       await fresh(ref, server.refresh);
       expect(shown(await fresh(ref, server.refresh, { rejected }))).toBe('access 1');
@@ -87,10 +95,11 @@ export function refreshingContract(pods: () => VaultPods): void {
     });
 
     it('keeps its refresh token and scope where the server leaves them out', async () => {
-      const keys = newKeys();
-      const [vault] = vaultsOn(pods(), keys);
-      const [fresh] = refreshersOn(pods(), keys);
-      const ref = newRef();
+      const {
+        vault,
+        fresh: [fresh],
+        ref,
+      } = setUp();
       await vault.save(ref, { ...endedTokens('only one'), scope: 'read' });
       const after = { kind: 'oauth2', accessToken: 'new', tokenType: 'Bearer' } as const;
       expect(shown(await fresh(ref, async () => after))).toBe('new');
@@ -102,10 +111,8 @@ export function refreshingContract(pods: () => VaultPods): void {
     });
 
     it('whose tokens expire at once is refreshed once by concurrent callers, and used', async () => {
-      const keys = newKeys();
-      const [vault] = vaultsOn(pods(), keys);
+      const { vault, keys, ref } = setUp();
       const server = createRotatingServer(0);
-      const ref = newRef();
       let attempts = 0;
       const gate = createGate();
       const fresh = pods().stores.map((store, at) =>
@@ -156,11 +163,12 @@ export function refreshingContract(pods: () => VaultPods): void {
     });
 
     it('stays removed when it is removed during the refresh', async () => {
-      const keys = newKeys();
-      const [vault] = vaultsOn(pods(), keys);
-      const [fresh] = refreshersOn(pods(), keys);
-      const server = createRotatingServer();
-      const ref = newRef();
+      const {
+        vault,
+        fresh: [fresh],
+        server,
+        ref,
+      } = setUp();
       await vault.save(ref, endedTokens());
       const result = await fresh(ref, async (tokens, signal) => {
         await vault.remove(ref);
@@ -171,12 +179,13 @@ export function refreshingContract(pods: () => VaultPods): void {
     });
 
     it('is replaced by an account connected during the refresh', async () => {
-      const keys = newKeys();
-      const [vault] = vaultsOn(pods(), keys);
       const outcomes: string[] = [];
-      const [fresh] = refreshersOn(pods(), keys, { onRefresh: (outcome) => outcomes.push(outcome) });
-      const server = createRotatingServer();
-      const ref = newRef();
+      const {
+        vault,
+        fresh: [fresh],
+        server,
+        ref,
+      } = setUp({ onRefresh: (outcome) => outcomes.push(outcome) });
       await vault.save(ref, endedTokens());
       const flow = { ...ref, flowId: 'flow' };
       const result = await fresh(ref, async (tokens, signal) => {
@@ -201,11 +210,12 @@ export function refreshingContract(pods: () => VaultPods): void {
     ];
 
     it.each(KINDS)('is used unchanged: %s', async (_title, credential) => {
-      const keys = newKeys();
-      const [vault] = vaultsOn(pods(), keys);
-      const [fresh] = refreshersOn(pods(), keys);
-      const server = createRotatingServer();
-      const ref = newRef();
+      const {
+        vault,
+        fresh: [fresh],
+        server,
+        ref,
+      } = setUp();
       const version = await vault.save(ref, credential);
       const result = await fresh(ref, server.refresh);
       expect(result).toMatchObject({ status: 'usable', version });

@@ -1,11 +1,15 @@
 import { ParleyError } from '@parley/shared/domain/errors';
-import { createRefresher, InvalidGrantError, type RefreshCall } from '@parley/shared/vault/refresh';
+import {
+  createRefresher,
+  InvalidGrantError,
+  type RefreshCall,
+  type RefreshDeps,
+} from '@parley/shared/vault/refresh';
 import { describe, expect, it } from 'vitest';
 import { createGate } from '../../../harness/vault/gate.ts';
-import { endedTokens, newKeys, newRef, type VaultPods, vaultsOn } from '../../../harness/vault/stores.ts';
+import { endedTokens, newRef, type VaultPods } from '../../../harness/vault/stores.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
-import { createRotatingServer } from './authorization.ts';
-import { refreshersOn, shown } from './refreshing.ts';
+import { setUpRefreshes, shown } from './refreshing.ts';
 
 const HOUR_MS = 3_600_000;
 const outage: RefreshCall = async () => {
@@ -14,16 +18,12 @@ const outage: RefreshCall = async () => {
 
 /** Refreshes that do not go well: dead pods, dead grants, servers that are away. */
 export function failingRefreshContract(pods: () => VaultPods): void {
-  const setUp = () => {
-    const keys = newKeys();
-    return { keys, vault: vaultsOn(pods(), keys)[0], ref: newRef(), server: createRotatingServer() };
-  };
+  const setUp = (more: Pick<RefreshDeps, 'settings' | 'onRefresh'> = {}) => setUpRefreshes(pods(), more);
 
   describe('a pod that dies while it refreshes', () => {
     it('is replaced by another pod once its lease has ended', async () => {
-      const { keys, vault, ref, server } = setUp();
+      const { vault, ref, server, fresh } = setUp({ settings: { leaseMs: 3_000 } });
       const [, store] = pods().stores;
-      const fresh = refreshersOn(pods(), keys, { settings: { leaseMs: 3_000 } });
       await vault.save(ref, endedTokens());
       expect(await store.lease(ref, 'a pod that is dead', 3_000)).toBe(true);
       const results = await Promise.all([
@@ -36,8 +36,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
 
     it('after the server has issued new tokens loses the grant, once', async () => {
-      const { keys, vault, ref, server } = setUp();
-      const fresh = refreshersOn(pods(), keys);
+      const { vault, ref, server, fresh } = setUp();
       const version = await vault.save(ref, endedTokens());
       await server.refresh(endedTokens(), new AbortController().signal);
       expect(await fresh[0](ref, server.refresh)).toEqual({ status: 'reconnect_required', version });
@@ -68,8 +67,12 @@ export function failingRefreshContract(pods: () => VaultPods): void {
 
   describe('a call to the authorization server that does not end', () => {
     it('does not keep callers waiting, is aborted, and its late result is saved', async () => {
-      const { keys, vault, ref, server } = setUp();
-      const [fresh] = refreshersOn(pods(), keys, { settings: { callMs: 50 } });
+      const {
+        vault,
+        ref,
+        server,
+        fresh: [fresh],
+      } = setUp({ settings: { callMs: 50 } });
       const gate = createGate();
       const signals: AbortSignal[] = [];
       await vault.save(ref, endedTokens());
@@ -88,9 +91,13 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
 
     it('is superseded by another pod, whose tokens stay', async () => {
-      const { keys, vault, ref, server } = setUp();
       const outcomes: string[] = [];
-      const [slow, next] = refreshersOn(pods(), keys, {
+      const {
+        vault,
+        ref,
+        server,
+        fresh: [slow, next],
+      } = setUp({
         settings: { callMs: 50, leaseMs: 200 },
         onRefresh: (outcome) => outcomes.push(outcome),
       });
@@ -113,8 +120,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
 
   describe('a grant that is over', () => {
     it('has to be granted again, and the server is not called again', async () => {
-      const { keys, vault, ref } = setUp();
-      const fresh = refreshersOn(pods(), keys);
+      const { vault, ref, fresh } = setUp();
       let calls = 0;
       const refuse: RefreshCall = async () => {
         calls += 1;
@@ -130,8 +136,11 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
 
     it('does not matter when the user has connected again meanwhile', async () => {
-      const { keys, vault, ref } = setUp();
-      const [fresh] = refreshersOn(pods(), keys);
+      const {
+        vault,
+        ref,
+        fresh: [fresh],
+      } = setUp();
       await vault.save(ref, endedTokens());
       const result = await fresh(ref, async () => {
         await vault.save(ref, {
@@ -146,8 +155,12 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
 
     it('is detected without a call where there is no refresh token', async () => {
-      const { keys, vault, ref, server } = setUp();
-      const [fresh] = refreshersOn(pods(), keys);
+      const {
+        vault,
+        ref,
+        server,
+        fresh: [fresh],
+      } = setUp();
       const { refreshToken: _, ...ended } = endedTokens();
       const version = await vault.save(ref, ended);
       expect(await fresh(ref, server.refresh)).toEqual({ status: 'reconnect_required', version });
@@ -183,8 +196,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
 
     it('makes an expired or refused token unavailable and removes nothing', async () => {
-      const { keys, vault, ref, server } = setUp();
-      const fresh = refreshersOn(pods(), keys);
+      const { vault, ref, server, fresh } = setUp();
       await vault.save(ref, endedTokens());
       const results = await Promise.all(fresh.map((each) => each(ref, outage)));
       expect(results.map(shown)).toEqual(['unavailable', 'unavailable', 'unavailable']);
