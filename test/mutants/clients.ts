@@ -53,10 +53,10 @@ export const CLIENTS: readonly Mutant[] = [
     killedBy: 'test/unit/sdk/workflow.test.ts',
   },
   {
-    defect: 'A card shows a sensitive answer again.',
+    defect: 'A card forgets that a question is sensitive, and shows its answer again.',
     file: 'clients/widget/src/server/calls.ts',
-    find: '(content && !rest.sensitive && { content })',
-    replace: '(content && { content })',
+    find: '...(content && !rest.sensitive && { content })',
+    replace: '...(content && { content }), sensitive: false',
     killedBy: CARD_STATES,
     test: 'never repeats a sensitive answer',
   },

@@ -64,17 +64,18 @@ afterEach(() => chats.gate.release());
 afterAll(() => chats?.stop());
 
 let talks = 0;
-/** Starts a chat, waits for the first part of the reply, holds the rest, and returns it with the pod that serves it. */
+/** Starts a chat, and waits for the first part of the reply, which is held. */
 async function startReply(make: (url: string, authorization: string) => PlainChat) {
   const { authorization } = await person();
   talks += 1;
   const text = `talk ${talks}`;
   const chat = make(chats.balancer.url, authorization);
-  chats.gate.hold();
   const sending = chat.sendMessage({ text });
   await waitUntil(() => chat.reply.includes('word-1'), { what: 'some of the reply' });
-  return { chat, sending, text, authorization, pod: Number(chats.balancer.lastPod()) };
+  return { chat, sending, text, authorization };
 }
+
+type Started = Awaited<ReturnType<typeof startReply>>;
 
 /** The reply of the last attempt at this message, whole. */
 const wholeReplyTo = (text: string) => wholeOf(attempts.get(text) ?? 0);
@@ -95,61 +96,59 @@ function ourChat(url: string, authorization: string): PlainChat {
   return chat;
 }
 
-describe.each([
+it.each([
   ['is killed', 'SIGKILL'],
   ['is drained', 'SIGTERM'],
-] as const)('a reply is streaming while its pod %s', (_what, how) => {
-  it('the stock client shows the half reply and an error; resuming at once replaces it with the whole reply', async () => {
-    const { chat, sending, text, pod } = await startReply(stockChat);
-    const replaced = chats.replace(pod, how);
-    await sending;
-    expect([chat.status, chat.finishes.at(-1)?.isError, chat.messages.length]).toEqual(['error', true, 2]);
-    expect(chat.reply).toMatch(/^(word-1 ?)+$/);
+] as const)(
+  'replies are streaming while their pod %s: stock clients show an error, and ours shows the whole reply',
+  async (_what, how) => {
+    chats.gate.hold();
+    await chats.route(0);
+    const starting = [stockChat, stockChat, ourChat].map(startReply);
+    const [prompt, late, ours] = (await Promise.all(starting)) as [Started, Started, Started];
+    await chats.route();
+    const replaced = chats.replace(0, how);
+    for (const { chat, sending } of [prompt, late]) {
+      await sending;
+      expect([chat.status, chat.finishes.at(-1)?.isError, chat.messages.length]).toEqual(['error', true, 2]);
+      expect(chat.reply).toMatch(/^(word-1 ?)+$/);
+    }
+    const half = late.chat.reply;
+
     let resumed: Promise<void> | undefined;
     const showsAnotherAttempt = () => {
-      const attempt = attempts.get(text) ?? 0;
+      const attempt = attempts.get(prompt.text) ?? 0;
       // The stream is cut again where the unfinished step starts again: each cut causes one more resume.
-      if (chat.status === 'error') {
+      if (prompt.chat.status === 'error') {
         // Both are correct: the new reply replaces the half one, which may also be dropped earlier.
-        if (how === 'SIGKILL') chat.messages = chat.messages.filter(({ role }) => role === 'user');
-        resumed = chat.resumeStream();
+        if (how === 'SIGKILL')
+          prompt.chat.messages = prompt.chat.messages.filter(({ role }) => role === 'user');
+        resumed = prompt.chat.resumeStream();
       }
-      return attempt > 1 && chat.reply.includes(`word-${attempt}`);
+      return attempt > 1 && prompt.chat.reply.includes(`word-${attempt}`);
     };
     await waitUntil(showsAnotherAttempt, { what: 'another attempt', timeoutMs: 90_000 });
+    await waitUntil(() => (attempts.get(ours.text) ?? 0) > 1, { what: 'another attempt', timeoutMs: 90_000 });
     chats.gate.release();
+
+    // A stock client that resumes at once replaces its half reply.
     await resumed;
-    expect([chat.reply, chat.messages.length]).toEqual([wholeReplyTo(text), 2]);
-    expect(attempts.get(text)).toBeGreaterThan(1);
-    await replaced;
-  });
+    expect([prompt.chat.reply, prompt.chat.messages.length]).toEqual([wholeReplyTo(prompt.text), 2]);
 
-  it('the stock client keeps the half reply without an error when it resumes after the turn has ended', async () => {
-    const { chat, sending, authorization, pod } = await startReply(stockChat);
-    const replaced = chats.replace(pod, how);
-    await sending;
-    const half = chat.reply;
-    chats.gate.release();
-    await replaced;
-    await chats.untilOver(authorization, 'c1');
-    await chat.resumeStream();
-    expect([chat.status, chat.reply]).toEqual(['ready', half]);
-  });
-
-  it('our client shows exactly the whole reply without any call', async () => {
-    const { chat, text, pod } = await startReply(ourChat);
-    const replaced = chats.replace(pod, how);
-    await waitUntil(() => (attempts.get(text) ?? 0) > 1, { what: 'another attempt', timeoutMs: 90_000 });
-    chats.gate.release();
-    await chat.untilSettled();
-    await replaced;
-    expect([chat.status, chat.reply]).toEqual(['ready', wholeReplyTo(text)]);
-    expect(attempts.get(text)).toBeGreaterThan(1);
-    expect([chat.errors, chat.messages.length]).toEqual([[], 2]);
+    // Ours shows exactly the whole reply without any call.
+    await ours.chat.untilSettled();
+    expect([ours.chat.status, ours.chat.reply]).toEqual(['ready', wholeReplyTo(ours.text)]);
+    expect([ours.chat.errors, ours.chat.messages.length]).toEqual([[], 2]);
     // The half reply was withdrawn as a whole: the two attempts were never shown as one.
-    expect(chat.shown.filter((shown) => /word-1.*word-2/.test(shown))).toEqual([]);
-  });
-});
+    expect(ours.chat.shown.filter((shown) => /word-1.*word-2/.test(shown))).toEqual([]);
+
+    // A stock client that resumes after the turn has ended keeps its half reply, without an error.
+    await chats.untilOver(late.authorization, 'c1');
+    await late.chat.resumeStream();
+    expect([late.chat.status, late.chat.reply]).toEqual(['ready', half]);
+    await replaced;
+  },
+);
 
 describe('a message of our client', () => {
   /** Creates a chat whose first message reaches the server but whose reply is lost; `meanwhile` runs before the retry. */

@@ -30,6 +30,8 @@ export interface ChatSite {
   readonly pods: readonly SitePod[];
   /** Ends the pod at a place, and starts another there once it is gone: of this build, or of another tree. */
   replace(at: number, how: 'SIGTERM' | 'SIGKILL', root?: string): Promise<void>;
+  /** Sends what comes now to the pod at a place only; without one to all pods again. */
+  route(at?: number): Promise<void>;
   /** The place of the pod that owns the running turn of a conversation. */
   ownerOf(authorization: string, conversationId: string): Promise<number>;
   /** Waits until no turn of a conversation runs. */
@@ -117,6 +119,7 @@ ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
       pods[at] = await podOf(at, tree);
       await balancer.setTargets(targets());
     },
+    route: (only) => balancer.setTargets(targets().filter((_, at) => only === undefined || at === only)),
     async ownerOf(authorization, conversationId) {
       const { runs } = (await (await read(`${conversationId}/timeline`, authorization)).json()) as {
         readonly runs: readonly { readonly owners: readonly { readonly pod: string }[] }[];

@@ -8,7 +8,9 @@ import { suiteNotRun } from '../../harness/not-run.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { openTerminal } from '../../harness/tmux.ts';
 
-const LENGTH = 'console.log("tool has", process.env.TOOL_TOKEN.length)';
+/** Says how long the secret is, and whether it stands in the arguments. */
+const TOOL =
+  'console.log("tool has", process.env.TOOL_TOKEN.length, process.argv.join().includes(process.env.TOOL_TOKEN))';
 
 /** `parley secret` with the Secret Service of a desktop, on a message bus of its own, and without one. */
 export function keyringSuite(): void {
@@ -17,19 +19,22 @@ export function keyringSuite(): void {
   else keyringCases();
 
   describe('parley secret', () => {
-    it('without a keyring keeps the secret in the encrypted file', async () => {
+    it('without a keyring keeps the secret sealed in a file, and hands it over by reference', async () => {
       const { home, start } = await openHome();
       const terminal = await start(
-        `parley secret set tracker --plain; parley secret run -- node -e '${LENGTH}'`,
+        `parley secret set tracker --plain; parley secret run -- node -e '${TOOL}'`,
       );
       const secret = canary('file');
       await terminal.untilShown(/it is not shown/);
       await terminal.type(secret);
       await terminal.press('Enter');
       const screen = await terminal.untilEnded();
-      expect(screen).toContain(`tool has ${secret.length}`);
+      expect(screen).toContain(`tool has ${secret.length} false`);
       const files = await filesIn(home);
-      expect(Object.keys(files)).toContain('.config/parley/secrets.json');
+      expect(screen).toContain('secret:tracker');
+      expect(Object.keys(files)).toEqual(
+        expect.arrayContaining(['.config/parley/secrets.json', '.config/parley/secrets.key']),
+      );
       expect(findCanary(secret, [screen, ...Object.values(files)])).toEqual([]);
     });
   });
@@ -44,7 +49,7 @@ function keyringCases(): void {
       const commands = [
         unlock,
         'parley secret set tracker --plain',
-        `parley secret run -- node -e '${LENGTH}'`,
+        `parley secret run -- node -e '${TOOL}'`,
         'parley secret rm tracker',
         'parley secret get tracker --reveal',
       ];
@@ -55,7 +60,7 @@ function keyringCases(): void {
       await terminal.press('Enter');
       const screen = await terminal.untilEnded();
       expect(screen).toContain('secret:tracker');
-      expect(screen).toContain(`tool has ${secret.length}`);
+      expect(screen).toContain(`tool has ${secret.length} false`);
       expect(screen).toContain('There is no secret tracker.');
       const files = await filesIn(home);
       expect(Object.keys(files)).toContain('.local/share/keyrings/login.keyring');

@@ -145,25 +145,6 @@ function terminalSuite(url: () => string): void {
       expect(screen).toMatch(/^ended 0$/m);
       expect(screen.match(/Nothing waits for you/g)).toHaveLength(1);
     });
-
-    it('keeps a secret sealed, in no screen, argument or file, and hands it over by reference', async () => {
-      const folder = await newFolder();
-      const env = { PARLEY_HOME: folder, PARLEY_KEYRING: 'file', HOME: folder, TOOL_TOKEN: 'secret:tool' };
-      const command = [process.execPath, await bundleEntry(CLI), 'secret'];
-      const terminal = await inTerminal([...command, 'set', 'tool', '--plain'], { env });
-      await terminal.untilShown(/it is not shown/);
-      await terminal.type(CANARY);
-      await terminal.press('Enter');
-      expect(await terminal.untilEnded()).toMatch(/^secret:tool$/m);
-      expect(await terminal.screen()).not.toContain(CANARY);
-      const files = await readdir(folder);
-      expect(files.sort()).toEqual(['secrets.json', 'secrets.key']);
-      for (const name of files) expect(await readFile(join(folder, name), 'latin1')).not.toContain(CANARY);
-      const program =
-        'console.log(process.env.TOOL_TOKEN.length, process.argv.join().includes(process.env.TOOL_TOKEN))';
-      const running = await inTerminal([...command, 'run', '--', process.execPath, '-e', program], { env });
-      expect(await running.untilEnded()).toMatch(new RegExp(`^${CANARY.length} false$`, 'm'));
-    });
   });
 }
 
