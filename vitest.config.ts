@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { PACE, paced } from './test/harness/pace.ts';
 import { ProgressReporter } from './test/runner/reporter.ts';
@@ -8,6 +9,9 @@ const results = process.env.PARLEY_TEST_RESULTS;
 
 // At full size every load fills the machine: then one file at a time judges how late something is.
 const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
+// Most files wait at times, so that two more than there are cores keep these busy. Each further process would load the
+// sources once more. Files begin when the machine has room for them (test/runner/gate.ts).
+const WORKERS = availableParallelism() + 2;
 // Without `import`, which is implied where it applies: named, it would have require() load ES modules.
 const conditions = ['parley-source', 'node'];
 
@@ -57,13 +61,12 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: [...ALONE, FAILOVERS],
-          maxWorkers: isFull ? 2 : 4,
+          maxWorkers: isFull ? 2 : WORKERS,
           sequence: { groupOrder: 0 },
         },
       },
       // These wait more than they work: for leases, for keys to expire, for each other. Nothing of them outlives a test, so
-      // that many files share a process: loading the sources for each file costs as much as many of the tests. Their tests
-      // wait side by side within a file, so that a fifth process would load the sources once more and end no sooner.
+      // that many files share a process: loading the sources for each file costs as much as many of the tests.
       {
         extends: true,
         test: {
@@ -72,7 +75,7 @@ export default defineConfig({
           exclude: ALONE,
           isolate: false,
           unstubEnvs: true,
-          maxWorkers: isFull ? 2 : 4,
+          maxWorkers: isFull ? 2 : WORKERS,
           sequence: { groupOrder: 0 },
         },
       },
@@ -85,7 +88,7 @@ export default defineConfig({
           exclude: LOADS,
           isolate: false,
           unstubEnvs: true,
-          maxWorkers: isFull ? 2 : 4,
+          maxWorkers: isFull ? 2 : WORKERS,
           sequence: { groupOrder: 1 },
         },
       },
@@ -98,17 +101,18 @@ export default defineConfig({
           exclude: [...LOADS, ...ALONE, TIMES, FAILOVERS],
           isolate: false,
           unstubEnvs: true,
-          maxWorkers: isFull ? 1 : 4,
+          maxWorkers: isFull ? 1 : WORKERS,
           sequence: { groupOrder: isFull ? 2 : 1 },
         },
       },
+      // Loads of several pods, each in a process of its own: some of them judge memory.
       {
         extends: true,
         test: {
           name: 'proofs',
           include: LOADS,
-          maxWorkers: isFull ? 1 : 2,
-          sequence: { groupOrder: 3 },
+          maxWorkers: isFull ? 1 : WORKERS,
+          sequence: { groupOrder: isFull ? 3 : 1 },
         },
       },
       {
