@@ -10,16 +10,15 @@ import type { DeadLetters } from '@parley/shared/ports/delivery/dead-letters';
 import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import type { WebhookAttempt } from '@parley/shared/ports/delivery/webhook-observer';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
-import { connectCommands } from '@parley/shared/redis/client/connect';
 import { createWebhookSender, type WebhookSenderOptions } from '@parley/shared/runtime/webhooks/sender';
 import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
 import { engineOn } from '../engines/engines.ts';
+import type { Pods } from '../engines/pods.ts';
 import { askQuestion, newOwner } from '../engines/questions.ts';
 import { openRedisPods } from '../engines/redis-pods.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { listenOnFreePort } from '../free-port.ts';
-import { waitUntil } from '../wait-until.ts';
 
 export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 export const OTHER_SECRET = 'whsec_bW9yZSB0aGFuIHR3ZW50eS1mb3VyIGJ5dGVz';
@@ -91,20 +90,29 @@ export interface Site {
   /** Stores a question past all checks, as an older version or another hand may have. */
   plant(webhookUrl: string): Promise<{ owner: Owner; row: Row }>;
   ask(webhookUrl: string, more?: Partial<AskInput>, owner?: Owner): Promise<{ owner: Owner; row: Row }>;
-  close(): Promise<void>;
 }
 
+/** Longer than a test may take. */
+const PATIENT_MS = 600_000;
 /** A receiver that took this long is slow. */
 export const SLOW_MS = 200;
 export const DEAD_LETTER_MS = 30 * 86_400_000;
 
-export async function openSite(redisUrl: string, sender: WebhookSenderOptions = {}): Promise<Site> {
-  const location = { kind: 'single', url: redisUrl } as const;
-  const pods = await openRedisPods(location, ROOMY);
+/** Sites on one Redis, each with a sender and an outbox of its own. */
+export async function openSites(redisUrl: string) {
+  const pods = await openRedisPods({ kind: 'single', url: redisUrl }, ROOMY);
   const letters = await pods.deadLetters(DEAD_LETTER_MS);
-  const redis = connectCommands(location);
-  redis.on('error', () => undefined);
-  await waitUntil(() => redis.status === 'ready', { what: 'the connection' });
+  return {
+    open: (sender: WebhookSenderOptions = {}) => siteOn(pods, letters, sender),
+    close: () => Promise.all([letters.close(), pods.close()]),
+  };
+}
+
+function siteOn(
+  pods: Pods,
+  letters: Awaited<ReturnType<Pods['deadLetters']>>,
+  sender: WebhookSenderOptions,
+): Site {
   const engine = engineOn(pods.backend, {
     settings: { allowLoopbackHttp: true, webhooks: { hasSecret: () => true, mayCall: () => true } },
   });
@@ -121,7 +129,7 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
   const deps: DeliverWebhookDeps = {
     elicitations,
     deadLetters: letters.second,
-    send: createWebhookSender({ allowLoopback: true, ...sender }),
+    send: createWebhookSender({ allowLoopback: true, timeoutMs: PATIENT_MS, ...sender }),
     secretsOf: () => site.secrets.map(bytesOf),
     receivers: createReceivers({ slowMs: SLOW_MS }),
     observer: { attempted: (attempt) => void attempts.push(attempt) },
@@ -169,10 +177,6 @@ export async function openSite(redisUrl: string, sender: WebhookSenderOptions = 
     async ask(webhookUrl, more = {}, owner = newOwner()) {
       const { row } = await askQuestion(engine, owner, { webhookUrl, ...more });
       return { owner, row };
-    },
-    async close() {
-      redis.disconnect();
-      await Promise.all([letters.close(), pods.close()]);
     },
   };
   return site;

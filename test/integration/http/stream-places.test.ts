@@ -40,15 +40,6 @@ function twoPods() {
 const TOO_MANY = { code: 'rate_limited', retryAfterSeconds: expect.any(Number) };
 
 describe('the stream places of a user', () => {
-  it('are free once the lease of the pod that held them has lapsed', async () => {
-    const { first, second } = twoPods();
-    for (let reader = 0; reader < PLACES; reader += 1) await first.read();
-    await expect(second.read()).rejects.toMatchObject(TOO_MANY);
-    first.dies();
-    for (let reader = 0; reader < PLACES; reader += 1) await second.read();
-    await expect(second.read()).rejects.toMatchObject(TOO_MANY);
-  });
-
   it('include that of a reader which comes back: it takes its own again, and no place of another stream', async () => {
     const { first, second } = twoPods();
     const mine = { stream: 'chat/mine', returns: true };

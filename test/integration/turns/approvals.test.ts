@@ -7,6 +7,7 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
+import { decideTogether } from '../../../services/api/src/turns/approvals/continue.ts';
 import { talk } from '../../harness/turns/setup.ts';
 import { modelOf, type World, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -296,6 +297,32 @@ describe('a remembered approval', () => {
     await needed();
     expect(sent).toHaveLength(2);
   });
+});
+
+it('decisions of one request are admitted each, once an approval, and are limited in number', async () => {
+  const admitted: string[] = [];
+  const decided: string[] = [];
+  const definition = { tenant: 'acme', userId: 'ada', streamRequestId: 's' };
+  const engine = {
+    approvals: {
+      read: async () => ({ row: { definition }, now: 0 }),
+      decide: async ({ id }: { id: string }) => void decided.push(id),
+    },
+  } as unknown as Parameters<typeof decideTogether>[0];
+  const decideOn = (ids: readonly string[]) =>
+    decideTogether(engine, {
+      caller: { kind: 'user', tenant: 'acme', userId: 'ada' },
+      conversationId: 'talk',
+      decisions: ids.map((id) => ({ id, response: { decision: 'approve' } })),
+      surface: 'chat',
+      admit: async (id) => void admitted.push(id),
+    });
+  await decideOn(['ap_1', 'ap_2', 'ap_1', 'ap_1']);
+  expect(admitted).toEqual(['ap_1', 'ap_2']);
+  expect(decided).toEqual(['ap_1', 'ap_2']);
+  const many = Array.from({ length: 101 }, (_, at) => `ap_${at}`);
+  await expect(decideOn(many)).rejects.toMatchObject({ code: 'invalid_request' });
+  expect(decided).toHaveLength(2);
 });
 
 describe('a policy', () => {

@@ -4,7 +4,6 @@ import type { Runs } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-work.ts';
 import { expectRefusal } from '../../harness/engines/observe.ts';
-import { talk } from '../../harness/turns/setup.ts';
 import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -21,23 +20,17 @@ function repeating(what = 'hello') {
   const text = `${what} ${worlds};`;
   const world = worldOn(model);
   const request: TurnRequest = { ...world.saying(text), repeatable: { key: 'key-1', digest: 'hello' } };
-  /** The same, from a client that has no name for the conversation: each call mints one. */
-  const again = (): TurnRequest => ({
-    ...request,
-    conversation: { ...request.conversation, conversationId: `minted-${Math.random()}` },
-  });
   const untilFinished = async (run: RunRef) => expect(await world.ended(run)).toBe('finished');
   /** What the model was asked in this world. */
   const rounds = () =>
     model.current.requests
       .map(({ body }) => JSON.stringify(body.messages))
       .filter((each) => each.includes(text));
-  return { ...world, request, again, untilFinished, rounds };
+  return { ...world, request, untilFinished, rounds };
 }
 
 const away = () => new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 1 });
 const UNAVAILABLE = { code: 'unavailable' };
-const MISMATCH = { code: 'idempotency_mismatch' };
 
 /**
  * Runs whose first begin loses its reply: executed, or not, or only later by `execute`. While they are away, the standing
@@ -79,58 +72,6 @@ function losing(runs: Runs, how: 'begun' | 'lost' | 'late') {
 }
 
 describe('a request that is sent again', () => {
-  it('leads to the turn that the first one began, on any pod, even when it has ended', async () => {
-    const { pod, request, again, untilFinished, rounds } = repeating();
-    const [one, other] = [pod(), pod()];
-    const first = await one.turns.begin(request);
-    expect(first.isRepeat).toBe(false);
-    const repeated = { ...first, isRepeat: true };
-    expect(await other.turns.begin(again())).toEqual(repeated);
-    await untilFinished(first);
-    expect(await one.turns.begin(again())).toEqual(repeated);
-    expect(await other.turns.begin(request)).toEqual(repeated);
-    expect(rounds()).toHaveLength(1);
-  });
-
-  it('ten times at once, to two pods, begins one turn, which continues', async () => {
-    const { pod, again, untilFinished, asked, answer, open, standing } = repeating('ask');
-    const [one, other] = [pod(), pod()];
-    const all = await Promise.all(
-      Array.from({ length: 10 }, (_, index) => (index < 7 ? one : other).turns.begin(again())),
-    );
-    expect(all.filter(({ isRepeat }) => !isRepeat)).toHaveLength(1);
-    const [run] = all;
-    if (run === undefined) throw new Error('No turn.');
-    expect(new Set(all.map((each) => `${each.streamRequestId} ${each.conversationId}`)).size).toBe(1);
-    const [question] = await asked(1, run);
-    // A repeated request during the turn must not let its pod treat the turn as orphaned.
-    await Promise.all([one.turns.begin(again()), other.turns.begin(again())]);
-    expect(await one.turns.resumable(run, undefined)).toMatchObject({ streamRequestId: run.streamRequestId });
-    await answer(question?.id, 'accept', true);
-    await untilFinished(run);
-    expect((await standing(run))?.term).toBe(1);
-    expect(await open(run)).toEqual([]);
-  });
-
-  it('with another body is refused, and the turn continues', async () => {
-    const { pod, request, untilFinished } = repeating();
-    const { turns } = pod();
-    const first = await turns.begin(request);
-    const other = { ...request, repeatable: { key: 'key-1', digest: 'other' } };
-    expect(await expectRefusal(turns.begin(other))).toMatchObject(MISMATCH);
-    await untilFinished(first);
-    expect(await expectRefusal(turns.begin(other))).toMatchObject(MISMATCH);
-  });
-
-  it('is another turn under another key, or of another person', async () => {
-    const { pod, request, untilFinished } = repeating();
-    const { turns } = pod();
-    await untilFinished(await turns.begin(request));
-    const next = { ...request, repeatable: { key: 'key-2', digest: 'hello' } };
-    expect((await turns.begin(next)).isRepeat).toBe(false);
-    expect((await turns.begin({ ...request, conversation: talk() })).isRepeat).toBe(false);
-  });
-
   it('after a lost reply finds the active turn, with all the input of its client', async () => {
     const { backend, pod, request, untilFinished, rounds } = repeating();
     const { runs, back } = losing(backend.runs, 'begun');

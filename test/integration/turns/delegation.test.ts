@@ -332,27 +332,6 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     expect(new Set(called.map(({ toolCallId }) => toolCallId)).size).toBe(3);
   });
 
-  it('waits for two delegates that ask in parallel, answered in any order', async () => {
-    const turn = await begin('left and right');
-    const rows = await turn.asked(2);
-    const idOf = (agent: string) =>
-      rows.find(({ definition }) => definition.context.agent === `The ${agent}`)?.id ?? '';
-    await turn.answer(idOf('right'), 'accept', 'R');
-    await turn.asked(1);
-    await turn.answer(idOf('left'), 'accept', 'L');
-    await turn.ended();
-    expect(await turn.text()).toMatch(/^boss\(left\(.*"L".*\) right\(.*"R".*\)\)$/);
-  });
-
-  it('that is stopped on another pod ends with all its delegates, and their questions are withdrawn', async () => {
-    const turn = await begin('researcher and left');
-    await turn.asked(2);
-    expect(await turn.other.turns.stop(turn.conversation)).toBe(true);
-    expect((await turn.ended()).status).toBe('stopped');
-    expect(await turn.asked(0)).toEqual([]);
-    expect(await turn.statuses()).toEqual(['stopped', 'stopped', 'stopped']);
-  });
-
   it.each(['shuts down', 'dies'])(
     'whose pod %s is resumed elsewhere, with all its delegates',
     async (how) => {

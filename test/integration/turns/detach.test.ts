@@ -106,18 +106,6 @@ else
       return { ...opened, run, questions: asked.map(({ id }) => id) };
     }
 
-    it('a waiting turn is detached; the answer, on any pod, lets another pod complete it', async () => {
-      const { run, questions, join, answer, ended, text, record, kinds } = await detached('ask', 1);
-      join();
-      await answer(questions[0], 'accept', 'Yes');
-      expect(await ended(run)).toBe('finished');
-      expect(await text(run)).toMatch(/^Let me see\. Heard: .*"Yes".*/);
-      expect((await record(run))?.owner).toMatch(/^other\//);
-      const seen = await kinds(run);
-      expect(seen.indexOf('turn-detached')).toBeLessThan(seen.indexOf('turn-attached'));
-      expect(seen.filter((kind) => kind === 'tool-called')).toHaveLength(1);
-    });
-
     it('a turn that asks twice at once continues with each answer, and is detached in between', async () => {
       const turn = await detached('ask and ask', 2);
       const { run, questions, answer } = turn;
@@ -302,17 +290,6 @@ else
       for (const { answer, asked } of [stays, goes]) await answer((await asked())[0]?.id, 'decline');
       expect([await stays.ended(kept), await goes.ended(released)]).toEqual(['finished', 'finished']);
       expect(await stays.kinds(kept)).not.toContain('turn-detached');
-    });
-
-    it('a turn is held as long as its pod holds turns, then detached', async () => {
-      const { pod, saying, isDetached, open: listed, answer, ended } = open();
-      const own = pod({ holdMs: 300 });
-      const run = await own.turns.begin(saying('ask'));
-      await isDetached(run);
-      // The same pod may well go on.
-      await answer((await listed())[0]?.id, 'accept', 'late');
-      expect(await ended(run)).toBe('finished');
-      expect(own.faults).toEqual([]);
     });
   });
 

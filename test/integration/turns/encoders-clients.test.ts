@@ -1,5 +1,4 @@
 /** The stock clients read what the encoders write. */
-import { createOpenAiReader, type OpenAiPart } from '@parley/sdk/openai';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { convertToModelMessages, validateUIMessages } from 'ai';
 import fc from 'fast-check';
@@ -76,7 +75,7 @@ describe('the AI SDK', () => {
     await fc.assert(
       fc.asyncProperty(stories({ restarts: true }), splits, async ({ items, ending }, places) => {
         const sent = encodeAll(createAiSdkEncoder(), items, replaying(items));
-        site.serve(sent.bytes, { splits: places });
+        site.serve(sent.bytes, places);
         const { message, errors } = await readMessage(site.url);
         expect(errors).toEqual(ending.type === 'turn-failed' ? [ending.message.toWellFormed()] : []);
         expect(settled(message)).toEqual(settled(collected(items).message()));
@@ -112,18 +111,6 @@ describe('the AI SDK', () => {
     const seen = message?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
     expect(seen).toEqual(texts.map((text) => text.toWellFormed()));
   });
-
-  it('fails with the error of the turn, and keeps the text', async () => {
-    const appended = [
-      started,
-      say('a', 'So far.'),
-      { type: 'turn-failed', code: 'x', message: 'Away.' } as const,
-    ];
-    site.serve(encodeAll(createAiSdkEncoder(), feed(appended)).bytes);
-    const { message, errors } = await readMessage(site.url);
-    expect(errors).toEqual(['Away.']);
-    expect(message?.parts).toMatchObject([{ type: 'text', text: 'So far.', state: 'done' }]);
-  });
 });
 
 describe('the OpenAI client', () => {
@@ -134,7 +121,7 @@ describe('the OpenAI client', () => {
     );
     await fc.assert(
       fc.asyncProperty(turns, fc.boolean(), splits, async ({ story, steps }, usage, places) => {
-        site.serve(openAiBytes(story.items, { steps, usage }), { splits: places });
+        site.serve(openAiBytes(story.items, { steps, usage }), places);
         let text = '';
         let finish: string | null = null;
         const reading = (async () => {
@@ -166,18 +153,5 @@ describe('the OpenAI client', () => {
     const turn = collected(items);
     const whole = { ...end, messageId: turn.message().id, text: turn.text() };
     expect(plain(streamed)).toMatchObject(plain(completionOf(whole, head)) as object);
-  });
-
-  it('reads complete questions, beside the text, with the reader of the SDK', async () => {
-    const items = feed([started, say('a', 'I need an account.'), asked(question('el_1')), finished]);
-    site.serve(openAiBytes(items, { nonce: 'nonce-of-this-stream' }));
-    const read = createOpenAiReader();
-    const seen: OpenAiPart[] = [];
-    const stream = await openAiAt(site.url).chat.completions.create({ ...request, stream: true });
-    for await (const chunk of stream) seen.push(...read(chunk));
-    expect(seen).toMatchObject([
-      { type: 'text', text: 'I need an account.' },
-      { type: 'elicitation-request', elicitation: { elicitationId: 'el_1', status: 'pending' } },
-    ]);
   });
 });

@@ -7,8 +7,8 @@ import { AI_SDK_HEADERS } from '../../../services/api/src/surfaces/ai-sdk/encode
 
 export interface Site {
   readonly url: string;
-  /** Answers the next request with these bytes, split at these places; destroys the connection after them on `cut`. */
-  serve(bytes: string, options?: { readonly splits?: readonly number[]; readonly cut?: boolean }): void;
+  /** Answers the next request with these bytes, split at these places. */
+  serve(bytes: string, splits?: readonly number[]): void;
   close(): Promise<void>;
 }
 
@@ -22,14 +22,13 @@ export async function openSite(): Promise<Site> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    serve(bytes, { splits = [], cut = false } = {}) {
+    serve(bytes, splits = []) {
       answer = async (res) => {
         res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...AI_SDK_HEADERS });
         res.write('retry: 1000\n\n');
         for (const part of partsOf(Buffer.from(bytes), splits)) await written(res, part);
         await written(res, Buffer.from(': heartbeat\n\n'));
-        if (cut) res.destroy();
-        else res.end();
+        res.end();
       };
     },
     async close() {

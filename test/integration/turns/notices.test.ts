@@ -45,14 +45,14 @@ async function turnOf(headers: Record<string, string>, body: object = {}): Promi
       const [other] = (await site.engine.approvals.list(request)).rows;
       return one !== undefined && other !== undefined && ([one, other] as const);
     },
-    { what: 'a question and an approval', everyMs: 5 },
+    { what: 'a question and an approval' },
   );
   return { question, approval, received: () => received, userId };
 }
 
 const dueInMs = (row: RowOf<FamilyTypes>) => site.engine.notices.dueInMs(row, row.createdAt + AFTER_MS);
 const untilSeen = (row: RowOf<FamilyTypes>) =>
-  waitUntil(async () => ((await dueInMs(row)) ?? 0) > 0, { what: `${row.id} as seen`, everyMs: 5 });
+  waitUntil(async () => ((await dueInMs(row)) ?? 0) > 0, { what: `${row.id} as seen` });
 
 it('what the stream of a turn has shown to its person is notified later', async () => {
   const { question, approval } = await turnOf({ 'x-supports-elicitation': 'true' });
@@ -62,7 +62,7 @@ it('what the stream of a turn has shown to its person is notified later', async 
 
 it('a question is notified that the client of its turn cannot show, though it was sent to it', async () => {
   const { question, approval, received } = await turnOf({});
-  await waitUntil(() => received().includes(question.id), { what: 'the question in the stream', everyMs: 5 });
+  await waitUntil(() => received().includes(question.id), { what: 'the question in the stream' });
   await untilSeen(approval);
   expect(await dueInMs(question)).toBe(0);
 });

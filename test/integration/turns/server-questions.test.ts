@@ -132,14 +132,6 @@ mcpOffer: { tools: [{ server: desk }] }
         expect(await words(run)).toContain('imitate');
       });
 
-      it('are asked together, and answered one by one', async () => {
-        const { begin, asked, accept, words, fixture } = await open(revision);
-        const run = await begin('both');
-        for (const row of await asked(2)) await accept(row, { city: 'Bern' });
-        expect(await words(run)).toContain('both');
-        expect(fixture.effects).toHaveLength(1);
-      });
-
       it('are asked one after the other', async () => {
         const { begin, asked, accept, words, open: listed } = await open(revision);
         const run = await begin('many {"count":3}');
@@ -178,12 +170,6 @@ mcpOffer: { tools: [{ server: desk }] }
         const { begin, words, open: listed } = await open(revision);
         const run = await begin('secret');
         expect(await words(run)).toMatch(/asks for a secret/);
-        expect(await listed()).toEqual([]);
-      });
-
-      it('with a deep schema are refused, and nobody is asked', async () => {
-        const { begin, words, open: listed } = await open(revision);
-        expect(await words(await begin('deep'))).toMatch(/must be flat/);
         expect(await listed()).toEqual([]);
       });
 
@@ -259,17 +245,6 @@ mcpOffer: { tools: [{ server: desk }] }
       await accept(row, {});
       expect(await words(run)).toContain('visit');
       expect(fixture.calls.get('visit')).toBe(3);
-    });
-
-    it('that the server takes back are withdrawn', async () => {
-      const { begin, asked, words, fixture, conversation, engine } = await open('old');
-      const run = await begin('impatient');
-      const [row] = await asked();
-      fixture.giveUp();
-      await words(run);
-      expect((await engine.list({ owner: conversation, limit: 10 })).rows).toMatchObject([
-        { id: row?.id, status: 'withdrawn', settlement: { reason: 'withdrawn_by_asker' } },
-      ]);
     });
 
     it('of -32042 are all asked, and the call is repeated once when the server reports the pages [MCP25-24]', async () => {

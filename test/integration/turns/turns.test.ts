@@ -30,17 +30,6 @@ it('a turn whose pod is dead is resumed by another pod, and waited for', async (
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
 });
 
-it('a turn whose pod is alive is waited for', async () => {
-  const world = worldOn(model);
-  const [one, other] = [world.pod(), world.pod()];
-  const run = await one.turns.begin(world.saying('ask'));
-  expect(await expectRefusal(other.turns.begin(world.saying('hello')))).toMatchObject(RUNNING);
-  expect(await world.standing(run)).toMatchObject({ term: 1 });
-  await one.turns.stop(world.conversation);
-  await world.ended(run);
-  await other.turns.begin(world.saying('hello'));
-});
-
 it('a pod that shuts down hands its turns over: their questions stay open, and the answers arrive', async () => {
   const world = worldOn(model);
   const { turns } = world.pod();

@@ -11,24 +11,28 @@ import { canary, findCanary } from '../../harness/canary.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
-import { bytesOf, openSite, replyWith, SECRET, startReceiver } from '../../harness/webhooks/setup.ts';
+import {
+  bytesOf,
+  openSites,
+  replyWith,
+  SECRET,
+  type Site,
+  startReceiver,
+} from '../../harness/webhooks/setup.ts';
 
 let redis: RedisServer;
+let sites: Awaited<ReturnType<typeof openSites>>;
 beforeAll(async () => {
   redis = await startRedis();
+  sites = await openSites(redis.url);
 });
-afterAll(() => redis?.stop());
+afterAll(async () => {
+  await sites?.close();
+  await redis?.stop();
+});
 
 /** A site as in production, where `resolve` resolves names. */
-async function productionSite(resolve?: Resolver) {
-  const site = await openSite(redis.url, {
-    allowLoopback: false,
-    timeoutMs: 600_000,
-    ...(resolve !== undefined && { resolve }),
-  });
-  onTestFinished(() => site.close());
-  return site;
-}
+const productionSite = (resolve: Resolver) => sites.open({ allowLoopback: false, resolve });
 
 /** A service inside: it counts who connects. */
 async function startInside() {
@@ -42,7 +46,7 @@ async function startInside() {
   return { port, connected };
 }
 
-async function lettersAfter(site: Awaited<ReturnType<typeof openSite>>, url: string) {
+async function lettersAfter(site: Site, url: string) {
   const { owner, row } = await site.plant(url);
   await answerQuestion(site.engine, owner, row.id, 'decline');
   const result = await site.deliver(row.id);
@@ -79,25 +83,11 @@ describe('S6 a webhook to a private address', () => {
   it.each([
     ...['127.0.0.1', '127.1', '0x7f.1', '0177.0.0.1', '2130706433', '0x7f000001', '0', '①②⑦.0.0.1'],
     ...['[::1]', '[::]', '[::ffff:127.0.0.1]', '[::ffff:10.0.0.1]', '[0:0:0:0:0:ffff:7f00:1]'],
-    ...[
-      '169.254.169.254',
-      '[::ffff:a9fe:a9fe]',
-      '[fd00:ec2::254]',
-      '[fd00::1]',
-      '[fe80::1]',
-      '[64:ff9b::7f00:1]',
-    ],
-    ...[
-      '10.0.0.1',
-      '172.16.0.1',
-      '192.168.0.1',
-      '100.100.100.200',
-      '168.63.129.16',
-      'localhost',
-      'LOCALHOST',
-    ],
+    ...['169.254.169.254', '[::ffff:a9fe:a9fe]', '[fd00:ec2::254]', '[fd00::1]', '[fe80::1]'],
+    ...['[64:ff9b::7f00:1]', '10.0.0.1', '172.16.0.1', '192.168.0.1', '100.100.100.200'],
+    ...['168.63.129.16', 'localhost', 'LOCALHOST'],
   ])('https://%s is never called, and a dead letter at once', async (host) => {
-    const site = await productionSite(resolvingTo('127.0.0.1'));
+    const site = productionSite(resolvingTo('127.0.0.1'));
     const inside = await startInside();
     const { result, letters } = await lettersAfter(site, `https://${host}:${inside.port}/latest/meta-data`);
     expect([result, letters]).toEqual(['done', [[1, 'refused_address']]]);
@@ -114,7 +104,7 @@ describe('S6 a webhook to a private address', () => {
     ['one public and one private address', ['93.184.216.34', '127.0.0.1']],
     ['one private and one public address', ['127.0.0.1', '93.184.216.34']],
   ])('by a name that resolves to %s is never called, and a dead letter at once', async (_what, addresses) => {
-    const site = await productionSite(resolvingTo(...addresses));
+    const site = productionSite(resolvingTo(...addresses));
     const inside = await startInside();
     for (const host of ['hooks.example', 'localhost.', '127.0.0.1.nip.example']) {
       const { result, letters } = await lettersAfter(site, `https://${host}:${inside.port}/`);
@@ -124,13 +114,13 @@ describe('S6 a webhook to a private address', () => {
   });
 
   it('by http is a dead letter at once in production, whatever the name', async () => {
-    const site = await productionSite(resolvingTo('93.184.216.34'));
+    const site = productionSite(resolvingTo('93.184.216.34'));
     for (const url of ['http://hooks.example/', 'https://user:secret@hooks.example/', 'ftp://hooks.example/'])
       expect(await lettersAfter(site, url)).toMatchObject({ letters: [[1, 'refused_url']] });
   });
 
   it('by a name that does not resolve is tried again', async () => {
-    const site = await productionSite(async () => Promise.reject(new Error('no such name')));
+    const site = productionSite(async () => Promise.reject(new Error('no such name')));
     const { result, letters } = await lettersAfter(site, 'https://hooks.example/');
     expect([result, letters]).toEqual([{ retryInMs: 5_000 }, []]);
   });
@@ -138,7 +128,7 @@ describe('S6 a webhook to a private address', () => {
   it('by a name that is public when checked and private when called uses the checked address', async () => {
     const answers = [['93.184.216.34'], ['127.0.0.1'], ['127.0.0.1']];
     let asked = 0;
-    const site = await productionSite((...named) => resolvingTo(...(answers[asked++] ?? []))(...named));
+    const site = productionSite((...named) => resolvingTo(...(answers[asked++] ?? []))(...named));
     const inside = await startInside();
     const tried = watchConnections('rebind.example');
     const { owner, row } = await site.ask(`https://rebind.example:${inside.port}/`);
@@ -166,8 +156,7 @@ describe('S19 reports on webhooks', () => {
       { write: (line) => lines.push(line) },
     );
     const observer = createWebhookObserver({ log, metrics });
-    const site = await openSite(redis.url, { timeoutMs: 600_000 });
-    onTestFinished(() => site.close());
+    const site = sites.open();
     const marker = canary('webhook');
     const receiver = await startReceiver((res, _req, nth) =>
       replyWith(nth === 1 ? 500 : 410, { 'x-marker': marker })(res, _req, nth),

@@ -6,7 +6,7 @@ import { mintElicitationId, type Owner } from '@parley/shared/domain/ids';
 import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhooks/schedule';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { deadLetterDetailsKey, deadLettersKey } from '@parley/shared/redis/outbox/dead-letter-keys';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { answerQuestion, newOwner, QUESTIONS, serviceOf } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
@@ -16,7 +16,9 @@ import { waitUntil } from '../../harness/wait-until.ts';
 import {
   DEAD_LETTER_MS,
   OTHER_SECRET,
-  openSite,
+  openSites,
+  type Received,
+  type Receiver,
   replyWith,
   SECRET,
   type Site,
@@ -25,25 +27,33 @@ import {
   verified,
 } from '../../harness/webhooks/setup.ts';
 
-// Longer than a test may take.
-const PATIENT_MS = 600_000;
-
 let redis: RedisServer;
+let sites: Awaited<ReturnType<typeof openSites>>;
 let site: Site;
 beforeAll(async () => {
   redis = await startRedis();
+  sites = await openSites(redis.url);
 });
-afterAll(() => redis?.stop());
-beforeEach(async () => {
-  site = await openSite(redis.url, { timeoutMs: PATIENT_MS });
+afterAll(async () => {
+  await sites?.close();
+  await redis?.stop();
 });
-afterEach(() => site.close());
+beforeEach(() => {
+  site = sites.open();
+});
 
 /** Asks, and answers with red. */
 async function answered(url: string, more: Parameters<Site['ask']>[1] = {}, by?: Owner) {
   const { owner, row } = await site.ask(url, more, by);
   const { row: ended } = await answerQuestion(site.engine, owner, row.id, 'accept', { colour: 'red' });
   return { owner, row: ended, id: row.id };
+}
+
+/** The only call that a receiver got. */
+function only({ received: [call, ...others] }: Receiver): Received {
+  expect(others).toEqual([]);
+  if (call === undefined) throw new Error('Nothing was sent.');
+  return call;
 }
 
 const lettersOf = (tenant: string) => site.deadLetters.page({ tenant, limit: 100 });
@@ -53,9 +63,7 @@ describe('a webhook', () => {
     const receiver = await startReceiver(replyWith(200));
     const { id, row } = await answered(receiver.url);
     expect(await site.deliver(id)).toBe('done');
-    const [call, ...others] = receiver.received;
-    expect(others).toEqual([]);
-    if (call === undefined) throw new Error('Nothing was sent.');
+    const call = only(receiver);
     expect([call.method, call.path]).toEqual(['POST', '/hook?key=of-the-receiver']);
     expect(call.headers['content-type']).toBe('application/json');
     expect(call.headers['webhook-id']).toBe(`msg_${id}`);
@@ -96,8 +104,7 @@ describe('a webhook', () => {
       };
       await end[status]();
       expect(await site.deliver(row.id)).toBe('done');
-      const [call] = receiver.received;
-      expect(call && (await verified(call))).toMatchObject({
+      expect(await verified(only(receiver))).toMatchObject({
         type: `elicitation.${status}`,
         data: { elicitationId: row.id, status, ...(status === 'withdrawn' && { reason: 'superseded' }) },
       });
@@ -111,8 +118,8 @@ describe('a webhook', () => {
     const content = { colour: 'red', note: canary('sensitive') };
     await answerQuestion(site.engine, owner, id, 'accept', content);
     await site.deliver(id);
-    const [call] = receiver.received;
-    const { data } = JSON.parse(call?.body ?? '{}') as { data: Record<string, unknown> };
+    const call = only(receiver);
+    const { data } = JSON.parse(call.body) as { data: Record<string, unknown> };
     expect(data).toMatchObject({ status: 'accepted', action: 'accept', sensitive: true });
     expect(data).not.toHaveProperty('content');
     expect(findCanary(content.note, [JSON.stringify(call)])).toEqual([]);
@@ -125,7 +132,7 @@ describe('a webhook', () => {
     const { owner, row } = await site.ask(receiver.url, QUESTIONS['url, server completion']);
     await site.engine.complete({ caller: serviceOf(owner), id: row.id, surface: 'test' });
     await site.deliver(row.id);
-    expect(JSON.parse(receiver.received[0]?.body ?? '{}')).toMatchObject({
+    expect(JSON.parse(only(receiver).body)).toMatchObject({
       type: 'elicitation.accepted',
       data: { url: 'https://pages.example/two' },
     });
@@ -136,8 +143,7 @@ describe('a webhook', () => {
     const { id } = await answered(receiver.url);
     site.secrets = [OTHER_SECRET, SECRET];
     await site.deliver(id);
-    const [call] = receiver.received;
-    if (call === undefined) throw new Error('Nothing was sent.');
+    const call = only(receiver);
     expect(String(call.headers['webhook-signature']).split(' ')).toHaveLength(2);
     expect(await verified(call, SECRET)).toEqual(await verified(call, OTHER_SECRET));
   });
@@ -262,8 +268,7 @@ describe('a receiver that misbehaves', () => {
   });
 
   it('is not waited for beyond the timeout', async () => {
-    await site.close();
-    site = await openSite(redis.url, { timeoutMs: 300 });
+    site = sites.open({ timeoutMs: 300 });
     const receiver = await startReceiver(() => undefined);
     const { id } = await answered(receiver.url);
     expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
@@ -271,8 +276,6 @@ describe('a receiver that misbehaves', () => {
   });
 
   it('gets few places while it hangs: the rest is deferred, without counting as attempts, until it is quick again', async () => {
-    await site.close();
-    site = await openSite(redis.url, { timeoutMs: PATIENT_MS });
     const silent: ServerResponse[] = [];
     let answers = false;
     const receiver = await startReceiver(
@@ -318,8 +321,6 @@ describe('a receiver that misbehaves', () => {
   });
 
   it('has accepted it with its status, even when its body never ends', async () => {
-    await site.close();
-    site = await openSite(redis.url, { timeoutMs: PATIENT_MS });
     const receiver = await startReceiver((res) => void res.writeHead(200).write('a'));
     const { id } = await answered(receiver.url);
     expect(await site.deliver(id)).toBe('done');

@@ -167,17 +167,6 @@ describe('a job that its worker does not finish', () => {
   const rescue = () =>
     startTestWorker(pod, single(redis.url), { lockMs: LOCK_MS, stalledCheckMs: LOCK_MS / 2 });
 
-  it('is done by another when its worker was killed', async () => {
-    const slow = await start();
-    const asked = await question(pod, { timeoutSeconds: 1 });
-    await waitUntil(() => said(slow, { taken: asked.id }), { what: 'the job to be taken' });
-    slow.kill('SIGKILL');
-    await slow.exited;
-    const other = await rescue();
-    await allExpire([asked]);
-    await other.close();
-  });
-
   it('is done by another when its worker was killed between expiring and arming the next deadline', async () => {
     const slow = await start({ TEST_HOLD_AT: 'arm', TEST_HOLD_MS: '600000' });
     const first = await question(pod, { timeoutSeconds: 1 });

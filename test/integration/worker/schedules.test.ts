@@ -2,19 +2,11 @@ import { MAINTENANCE_JOBS } from '@parley/shared/ports/jobs';
 import { canaryKey } from '@parley/shared/redis/client/keys';
 import { type SchedulesOptions, schedule } from '@parley/shared/redis/jobs/schedules';
 import { MAINTENANCE_QUEUE } from '@parley/shared/redis/jobs/timers';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import {
-  lookInto,
-  nextBeat,
-  question,
-  single,
-  startTestPod,
-  startTestWorker,
-  type TestPod,
-} from '../../harness/worker/setup.ts';
+import { redisOfFile } from '../../harness/worker/redis-of-file.ts';
+import { nextBeat, question, type TestPod } from '../../harness/worker/setup.ts';
 
 const EVERY_MS = {
   sweep: 200,
@@ -27,50 +19,28 @@ const EVERY_MS = {
 /** Never within a test: what comes back then does so for another reason. */
 const NEVER_MS = 600_000;
 
-let redis: RedisServer;
+const site = redisOfFile();
 let pod: TestPod;
 let faults: unknown[];
-let held: (() => unknown)[] = [];
-
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  await redisCommand(redis.port, 'FLUSHALL');
   faults = [];
-  pod = await startTestPod({ location: single(redis.url) });
-  held.push(() => pod.close());
+  pod = await site.openPod();
 });
-afterEach(async () => {
-  for (const close of held.reverse()) await close();
-  held = [];
-});
-
-async function openWorker(): Promise<void> {
-  const opened = await startTestWorker(pod, single(redis.url));
-  held.push(() => opened.close());
-}
+const openWorker = () => site.openWorker(pod);
+const openQueue = () => site.openQueue(MAINTENANCE_QUEUE);
+const beat = () => nextBeat(pod, site.port);
 
 async function keep(more: Partial<SchedulesOptions> = {}): Promise<void> {
   const kept = schedule({
-    location: single(redis.url),
+    location: site.location,
     everyMs: EVERY_MS,
     onError: (error) => faults.push(error),
     renewEveryMs: NEVER_MS,
     ...more,
   });
-  held.push(() => kept.close());
+  site.hold(kept);
   await kept.ready();
 }
-
-async function openQueue() {
-  const { queue, close } = await lookInto(single(redis.url), MAINTENANCE_QUEUE);
-  held.push(close);
-  return queue;
-}
-
-const beat = () => nextBeat(pod, redis.port);
 
 it('schedules every kind of maintenance round once, from several workers at once', async () => {
   const queue = await openQueue();
@@ -94,23 +64,15 @@ it('reports the age of the last heartbeat by the Redis clock', async () => {
   await keep();
   await beat();
   // Outlives a worker by far, so that its death shows as an age and not as silence.
-  expect(Number(await redisCommand(redis.port, 'PTTL', canaryKey()))).toBeGreaterThan(3_600_000);
-});
-
-it('is restored after Redis lost all data', async () => {
-  await openWorker();
-  await keep({ renewEveryMs: 100 });
-  await beat();
-  await redisCommand(redis.port, 'FLUSHALL');
-  await beat();
+  expect(Number(await redisCommand(site.port, 'PTTL', canaryKey()))).toBeGreaterThan(3_600_000);
 });
 
 it('is restored as soon as the worker is connected again', async () => {
   await openWorker();
   await keep();
   await beat();
-  await redisCommand(redis.port, 'FLUSHALL');
-  await redisCommand(redis.port, 'CLIENT', 'KILL', 'TYPE', 'normal');
+  await redisCommand(site.port, 'FLUSHALL');
+  await redisCommand(site.port, 'CLIENT', 'KILL', 'TYPE', 'normal');
   await beat();
 });
 

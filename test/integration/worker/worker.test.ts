@@ -1,67 +1,25 @@
 import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
 import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { answerQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-import {
-  allExpire,
-  jobIdOf,
-  lookInto,
-  question,
-  single,
-  startTestPod,
-  startTestWorker,
-  type TestPod,
-  type TestPodOptions,
-} from '../../harness/worker/setup.ts';
+import { redisOfFile } from '../../harness/worker/redis-of-file.ts';
+import { allExpire, jobIdOf, question, type TestPod } from '../../harness/worker/setup.ts';
 
-let redis: RedisServer;
+const site = redisOfFile();
+const { openPod } = site;
 /** Looks on; nothing fires by it. */
 let pod: TestPod;
-let held: (() => unknown)[] = [];
-
-beforeAll(async () => {
-  redis = await startRedis();
-});
-afterAll(() => redis.stop());
 beforeEach(async () => {
-  await redisCommand(redis.port, 'FLUSHALL');
   pod = await openPod();
 });
-afterEach(async () => {
-  for (const close of held.reverse()) await close();
-  held = [];
-});
-
-async function openPod(more: Partial<TestPodOptions> = {}): Promise<TestPod> {
-  const opened = await startTestPod({ location: single(redis.url), ...more });
-  held.push(() => opened.close());
-  return opened;
-}
-
-async function openWorker(more: Parameters<typeof startTestWorker>[2] = {}) {
-  const opened = await startTestWorker(pod, single(redis.url), more);
-  held.push(() => opened.close());
-  return opened;
-}
-
-async function openQueueLook() {
-  const opened = await lookInto(single(redis.url));
-  held.push(() => opened.close());
-  return opened;
-}
-
-/** Adds the job of a question as builds do that have one for each elicitation. */
-async function addOldJob({ queue }: Awaited<ReturnType<typeof openQueueLook>>, id: string): Promise<void> {
-  await queue.add('expire', {}, { jobId: id, delay: 1 });
-}
+const openWorker = (more?: Parameters<typeof site.openWorker>[1]) => site.openWorker(pod, more);
 
 it('fires the deadline of a pod that is gone', async () => {
   const asker = await openPod({ timers: 'queue' });
-  const { queue } = await openQueueLook();
+  const queue = await site.openQueue();
   const asked = await question(asker, { timeoutSeconds: 1 }, pod);
   await waitUntil(() => queue.getJob(jobIdOf(asked)), { what: 'the job' });
   await asker.close();
@@ -72,7 +30,7 @@ it('fires the deadline of a pod that is gone', async () => {
 });
 
 it('delays a job again that came too early, and expires the question once due', async () => {
-  const { queue } = await openQueueLook();
+  const queue = await site.openQueue();
   const { faults } = await openWorker();
   const asked = await question(pod, { timeoutSeconds: 15 });
   const armed = {
@@ -102,7 +60,7 @@ it('delays a job again that came too early, and expires the question once due', 
 
 it('keeps jobs by the Redis clock, although the clock of the asking pod is an hour behind', async () => {
   const asker = await openPod({ timers: 'queue' });
-  const { queue } = await openQueueLook();
+  const queue = await site.openQueue();
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
   const asked = await question(asker).finally(() => vi.useRealTimers());
   const job = await waitUntil(() => queue.getJob(jobIdOf(asked)), { what: 'the job' });
@@ -111,7 +69,7 @@ it('keeps jobs by the Redis clock, although the clock of the asking pod is an ho
 
 it('keeps one job for the questions of a bucket, whose end changes no job', async () => {
   const asker = await openPod({ timers: 'queue' });
-  const { queue } = await openQueueLook();
+  const queue = await site.openQueue();
   const first = await question(asker);
   await waitUntil(() => queue.getJob(jobIdOf(first)), { what: 'the job' });
   const later = await question(asker, { timeoutSeconds: 700 }, asker, first.owner);
@@ -122,23 +80,23 @@ it('keeps one job for the questions of a bucket, whose end changes no job', asyn
 });
 
 it('completes the jobs that older builds add for each question, whether it is due, has ended or is gone', async () => {
-  const look = await openQueueLook();
+  const queue = await site.openQueue();
   const owner = newOwner();
   const asked = await question(pod);
   await answerQuestion(pod.engine, asked.owner, asked.id, 'decline');
   const ghost = mintElicitationId(owner);
   const due = await question(pod, { timeoutSeconds: 1 });
-  for (const id of [asked.id, ghost, due.id]) await addOldJob(look, id);
+  for (const id of [asked.id, ghost, due.id]) await queue.add('expire', {}, { jobId: id, delay: 1 });
   const { faults } = await openWorker();
   await allExpire([due]);
-  await waitUntil(async () => (await look.queue.getJobCountByTypes()) === 0, { what: 'the jobs to be done' });
+  await waitUntil(async () => (await queue.getJobCountByTypes()) === 0, { what: 'the jobs to be done' });
   expect(faults).toEqual([]);
   expect(await asked.status()).toBe('declined');
   expect(await asked.endings()).toBe(1);
 });
 
 it('keeps a job with an unknown name for a worker that knows it, and continues', async () => {
-  const { queue } = await openQueueLook();
+  const queue = await site.openQueue();
   const older = await openWorker({ unknownRetryMs: 300 });
   await queue.add('of-a-newer-build', {}, { jobId: 'newer', attempts: 1 });
   await waitUntil(() => older.faults.some((fault) => String(fault).includes('of-a-newer-build')), {
@@ -158,7 +116,7 @@ it('keeps a job with an unknown name for a worker that knows it, and continues',
 });
 
 it('drops overdue rounds of a schedule that it does not know, which would pile up', async () => {
-  const { queue } = await openQueueLook();
+  const queue = await site.openQueue();
   const older = await openWorker({ unknownRetryMs: 300 });
   await queue.upsertJobScheduler('of-a-newer-build', { every: 500 }, { name: 'of-a-newer-build' });
   await waitUntil(() => older.faults.length > 8, { what: 'several rounds' });
@@ -169,7 +127,7 @@ it('drops overdue rounds of a schedule that it does not know, which would pile u
 
 it('gets a job that was lost again by one sweep', async () => {
   const asker = await openPod({ timers: 'queue' });
-  const { queue } = await openQueueLook();
+  const queue = await site.openQueue();
   const asked = await question(asker);
   await waitUntil(() => queue.getJob(jobIdOf(asked)), { what: 'the job' });
   await queue.obliterate({ force: true });
@@ -181,13 +139,13 @@ it('gets a job that was lost again by one sweep', async () => {
 
 it('leaves the question of an abandoned job to the sweep, which adds the job of the next one', async () => {
   const asker = await openPod({ timers: 'queue' });
-  const { queue } = await openQueueLook();
+  const queue = await site.openQueue();
   const givenUp = await question(asker, { timeoutSeconds: 1 });
   const next = await question(asker, { timeoutSeconds: 600 }, asker, givenUp.owner);
   await waitUntil(() => queue.getJob(jobIdOf(givenUp)), { what: 'the job' });
   // As BullMQ marks a job that took too many workers with it.
   const key = `${timerPrefix(0)}:expiry:${jobIdOf(givenUp)}`;
-  await redisCommand(redis.port, 'HSET', key, 'defa', 'stalled too often');
+  await redisCommand(site.port, 'HSET', key, 'defa', 'stalled too often');
   const { faults } = await openWorker();
   await waitUntil(() => faults.length > 0, { what: 'the job to be given up' });
   expect(await givenUp.status()).toBe('pending');
@@ -211,14 +169,4 @@ it('fires deadlines of pods with more timer queues than it has, also of queues t
   const asked = await Promise.all(Array.from({ length: 20 }, () => question(asker, { timeoutSeconds: 1 })));
   await allExpire(asked);
   expect(worker.faults).toEqual([]);
-});
-
-it('closes while Redis is away', async () => {
-  const alone = await startRedis();
-  const lonely = await startTestPod({ location: single(alone.url) });
-  const { close } = await startTestWorker(lonely, single(alone.url));
-  await alone.kill9();
-  await close();
-  await lonely.close();
-  await alone.stop();
 });

@@ -57,28 +57,6 @@ describe('each event becomes', () => {
   const cases: [string, (TurnEvent | ReturnType<typeof asked>)[], unknown[]][] = [
     ['the start of a message', [started], [{ type: 'start', messageId: 'msg_1' }]],
     [
-      'text, begun and ended',
-      [started, step(0), say('b', 'Hel'), say('b', 'lo'), said('b'), stepEnd(0)],
-      [
-        { type: 'start', messageId: 'msg_1' },
-        { type: 'start-step' },
-        { type: 'text-start', id: 'b' },
-        { type: 'text-delta', id: 'b', delta: 'Hel' },
-        { type: 'text-delta', id: 'b', delta: 'lo' },
-        { type: 'text-end', id: 'b' },
-        { type: 'finish-step' },
-      ],
-    ],
-    [
-      'a tool call and its result',
-      [started, call, { type: 'tool-returned', toolCallId: 't1', output: [1] }],
-      [
-        { type: 'start', messageId: 'msg_1' },
-        ...CALLED,
-        { type: 'tool-output-available', toolCallId: 't1', output: [1], dynamic: true },
-      ],
-    ],
-    [
       'a tool call and what it has produced so far',
       [started, call, { type: 'tool-partial', toolCallId: 't1', text: 'Half of' }],
       [
@@ -91,28 +69,6 @@ describe('each event becomes', () => {
           preliminary: true,
           dynamic: true,
         },
-      ],
-    ],
-    [
-      'a tool call and its error',
-      [started, call, { type: 'tool-failed', toolCallId: 't1', message: 'Declined.' }],
-      [
-        { type: 'start', messageId: 'msg_1' },
-        ...CALLED,
-        { type: 'tool-output-error', toolCallId: 't1', errorText: 'Declined.', dynamic: true },
-      ],
-    ],
-    [
-      'the end of what is open',
-      [started, step(0), say('b', 'x'), finished],
-      [
-        { type: 'start', messageId: 'msg_1' },
-        { type: 'start-step' },
-        { type: 'text-start', id: 'b' },
-        { type: 'text-delta', id: 'b', delta: 'x' },
-        { type: 'text-end', id: 'b' },
-        { type: 'finish-step' },
-        { type: 'finish', finishReason: 'stop' },
       ],
     ],
     [
@@ -222,28 +178,6 @@ describe('a restarted step', () => {
     const sent = encoded(feed(appended));
     expect(sent.next).toBe('cut');
     expect(sent.frames.map(({ text }) => text)).not.toContain('[DONE]');
-  });
-
-  it('is omitted from a replay, whose questions stay', () => {
-    const items = feed([...appended.slice(0, 4), asked(question('el_1')), ...appended.slice(4)]);
-    const sent = encoded(items, replaying(items));
-    expect(sent.next).toBe('end');
-    expect(sent.bytes).not.toContain('void');
-    expect(chunksOf(sent).map(({ type }) => type)).toEqual([
-      'start',
-      'start-step',
-      'data-elicitation-request',
-      'text-start',
-      'text-delta',
-      'text-end',
-      'finish-step',
-      'finish',
-    ]);
-  });
-
-  it('is not visible to a reader that has received none of it', () => {
-    const items = feed([started, step(0), restart(0), step(0), say('b', 'kept'), finished]);
-    expect(types(items).filter((type) => type === 'start-step')).toHaveLength(1);
   });
 
   it('supersedes the later steps too', () => {

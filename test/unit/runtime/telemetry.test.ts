@@ -306,46 +306,24 @@ describe('the standard variables', () => {
   });
 
   const push = { exporter: 'http/protobuf', everyMs: 60_000, timeoutMs: 5_000 } as const;
+  const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' };
+  const TRACES_ENDPOINT = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:4318/v1/traces' };
+  const CONSOLE = { OTEL_TRACES_EXPORTER: 'console', OTEL_METRICS_EXPORTER: 'console,prometheus' };
+  const GRPC = {
+    OTEL_METRICS_EXPORTER: 'otlp',
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_METRIC_EXPORT_INTERVAL: '1000',
+  };
+  const NONE = { ...ENDPOINT, OTEL_TRACES_EXPORTER: 'none', OTEL_METRICS_EXPORTER: 'none' };
+  const exporting = (traces: boolean, ...metrics: object[]) => ({ traces, logs: false, metrics });
   it.each([
     ['nothing', {}, undefined],
-    [
-      'an endpoint',
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' },
-      { traces: true, logs: false, metrics: [push] },
-    ],
-    [
-      'an endpoint of one signal',
-      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:4318/v1/traces' },
-      { traces: true, logs: false, metrics: [] },
-    ],
-    [
-      'an exporter of another kind',
-      { OTEL_TRACES_EXPORTER: 'console', OTEL_METRICS_EXPORTER: 'console,prometheus' },
-      { traces: true, logs: false, metrics: [{ ...push, exporter: 'console' }] },
-    ],
-    [
-      'another protocol',
-      {
-        OTEL_METRICS_EXPORTER: 'otlp',
-        OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-        OTEL_METRIC_EXPORT_INTERVAL: '1000',
-      },
-      { traces: false, logs: false, metrics: [{ exporter: 'grpc', everyMs: 1_000, timeoutMs: 5_000 }] },
-    ],
-    [
-      'none',
-      {
-        OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318',
-        OTEL_TRACES_EXPORTER: 'none',
-        OTEL_METRICS_EXPORTER: 'none',
-      },
-      undefined,
-    ],
-    [
-      'a disabled SDK',
-      { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318', OTEL_SDK_DISABLED: 'true' },
-      undefined,
-    ],
+    ['an endpoint', ENDPOINT, exporting(true, push)],
+    ['an endpoint of one signal', TRACES_ENDPOINT, exporting(true)],
+    ['an exporter of another kind', CONSOLE, exporting(true, { ...push, exporter: 'console' })],
+    ['another protocol', GRPC, exporting(false, { ...push, exporter: 'grpc', everyMs: 1_000 })],
+    ['none', NONE, undefined],
+    ['a disabled SDK', { ...ENDPOINT, OTEL_SDK_DISABLED: 'true' }, undefined],
   ])('with %s decide what is exported', (_what, variables, expected) => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
     expect(telemetryExports(readEnv('api'))).toEqual(expected);

@@ -39,34 +39,8 @@ it('reads any text without an error of another kind', () => {
   const yamlish = fc
     .array(
       fc.constantFrom(
-        'a',
-        'models',
-        ':',
-        ' ',
-        '\n',
-        '\t',
-        '- ',
-        '[',
-        ']',
-        '{',
-        '}',
-        '"',
-        "'",
-        '|',
-        '>',
-        '&',
-        '*',
-        '!',
-        '%',
-        '?',
-        '---',
-        '#',
-        ',',
-        '<<',
-        '~',
-        '1',
-        '__proto__',
-        '\\',
+        ...['a', 'models', ':', ' ', '\n', '\t', '- ', '[', ']', '{', '}', '"', "'", '|', '>', '&', '*'],
+        ...['!', '%', '?', '---', '#', ',', '<<', '~', '1', '__proto__', '\\'],
       ),
       { maxLength: 60 },
     )
@@ -96,16 +70,8 @@ it('reads any values in place of those of a valid file', () => {
 it('reads any tree in the shape of a file', () => {
   const key = fc.oneof(
     fc.constantFrom(
-      'models',
-      'agents',
-      'mcpServers',
-      'connectors',
-      'constructor',
-      'title',
-      'model',
-      'tools',
-      'limits',
-      'header',
+      ...['models', 'agents', 'mcpServers', 'connectors', 'constructor'],
+      ...['title', 'model', 'tools', 'limits', 'header'],
     ),
     fc.string({ maxLength: 8 }),
   );
@@ -147,17 +113,7 @@ it('never repeats a value of the file that could be a secret', () => {
 it('handles input that is known to break parsers', () => {
   const fill = (unit: string) => unit.repeat(Math.floor(30_000 / unit.length));
   const units = [
-    '[',
-    '{a: ',
-    '- ',
-    '? ',
-    '-\t',
-    '? a: ',
-    '- [',
-    '- !a ',
-    '&a ',
-    '\t',
-    'a:',
+    ...['[', '{a: ', '- ', '? ', '-\t', '? a: ', '- [', '- !a ', '&a ', '\t', 'a:'],
     'eyJaaaaaaaaaa-',
   ];
   for (const unit of units) expect(read(fill(unit)), unit).toBeInstanceOf(AgentsConfigError);
