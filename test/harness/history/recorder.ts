@@ -6,8 +6,6 @@ export type HistoryRecorder = {
   readonly record: (event: HistoryEvent) => void;
   /** Everything so far, live. */
   readonly events: readonly HistoryEvent[];
-  /** One JSON object per line, ending in a line feed. */
-  readonly toJsonl: () => string;
 };
 
 /** Starts an empty record. */
@@ -16,12 +14,5 @@ export function createHistory(): HistoryRecorder {
   return {
     record: (event) => void events.push(event),
     events,
-    toJsonl: () => events.map((event) => `${JSON.stringify(event)}\n`).join(''),
   };
-}
-
-/** Reads back what `toJsonl` wrote, so that a saved history can be judged again. Throws on a line that is not JSON. */
-export function historyFromJsonl(text: string): HistoryEvent[] {
-  const lines = text.split('\n').filter((line) => line !== '');
-  return lines.map((line) => JSON.parse(line) as HistoryEvent);
 }

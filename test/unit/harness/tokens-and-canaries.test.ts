@@ -2,53 +2,7 @@ import fc from 'fast-check';
 import { jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import { forgedTokens, userToken } from '../../harness/tokens.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
-
-describe('waitUntil', () => {
-  it('returns the first truthy value, and treats a throw as not yet', async () => {
-    let calls = 0;
-    const value = await waitUntil(
-      () => {
-        calls += 1;
-        if (calls < 3) throw new Error('not yet');
-        return calls === 5 && 'five';
-      },
-      { what: 'five', everyMs: 1 },
-    );
-    expect(value).toBe('five');
-  });
-
-  it('reports what was awaited and the last value seen', async () => {
-    const never = waitUntil(() => ({ rows: 0 }).rows, { what: 'a row', timeoutMs: 20, everyMs: 5 });
-    await expect(never).rejects.toThrow(/waiting for a row; last: 0/);
-    const failing = waitUntil(() => Promise.reject(new Error('refused')), {
-      what: 'x',
-      timeoutMs: 20,
-      everyMs: 5,
-    });
-    await expect(failing).rejects.toThrow(/last: Error: refused/);
-  });
-
-  it('stops waiting for a probe that never settles', async () => {
-    await expect(waitUntil(() => new Promise(() => undefined), { what: 'x', timeoutMs: 20 })).rejects.toThrow(
-      'for x',
-    );
-  });
-});
-
-describe('listenOnFreePort', () => {
-  it('returns a port that can be used again after a close', async () => {
-    const { createServer } = await import('node:net');
-    const server = createServer();
-    const port = await listenOnFreePort(server);
-    expect(await freePort()).not.toBe(port);
-    await new Promise((resolve) => server.close(resolve));
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    server.close();
-  });
-});
 
 describe('canary', () => {
   it('is found in every form, wherever it stands', () => {

@@ -1,0 +1,136 @@
+import { createServer, type RequestListener } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
+import { createRoundRobin, type RoundRobin } from '../../harness/http/round-robin.ts';
+import { type ProcessOptions, startProcess } from '../../harness/processes/processes.ts';
+import { findRedis } from '../../harness/redis/find-redis.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+// The suites start these programs all the time; here is what they promise when something is missing or breaks.
+
+vi.setConfig({ testTimeout: 180_000 });
+
+describe('startProcess', () => {
+  const start = (more: Partial<ProcessOptions>) =>
+    startProcess({
+      name: 'pod',
+      entry: 'test/harness/fixtures/echo-pod.ts',
+      readyWhen: (line) => line.listening === true,
+      ...more,
+    });
+
+  it('passes only the given environment, and ends the process under a wrapper that forks', async () => {
+    const pod = await start({ env: { ONLY: 'this' }, wrap: ['sh', '-c', '"$@"; exit $?', 'sh'] });
+    expect(pod.ready).toMatchObject({ pid: pod.pid, env: expect.arrayContaining(['HOME', 'ONLY', 'PATH']) });
+    expect(pod.ready.env).not.toContain('VITEST');
+    pod.freeze();
+    await pod.stop();
+    expect(() => process.kill(pod.pid, 0)).toThrow('ESRCH');
+  });
+
+  it('rejects with the last output, and leaves no process behind, when the process does not get ready', async () => {
+    const failing = start({ entry: 'test/harness/fixtures/failing-pod.ts' });
+    await expect(failing).rejects.toThrow(/pod ended with 3 before it was ready:\nthe reason is here/);
+    const silent = ['sh', '-c', 'echo "{\\"pid\\":$$}"; exec sleep 100', 'sh'];
+    const failure: unknown = await start({ wrap: silent, readyTimeoutMs: 2_000 }).catch(
+      (error: unknown) => error,
+    );
+    const [, pid] = /was not ready after 2000 ms:\n\{"pid":(\d+)\}/.exec(String(failure)) ?? [];
+    expect(() => process.kill(Number(pid), 0)).toThrow('ESRCH');
+  });
+});
+
+describe('findRedis', () => {
+  it('never replaces a REDIS_URL that does not answer', async () => {
+    const url = `redis://127.0.0.1:${await freePort()}`;
+    expect(await findRedis({ PATH: process.env.PATH, REDIS_URL: url })).toEqual({
+      notRun: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+
+  it('uses Docker when redis-server is missing, and gives every reason when nothing works', async () => {
+    const found = await findRedis({ PATH: '/nonexistent' });
+    if ('notRun' in found) {
+      expect(found.notRun).toMatch(/no redis-server on the PATH; .+; (not root|there is no apt-get)/);
+      return;
+    }
+    expect(found.how).toContain('container');
+    await found.stop();
+  });
+});
+
+describe('createRoundRobin', () => {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  async function pod(handler: RequestListener): Promise<string> {
+    const server = createServer((incoming, outgoing) => {
+      if (incoming.url === '/readyz') outgoing.end('ok');
+      else handler(incoming, outgoing);
+    });
+    const port = await listenOnFreePort(server);
+    cleanups.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    return `http://127.0.0.1:${port}`;
+  }
+
+  async function balance(...targets: readonly string[]): Promise<RoundRobin> {
+    const balancer = await createRoundRobin({ targets, healthTimeoutMs: 10_000 });
+    cleanups.push(() => balancer.close());
+    return balancer;
+  }
+
+  it('skips a dead pod, and repeats nothing that has reached one', async () => {
+    const dead = `http://127.0.0.1:${await freePort()}`;
+    const echo: RequestListener = async (incoming, outgoing) => void outgoing.end(await text(incoming));
+    const alive = await balance(dead, await pod(echo));
+    for (const body of ['x'.repeat(5_000_000), 'again'])
+      expect(await (await fetch(alive.url, { method: 'POST', body })).text()).toBe(body);
+    expect((await fetch((await balance(dead)).url)).status).toBe(503);
+    let received = 0;
+    const dying: RequestListener = (incoming) => {
+      received += 1;
+      incoming.socket.resetAndDestroy();
+    };
+    const breaking = await balance(await pod(dying), await pod(dying));
+    expect((await fetch(breaking.url, { method: 'POST', body: 'once' })).status).toBe(502);
+    expect(received).toBe(1);
+  });
+
+  it('forwards parts of requests and replies as they come, and breaks off where either side does', async () => {
+    const parts: string[] = [];
+    let open = 0;
+    let breakOff: () => void = () => undefined;
+    const balancer = await balance(
+      await pod((incoming, outgoing) => {
+        open += 1;
+        incoming.setEncoding('utf8').on('data', (part: string) => parts.push(part));
+        outgoing.on('close', () => {
+          open -= 1;
+        });
+        breakOff = () => outgoing.destroy();
+        outgoing.write('data: hello\n\n');
+      }),
+    );
+    const leave = new AbortController();
+    const left = await fetch(balancer.url, { signal: leave.signal });
+    const reader = left.body?.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader?.read())?.value).toBe('data: hello\n\n');
+    leave.abort();
+    await waitUntil(() => open === 0, { what: 'the pod to see that the client left' });
+    const broken = await fetch(balancer.url);
+    breakOff();
+    await expect(broken.text()).rejects.toThrow();
+    const socket = connect(balancer.port, '127.0.0.1');
+    socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nhalf');
+    await waitUntil(() => parts.join('') === 'half', { what: 'the first half to arrive' });
+    socket.destroy();
+    await waitUntil(() => open === 0, { what: 'the pod to see the end' });
+  });
+});
