@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listenOnFreePort } from '../../free-port.ts';
+import { SIZE } from '../size.ts';
 import { type AbuseMode, type Attack, type AttackContext, attacksOfKey, attacksOfUser } from './attacks.ts';
 import { createSend } from './send.ts';
 
@@ -45,15 +46,19 @@ function beginAbuse({ mode, urls, ...context }: AbuseOrder): Abuse {
   };
 }
 
+// A daily run needs each refusal, and a soak the flood.
+const SHARE = SIZE.full ? 1 : 0.2;
+
 /** Repeats one attack over its connections: each call after the reply to the one before, and not above its rate. */
 async function repeat(
   attack: Attack,
   stopping: AbortSignal,
   count: (attack: Attack, reply: string) => void,
 ): Promise<void> {
-  const pauseMs = (attack.atOnce * 1000) / attack.perSecond;
+  const perSecond = SHARE * attack.perSecond;
+  const pauseMs = (attack.atOnce * 1000) / perSecond;
   const connection = async (index: number) => {
-    let dueAt = performance.now() + (index * 1000) / attack.perSecond;
+    let dueAt = performance.now() + (index * 1000) / perSecond;
     while (!stopping.aborted) {
       await sleep(Math.max(0, dueAt - performance.now()), undefined, { signal: stopping }).catch(
         () => undefined,

@@ -6,6 +6,7 @@ import { createDriver } from '../driver.ts';
 import { follow } from '../follower.ts';
 import { serviceKeyOf } from '../load-env.ts';
 import { createCrowd, createTokenCache, stopOnceNotified, streamOf } from '../people.ts';
+import { SIZE } from '../size.ts';
 import { untilKnown } from '../until-known.ts';
 import { readChunks } from './chat-reader.ts';
 import { followInbox } from './inbox-reader.ts';
@@ -23,8 +24,10 @@ export interface OrdinaryLoad {
   readonly history: HistoryRecorder;
   /** Replies by status; 0 counts calls without a reply. */
   readonly statuses: ReadonlyMap<number, number>;
-  /** The calls that an ordinary user should never see refused, such as `503 GET /v1/elicitations`. */
+  /** The calls that an ordinary user should never see refused, such as `429 GET /v1/elicitations`. */
   readonly refusals: readonly string[];
+  /** Calls without a reply in time, from the pod or from its Redis: a starved machine has them without any abuse too. */
+  readonly late: readonly string[];
   /** What was wrong with a finished chat, a sentence each. */
   readonly faults: readonly string[];
   /** Begun and finished operations. */
@@ -33,7 +36,7 @@ export interface OrdinaryLoad {
   run(stopping: AbortSignal): Promise<void>;
 }
 
-/** Operations a second of all ordinary users together. */
+/** Operations a second of all ordinary users together, of which a daily run has a quarter. */
 const RATES = {
   question: 4,
   list: 3,
@@ -43,6 +46,7 @@ const RATES = {
   chats: 2,
   'open a stream': 1,
 } as const;
+const SHARE = SIZE.full ? 1 : 0.25;
 type Kind = keyof typeof RATES;
 
 const THINK_MS = 400;
@@ -50,7 +54,8 @@ const TIMEOUT_SECONDS = 20;
 const NOTIFIED_WITHIN_MS = 30_000;
 const RECONNECT_MS = 30_000;
 const TURNS_PER_CHAT = 5;
-const CALL_MS = 30_000;
+const CALL_MS = SIZE.full ? 30_000 : 120_000;
+const AGAIN_MS = 500;
 
 /** Creates the traffic of ordinary users: an open loop, so that a slow reply does not slow the next call down. */
 export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): OrdinaryLoad {
@@ -59,14 +64,16 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
   const owners = createCrowd(users);
   const statuses = new Map<number, number>();
   const refusals: string[] = [];
+  const late: string[] = [];
   const faults: string[] = [];
   const counts = { begun: 0, finished: 0 };
   const seen = new Map<string, () => void>();
   const chats = createChats(owners);
 
-  function count(status: number, call: string): void {
+  function count(status: number, call: string, isLate = false): void {
     statuses.set(status, (statuses.get(status) ?? 0) + 1);
-    if (status === 0 || status === 429 || status >= 500) refusals.push(`${status} ${call}`);
+    if (isLate) late.push(`${status} ${call}`);
+    else if (status === 429 || status >= 500) refusals.push(`${status} ${call}`);
   }
 
   const countedFetch: typeof fetch = async (input, init) => {
@@ -74,11 +81,11 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
     const call = `${init?.method ?? 'GET'} ${pathname}`;
     try {
       const response = await fetch(`${url}${pathname}${search}`, init);
-      count(response.status, call);
+      count(response.status, call, await isLate(response));
       return response;
     } catch (error) {
       const hasLeft = (error as Error).name === 'AbortError';
-      if (!hasLeft) count(0, call);
+      if (!hasLeft) count(0, call, true);
       throw error;
     }
   };
@@ -92,11 +99,12 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
 
   async function get(owner: Owner, path: string): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${await tokenOf(owner)}` };
-    const response = await countedFetch(`http://pod${path}`, {
-      headers,
-      signal: AbortSignal.timeout(CALL_MS),
-    });
-    return (await response.json()) as Record<string, unknown>;
+    const signal = AbortSignal.timeout(CALL_MS);
+    for (;;) {
+      const response = await countedFetch(`http://pod${path}`, { headers, signal });
+      if (!(await isLate(response))) return (await response.json()) as Record<string, unknown>;
+      await sleep(AGAIN_MS, undefined, { signal });
+    }
   }
 
   async function post(owner: Owner, path: string, body: object): Promise<Response> {
@@ -173,6 +181,8 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
     };
     try {
       const response = await post(owner, '/run/api/chat', { id: conversationId, messages: [message] });
+      // Whether the turn has begun is unknown: this chat is used no more.
+      if (await isLate(response)) return;
       await readChunks(response, ({ type, delta, data }) => {
         if (!isAsking) isShown();
         if (type === 'text-delta') reply += delta ?? '';
@@ -239,7 +249,7 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
     const running = new Set<Promise<void>>();
     let dueAt = performance.now();
     while (!stopping.aborted) {
-      dueAt += (-Math.log(1 - Math.random()) * 1000) / RATES[kind];
+      dueAt += (-Math.log(1 - Math.random()) * 1000) / (SHARE * RATES[kind]);
       await sleep(dueAt - performance.now(), undefined, { signal: stopping }).catch(() => undefined);
       if (stopping.aborted) break;
       const owner = owners[Math.floor(Math.random() * owners.length)] as Owner;
@@ -260,6 +270,7 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
     history,
     statuses,
     refusals,
+    late,
     faults,
     counts,
     async run(stopping) {
@@ -285,6 +296,13 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
       await Promise.all(inboxes.map((inbox) => inbox.stop()));
     },
   };
+}
+
+/** True for a pod that its Redis did not answer in time. */
+async function isLate(response: Response): Promise<boolean> {
+  if (response.status !== 503) return false;
+  const { code } = (await response.clone().json()) as { readonly code?: string };
+  return code === 'unavailable';
 }
 
 interface Chat {
