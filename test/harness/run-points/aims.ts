@@ -22,7 +22,7 @@ export interface Label {
   readonly name: string;
   /** Whether the daily run kills at this point; a soak kills at all points. */
   readonly isDaily: boolean;
-  /** Required outcome of the booking when this is the only fault; absent where the outcome depends on timing. */
+  /** What the booking comes to where the label is met as it is meant; absent where that depends on timing. */
   readonly booking?: CallOutcome | undefined;
   /** Number of owners of the run, dying owners and the unowned term included; 2 when absent. */
   readonly owners?: number;

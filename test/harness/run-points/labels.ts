@@ -55,13 +55,23 @@ function isUntouched(what: string, when: (typeof WHEN)[number]): boolean {
   return when === 'before' ? what === 'the beginning' : what === 'the end';
 }
 
-// A death before any other write leaves the same record as a death after the preceding write.
-const BOTH_DAILY: readonly string[] = ['the beginning', 'the booking is dispatched', 'the question'];
+// test/integration/turns/take-over.test.ts has an owner die at each write, before and after it. A daily run kills real pods
+// where more than the record of the run decides: the beginning, an effect, a question and an end.
+const DAILY: readonly string[] = [
+  'after the beginning',
+  'after some text',
+  'before the booking is dispatched',
+  'after the booking is dispatched',
+  'before the question',
+  'after the question',
+  'after the answer',
+  'after the end',
+];
 
 const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after]) =>
   WHEN.map((when) => ({
     name: `${when} ${what}`,
-    isDaily: when === 'after' || BOTH_DAILY.includes(what),
+    isDaily: DAILY.includes(`${when} ${what}`),
     booking: when === 'before' ? before : after,
     owners: isUntouched(what, when) ? 1 : 2,
     set: (aim: Aim) => ({
