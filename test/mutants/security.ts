@@ -48,8 +48,8 @@ export const SECURITY: readonly Mutant[] = [
     file: `${HTTP}/auth.ts`,
     find: 'const ttl = Math.min(CACHED_MS_MAX, expiresAtMs - Date.now());',
     replace: 'const ttl = CACHED_MS_MAX;',
-    killedBy: ATTACKS,
-    test: 'an expired token is not accepted from the cache',
+    killedBy: 'test/attacks/jwks.test.ts',
+    test: 'is not accepted from the cache after its expiry',
   },
   {
     defect: 'A body may use the keys that reach for prototypes.',
@@ -65,7 +65,7 @@ export const SECURITY: readonly Mutant[] = [
     find: "await take('answers', owner, settings.elicitationAnswers,",
     replace: "await take('answers', { ...owner, userId: '' }, settings.elicitationAnswers,",
     killedBy: ATTACKS,
-    test: 'answers from another user do not count',
+    test: 'those of others do not count',
   },
   {
     defect: 'A body one byte above the limit is read.',

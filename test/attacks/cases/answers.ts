@@ -1,8 +1,6 @@
 import { elicitationKey } from '@parley/shared/redis/client/keys';
-import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, expectSomeProblem, pathsOf, type Reply } from '../../harness/attacks/call.ts';
-import { holds } from '../../harness/attacks/seed.ts';
+import { expectProblem, pathsOf, type Reply } from '../../harness/attacks/call.ts';
 import {
   MISSING_ID,
   newPerson,
@@ -29,33 +27,21 @@ const FORM = {
 };
 const good = { name: 'Ada' };
 
-/** A wrong answer and the field that the refusal must name. */
+/**
+ * A wrong answer and the field that the refusal must name: one of each kind. test/unit/domain/form-answer.test.ts holds every
+ * rule.
+ */
 const BAD_ANSWERS: readonly (readonly [what: string, content: unknown, path: string])[] = [
   ['nothing', {}, 'name'],
-  ['a missing required field', { age: 3 }, 'name'],
   ['an unknown field', { ...good, extra: 1 }, 'extra'],
   ['a field of the prototype', { ...good, toString: 'x' }, 'toString'],
   ['null for a field', { ...good, age: null }, 'age'],
   ['a number as text', { ...good, age: '3' }, 'age'],
-  ['NaN as text', { ...good, size: 'NaN' }, 'size'],
-  ['Infinity as text', { ...good, size: 'Infinity' }, 'size'],
-  ['half a year', { ...good, age: 1.5 }, 'age'],
   ['2^53 + 1', { ...good, size: 9_007_199_254_740_992 }, 'size'],
-  ['too many years', { ...good, age: 151 }, 'age'],
-  ['a yes as text', { ...good, agreed: 'true' }, 'agreed'],
-  ['one for yes', { ...good, agreed: 1 }, 'agreed'],
-  ['a number for text', { name: 12 }, 'name'],
-  ['a list for text', { name: ['Ada'] }, 'name'],
   ['an object for text', { name: { toString: 'Ada' } }, 'name'],
-  ['too short a text', { name: 'A' }, 'name'],
-  ['too long a text', { name: 'A'.repeat(21) }, 'name'],
   ['a huge text', { name: 'A'.repeat(200_000) }, 'name'],
-  ['a choice that is not offered', { ...good, colour: 'RED' }, 'colour'],
   ['a choice of the prototype', { ...good, colour: '__proto__' }, 'colour'],
-  ['text for a list', { ...good, days: 'mon' }, 'days'],
   ['a huge list', { ...good, days: new Array(20_000).fill('mon') }, 'days'],
-  ['a list in a list', { ...good, days: [['mon']] }, 'days'],
-  ['an address without a host', { ...good, email: 'ada@' }, 'email'],
   ['S10 an address to think about', { ...good, email: `${'a.'.repeat(50_000)}@x` }, 'email'],
 ];
 
@@ -92,20 +78,16 @@ export function answerAttacks(world: () => World): void {
       expectProblem(await world().answer(person, id, { action: 'accept' }), 422, 'invalid_answer');
     });
 
-    it.each([
-      '',
-      'ACCEPT',
-      'accept ',
-      'approve',
-      'expire',
-      'withdraw',
-      'complete',
-      'toString',
-      null,
-      1,
-      ['accept'],
-    ])('B10 action %j is 400', async (action) => {
-      expectProblem(await world().answer(person, id, { action, content: good }), 400, 'invalid_request');
+    it.each<object>([
+      ...['', 'ACCEPT', 'accept ', 'expire', 'complete', 'toString', null, 1, ['accept']].map((action) => ({
+        action,
+      })),
+      ...[[], 'Ada', 1, null, true].map((content) => ({ content })),
+      ...[{ status: 'accepted' }, { userId: 'somebody-else' }, { surface: 'slack' }],
+      ...['', 'a:b', 'a'.repeat(129), 1].map((responseId) => ({ responseId })),
+    ])('B10 an answer that says %j is 400', async (more) => {
+      const reply = await world().answer(person, id, { action: 'accept', content: good, ...more });
+      expectProblem(reply, 400, 'invalid_request');
     });
 
     it.each(['decline', 'cancel'])('B10 %s with content is 400, before and after the end', async (action) => {
@@ -118,24 +100,6 @@ export function answerAttacks(world: () => World): void {
       }
     });
 
-    it.each([[], 'Ada', 1, null, true])('B10 content that is %j is 400', async (content) => {
-      const reply = await world().answer(person, id, { action: 'accept', content });
-      expectProblem(reply, 400, 'invalid_request');
-    });
-
-    it.each([
-      { status: 'accepted' },
-      { userId: 'somebody-else' },
-      { surface: 'slack' },
-      { responseId: '' },
-      { responseId: 'a:b' },
-      { responseId: 'a'.repeat(129) },
-      { responseId: 1 },
-    ])('an answer that says %j is 400', async (more) => {
-      const reply = await world().answer(person, id, { action: 'accept', content: good, ...more });
-      expectProblem(reply, 400, 'invalid_request');
-    });
-
     it('none of these requests changed the question, and a valid answer still settles it', async () => {
       expect((await world().read(person, id)).status).toBe('pending');
       const zero = await world().call({
@@ -145,24 +109,6 @@ export function answerAttacks(world: () => World): void {
         raw: '{"action":"accept","content":{"name":"Ada","size":-0}}',
       });
       expect(zero.json).toMatchObject({ status: 'accepted', content: { ...good, size: 0 } });
-    });
-
-    it('any content is either accepted unchanged or refused', async () => {
-      const open = () => world().ask(person, { requestedSchema: FORM });
-      let target = (await open()).elicitationId;
-      await holds(
-        'B9 answers',
-        fc.asyncProperty(anyContent, async (content) => {
-          const reply = await world().answer(person, target, { action: 'accept', content });
-          if (reply.status !== 200) {
-            expect([400, 422]).toContain(expectSomeProblem(reply).status);
-            return;
-          }
-          expect((reply.json as { content: unknown }).content).toEqual(content);
-          target = (await open()).elicitationId;
-        }),
-        30,
-      );
     });
 
     describe('in url mode', () => {
@@ -257,22 +203,3 @@ export function answerAttacks(world: () => World): void {
     });
   });
 }
-
-const anyName = fc.oneof(
-  fc.constantFrom(...Object.keys(FORM.properties)),
-  fc.string({ unit: 'binary', maxLength: 8 }),
-);
-const anyContent = fc.oneof(
-  fc.dictionary(anyName, fc.jsonValue()),
-  fc.record(
-    {
-      name: fc.string({ minLength: 2, maxLength: 20 }),
-      age: fc.integer({ min: -1, max: 151 }),
-      // JSON has one zero.
-      size: fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }).map((size) => size + 0),
-      agreed: fc.boolean(),
-      colour: fc.constantFrom('red', 'blue', 'green'),
-    },
-    { requiredKeys: ['name'] },
-  ),
-);

@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, expectSomeProblem, pathsOf } from '../../harness/attacks/call.ts';
-import { holds } from '../../harness/attacks/seed.ts';
+import { expectProblem, pathsOf } from '../../harness/attacks/call.ts';
 import {
   MISSING_ID,
   newPerson,
@@ -14,33 +12,13 @@ import {
 
 const WEEK = 604_800;
 const BIDI = [...'\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069'];
-const LOOK_ALIKES = ['аcme', 'turn‐1', 'turn\u200b', 'ｔurn', 'türn', 'turn\u00a0', '✓'];
 
-/** Ids that no caller may choose. */
+/** Ids that no caller may choose: some of each kind. test/unit/domain/ids.test.ts holds the rule. */
 const BAD_IDS: readonly unknown[] = [
   // Clients and proxies remove these two from a path.
   ...['.', '..'],
-  ...[
-    '',
-    ' ',
-    'a b',
-    'a/b',
-    '../a',
-    'a:b',
-    '*',
-    '?',
-    '[a]',
-    '{x}',
-    '{}',
-    'a\nb',
-    'a\r\nPUBLISH x y',
-
-    '%2F',
-    'a%0d%0a',
-  ],
-  ...LOOK_ALIKES,
-  ...['el_', 'el_turn', 'sr_turn', MISSING_ID],
-  ...['a'.repeat(129), 'a'.repeat(100_000)],
+  ...['', 'a/b', 'a:b', '*', '{x}', 'a\r\nPUBLISH x y', 'a%0d%0a', 'turn\u200b', 'türn'],
+  ...['el_turn', 'sr_turn', MISSING_ID, 'a'.repeat(129), 'a'.repeat(100_000)],
   ...[null, 1, {}, ['a']],
 ];
 
@@ -55,47 +33,13 @@ export function askAttacks(world: () => World): void {
     const askWith = (more: object, of: Person = person) =>
       world().call({ ...POST_ASK, token: SERVICE_KEYS.acme, body: { ...question(of.userId), ...more } });
 
-    /** Asks and withdraws the question, so that no user reaches the limit of open questions. */
-    const verdictOf = async (more: object) => {
-      const reply = await askWith(more);
-      if (reply.status === 201) {
-        const { elicitationId } = reply.json as { elicitationId: string };
-        await world().call({
-          method: 'DELETE',
-          path: `/v1/elicitations/${elicitationId}`,
-          token: SERVICE_KEYS.acme,
-        });
-      }
-      return reply;
-    };
-
-    it.each([0, -1, 0.5, 1.5, WEEK + 1, 2 ** 31, 1e12, 2 ** 53, '600', '', null, true, [600], {}])(
+    it.each([0, -1, 1.5, WEEK + 1, 2 ** 53, '600', null, [600]])(
       'B11 timeoutSeconds %j is 400',
       async (timeoutSeconds) => {
         const problem = expectProblem(await askWith({ timeoutSeconds }), 400, 'invalid_request');
         expect(pathsOf(problem)).toContain('timeoutSeconds');
       },
     );
-
-    it('B11 any whole number of seconds up to a week is a deadline, anything else is 400', async () => {
-      const seconds = fc.oneof(
-        fc.integer({ min: -10, max: WEEK + 10 }),
-        fc.constantFrom(1, WEEK),
-        fc.double({ noNaN: true, noDefaultInfinity: true }),
-        fc.integer(),
-      );
-      await holds(
-        'B11 timeouts',
-        fc.asyncProperty(seconds, async (timeoutSeconds) => {
-          const reply = await verdictOf({ timeoutSeconds });
-          const fits = Number.isInteger(timeoutSeconds) && timeoutSeconds >= 1 && timeoutSeconds <= WEEK;
-          if (!fits) return void expectProblem(reply, 400, 'invalid_request');
-          const { createdAt, expiresAt } = reply.json as { createdAt: string; expiresAt: string };
-          expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(timeoutSeconds * 1_000);
-        }),
-        30,
-      );
-    });
 
     it.each(BAD_IDS.map((id) => [JSON.stringify(id).slice(0, 40), id] as const))(
       'B12 an id that is %s is 400',
@@ -106,26 +50,6 @@ export function askAttacks(world: () => World): void {
         }
       },
     );
-
-    it('B12 any id is either accepted unchanged or 400', async () => {
-      const id = fc.oneof(
-        fc.stringMatching(/^[A-Za-z0-9._-]{1,128}$/),
-        fc.string({ unit: 'binary', maxLength: 20 }),
-        fc.constantFrom('el', 'sr', 'EL_x', 'e_l', '.', '..', '-', '_', 'a'.repeat(128)),
-      );
-      await holds(
-        'B12 ids',
-        fc.asyncProperty(id, async (conversationId) => {
-          const reply = await verdictOf({ conversationId });
-          if (/^(?!el_|sr_|\.{1,2}$)[A-Za-z0-9._-]{1,128}$/.test(conversationId)) {
-            expect(reply.json).toMatchObject({ conversationId });
-          } else {
-            expectProblem(reply, 400, 'invalid_request');
-          }
-        }),
-        30,
-      );
-    });
 
     it.each([
       ['empty', ''],
@@ -146,24 +70,17 @@ export function askAttacks(world: () => World): void {
       expectProblem(reply, 400, 'invalid_request');
     });
 
-    it.each([
-      'a'.repeat(255),
-      '🦜'.repeat(255),
-      'ada@example.com',
-      '../..',
-      '*',
-      '{x}',
-      'a:b',
-      '\'"\\ %2F',
-      '__proto__',
-    ])('B12 a userId may be %s and identifies that user only', async (name) => {
-      const owner = await newPerson('globex', name);
-      const { elicitationId, userId } = await world().ask(owner);
-      expect(userId).toBe(name);
-      const mine = await world().call({ path: '/v1/elicitations', token: owner.token });
-      expect(mine.json).toMatchObject({ elicitations: [{ elicitationId }] });
-      expect((await world().answer(owner, elicitationId, { action: 'decline' })).status).toBe(200);
-    });
+    it.each(['a'.repeat(255), '🦜'.repeat(255), 'ada@example.com', '../..', '*', '\'"\\ %2F', '__proto__'])(
+      'B12 a userId may be %s and identifies that user only',
+      async (name) => {
+        const owner = await newPerson('globex', name);
+        const { elicitationId, userId } = await world().ask(owner);
+        expect(userId).toBe(name);
+        const mine = await world().call({ path: '/v1/elicitations', token: owner.token });
+        expect(mine.json).toMatchObject({ elicitations: [{ elicitationId }] });
+        expect((await world().answer(owner, elicitationId, { action: 'decline' })).status).toBe(200);
+      },
+    );
 
     it.each(['message', 'title', 'description'])(
       'B16 %s: controls and bidi controls are 400',
@@ -222,39 +139,14 @@ export function askAttacks(world: () => World): void {
     });
 
     it('B16 a message of exactly 10,000 characters is accepted, and a body of 1 MB is 413', async () => {
-      expect((await verdictOf({ message: '🦜'.repeat(10_000) })).status).toBe(201);
+      expect((await askWith({ message: '🦜'.repeat(10_000) })).status).toBe(201);
       expectProblem(await askWith({ message: 'a'.repeat(1024 * 1024) }), 413, 'too_large');
     });
 
-    it('B16 any message is either stored unchanged or 400', async () => {
-      await holds(
-        'B16 messages',
-        fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 30 }), async (message) => {
-          const reply = await verdictOf({ message });
-          if (reply.status === 201) expect(reply.json).toMatchObject({ message });
-          else expectSomeProblem(reply);
-        }),
-        30,
-      );
-    });
-
     it.each([
-      'limit=0',
-      'limit=101',
-      'limit=-1',
-      'limit=1e2',
-      'limit=',
-      'limit=1&limit=2',
-      'status=open',
-      'status=',
-      'cursor=x',
-      `cursor=1.${MISSING_ID}x`,
-      'cursor=-1.el_',
-      'nobody=1',
-      'conversationId=a&conversationId=b',
-      '__proto__=1',
-      'userId[]=a',
-      `conversationId=${'a'.repeat(129)}`,
+      ...['limit=0', 'limit=101', 'limit=1e2', 'limit=1&limit=2', 'status=open', 'status='],
+      ...['cursor=x', `cursor=1.${MISSING_ID}x`, 'cursor=-1.el_', 'nobody=1', '__proto__=1', 'userId[]=a'],
+      ...['conversationId=a&conversationId=b', `conversationId=${'a'.repeat(129)}`],
     ])('a list of %s is 400', async (query) => {
       const path = `/v1/elicitations?${query}`;
       expectProblem(await world().call({ path, token: person.token }), 400, 'invalid_request');

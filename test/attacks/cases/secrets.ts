@@ -17,19 +17,8 @@ import { userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const FIELDS = [
-  ...[
-    'message',
-    'title',
-    'description',
-    'schema',
-    'default',
-    'url',
-    'context',
-    'idempotency',
-    'answer',
-    'response',
-  ],
-  ...['refused', 'token', 'claim', 'key', 'query', 'path', 'header', 'event', 'body', 'fault'],
+  ...['message', 'title', 'description', 'schema', 'default', 'url', 'context', 'idempotency', 'answer'],
+  ...['response', 'refused', 'token', 'claim', 'key', 'query', 'path', 'header', 'event', 'body', 'fault'],
 ] as const;
 const MARKS = Object.fromEntries(FIELDS.map((name) => [name, canary(name)])) as Record<
   (typeof FIELDS)[number],
@@ -154,6 +143,8 @@ export function secretAttacks(world: () => World): void {
       const { elicitationId, streamRequestId } = await world().ask(owner);
       const path = `/v1/streams/${streamRequestId}/events`;
       const stream = await openStream(world().pods[1], path, owner.token);
+      // An inbox skips questions that begin and end between two polls.
+      await inbox.event(1);
       const content = { name: MARKS.answer };
       await world().answer(owner, elicitationId, { action: 'accept', content, responseId: MARKS.response });
       await stream.event(1);

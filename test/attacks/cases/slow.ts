@@ -52,7 +52,7 @@ export function slowAttacks(world: () => World): void {
   describe('S11 slow callers', () => {
     beforeAll(() => {
       for (const pod of world().pods) {
-        for (let count = 0; count < 40; count += 1) {
+        for (let count = 0; count < 12; count += 1) {
           trickles.push(trickle(pod.port, count % 2 === 0 ? SLOW_HEADERS : SLOW_BODY, 1_000));
         }
         trickles.push(trickle(pod.port, SILENT, 100_000));
@@ -124,11 +124,11 @@ export function slowPostChecks(): void {
       expect({ headersTimeout, requestTimeout }).toEqual({ headersTimeout: 15_000, requestTimeout: 30_000 });
       await waitUntil(() => trickles.every((one) => one.closed()), {
         what: 'all slow connections to be cut',
-        timeoutMs: 60_000,
+        timeoutMs: 110_000,
         everyMs: 200,
       });
       for (const one of trickles) expectProblem(onlyReply(one.text()), 408, 'invalid_request');
-    }, 90_000);
+    });
   });
 }
 

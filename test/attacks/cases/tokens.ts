@@ -12,7 +12,6 @@ import {
   type World,
 } from '../../harness/attacks/world.ts';
 import { forgedTokens, userToken } from '../../harness/tokens.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
 
 const FORGED = forgedTokens({ secret: SECRET, userId: 'ada', tenant: 'acme' });
 
@@ -64,21 +63,6 @@ export function tokenAttacks(world: () => World): void {
       expect((await list({ authorization: `Bearer ${token}` })).json).toEqual({ elicitations: [] });
       const reply = await world().call({ path: `/v1/elicitations/${elicitationId}`, token });
       expectProblem(reply, 404, 'not_found');
-    });
-
-    it('an expired token is not accepted from the cache', async () => {
-      // Within the half minute that clocks may differ, for a moment more: long enough to be let in once.
-      let token = '';
-      for (const expiresInSeconds of [-26, -22, -14]) {
-        token = await userToken({ secret: SECRET, userId: 'ada', tenant: 'acme', expiresInSeconds });
-        if ((await list({ authorization: `Bearer ${token}` })).status === 200) break;
-        token = '';
-      }
-      expect(token).not.toBe('');
-      await waitUntil(async () => (await list({ authorization: `Bearer ${token}` })).status === 401, {
-        what: 'the token to run out',
-        everyMs: 200,
-      });
     });
 
     it('anything but a bearer token in the header is 401', async () => {
@@ -137,17 +121,6 @@ export function tokenAttacks(world: () => World): void {
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => ({ name, text: readFileSync(`${folder}/${name}`, 'utf8') }));
-
-    it.each([
-      ['if (token === key) {', true],
-      ["return secret != req.headers['x-key'];", true],
-      ['keys.includes(apiKey)', true],
-      ['given.signature === expected', true],
-      ['if (token === undefined) return;', false],
-      ['services.filter((one) => timingSafeEqual(one.hash, hash))', false],
-    ])('the check below finds %s: %s', (line, found) => {
-      expect(comparesSecret(line)).toBe(found);
-    });
 
     it('nothing in the API is such a line', () => {
       const found = sources.flatMap(({ name, text }) =>

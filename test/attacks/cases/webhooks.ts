@@ -16,17 +16,8 @@ import { BAD_URLS } from './urls.ts';
 
 /** Addresses of private places, in spellings that a reader or a filter may not know. */
 const PRIVATE_URLS: readonly string[] = [
-  ...['127.0.0.1', '127.1', '0x7f.1', '0177.0.0.1', '2130706433', '0x7f000001', '0', '[::1]', '[::]'],
-  ...[
-    '[::ffff:127.0.0.1]',
-    '[::ffff:10.0.0.1]',
-    '[64:ff9b::7f00:1]',
-    '[fd00::1]',
-    '[fd00:ec2::254]',
-    '[fe80::1]',
-  ],
-  ...['169.254.169.254', '10.0.0.1', '172.16.0.1', '192.168.0.1', '100.100.100.200', '168.63.129.16'],
-  ...['localhost', 'LOCALHOST', 'localhost:8443', '127.0.0.1:6379'],
+  ...['127.1', '0177.0.0.1', '2130706433', '[::]', '[::ffff:10.0.0.1]', '[64:ff9b::7f00:1]', '[fe80::1]'],
+  ...['169.254.169.254', '172.16.0.1', '168.63.129.16', 'LOCALHOST', 'localhost:8443', '127.0.0.1:6379'],
 ].map((host) => `https://${host}/latest/meta-data`);
 
 export function webhookAttacks(world: () => World): void {
@@ -86,6 +77,7 @@ export function webhookAttacks(world: () => World): void {
       };
       const { elicitationId, streamRequestId } = (await call(ask)).json as Record<string, string>;
       const inbox = await openStream(world().pods[1], '/v1/inbox/events', token);
+      await inbox.event(0);
       const stream = await openStream(world().pods[0], `/v1/streams/${streamRequestId}/events`, token);
       expect((await call(ask)).headers.get('idempotent-replayed')).toBe('true');
       expectProblem(

@@ -38,29 +38,6 @@ await describeInChromium('a person who connects an account, over three pods in a
     return person;
   }
 
-  it('gets a message after declining, and so does the model', async () => {
-    const alice = await meet('alice');
-    await alice.say('List my issues');
-    const card = await alice.question(QUESTION);
-    await card.getByRole('button', { name: 'Decline' }).click();
-    expect(await alice.answer()).toMatch(/could not list your issues.*explicitly declined/);
-    expect(await card.innerText()).toContain('You declined.');
-    expect(world.neighbours.tracker.counts().requests).toBe(0);
-  });
-
-  it('cannot connect an account for another person', async () => {
-    const [alice, bob] = [await meet('alice'), await meet('bob')];
-    await alice.say('List my issues');
-    const card = await alice.question(QUESTION);
-    const link = await alice.link(card);
-    await bob.page.goto((await link.getAttribute('href')) ?? '');
-    await signIn(bob.page, 'bob');
-    await bob.page.getByRole('heading', { name: 'This link is for another person' }).waitFor();
-    expect(await link.isVisible()).toBe(true);
-    await alice.page.getByRole('button', { name: 'Stop' }).click();
-    await card.getByText('The conversation was stopped').waitFor();
-  });
-
   it('may refuse at the provider and then connect after all', async () => {
     const bob = await meet('bob');
     await bob.say('List my issues');

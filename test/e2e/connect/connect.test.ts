@@ -11,7 +11,7 @@ import { startWorld, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 240_000 * SIZE.patience });
 
-const CONVERSATIONS = SIZE.full ? 200 : 24;
+const CONVERSATIONS = SIZE.full ? 200 : 12;
 const WARM_UPS = 6;
 
 function converseAll(count: number): Promise<unknown> {

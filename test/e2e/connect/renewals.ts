@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { questionsIn, textOf } from '../../harness/chat/client.ts';
+import { SIZE } from '../../harness/load/size.ts';
 import { wholeText } from './agents.ts';
 import { asked, meet, type Person } from './person.ts';
 import { accountOf, tokensOf, withVault } from './vault.ts';
 import type { World } from './world.ts';
 
-const RUNS = 50;
+const RUNS = SIZE.full ? 50 : 18;
 // Long enough that the runs on all pods overlap in it.
 const SLOW_MS = 1_500;
 
@@ -49,7 +50,7 @@ export function renewals(the: () => World): void {
       ['by the clock', true],
       ['although its time was not up', false],
     ])(
-      `${'%s'} is refreshed once for ${RUNS} runs on three pods, and no grant is lost`,
+      `${'%s'} is refreshed once for ${RUNS} runs on several pods, and no grant is lost`,
       async (_name, isKnown) => {
         const { accounts, tracker } = the();
         const person = await connected();
@@ -65,7 +66,7 @@ export function renewals(the: () => World): void {
         );
         fast();
         for (const { message } of messages) expect(textOf(message)).toContain('The login page is slow');
-        expect(new Set(messages.map(({ pod }) => pod)).size).toBe(the().pods.length);
+        expect(new Set(messages.map(({ pod }) => pod)).size).toBeGreaterThan(1);
         expect(accounts.tokenCalls('refresh_token') - refreshes).toBe(1);
         expect(accounts.reusedFamilies()).toEqual([]);
         // A token that is known to have expired is not tried.

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Reply } from './call.ts';
 
-const HANG_MS = 20_000;
+const HANG_MS = 60_000;
 
 export interface Exchange {
   readonly port: number;

@@ -34,11 +34,8 @@ export type Tenant = keyof typeof SERVICE_KEYS;
 /** Signs the webhooks of acme; globex has none. */
 export const WEBHOOK_SECRET = 'whsec_YXR0YWNrLXdlYmhvb2stc2VjcmV0LWF0dGFjaw==';
 
-/** Below the defaults, where those would cost too many requests to reach. */
-// Malformed answers count, too, and the attacks send many of them to one question.
-export const LIMITS = { elicitationAnswers: 120, userOpen: 50 } as const;
-
-const POD_ENV = {
+/** The settings of a pod that is attacked, without those of its place. */
+export const POD_ENV = {
   NODE_ENV: 'production',
   PARLEY_JWT_SECRET: SECRET,
   PARLEY_API_KEYS: [
@@ -54,8 +51,6 @@ const POD_ENV = {
   PARLEY_LIMIT_SERVICE_WRITE_BYTES: '1000000000',
   PARLEY_LIMIT_SERVICE_READ_BYTES: '1000000000',
   PARLEY_LOG_LEVEL: 'debug',
-  PARLEY_LIMIT_ELICITATION_ANSWERS: String(LIMITS.elicitationAnswers),
-  PARLEY_LIMIT_USER_OPEN: String(LIMITS.userOpen),
 };
 
 export interface Person {

@@ -44,6 +44,8 @@ export interface TestBrowser {
    * `elsewhere`, the browser is not signed in there yet.
    */
   walk(shown: Shown, user: string, consent?: 'accept' | 'refuse', elsewhere?: CookieJar): Promise<string>;
+  /** Goes on from a page that asks for consent, through the provider's pages as that user, and back. */
+  connect(shown: Shown, user?: string): Promise<Shown>;
   /** Opens a question's page and signs in. */
   enter(path: string, user: string): Promise<Shown>;
 }
@@ -90,6 +92,9 @@ export function createTestBrowser({ publicUrl }: Pick<World, 'publicUrl'>): Test
       if (shown.link === undefined) throw new Error(`leads nowhere: ${shown.status} ${shown.heading}`);
       const stopAt = (url: string) => url.startsWith(publicUrl);
       return walkSignIn({ url: shown.link, user, consent, jar: elsewhere, stopAt });
+    },
+    async connect(shown, user = 'ada-at-tracker') {
+      return browser.open(await browser.walk(await browser.submit(shown, 'start'), user));
     },
     async enter(path, user) {
       const shown = await browser.open(path);

@@ -46,7 +46,10 @@ export async function startServer(
 }
 
 /** A connector to that server; `options` say what is special. */
-export function connectorTo(server: AuthorizationServer, options: Partial<OAuth2Options> = {}): Connector {
+export function connectorTo(
+  server: Pick<AuthorizationServer, 'issuer'>,
+  options: Partial<OAuth2Options> = {},
+): Connector {
   return createOAuth2Connector({
     id: 'tracker',
     server: { issuer: server.issuer },
@@ -54,6 +57,8 @@ export function connectorTo(server: AuthorizationServer, options: Partial<OAuth2
     scopes: SCOPES,
     redirectUri: REDIRECT_URI,
     allowLoopbackHttp: true,
+    // A provider on a busy machine may take its time.
+    timeoutMs: 60_000,
     ...options,
   });
 }
@@ -93,6 +98,11 @@ export function tokensOf({ credential }: Pick<Connected, 'credential'>) {
   if (credential.kind !== 'oauth2' || credential.refreshToken === undefined)
     throw new Error('expected an access token and a refresh token');
   return { ...credential, refreshToken: credential.refreshToken };
+}
+
+/** A configuration that names the endpoints of a server, which is then not asked for them. */
+export function endpointsOf({ issuer }: Pick<AuthorizationServer, 'issuer'>) {
+  return { issuer, authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
 }
 
 /** Changes one parameter of a callback; `undefined` takes it away. */

@@ -152,6 +152,12 @@ export async function startWorld(options: WorldOptions) {
     status: async (id: string) => (await backend.elicitations.read(id)).row?.status,
     held: (toolId = 'issues', owner = ADA) =>
       vault.read({ ...owner, toolId, connectorId: targets.find(toolId)?.connector.id ?? '' }),
+    /** How many flows have a credential that is staged. */
+    async staged() {
+      let count = 0;
+      for await (const _ of vault.staleFlows(0)) count += 1;
+      return count;
+    },
     sweep: (olderThanMs = 0, bindingMs?: number, signal?: AbortSignal) =>
       sweepFlows(
         {

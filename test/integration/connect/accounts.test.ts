@@ -230,14 +230,4 @@ describe('the page of a person', () => {
         heading: 'Accounts are not shown here',
       });
   });
-
-  test('is linked from the page of an account that was just connected', async () => {
-    const here = await world();
-    const { path } = await here.ask();
-    const browser = createTestBrowser(here);
-    const left = await browser.submit(await browser.enter(path, 'ada'), 'start');
-    const done = await browser.open(await browser.walk(left, 'ada-at-tracker'));
-    expect(done.heading).toBe(SAYS.connected());
-    expect(done.html).toContain(`href="${PAGE}"`);
-  });
 });

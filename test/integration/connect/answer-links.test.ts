@@ -2,12 +2,11 @@ import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { expect, test } from 'vitest';
 import { createTestBrowser, headingOf, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
-import { askAboutSeat, ENTRY, MESSAGE } from './seat-question.ts';
+import { askAboutSeat, callAnswerLink, ENTRY, issueLink, MESSAGE } from './seat-question.ts';
 import { connectSuite } from './suite.ts';
 
 const { world, dump } = connectSuite();
 
-const LINKER = 'a-linking-key';
 const ANSWERED = headingOf({ page: 'answered' });
 const SPENT = headingOf({ page: 'answer-spent' });
 
@@ -28,22 +27,6 @@ type Asked = Awaited<ReturnType<typeof ask>>;
 const ask = (here: World, more: Partial<AskInput> = {}) =>
   askAboutSeat(here, { requestedSchema: SEAT_FORM }, more);
 
-async function call(here: World, method: 'POST' | 'DELETE', id: string, body?: object, key = LINKER) {
-  const response = await fetch(`${here.publicUrl}/v1/elicitations/${id}/answer-link`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-}
-
-async function linkOf(here: World, id: string, body?: object): Promise<{ url: string; token: string }> {
-  const { status, body: link } = await call(here, 'POST', id, body);
-  expect(status).toBe(201);
-  const url = String(link.url);
-  return { url, token: new URL(url).hash.slice(1) };
-}
-
 /** Opens a link as a browser with scripts does: the token leaves the address and goes into the form. */
 async function openLink(browser: TestBrowser, { path }: Asked, token: string) {
   const entry = await browser.open(path);
@@ -55,7 +38,7 @@ async function openLink(browser: TestBrowser, { path }: Asked, token: string) {
 async function opened(more: Partial<AskInput> = {}, link?: object) {
   const here = await world();
   const asked = await ask(here, more);
-  const { url, token } = await linkOf(here, asked.id, link);
+  const { url, token } = await issueLink(here, asked.id, link);
   const browser = createTestBrowser(here);
   return { here, asked, url, token, browser, question: await openLink(browser, asked, token) };
 }
@@ -88,7 +71,7 @@ test('a person without a token answers by the link, on any pod', async () => {
 test('opening the address without its secret reads nothing of the question and changes nothing', async () => {
   const here = await world();
   const asked = await ask(here);
-  const { token } = await linkOf(here, asked.id);
+  const { token } = await issueLink(here, asked.id);
   const before = await dump();
   for (let visit = 0; visit < 3; visit += 1) {
     const scanner = await createTestBrowser(here).open(asked.path);
@@ -126,8 +109,8 @@ test('no other token opens a question', async () => {
   const here = await world();
   const asked = await ask(here);
   const other = await ask(here);
-  const { token } = await linkOf(here, asked.id);
-  const { token: ofOther } = await linkOf(here, other.id);
+  const { token } = await issueLink(here, asked.id);
+  const { token: ofOther } = await issueLink(here, other.id);
   const wrong = [
     '',
     'x',
@@ -156,14 +139,20 @@ test('no other token opens a question', async () => {
 
 test('a revoked link and one that a newer link replaced are of no use, not even where they were open', async () => {
   const { here, asked, token, browser, question } = await opened();
-  expect(await call(here, 'DELETE', asked.id)).toEqual({ status: 200, body: { revoked: true } });
-  expect(await call(here, 'DELETE', asked.id)).toEqual({ status: 200, body: { revoked: false } });
+  expect(await callAnswerLink(here, asked.id, { method: 'DELETE' })).toEqual({
+    status: 200,
+    body: { revoked: true },
+  });
+  expect(await callAnswerLink(here, asked.id, { method: 'DELETE' })).toEqual({
+    status: 200,
+    body: { revoked: false },
+  });
   const late = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
   expect(late.heading).toBe(ENTRY);
   expect((await openLink(createTestBrowser(here), asked, token)).heading).toBe(SPENT);
 
-  const { token: second } = await linkOf(here, asked.id);
-  const { token: third } = await linkOf(here, asked.id);
+  const { token: second } = await issueLink(here, asked.id);
+  const { token: third } = await issueLink(here, asked.id);
   expect((await openLink(createTestBrowser(here), asked, second)).heading).toBe(SPENT);
   expect((await openLink(createTestBrowser(here), asked, third)).html).toContain(MESSAGE);
   expect((await read(here, asked.id))?.status).toBe('pending');
@@ -180,27 +169,6 @@ test('what does not fit the form is marked, stays typed, and leaves the question
   expect((await read(here, asked.id))?.status).toBe('pending');
   const mended = await browser.submit(faulty, 'accept', { 'field-0': '0', 'field-1': '2' });
   expect(mended.heading).toBe(ANSWERED);
-});
-
-test('a question is declined by its link', async () => {
-  const { here, asked, browser, question } = await opened();
-  expect((await browser.submit(question, 'decline')).heading).toBe(SAYS.declined);
-  expect(await read(here, asked.id)).toMatchObject({
-    status: 'declined',
-    settlement: { surface: 'answer-link' },
-  });
-});
-
-test('a question with an address of its own names it, and leads there after consent', async () => {
-  const { here, asked, browser, question } = await opened({
-    mode: 'url',
-    url: 'https://pay.example/bill/42',
-  });
-  expect(question.html).toContain('<strong>pay.example</strong>');
-  expect(question.html).not.toContain('/bill/42');
-  const left = await browser.submit(question, 'accept');
-  expect(left.link).toBe('https://pay.example/bill/42');
-  expect((await read(here, asked.id))?.status).toBe('accepted');
 });
 
 test('the same answer twice is one answer; another one changes nothing', async () => {
@@ -228,7 +196,7 @@ test('an answer that was given elsewhere is not claimed as given here', async ()
 test('guessing tokens locks the address out', async () => {
   const here = await world({ deps: { failuresMax: 3 } });
   const asked = await ask(here);
-  const { token } = await linkOf(here, asked.id);
+  const { token } = await issueLink(here, asked.id);
   const headings: string[] = [];
   for (let guess = 0; guess < 5; guess += 1)
     headings.push((await openLink(createTestBrowser(here), asked, 'A'.repeat(43))).heading);
@@ -239,11 +207,12 @@ test('guessing tokens locks the address out', async () => {
 test('only a key of the tenant with the scope makes links, and only where a link can lead to an answer', async () => {
   const here = await world();
   const asked = await ask(here);
-  expect(await call(here, 'POST', asked.id, undefined, 'a-service-key')).toMatchObject({
+  expect(await callAnswerLink(here, asked.id, { key: 'a-service-key' })).toMatchObject({
     status: 403,
     body: { code: 'forbidden', detail: expect.stringContaining('scope') },
   });
-  const refused = async (id: string, key = LINKER) => (await call(here, 'POST', id, undefined, key)).body;
+  const refused = async (id: string, key?: string) =>
+    (await callAnswerLink(here, id, key === undefined ? {} : { key })).body;
   expect(await refused(asked.id, 'another-linking-key')).toMatchObject({ code: 'not_found' });
   expect(await refused('el_none')).toMatchObject({ code: 'not_found' });
   const connect = await here.ask();
@@ -253,9 +222,11 @@ test('only a key of the tenant with the scope makes links, and only where a link
     code: 'invalid_request',
     errors: [{ path: 'allowSensitive' }],
   });
-  await linkOf(here, sensitive.id, { allowSensitive: true });
+  await issueLink(here, sensitive.id, { allowSensitive: true });
   for (const body of [{ expiresInSeconds: 1 }, { expiresInSeconds: 100_000 }, { unknown: true }])
-    expect(await call(here, 'POST', asked.id, body)).toMatchObject({ body: { code: 'invalid_request' } });
+    expect(await callAnswerLink(here, asked.id, { body })).toMatchObject({
+      body: { code: 'invalid_request' },
+    });
   await here.engine.withdraw({ caller: { kind: 'service', tenant: 'acme' }, id: asked.id, reason: 'done' });
   expect(await refused(asked.id)).toMatchObject({ code: 'already_settled' });
 });
@@ -265,7 +236,7 @@ test('a link ends with its question', async () => {
   // The deadline must leave this machine the time to open the link.
   for (const timeoutSeconds of [1, 5, 25]) {
     const asked = await ask(here, { timeoutSeconds });
-    const { body } = await call(here, 'POST', asked.id);
+    const { body } = await callAnswerLink(here, asked.id);
     if (body.code === 'expired') continue;
     expect(Date.parse(String(body.expiresAt))).toBe((await read(here, asked.id))?.expiresAt);
     const browser = createTestBrowser(here);

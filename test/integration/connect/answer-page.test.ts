@@ -4,7 +4,7 @@ import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-ser
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
 import { createTestBrowser, headingOf, SAYS, UNKNOWN_IDS } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
-import { askAboutSeat, ENTRY, MESSAGE } from './seat-question.ts';
+import { askAboutSeat, ENTRY, issueLink, MESSAGE } from './seat-question.ts';
 import { connectSuite, type WorldOptions } from './suite.ts';
 
 const { world } = connectSuite();
@@ -34,15 +34,6 @@ async function entered(more: Partial<AskInput> = {}, options: WorldOptions = {})
 }
 
 const read = async (here: World, id: string) => (await here.backend.elicitations.read(id)).row;
-
-async function issueLink(here: World, id: string): Promise<string> {
-  const response = await fetch(`${here.publicUrl}/v1/elicitations/${id}/answer-link`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer a-linking-key' },
-  });
-  const { url } = (await response.json()) as { url: string };
-  return new URL(url).hash.slice(1);
-}
 
 describe('the owner', () => {
   test('signs in, sees the form, and answers it, on any pod', async () => {
@@ -91,7 +82,7 @@ describe('the owner', () => {
   test('may answer although the question has a link, and sees how it ended afterwards', async () => {
     const here = await world();
     const asked = await ask(here);
-    const token = await issueLink(here, asked.id);
+    const { token } = await issueLink(here, asked.id);
     const browser = createTestBrowser(here);
     const entry = await browser.open(asked.path);
     expect(entry.heading).toBe(ENTRY);

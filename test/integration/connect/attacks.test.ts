@@ -1,17 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createTestBrowser, SAYS, UNKNOWN_IDS } from '../../harness/connect/browser.ts';
+import { tampered } from '../../harness/connect/connectors-setup.ts';
 import { ADA } from '../../harness/connect/setup.ts';
 import { connectSuite } from './suite.ts';
 
 const { world, begun, back } = connectSuite();
-
-function tampered(callback: string, name: string, value: string | undefined): string {
-  const url = new URL(callback);
-  if (value === undefined) url.searchParams.delete(name);
-  else url.searchParams.set(name, value);
-  return url.href;
-}
 
 describe('another person with the link', () => {
   test('sees nothing, can do nothing, and the question stays open for its owner [MCP25-51 MCP25-66 MCP25-67 MCP25-68 MCP26-38 MCP26-53 MCP26-54 MCP26-55 ACP-48]', async () => {
@@ -35,9 +29,7 @@ describe('another person with the link', () => {
     expect(await here.held()).toBeUndefined();
     expect(await here.held('issues', { ...ADA, userId: 'bob' })).toBeUndefined();
     const ada = createTestBrowser(here);
-    const done = await ada.open(
-      await ada.walk(await ada.submit(await ada.enter(path, 'ada'), 'start'), 'ada-at-tracker'),
-    );
+    const done = await ada.connect(await ada.enter(path, 'ada'));
     expect(done.heading).toBe(SAYS.connected());
   });
 
@@ -56,7 +48,7 @@ describe('another person with the link', () => {
 
   test('with the address of an ended question does not see whose it was', async () => {
     const { here, browser, consent, path } = await begun();
-    await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
+    await browser.connect(consent);
     const stranger = await createTestBrowser(here).open(path);
     for (const hidden of ['ada', 'Helper', 'Service']) expect(stranger.html).not.toContain(hidden);
     expect((await createTestBrowser(here).enter(path, 'bob')).html).not.toContain('Service');

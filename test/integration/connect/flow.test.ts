@@ -31,6 +31,7 @@ describe('a person who opens the link of their question', () => {
     const done = await browser.open(await browser.walk(left, 'ada-at-tracker'));
     expect(done.status).toBe(200);
     expect(done.heading).toBe(SAYS.connected());
+    expect(done.html).toContain('href="/auth/accounts"');
     expect(await here.status(id)).toBe('accepted');
     const held = await here.held();
     expect(held?.state).toBe('usable');
@@ -58,8 +59,7 @@ describe('a person who opens the link of their question', () => {
     const tell = 'https://app.example.com';
     const { browser, consent, id } = await begun({ deps: { notifyOrigins: [tell] } });
     expect(consent.headers.get('cross-origin-opener-policy')).toBe('unsafe-none');
-    const left = await browser.submit(consent, 'start');
-    const done = await browser.open(await browser.walk(left, 'ada-at-tracker'));
+    const done = await browser.connect(consent);
     expect(done.html).toContain(tell);
     expect(done.html).toContain(id);
   });
@@ -77,11 +77,11 @@ describe('a person who opens the link of their question', () => {
 
   test('replaces what they connected before', async () => {
     const { here, browser, consent } = await begun();
-    await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
+    await browser.connect(consent);
     const first = await here.held();
     const again = await here.ask();
     const page = await browser.open(again.path);
-    await browser.open(await browser.walk(await browser.submit(page, 'start'), 'ada-at-tracker'));
+    await browser.connect(page);
     const second = await here.held();
     expect(second?.version).toBeGreaterThan(first?.version ?? 0);
     expect(accessToken(second)).not.toBe(accessToken(first));
@@ -97,7 +97,7 @@ describe('one connection', () => {
     const outcomes = same.map(({ id }) =>
       here.engine.wait({ caller: { kind: 'service', tenant: ADA.tenant }, id, timeoutMs: 30_000 }),
     );
-    await browser.open(await browser.walk(await browser.submit(consent, 'start'), 'ada-at-tracker'));
+    await browser.connect(consent);
     for (const { row } of await Promise.all(outcomes))
       expect(row).toMatchObject({ status: 'accepted', settlement: { surface: 'connect' } });
     expect(await Promise.all(others.map(({ id }) => here.status(id)))).toEqual(['pending', 'pending']);
@@ -137,9 +137,7 @@ describe('a provider that refuses', () => {
     const { requestId } = JSON.parse(here.lines.at(-1) ?? '{}') as { requestId?: string };
     expect(failed.html).toContain(requestId);
     const again = await browser.open(failed.link ?? '');
-    const done = await browser.open(
-      await browser.walk(await browser.submit(again, 'start'), 'ada-at-tracker'),
-    );
+    const done = await browser.connect(again);
     expect(done.heading).toBe(SAYS.connected());
   });
 
@@ -216,15 +214,6 @@ describe('a question that ends while the person is at the provider', () => {
     expect(await here.status(id)).toBe('pending');
   });
 
-  test('by being declined: the credential is revoked and dropped', async () => {
-    const { here, browser, callback, id } = await back();
-    const caller = { kind: 'user', ...ADA } as const;
-    await here.engine.answer({ caller, id, response: { action: 'decline' }, surface: 'chat' });
-    expect((await browser.open(callback)).heading).toBe(SAYS.declined);
-    expect(await here.held()).toBeUndefined();
-    expect(here.tracker.revocations()).toBe(1);
-  });
-
   test.each([
     ['decline', SAYS.declined],
     ['cancel', SAYS.settled],
@@ -244,7 +233,7 @@ describe('a question that ends while the person is at the provider', () => {
     atLast = () => here.engine.answer({ caller, id, response: { action }, surface: 'chat' });
     expect((await browser.open(callback)).heading).toBe(heading);
     expect(await here.held()).toBeUndefined();
-    for await (const flow of here.vault.staleFlows(0)) throw new Error(`left behind: ${flow.flowId}`);
+    expect(await here.staged()).toBe(0);
     expect(here.tracker.revocations()).toBeGreaterThan(0);
     expect(here.events).toMatchObject([{ type: 'failed', code: 'dropped' }]);
   });

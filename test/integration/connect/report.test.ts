@@ -66,16 +66,6 @@ describe('a service that reports by webhook', () => {
     expect(here.events).toMatchObject([{ type: 'completed', elicitationId: id }]);
   });
 
-  test('may report repeatedly', async () => {
-    const started = await begun();
-    await connectAt(started, await started.browser.submit(started.consent, 'start'));
-    await settled(started);
-    const before = await started.here.held('desk');
-    for (let count = 0; count < 3; count += 1) expect(await deliver(started)).toBe(204);
-    expect((await started.here.held('desk'))?.version).toBe(before?.version);
-    expect(started.here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
-  });
-
   test('is believed only with its signature, and only for this connection', async () => {
     const started = await begun({ lost: true });
     await connectAt(started, await started.browser.submit(started.consent, 'start'));

@@ -32,3 +32,32 @@ export async function askAboutSeat(here: World, options: SeatOptions, more: Part
   });
   return { id: row.id, path: `/auth/answer/${row.id}` };
 }
+
+/** Makes a link to a question with a key that may; `body` as the call takes it. */
+export async function callAnswerLink(
+  { publicUrl }: World,
+  id: string,
+  {
+    method = 'POST',
+    body,
+    key = 'a-linking-key',
+  }: { method?: 'POST' | 'DELETE'; body?: object; key?: string } = {},
+) {
+  const response = await fetch(`${publicUrl}/v1/elicitations/${id}/answer-link`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+}
+
+/** The token of a new link to a question. */
+export async function issueLink(
+  here: World,
+  id: string,
+  body?: object,
+): Promise<{ url: string; token: string }> {
+  const { body: link } = await callAnswerLink(here, id, body === undefined ? {} : { body });
+  const url = String(link.url);
+  return { url, token: new URL(url).hash.slice(1) };
+}

@@ -27,7 +27,9 @@ async function begun(deps: WorldOptions['deps'] = {}) {
     header: 'x-key',
     checkUrl,
   };
-  const notes = createApiKeyConnector(options, { guardedFetch: createGuardedFetch({ allowLoopback: true }) });
+  const notes = createApiKeyConnector(options, {
+    guardedFetch: createGuardedFetch({ allowLoopback: true, timeoutMs: 60_000 }),
+  });
   const here = await world({ services: () => ({ notes }), deps });
   const asked = await here.ask({ toolId: 'notes' });
   const browser = createTestBrowser(here);

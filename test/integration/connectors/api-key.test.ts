@@ -12,7 +12,7 @@ import { listenOnFreePort } from '../../harness/free-port.ts';
 const KEY = canary('api-key');
 
 function connectorWith(options: Partial<ApiKeyOptions> = {}, allowLoopback = true) {
-  const guardedFetch = createGuardedFetch({ allowLoopback, timeoutMs: 2_000 });
+  const guardedFetch = createGuardedFetch({ allowLoopback, timeoutMs: 60_000 });
   return createApiKeyConnector({ id: 'weather', ...options }, { guardedFetch });
 }
 

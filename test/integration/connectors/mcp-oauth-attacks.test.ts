@@ -42,60 +42,25 @@ describe('an MCP server that lies about its authorization', () => {
     expect(await discovering({ serverUrl }).begin(CONTEXT)).toMatchObject({ type: 'redirect' });
   });
 
-  test.each<[string, Lies, string]>([
-    [
-      'names another resource',
-      { resource: () => ({ resource: 'https://bank.example/mcp' }) },
-      'provider_error',
-    ],
-    ['names no authorization server', { resource: () => ({ authorization_servers: [] }) }, 'provider_error'],
-    [
-      'leads to a server that names another issuer',
-      { metadata: () => ({ issuer: 'https://bank.example' }) },
-      'bad_issuer',
-    ],
-    [
-      'leads to a server without PKCE',
-      { metadata: () => ({ code_challenge_methods_supported: ['plain'] }) },
-      'provider_error',
-    ],
-    [
-      'leads to a server that does not say whether it has PKCE',
-      { metadata: () => ({ code_challenge_methods_supported: undefined }) },
-      'provider_error',
-    ],
-    [
-      'leads people to a script',
-      { metadata: () => ({ authorization_endpoint: 'javascript:alert(1)' }) },
-      'provider_error',
-    ],
-    [
-      'leads people to an address in the clear',
-      { metadata: () => ({ authorization_endpoint: 'http://bank.example/a' }) },
-      'provider_error',
-    ],
+  const says = (more: object): Lies => ({ metadata: () => more });
+  const guards = (more: object): Lies => ({ resource: () => more });
+  test.each<[string, Lies, string?]>([
+    ['names another resource', guards({ resource: 'https://bank.example/mcp' })],
+    ['names no authorization server', guards({ authorization_servers: [] })],
+    ['sends more than it should', guards({ padding: 'x'.repeat(300_000) })],
+    ['leads to a server that names another issuer', says({ issuer: 'https://bank.example' }), 'bad_issuer'],
+    ['leads to a server without PKCE', says({ code_challenge_methods_supported: ['plain'] })],
+    ['does not say whether it has PKCE', says({ code_challenge_methods_supported: undefined })],
+    ['leads people to a script', says({ authorization_endpoint: 'javascript:alert(1)' })],
+    ['leads people to an address in the clear', says({ authorization_endpoint: 'http://bank.example/a' })],
+    ['has codes sent in the clear', says({ token_endpoint: 'http://evil.example/t' })],
+    ['has Parley register in the clear', says({ registration_endpoint: 'http://evil.example/r' })],
+    ['offers no way to register', says({ registration_endpoint: undefined })],
     [
       'leads people to an address with a name in it',
-      { metadata: () => ({ authorization_endpoint: 'https://bank.example@evil.example/' }) },
-      'provider_error',
+      says({ authorization_endpoint: 'https://bank.example@evil.example/' }),
     ],
-    [
-      'has codes sent in the clear',
-      { metadata: () => ({ token_endpoint: 'http://evil.example/t' }) },
-      'provider_error',
-    ],
-    [
-      'has Parley register in the clear',
-      { metadata: () => ({ registration_endpoint: 'http://evil.example/r' }) },
-      'provider_error',
-    ],
-    [
-      'offers no way to register',
-      { metadata: () => ({ registration_endpoint: undefined }) },
-      'provider_error',
-    ],
-    ['sends more than it should', { resource: () => ({ padding: 'x'.repeat(300_000) }) }, 'provider_error'],
-  ])('that %s gets nobody', async (_what, lies, code) => {
+  ])('that %s gets nobody', async (_what, lies, code = 'provider_error') => {
     const { serverUrl, requested } = await startLiar(lies);
     expect(await discovering({ serverUrl }).begin(CONTEXT)).toMatchObject({ type: 'failed', code });
     expect(requested).not.toContain('POST /token');
@@ -110,7 +75,7 @@ describe('an MCP server that lies about its authorization', () => {
     const byChallenge = await startLiar({ challenge: () => `Bearer resource_metadata="${address}"` });
     const byResource = await startLiar({ resource: () => ({ authorization_servers: [address] }) });
     for (const { serverUrl } of [byChallenge, byResource])
-      expect(await discovering({ serverUrl, timeoutMs: 10_000 }).begin(CONTEXT)).toEqual({
+      expect(await discovering({ serverUrl }).begin(CONTEXT)).toEqual({
         type: 'failed',
         code: 'provider_error',
         detail: 'the server names an address that may not be called',
@@ -122,7 +87,7 @@ describe('an MCP server that lies about its authorization', () => {
     async (address) => {
       const { serverUrl } = await startLiar({ metadata: () => ({ token_endpoint: address }) });
       const faults: unknown[] = [];
-      const connector = discovering({ serverUrl, timeoutMs: 10_000 }, true, (error) => faults.push(error));
+      const connector = discovering({ serverUrl }, true, (error) => faults.push(error));
       const { state, keep } = await begin(connector);
       expect(faults).toEqual([]);
       const url = `/cb?code=c&state=${state}`;
@@ -138,7 +103,7 @@ describe('an MCP server that lies about its authorization', () => {
     'begins no flow whose codes would be sent to %s [SEC-13]',
     async (address) => {
       const { serverUrl } = await startLiar({ metadata: () => ({ token_endpoint: address }) });
-      expect(await discovering({ serverUrl, timeoutMs: 10_000 }).begin(CONTEXT)).toEqual({
+      expect(await discovering({ serverUrl }).begin(CONTEXT)).toEqual({
         type: 'failed',
         code: 'provider_error',
         detail: 'the authorization server names an endpoint that may not be called',
@@ -155,16 +120,7 @@ describe('an MCP server that lies about its authorization', () => {
     expect(neighbour.requested).toEqual([]);
   });
 
-  test('that redirects its metadata elsewhere is not followed', async () => {
-    const thief = await startOddServer((origin) => ({ [RESOURCE]: { body: resourceOf(origin) } }));
-    const odd = await startOddServer(() => ({
-      [RESOURCE]: { status: 302, headers: { location: `${thief.origin}${RESOURCE}` } },
-    }));
-    expect(await discovering({ serverUrl: odd.serverUrl }).begin(CONTEXT)).toMatchObject({ type: 'failed' });
-    expect(thief.requested).toEqual([]);
-  });
-
-  test('that redirects its metadata or the registration within its origin is not followed either', async () => {
+  test('that redirects its metadata or the registration is not followed, not even within its origin', async () => {
     const moved = (origin: string) => ({ status: 307, headers: { location: `${origin}/moved` } });
     const odd = await startOddServer((origin) => ({
       [RESOURCE]: moved(origin),

@@ -19,14 +19,14 @@ export function discovering(
   onFault: (error: unknown) => void = () => undefined,
   now?: () => number,
 ) {
-  const guarded = createGuardedFetch({ allowLoopback, timeoutMs: 2_000, responseBytesMax: 256 * 1024 });
+  const guarded = createGuardedFetch({ allowLoopback, timeoutMs: 60_000, responseBytesMax: 256 * 1024 });
   return createMcpOAuthConnector(
     {
       id: 'tracker',
       redirectUri: REDIRECT_URI,
       clientName: 'Parley',
       allowLoopbackHttp: allowLoopback,
-      timeoutMs: 2_000,
+      timeoutMs: 60_000,
       ...options,
     },
     {

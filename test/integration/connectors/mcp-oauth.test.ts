@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { walkSignIn } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { canary } from '../../harness/canary.ts';
 import {
@@ -156,23 +155,16 @@ describe('a connector that discovers the authorization server of an MCP server',
     expect(await clientOf('el_00three')).toBe('client-2');
   });
 
-  test('takes the secret of a configured client from the configuration, so it can be changed', async () => {
+  test('uses the client that was registered by hand, with the secret of the configuration, at its issuer only', async () => {
     const { serverUrl, authorization } = await startGuardedTracker({ registration: false });
-    const options = { serverUrl, issuer: authorization.issuer };
-    const connector = discovering({ ...options, client: CLIENT });
+    const options = { serverUrl, issuer: authorization.issuer, client: CLIENT };
+    const connector = discovering(options);
+    expect(parametersOf((await begin(connector)).url).client_id).toBe(CLIENT.clientId);
     const { credential } = await connect(connector);
     const outdated = discovering({ ...options, client: { ...CLIENT, clientSecret: 'outdated' } });
     expect(await outdated.refresh(credential)).toMatchObject({ code: 'unavailable' });
     expect(await connector.refresh(credential)).toMatchObject({ type: 'refreshed' });
     expect(sightings(CLIENT.clientSecret, credential)).toEqual([]);
-  });
-
-  test('uses the client that was registered by hand, at its issuer only', async () => {
-    const { serverUrl, authorization } = await startGuardedTracker({ registration: false });
-    const options = { serverUrl, client: { ...CLIENT } };
-    const connector = discovering({ ...options, issuer: authorization.issuer });
-    expect(parametersOf((await begin(connector)).url).client_id).toBe(CLIENT.clientId);
-    expect((await connect(connector)).credential.kind).toBe('oauth2');
     const elsewhere = discovering({ ...options, issuer: 'https://issuer.example' });
     expect(await elsewhere.begin(CONTEXT)).toMatchObject({ code: 'provider_error' });
   });
@@ -241,15 +233,5 @@ describe('a connector that discovers the authorization server of an MCP server',
     expect(await same.headersFor(credential)).toMatchObject({ type: 'presented' });
     // The server that gave the tokens is the one that ends them.
     expect(await changed[0]?.revoke(credential)).toBe('revoked');
-  });
-
-  test('ends a consent that was refused with the provider’s own word', async () => {
-    const { serverUrl } = await startGuardedTracker();
-    const connector = discovering({ serverUrl });
-    const begun = await begin(connector);
-    const callback = await walkSignIn({ url: begun.url, user: 'ada', consent: 'refuse' });
-    expect(await connector.finish({ type: 'callback', url: callback }, begun.keep)).toMatchObject({
-      code: 'consent_refused',
-    });
   });
 });

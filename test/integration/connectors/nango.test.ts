@@ -6,7 +6,6 @@ import {
 } from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
 import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
-import { waitUntil } from '../../harness/wait-until.ts';
 import {
   begin,
   connectAt,
@@ -62,29 +61,6 @@ describe('a connection through Nango', () => {
     expect(await world.connector.poll?.({ ...mine.keep, tenant: 'else' })).toEqual({ type: 'pending' });
     expect(await world.connector.poll?.({ connectorId: 'else' })).toMatchObject({ code: 'bad_state' });
     expect(world.received).toEqual([]);
-  });
-
-  test('works with Nango’s own client', async () => {
-    const world = await startWorld();
-    const session = { tags: { Tenant: 'acme' }, allowed_integrations: [INTEGRATION] };
-    const { data } = await world.sdk.createConnectSession(session);
-    await connectAt(world, { type: 'redirect', url: data.connect_link, keep: {} });
-    const { connections } = await world.sdk.listConnections({
-      tags: { tenant: 'acme' },
-      integrationId: INTEGRATION,
-    });
-    expect(connections).toHaveLength(1);
-    const connectionId = connections[0]?.connection_id ?? '';
-    await waitUntil(() => world.received.length === 1, { what: 'the webhook' });
-    const [webhook] = world.received;
-    expect(world.sdk.verifyIncomingWebhookRequest(String(webhook?.raw), { ...webhook?.headers })).toBe(true);
-    const renewal = { connection_id: connectionId, integration_id: INTEGRATION };
-    const again = await world.sdk.createReconnectSession(renewal);
-    await connectAt(world, { type: 'redirect', url: again.data.connect_link, keep: {} });
-    await waitUntil(() => world.received.length === 2, { what: 'the second webhook' });
-    expect(String(world.received[1]?.raw)).toContain('"operation":"override"');
-    await world.sdk.deleteConnection(INTEGRATION, connectionId);
-    await expect(world.sdk.getConnection(INTEGRATION, connectionId)).rejects.toThrow('404');
   });
 });
 

@@ -4,6 +4,7 @@ import {
   CLIENT,
   connect,
   connectorTo,
+  endpointsOf,
   startServer,
   tampered,
   tokensOf,
@@ -15,22 +16,26 @@ import { sightings } from '../../harness/connect/sightings.ts';
 const failed = (code: string) => ({ type: 'failed', code });
 
 describe('a callback', () => {
-  test.each([
-    ['state', 'x'.repeat(43), 'bad_state'],
-    ['state', undefined, 'bad_state'],
-    ['state', '', 'bad_state'],
-    ['iss', 'https://evil.example', 'bad_issuer'],
-    ['iss', undefined, 'bad_issuer'],
-    ['iss', '', 'bad_issuer'],
-    ['code', undefined, 'provider_error'],
-    ['code', 'made-up', 'provider_error'],
-  ])('with %s set to %j is %s', async (name, value, code) => {
+  test('of which a parameter was changed or taken away is refused, before its code leaves', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const { callback, keep } = await walk(connector);
-    const url = tampered(callback, name, value);
-    expect(await connector.finish({ type: 'callback', url }, keep)).toMatchObject(failed(code));
-    if (code !== 'provider_error') expect(server.tokenCalls('authorization_code')).toBe(0);
+    for (const [name, value, code] of [
+      ['state', 'x'.repeat(43), 'bad_state'],
+      ['state', undefined, 'bad_state'],
+      ['state', '', 'bad_state'],
+      ['iss', 'https://evil.example', 'bad_issuer'],
+      ['iss', undefined, 'bad_issuer'],
+      ['iss', '', 'bad_issuer'],
+      ['code', undefined, 'provider_error'],
+    ] as const) {
+      const url = tampered(callback, name, value);
+      const result = await connector.finish({ type: 'callback', url }, keep);
+      expect(result, `${name}: ${value}`).toMatchObject(failed(code));
+    }
+    expect(server.tokenCalls('authorization_code')).toBe(0);
+    const url = tampered(callback, 'code', 'made-up');
+    expect(await connector.finish({ type: 'callback', url }, keep)).toMatchObject(failed('provider_error'));
   });
 
   test('that names a parameter twice is refused', async () => {
@@ -48,9 +53,7 @@ describe('a callback', () => {
 
   test('without iss is accepted where the server never sends one, and a wrong one is still refused', async () => {
     const server = await startServer();
-    const { issuer } = server;
-    const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
-    const connector = connectorTo(server, { server: { issuer, ...endpoints } });
+    const connector = connectorTo(server, { server: endpointsOf(server) });
     const one = await walk(connector);
     const wrong = tampered(one.callback, 'iss', 'https://evil.example');
     expect(await connector.finish({ type: 'callback', url: wrong }, one.keep)).toMatchObject(
@@ -62,8 +65,7 @@ describe('a callback', () => {
 
   test('is accepted without a check of iss where no issuer is configured', async () => {
     const server = await startServer();
-    const { issuer } = server;
-    const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
+    const { issuer: _issuer, ...endpoints } = endpointsOf(server);
     const connector = connectorTo(server, { server: endpoints });
     const { callback, keep } = await walk(connector);
     const url = tampered(callback, 'iss', 'https://login.example');
@@ -123,17 +125,17 @@ describe('a provider', () => {
     expect(await connector.finish(input, keep)).toMatchObject(failed('consent_refused'));
   });
 
-  test.each(['server_error', 'temporarily_unavailable', 'invalid_scope'])(
-    'that answers %s',
-    async (error) => {
-      const server = await startServer();
-      const connector = connectorTo(server);
-      server.misbehave({ at: 'authorization', status: 303, error });
+  test('that answers with an error', async () => {
+    const server = await startServer();
+    const connector = connectorTo(server);
+    for (const error of ['server_error', 'temporarily_unavailable', 'invalid_scope']) {
+      const mend = server.misbehave({ at: 'authorization', status: 303, error });
       const { input, keep } = await walk(connector);
+      mend();
       const expected = { ...failed('provider_error'), providerError: error };
       expect(await connector.finish(input, keep)).toMatchObject(expected);
-    },
-  );
+    }
+  });
 
   test('whose token endpoint fails is unavailable, and the flow can be begun again', async () => {
     const server = await startServer();
@@ -147,10 +149,8 @@ describe('a provider', () => {
 
   test('whose token endpoint is too slow is unavailable', async () => {
     const server = await startServer();
-    const { issuer } = server;
-    const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
-    const patient = connectorTo(server, { server: { issuer, ...endpoints } });
-    const hasty = connectorTo(server, { server: { issuer, ...endpoints }, timeoutMs: 200 });
+    const patient = connectorTo(server, { server: endpointsOf(server) });
+    const hasty = connectorTo(server, { server: endpointsOf(server), timeoutMs: 200 });
     const { input, keep } = await walk(patient);
     server.misbehave({ at: 'token', delayMs: 60_000, status: 500 });
     expect(await hasty.finish(input, keep)).toMatchObject(failed('unavailable'));

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
-import { begin, connectorTo, startServer } from '../../harness/connect/connectors-setup.ts';
+import { begin, connectorTo, endpointsOf } from '../../harness/connect/connectors-setup.ts';
 import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
@@ -19,12 +19,10 @@ async function oddServer(reply: { status?: number; headers?: Record<string, stri
   });
   const issuer = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   onTestFinished(() => void server.close());
-  const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
-  return { issuer, calls, options: { server: { issuer, ...endpoints } } };
+  return { issuer, calls, connector: connectorTo({ issuer }, { server: endpointsOf({ issuer }) }) };
 }
 
-async function finishAt(odd: Awaited<ReturnType<typeof oddServer>>): Promise<Finished> {
-  const connector = connectorTo(await startServer(), odd.options);
+async function finishAt({ connector }: Awaited<ReturnType<typeof oddServer>>): Promise<Finished> {
   const { keep, state } = await begin(connector);
   return connector.finish({ type: 'callback', url: `/cb?code=c&state=${state}` }, keep);
 }
@@ -45,14 +43,14 @@ describe('a token endpoint', () => {
 
   test('that reports an error with status 200 is handled as an error', async () => {
     const body = JSON.stringify({ error: 'bad_refresh_token' });
-    const connector = connectorTo(await startServer(), (await oddServer({ body })).options);
+    const { connector } = await oddServer({ body });
     const credential = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer', refreshToken: 'r' } as const;
     expect(await connector.refresh(credential)).toMatchObject(failed('invalid_grant'));
   });
 
   test('that sends no refresh token keeps the old one and its scopes', async () => {
     const body = JSON.stringify({ ...token, expires_in: 60 });
-    const connector = connectorTo(await startServer(), (await oddServer({ body })).options);
+    const { connector } = await oddServer({ body });
     const stored = {
       kind: 'oauth2',
       accessToken: 'a',
@@ -101,7 +99,7 @@ describe('discovery', () => {
     const reply = { body: '' };
     const odd = await oddServer(reply);
     reply.body = JSON.stringify(metadata(odd.issuer));
-    const connector = connectorTo(await startServer(), { server: { issuer: odd.issuer } });
+    const connector = connectorTo(odd);
     expect(await connector.begin(CONTEXT)).toMatchObject(failed('unavailable'));
   });
 });
@@ -115,6 +113,6 @@ test('the metadata of a server without OpenID Connect is found where RFC 8414 pu
   });
   const issuer = `http://127.0.0.1:${await listenOnFreePort(server)}/tenant`;
   onTestFinished(() => void server.close());
-  const connector = connectorTo(await startServer(), { server: { issuer } });
+  const connector = connectorTo({ issuer });
   expect((await begin(connector)).url).toContain(`${issuer}/auth?`);
 });

@@ -5,6 +5,7 @@ import {
   begin,
   connect,
   connectorTo,
+  endpointsOf,
   expectConnected,
   PUBLIC_CLIENT,
   REDIRECT_URI,
@@ -87,29 +88,21 @@ describe('an OAuth connector', () => {
     expect((await connect(connector)).type).toBe('connected');
   });
 
-  test('reports which scopes were not granted', async () => {
+  test('reports which scopes were not granted; offline_access is, where there is a refresh token', async () => {
     const server = await startServer();
-    const connector = connectorTo(server, { scopes: [...SCOPES, 'issues:delete'] });
-    expect((await connect(connector)).withheldScopes).toEqual(['issues:delete']);
-  });
-
-  test('counts offline_access as granted when there is a refresh token, although the reply does not list it', async () => {
-    const connector = connectorTo(await startServer(), { scopes: [...SCOPES, 'offline_access'] });
+    const connector = connectorTo(server, { scopes: [...SCOPES, 'issues:delete', 'offline_access'] });
     const result = await connect(connector);
+    expect(result.withheldScopes).toEqual(['issues:delete']);
     expect(tokensOf(result).scope).toBe(SCOPES.join(' '));
-    expect(result.withheldScopes).toEqual([]);
   });
 
   test('works with endpoints from the configuration', async () => {
     const server = await startServer();
-    const { issuer } = server;
     server.misbehave({ at: 'discovery', status: 500 });
     const connector = connectorTo(server, {
       server: {
-        issuer,
-        authorizationEndpoint: `${issuer}/auth`,
-        tokenEndpoint: `${issuer}/token`,
-        revocationEndpoint: `${issuer}/token/revocation`,
+        ...endpointsOf(server),
+        revocationEndpoint: `${server.issuer}/token/revocation`,
         sendsIssuer: true,
       },
     });
@@ -141,30 +134,6 @@ describe('a stored credential', () => {
     expect(server.reusedFamilies()).toEqual([]);
   });
 
-  test('loses its whole token family when an old refresh token is used again', async () => {
-    const server = await startServer();
-    const connector = connectorTo(server);
-    const first = await connect(connector);
-    const second = await refreshed(connector, first.credential);
-    expect(await connector.refresh(first.credential)).toMatchObject({
-      code: 'invalid_grant',
-      providerError: 'invalid_grant',
-    });
-    expect(server.reusedFamilies()).toHaveLength(1);
-    expect(await connector.refresh(second.credential)).toMatchObject({ code: 'invalid_grant' });
-    expect(await tokenVerifier(server)(second.accessToken)).toBeUndefined();
-  });
-
-  test('is refreshed by at most one of many at a time: the others revoke the family', async () => {
-    const server = await startServer();
-    const connector = connectorTo(server);
-    const { credential } = await connect(connector);
-    const results = await Promise.all(Array.from({ length: 10 }, () => connector.refresh(credential)));
-    expect(results.filter(({ type }) => type === 'refreshed').length).toBeLessThanOrEqual(1);
-    expect(server.tokenCalls('refresh_token')).toBe(10);
-    expect(server.reusedFamilies()).toHaveLength(1);
-  });
-
   test('can be revoked by us, refresh and access token alike', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
@@ -177,29 +146,13 @@ describe('a stored credential', () => {
     expect(server.reusedFamilies()).toEqual([]);
   });
 
-  test('can be revoked by the user', async () => {
-    const server = await startServer();
-    const connector = connectorTo(server);
-    const { credential } = await connect(connector);
-    expect(server.revokeUser('ada')).toBe(1);
-    expect(await tokenVerifier(server)(tokensOf({ credential }).accessToken)).toBeUndefined();
-    expect(await connector.refresh(credential)).toMatchObject({ code: 'invalid_grant' });
-  });
-
   test('cannot be renewed without a refresh token, nor by a connector of another kind', async () => {
     const server = await startServer();
     const connector = connectorTo(server);
     const bare = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer' } as const;
     expect(await connector.refresh(bare)).toMatchObject({ code: 'invalid_grant' });
-    const { issuer } = server;
-    const grantor = {
-      issuer,
-      authorizationEndpoint: `${issuer}/auth`,
-      tokenEndpoint: `${issuer}/token`,
-      sendsIssuer: true,
-      clientId: 'parley',
-      resource: RESOURCE,
-    };
+    const more = { sendsIssuer: true, clientId: 'parley', resource: RESOURCE };
+    const grantor = { ...endpointsOf(server), ...more };
     const discovered = { ...bare, refreshToken: 'r', grantor };
     for (const foreign of [{ kind: 'api_key', value: 'k' } as const, discovered]) {
       expect(await connector.refresh(foreign)).toMatchObject({ code: 'invalid_grant' });
@@ -211,9 +164,7 @@ describe('a stored credential', () => {
 
   test('of a server without a revocation endpoint is only deleted locally', async () => {
     const server = await startServer();
-    const { issuer } = server;
-    const endpoints = { authorizationEndpoint: `${issuer}/auth`, tokenEndpoint: `${issuer}/token` };
-    const connector = connectorTo(server, { server: { issuer, ...endpoints } });
+    const connector = connectorTo(server, { server: endpointsOf(server) });
     const { credential } = await connect(connector);
     expect(await connector.revoke(credential)).toBe('unsupported');
   });
