@@ -74,7 +74,11 @@ export async function startWorld(options: WorldOptions) {
     server.closeAllConnections();
     server.close();
   });
-  const [company, tracker] = await Promise.all([startCompany(publicUrl), startTracker(publicUrl)]);
+  const { identity: kind = 'oidc' } = options;
+  const [company, tracker] = await Promise.all([
+    kind === 'oidc' ? startCompany(publicUrl) : undefined,
+    startTracker(publicUrl),
+  ]);
   const events: ConnectEvent[] = [];
   const lines: string[] = [];
   const log = createLog(
@@ -87,7 +91,7 @@ export async function startWorld(options: WorldOptions) {
   const targets = targetsOf(publicUrl, tracker, options, () => {
     revocations += 1;
   });
-  const identity = identityOf(publicUrl, company, options.identity ?? 'oidc');
+  const identity = identityOf(publicUrl, company, kind);
   const shared = {
     publicUrl,
     keys,
@@ -122,8 +126,8 @@ export async function startWorld(options: WorldOptions) {
 
   return {
     publicUrl,
+    /** Where people sign in; undefined where they do not. */
     company,
-    companySecret: COMPANY_CLIENT.clientSecret,
     tracker: { ...tracker, revocations: () => revocations },
     events,
     lines,
@@ -237,13 +241,13 @@ function targetsOf(
 
 function identityOf(
   publicUrl: string,
-  { issuer }: AuthorizationServer,
+  company: AuthorizationServer | undefined,
   identity: 'oidc' | 'typed' | Identity,
 ): Identity {
   if (identity === 'typed') return createTypedIdentity(ADA.tenant);
   if (identity !== 'oidc') return identity;
   return createOidcIdentity({
-    issuer,
+    issuer: company?.issuer ?? '',
     ...COMPANY_CLIENT,
     redirectUri: `${publicUrl}/auth/signed-in`,
     userClaim: 'sub',

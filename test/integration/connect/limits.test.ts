@@ -19,7 +19,7 @@ async function refusals(here: World, browser: TestBrowser, count: number): Promi
   while (ways.length < count) {
     const left = await browser.submit(await browser.open(path), 'sign-in');
     const state = new URL(left.link ?? '').searchParams.get('state') ?? '';
-    const said = new URLSearchParams({ state, error: 'access_denied', iss: here.company.issuer });
+    const said = new URLSearchParams({ state, error: 'access_denied', iss: here.company?.issuer ?? '' });
     ways.push(`/auth/signed-in?${said}`);
   }
   return ways;
