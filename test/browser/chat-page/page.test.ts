@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, vi } from 'vitest';
+import { afterAll, beforeAll, describe } from 'vitest';
 import { openPageParts, type PageParts } from '../../harness/chat/page.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { afterAbsence } from './away.ts';
@@ -6,8 +6,6 @@ import { servePage } from './site.ts';
 import { stopping } from './stop.ts';
 import { inTrouble } from './trouble.ts';
 import { whileWaiting } from './waiting.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 await describeInChromium('the chat page', (path) => {
   let parts: PageParts;

@@ -1,14 +1,12 @@
 import type { Server } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
+import { paced } from '../../harness/pace.ts';
 import { axe, NARROW, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
 import { createForm, type Form, formHost, originOf, startFormSite } from './form-page.ts';
 import { BOUNDED, EVERY_KIND, HOSTILE, PRESET } from './form-schemas.ts';
-
-// A browser is slow on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 await describeInChromium('the form of a question', (chromium) => {
   let server: Server;
@@ -22,7 +20,7 @@ await describeInChromium('the form of a question', (chromium) => {
     origin = originOf(server);
     browser = await launchChromium(chromium);
     page = await browser.newPage({ locale: 'en-US', timezoneId: 'Europe/Berlin' });
-    page.setDefaultTimeout(30_000);
+    page.setDefaultTimeout(paced(30_000));
     page.on('pageerror', (error) => faults.push(error.message));
   });
   afterAll(async () => {

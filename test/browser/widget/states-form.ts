@@ -142,7 +142,10 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
       await cardIn(page, 'pending');
       await page.getByLabel('Name').fill('A');
       await button(page, 'Send').click();
-      await page.getByText(ENGLISH.fault({ rule: 'minLength', limit: 2 })).waitFor();
+      await page
+        .getByText(ENGLISH.fault({ rule: 'minLength', limit: 2 }))
+        .first()
+        .waitFor();
       expect(await part(page, 'error').count()).toBe(2);
       expect(site().pages.count(isAnswerTo(id))).toBe(0);
     }));

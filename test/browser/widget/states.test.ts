@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { launchFor, type Site, startSite, type WithPerson } from '../../harness/widget/site.ts';
 import { sdkInPages } from '../sdk-page.ts';
@@ -11,9 +11,6 @@ import { everyKind } from './states-kinds.ts';
 import { forPeople } from './states-people.ts';
 import { shippedFiles } from './states-size.ts';
 import { urlStates } from './states-url.ts';
-
-// Pods and a browser are slow on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 // All suites share the pods and the pages.
 let site: Site;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type UIMessage, validateUIMessages } from 'ai';
 import OpenAI from 'openai';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
 import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
@@ -24,8 +24,6 @@ import {
 } from '../../harness/chat/client.ts';
 import { openSite, type Site, type SitePod } from '../../harness/site/site.ts';
 import { userToken } from '../../harness/tokens.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const SERVICE_KEY = 'a-service-key-of-some-length';
 const ADMIN_KEY = 'a-service-key-of-an-administrator';

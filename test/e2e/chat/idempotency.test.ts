@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { person } from '../../harness/chat/client.ts';
-import { type ChatSite, openChatSite } from '../../harness/chat/transport-site.ts';
+import { type ChatSite, openChatSite, PATIENT_HEALTH } from '../../harness/chat/transport-site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 240_000 });
 
 const RECITAL = 'one two three '.repeat(40);
 
@@ -25,7 +23,8 @@ function line({ userText, results }: Turn): ScriptedReply {
 let chats: ChatSite;
 beforeAll(async () => {
   // No starved pod loses its turn to another: each round of the model is counted.
-  chats = await openChatSite({ script: [line], delayMs: 1, env: { PARLEY_LEASE_MS: '60000' } });
+  const env = { PARLEY_LEASE_MS: '60000' };
+  chats = await openChatSite({ script: [line], delayMs: 1, env, health: PATIENT_HEALTH });
 });
 afterEach(() => chats.gate.release());
 afterAll(() => chats?.stop());

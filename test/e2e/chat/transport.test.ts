@@ -2,7 +2,7 @@ import { type Approval, createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
 import { DefaultChatTransport, type UIMessage } from 'ai';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { expiringToken, person, questionsIn } from '../../harness/chat/client.ts';
 import { PlainChat } from '../../harness/chat/plain-chat.ts';
@@ -12,12 +12,10 @@ import {
   openReactPages,
   type ReactPages,
 } from '../../harness/chat/react-pages.ts';
-import { type ChatSite, openChatSite } from '../../harness/chat/transport-site.ts';
+import { type ChatSite, openChatSite, PATIENT_HEALTH } from '../../harness/chat/transport-site.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { sized } from '../../harness/proof-size.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
 
 const WORDS = 30;
 
@@ -58,7 +56,7 @@ function wholeOf(attempt: number): string {
 }
 
 beforeAll(async () => {
-  chats = await openChatSite({ script: [line], delayMs: 1, hasDesk: true });
+  chats = await openChatSite({ script: [line], delayMs: 1, hasDesk: true, health: PATIENT_HEALTH });
 });
 afterEach(() => chats.gate.release());
 afterAll(() => chats?.stop());
@@ -365,6 +363,7 @@ await describeInChromium('a React page', (chromium) => {
   const untilShown = (page: Page, text: string) =>
     waitUntil(async () => (await page.textContent('#root'))?.includes(text), {
       what: `"${text}" on the page`,
+      everyMs: 100,
     });
 
   const callsOf = (page: Page) =>
@@ -390,6 +389,7 @@ await describeInChromium('a React page', (chromium) => {
     const { userId, authorization } = await person();
     const named = (name: string) => `${userId}-${name}`;
     const made = () => chats.booked.filter((name) => name.startsWith(`${userId}-`)).sort();
+    // What a call came to is shown, and said for those who listen, one after the other.
     const page = await pages.open(INBOX_PAGE, authorization.slice('Bearer '.length));
     await bookingFor(authorization, `Book ${named('one')} ${named('two')} ${named('three')}`);
     await page.getByRole('button', { name: 'Desk wants to make 3 calls' }).click();
@@ -398,15 +398,15 @@ await describeInChromium('a React page', (chromium) => {
     const round = page.getByRole('textbox', { name: 'round' });
     await round.fill('1.5');
     await page.getByRole('button', { name: 'Approve with these changes' }).click();
-    await page.getByText('Please enter a whole number.').waitFor();
+    await page.getByText('Please enter a whole number.').first().waitFor();
     await round.fill('7');
     await page.getByRole('textbox', { name: 'name' }).fill(named('four'));
     await page.getByRole('button', { name: 'Approve with these changes' }).click();
-    await page.getByText('You approved this with changes.').waitFor();
+    await page.getByText('You approved this with changes.', { exact: true }).waitFor();
     await call('two').getByRole('button', { name: 'Deny' }).click();
     await page.getByRole('textbox', { name: 'Reason' }).fill('Too early.');
     await call('two').getByRole('button', { name: 'Deny' }).click();
-    await page.getByText('Reason: Too early.').waitFor();
+    await page.getByText('Reason: Too early.').first().waitFor();
     await call('three').getByRole('checkbox', { name: 'Do not ask again' }).check();
     await call('three').getByRole('button', { name: 'Approve' }).click();
     await page.getByText('You approved this.', { exact: true }).first().waitFor();
@@ -415,9 +415,9 @@ await describeInChromium('a React page', (chromium) => {
     expect(await bookingFor(authorization, `Book ${named('five')}`)).toEqual([]);
     expect(made()).toHaveLength(3);
     await page.getByText('Remembered approvals').click();
-    await page.getByText('in one conversation').waitFor();
+    await page.getByText('in one conversation').first().waitFor();
     await page.getByRole('button', { name: 'Revoke' }).click();
-    await page.getByText('Nothing is remembered').waitFor();
+    await page.getByText('Nothing is remembered').first().waitFor();
     const [again] = await bookingFor(authorization, `Book ${named('six')}`);
     expect(again?.status).toBe('pending');
     await page.getByRole('button', { name: 'Desk wants to use' }).waitFor();
@@ -431,6 +431,7 @@ await describeInChromium('a React page', (chromium) => {
       {
         what: 'the next reply',
         timeoutMs: 90_000,
+        everyMs: 100,
       },
     );
     return replies;

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { loadClientFiles } from '../../../infra/demo/client-files.ts';
 import { startPageServer } from '../../../infra/demo/page-server.ts';
+import { paced } from '../pace.ts';
 import { userToken } from '../tokens.ts';
 import { waitUntil } from '../wait-until.ts';
 import { SECRET } from './client.ts';
@@ -51,6 +52,7 @@ export async function openChatPages(
     browser,
     async open(person, known) {
       const page = known ?? (await (await browser.newContext()).newPage());
+      page.setDefaultTimeout(paced(30_000));
       await page.goto(`${site.url}/?person=${person}`);
       return page;
     },
@@ -76,7 +78,8 @@ export function keptIn(page: Page, states: readonly string[]): Promise<Kept[]> {
       });
       return states.includes(kept.at(-1)?.state ?? '') && kept.length > 1 && kept;
     },
-    { what: `a reply that is ${states.join(' or ')}` },
+    // Each look is work for the page.
+    { what: `a reply that is ${states.join(' or ')}`, everyMs: 100 },
   );
 }
 

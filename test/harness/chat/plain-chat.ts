@@ -83,7 +83,7 @@ export class PlainChat extends AbstractChat<UIMessage> {
   async untilSettled(): Promise<void> {
     const ended = () =>
       this.status === 'error' || (this.status === 'ready' && this.finishes.at(-1)?.isAbort === false);
-    await waitUntil(ended, { what: `the end of the turn in ${this.id}`, timeoutMs: 120_000, everyMs: 5 });
+    await waitUntil(ended, { what: `the end of the turn in ${this.id}`, timeoutMs: 120_000, everyMs: 10 });
   }
 }
 

@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { listenOnFreePort } from '../free-port.ts';
 import { createForwarder } from '../http/forward-request.ts';
+import { paced } from '../pace.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DOCS = readFileSync(new URL('../../../docs/chat-transport.md', import.meta.url), 'utf8');
@@ -74,6 +75,7 @@ export async function openReactPages({ chromium, apiUrl }: ReactPagesOptions): P
       const path = `/${scripts.size}`;
       scripts.set(`${path}.js`, await bundle(component.replaceAll(DOCS_URL, origin)));
       const page = await (await browser.newContext()).newPage();
+      page.setDefaultTimeout(paced(30_000));
       await page.addInitScript((known) => Object.assign(globalThis, { userToken: () => known }), token);
       await page.goto(origin + path);
       return page;

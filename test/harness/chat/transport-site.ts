@@ -6,7 +6,7 @@ import {
   type ScriptedModel,
   startScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
-import { createRoundRobin, type RoundRobin } from '../http/round-robin.ts';
+import { createRoundRobin, type RoundRobin, type RoundRobinOptions } from '../http/round-robin.ts';
 import { startBookingTools } from '../site/booking-tools.ts';
 import { openSite, type Site, type SitePod } from '../site/site.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -48,6 +48,8 @@ export interface ChatSiteOptions {
   readonly hasDesk?: boolean;
   /** @default helper */
   readonly defaultAgent?: 'helper' | 'desk';
+  /** How the balancer checks the pods. @default ten times a second, with a limit of a second */
+  readonly health?: Pick<RoundRobinOptions, 'healthIntervalMs' | 'healthTimeoutMs'>;
   /** The tree of the first pods, as in StartOptions. A worker of each build runs all the time. */
   readonly root?: string;
 }
@@ -63,9 +65,16 @@ const serversOf = (url: string) => `mcpServers:
 const DESK =
   '  desk: { title: Desk, model: scripted, instructions: Help., elicit: true, tools: [{ server: bookings }] }\n';
 
+/**
+ * For a test that takes a pod that is to end out of the balancer by itself: a starved pod keeps its place, and one that is
+ * gone refuses its check at once.
+ */
+export const PATIENT_HEALTH = { healthIntervalMs: 500, healthTimeoutMs: 30_000 };
+
 /** Opens a site whose agent replies by the script. */
 export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> {
   const { script, delayMs, env: more, root, hasDesk = false, defaultAgent = 'helper' } = options;
+  const { health = { healthIntervalMs: 100 } } = options;
   const booked: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'parley-chats-'));
   const [site, model, bookings] = await Promise.all([
@@ -101,8 +110,7 @@ ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
     site.pod({ ...env, PARLEY_POD: `${at}` }, tree === undefined ? {} : { root: tree });
   const pods = await Promise.all(Array.from({ length: PODS }, (_, at) => podOf(at, root)));
   const targets = () => pods.map(({ url }, at) => ({ name: `${at}`, url }));
-  // A pod that is gone refuses its check at once; a starved one may take its time.
-  const balancer = await createRoundRobin({ targets: targets(), healthTimeoutMs: 30_000 });
+  const balancer = await createRoundRobin({ targets: targets(), ...health });
   const read = (path: string, authorization: string) =>
     fetch(`${balancer.url}/run/api/chat/${path}`, { headers: { authorization } });
   return {

@@ -4,7 +4,7 @@ import { waitUntil } from '../wait-until.ts';
 /** Waits until a card is in a state, and returns its content. */
 export async function cardIn(page: Page, state: string): Promise<Locator> {
   const card = page.locator(`elicitation-card[data-state=${state}]`);
-  await card.waitFor({ timeout: 30_000 }).catch(async () => {
+  await card.waitFor().catch(async () => {
     const states = await page
       .locator('elicitation-card')
       .evaluateAll((cards) => cards.map((each) => each.getAttribute('data-state')));
@@ -26,7 +26,8 @@ export async function reads(what: Locator, expected: string | RegExp): Promise<v
       if (typeof expected === 'string' ? text.includes(expected) : expected.test(text)) return true;
       throw new Error(`it reads ${JSON.stringify(text)}`);
     },
-    { what: `the text ${expected}`, timeoutMs: 30_000 },
+    // Each look is work for the page.
+    { what: `the text ${expected}`, everyMs: 100 },
   );
 }
 

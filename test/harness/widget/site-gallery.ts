@@ -17,6 +17,6 @@ export async function openGallery(page: Page, folder: string, query: string): Pr
       if (missing.length === 0) return true;
       throw new Error(`nothing is ${missing.join(', ')} yet`);
     },
-    { what: 'the cards of the gallery', timeoutMs: 30_000 },
+    { what: 'the cards of the gallery', timeoutMs: 60_000, everyMs: 250 },
   );
 }

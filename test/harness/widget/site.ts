@@ -7,6 +7,7 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { createRoundRobin } from '../http/round-robin.ts';
+import { paced } from '../pace.ts';
 import { startPod } from '../processes/processes.ts';
 import { startRedis } from '../redis/redis-server.ts';
 import { newUser, POD_ENV, serviceAt } from '../sdk/setup.ts';
@@ -147,7 +148,7 @@ async function openWindows(
 ): Promise<Windows> {
   const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Europe/Berlin', ...options });
   const windows: Windows = { context, first: await context.newPage(), faults: [] };
-  context.setDefaultTimeout(30_000);
+  context.setDefaultTimeout(paced(30_000));
   context.on('response', (response) => {
     // The server of the pages, too, names itself there when it hands a reply through.
     const pod = /\d+/u.exec(response.headers()['x-parley-upstream'] ?? '')?.[0];

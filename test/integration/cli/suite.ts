@@ -12,6 +12,7 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { caseOf, KINDS } from '../../harness/cli/kinds.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
+import { paced } from '../../harness/pace.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { isFullSize } from '../../harness/proof-size.ts';
 import {
@@ -217,7 +218,7 @@ function workflowSuite(url: () => string): void {
 
   describe('a workflow of twenty questions', () => {
     it('that is killed at a step continues with its answers and effects, each once', {
-      timeout: isFullSize ? 1_800_000 : 120_000,
+      timeout: isFullSize ? 1_800_000 : paced(120_000),
     }, async () => {
       const userId = newUser();
       answerAll(userId);

@@ -6,6 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createTestBrowser } from '../../harness/connect/browser.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
+import { paced } from '../../harness/pace.ts';
 import { withRedis } from '../../harness/redis/redis-command.ts';
 import { startRedis } from '../../harness/redis/redis-server.ts';
 import { hasTmux, openTerminal, type Terminal } from '../../harness/tmux.ts';
@@ -13,7 +14,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 import { createCast } from './cast.ts';
 
 /** Several programs start one after the other, on a busy machine. */
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = paced(180_000);
 
 export interface PackedCommand {
   /** The tarballs of the command and of the packages that it needs of this repository. */

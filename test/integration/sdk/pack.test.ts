@@ -6,10 +6,11 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { paced } from '../../harness/pace.ts';
 import { twoCommands } from '../cli/two-commands.ts';
 
 // It compiles every package.
-vi.setConfig({ testTimeout: 600_000, hookTimeout: 600_000 });
+vi.setConfig({ testTimeout: paced(300_000), hookTimeout: paced(300_000) });
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const MODULES = join(REPOSITORY, 'node_modules');
@@ -40,7 +41,7 @@ async function run(command: string, args: readonly string[], cwd: string): Promi
   // With a cache of its own, npm finds nothing that this machine happens to have fetched.
   const env: NodeJS.ProcessEnv = { ...process.env, npm_config_cache: join(folder, 'npm-cache') };
   delete env.NODE_OPTIONS;
-  const { stdout } = await promisify(execFile)(command, args, { cwd, env, timeout: 500_000 }).catch(
+  const { stdout } = await promisify(execFile)(command, args, { cwd, env, timeout: paced(250_000) }).catch(
     ({ message, stdout }) => {
       throw new Error(`${message}\n${stdout}`);
     },

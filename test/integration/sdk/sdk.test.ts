@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, vi } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
 import { startWorld, type World } from '../../harness/sdk/setup.ts';
 import { cliSuite } from '../cli/suite.ts';
 import { askSuite } from './ask.ts';
 import { callSuite } from './calls.ts';
 import { eventSuite } from './events.ts';
 import { faultSuite } from './faults.ts';
-
-// On a busy machine a pod starts slowly.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 // All suites share the pods, because starting them is slow.
 let world: World;

@@ -8,6 +8,7 @@ import {
   type ElicitationServerOptions,
   Refusal,
 } from '../../../clients/widget/src/server.ts';
+import { paced } from '../../harness/pace.ts';
 import { type Handler, type Hub, json, problem, startHub } from './hub.ts';
 
 const INBOX = 'GET /v1/inbox/events';
@@ -94,7 +95,7 @@ function follow(id: string, by: ElicitationServer = server) {
   return { statuses, states, stop, gone: () => gone };
 }
 
-const until = (check: () => void) => vi.waitFor(check, { timeout: 30_000, interval: 20 });
+const until = (check: () => void) => vi.waitFor(check, { timeout: paced(30_000), interval: 20 });
 const live = (states: readonly Connection[]) => until(() => expect(states.at(-1)).toBe('live'));
 
 async function refusalOf(promise: Promise<unknown>): Promise<Refusal> {
