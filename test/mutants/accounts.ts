@@ -19,7 +19,7 @@ export const ACCOUNTS: readonly Mutant[] = [
     find: 'if (!isOurForm(visit.browser, single(fields, FORM_FIELDS.csrf))) return { view: refused };',
     replace: '',
     killedBy: `${TESTS}/forms.test.ts`,
-    test: 'without its token is refused',
+    test: 'is refused without its token',
   },
   {
     defect: 'A person of another tenant with the same user id counts as the owner of a question.',
@@ -61,7 +61,7 @@ export const ACCOUNTS: readonly Mutant[] = [
     find: "if (named && (always || searchParams.has('iss')) && issuer !== keep.issuer)",
     replace: 'if (named && !always)',
     killedBy: 'test/integration/connectors/oauth2-attacks.test.ts',
-    test: 'with iss set to',
+    test: 'of which a parameter was changed',
   },
   {
     defect: 'A guarded call connects to what a name resolves to after the check.',

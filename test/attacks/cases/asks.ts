@@ -53,15 +53,12 @@ export function askAttacks(world: () => World): void {
 
     it.each([
       ['empty', ''],
-      ['256 characters', 'a'.repeat(256)],
       ['256 characters of two units', '🦜'.repeat(256)],
       ['huge', 'a'.repeat(200_000)],
       ['a line break', 'a\nb'],
-      ['a return', 'a\rb'],
       ['an escape', 'a\u001bb'],
       ['a C1 control', 'a\u0085b'],
       ['no text', 7],
-      ['null', null],
     ])('B12 a userId that is %s is 400', async (_what, userId) => {
       expectProblem(await askWith({ userId }), 400, 'invalid_request');
       if (typeof userId !== 'string') return;
@@ -94,31 +91,21 @@ export function askAttacks(world: () => World): void {
 
     it.each([
       ['an empty message', { message: '' }],
-      ['no message', { message: undefined }],
-      ['a message of 10,001 characters', { message: 'a'.repeat(10_001) }],
       ['a message of 10,001 characters of two units', { message: '🦜'.repeat(10_001) }],
       ['a title of 201', { title: 'a'.repeat(201) }],
       ['a description of 10,001', { description: 'a'.repeat(10_001) }],
-      ['a message that is a list', { message: ['a'] }],
-      ['9 kB of context', { context: { trigger: 'agent', more: 'x'.repeat(9 * 1024) } }],
       ['9 kB of context in bytes', { context: { trigger: 'agent', more: '✓'.repeat(3 * 1024) } }],
       ['context deep as a well', { context: { trigger: 'agent', more: deep(40) } }],
-      ['context that is text', { context: 'agent' }],
       ['a trigger that is a sentence', { context: { trigger: 'Because I say so.' } }],
-      ['a trigger that is too long', { context: { trigger: 'a'.repeat(65) } }],
       ['a tool id that is too long', { context: { toolId: 'a'.repeat(257) } }],
-      ['a tool name that is no text', { context: { toolName: {} } }],
       ['a tool name that reads backwards', { context: { toolName: 'pay \u202egpj.exe' } }],
-      ['a tool name that rings', { context: { toolName: 'pay\u0007' } }],
       ['deep in the context, text that rings', { context: { more: { agent: ['pay\u0007'] } } }],
       ['deep in the context, a name that rings', { context: { more: [{ 'pay\u0007': 1 }] } }],
       ['deep in the context, text that reads backwards', { context: { more: { agent: ['\u2066x'] } } }],
       ['an unknown field', { priority: 1 }],
       ['a status', { status: 'accepted' }],
-      ['an id', { elicitationId: MISSING_ID }],
       ['a tenant', { tenant: 'globex' }],
       ['another mode', { mode: 'voice' }],
-      ['no mode', { mode: undefined }],
       ['a url in form mode', { url: 'https://example.com/' }],
       ['a completion in form mode', { completion: 'server' }],
       ['no schema in form mode', { requestedSchema: undefined }],

@@ -1,20 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { begin, tampered, walk } from '../../harness/connect/connectors-setup.ts';
 import { CONTEXT } from '../../harness/connect/sightings.ts';
-import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
+import {
+  discovering,
+  metadataOf,
+  RESOURCE_PATH,
+  resourceOf,
+  SERVER_PATH,
+  startGuardedTracker,
+  startOddServer,
+} from './mcp-oauth-setup.ts';
 
-const RESOURCE = '/.well-known/oauth-protected-resource/mcp';
-const SERVER = '/.well-known/oauth-authorization-server';
-
-const resourceOf = (origin: string) => ({ resource: `${origin}/mcp`, authorization_servers: [origin] });
-const metadataOf = (origin: string) => ({
-  issuer: origin,
-  authorization_endpoint: `${origin}/authorize`,
-  token_endpoint: `${origin}/token`,
-  registration_endpoint: `${origin}/register`,
-  response_types_supported: ['code'],
-  code_challenge_methods_supported: ['S256'],
-});
 const REGISTERED = { status: 201, body: { client_id: 'parley', redirect_uris: ['http://127.0.0.1:9/cb'] } };
 
 interface Lies {
@@ -30,8 +26,8 @@ function startLiar({ resource = () => ({}), metadata = () => ({}), challenge }: 
       status: 401,
       headers: challenge === undefined ? {} : { 'www-authenticate': challenge(origin) },
     },
-    [RESOURCE]: { body: { ...resourceOf(origin), ...resource(origin) } },
-    [SERVER]: { body: { ...metadataOf(origin), ...metadata(origin) } },
+    [RESOURCE_PATH]: { body: { ...resourceOf(origin), ...resource(origin) } },
+    [SERVER_PATH]: { body: { ...metadataOf(origin), ...metadata(origin) } },
     '/register': REGISTERED,
   }));
 }
@@ -112,7 +108,7 @@ describe('an MCP server that lies about its authorization', () => {
   );
 
   test('makes Parley call no neighbour on loopback in production', async () => {
-    const neighbour = await startOddServer((origin) => ({ [SERVER]: { body: metadataOf(origin) } }));
+    const neighbour = await startOddServer((origin) => ({ [SERVER_PATH]: { body: metadataOf(origin) } }));
     const liar = await startLiar({ resource: () => ({ authorization_servers: [neighbour.origin] }) });
     expect(await discovering({ serverUrl: liar.serverUrl }, false).begin(CONTEXT)).toMatchObject({
       code: 'provider_error',
@@ -123,12 +119,12 @@ describe('an MCP server that lies about its authorization', () => {
   test('that redirects its metadata or the registration is not followed, not even within its origin', async () => {
     const moved = (origin: string) => ({ status: 307, headers: { location: `${origin}/moved` } });
     const odd = await startOddServer((origin) => ({
-      [RESOURCE]: moved(origin),
+      [RESOURCE_PATH]: moved(origin),
       '/moved': { body: resourceOf(origin) },
     }));
     const registrar = await startOddServer((origin) => ({
-      [RESOURCE]: { body: resourceOf(origin) },
-      [SERVER]: { body: metadataOf(origin) },
+      [RESOURCE_PATH]: { body: resourceOf(origin) },
+      [SERVER_PATH]: { body: metadataOf(origin) },
       '/register': moved(origin),
       '/moved': REGISTERED,
     }));

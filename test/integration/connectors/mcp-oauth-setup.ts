@@ -82,3 +82,20 @@ export async function startOddServer(routes: Routes) {
   });
   return { origin, serverUrl: `${origin}/mcp`, requested };
 }
+
+/** Where an MCP server says which authorization server it has, and where that one describes itself. */
+export const RESOURCE_PATH = '/.well-known/oauth-protected-resource/mcp';
+export const SERVER_PATH = '/.well-known/oauth-authorization-server';
+
+export const resourceOf = (origin: string) => ({
+  resource: `${origin}/mcp`,
+  authorization_servers: [origin],
+});
+export const metadataOf = (origin: string) => ({
+  issuer: origin,
+  authorization_endpoint: `${origin}/authorize`,
+  token_endpoint: `${origin}/token`,
+  registration_endpoint: `${origin}/register`,
+  response_types_supported: ['code'],
+  code_challenge_methods_supported: ['S256'],
+});

@@ -11,7 +11,15 @@ import {
   walk,
 } from '../../harness/connect/connectors-setup.ts';
 import { CONTEXT, sightings } from '../../harness/connect/sightings.ts';
-import { discovering, startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
+import {
+  discovering,
+  metadataOf,
+  RESOURCE_PATH,
+  resourceOf,
+  SERVER_PATH,
+  startGuardedTracker,
+  startOddServer,
+} from './mcp-oauth-setup.ts';
 
 const CLIENT_URL = 'https://parley.example/auth/client-metadata/tracker';
 
@@ -20,20 +28,8 @@ const parametersOf = (url: string) => Object.fromEntries(new URL(url).searchPara
 
 /** What an MCP server that is its own authorization server publishes. */
 const documentsOf = (origin: string, more: object = {}) => ({
-  '/.well-known/oauth-protected-resource/mcp': {
-    body: { resource: `${origin}/mcp`, authorization_servers: [origin] },
-  },
-  '/.well-known/oauth-authorization-server': {
-    body: {
-      issuer: origin,
-      authorization_endpoint: `${origin}/authorize`,
-      token_endpoint: `${origin}/token`,
-      registration_endpoint: `${origin}/register`,
-      response_types_supported: ['code'],
-      code_challenge_methods_supported: ['S256'],
-      ...more,
-    },
-  },
+  [RESOURCE_PATH]: { body: resourceOf(origin) },
+  [SERVER_PATH]: { body: { ...metadataOf(origin), ...more } },
 });
 
 /** A server that registers `client-1`, then `client-2` and so on, and a connector to it whose clock the test sets. */

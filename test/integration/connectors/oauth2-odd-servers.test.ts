@@ -74,33 +74,19 @@ describe('a token endpoint', () => {
 });
 
 describe('discovery', () => {
-  const endpoint = (issuer: string) => ({
-    issuer,
-    authorization_endpoint: `${issuer}/auth`,
-    token_endpoint: `${issuer}/token`,
-  });
-
-  test.each([
-    ['names another issuer', (issuer: string) => ({ ...endpoint(issuer), issuer: 'https://evil.example' })],
-    [
-      'sends people to plain http',
-      (issuer: string) => ({ ...endpoint(issuer), authorization_endpoint: 'http://evil.example/auth' }),
-    ],
-    [
-      'sends people to a script',
-      (issuer: string) => ({ ...endpoint(issuer), authorization_endpoint: 'javascript:alert(1)' }),
-    ],
-    [
-      'sends secrets to plain http',
-      (issuer: string) => ({ ...endpoint(issuer), token_endpoint: 'http://evil.example/token' }),
-    ],
-    ['has no endpoints', (issuer: string) => ({ issuer })],
-  ])('that %s is refused', async (_what, metadata) => {
+  test.each<[string, object]>([
+    ['names another issuer', { issuer: 'https://evil.example' }],
+    ['sends people to plain http', { authorization_endpoint: 'http://evil.example/auth' }],
+    ['sends people to a script', { authorization_endpoint: 'javascript:alert(1)' }],
+    ['sends secrets to plain http', { token_endpoint: 'http://evil.example/token' }],
+    ['has no endpoints', { authorization_endpoint: undefined, token_endpoint: undefined }],
+  ])('that %s is refused', async (_what, lie) => {
     const reply = { body: '' };
     const odd = await oddServer(reply);
-    reply.body = JSON.stringify(metadata(odd.issuer));
-    const connector = connectorTo(odd);
-    expect(await connector.begin(CONTEXT)).toMatchObject(failed('unavailable'));
+    const { issuer } = odd;
+    const endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
+    reply.body = JSON.stringify({ issuer, ...endpoints, ...lie });
+    expect(await connectorTo(odd).begin(CONTEXT)).toMatchObject(failed('unavailable'));
   });
 });
 
