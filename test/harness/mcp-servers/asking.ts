@@ -1,4 +1,4 @@
-import { anyTool, type CallContext, type Fixture } from './tools.ts';
+import { anyTool, type CallContext, type Fixture, said } from './tools.ts';
 
 /** An entry of `inputRequests`, or the parameters of an `elicitation/create`. */
 type Params = Record<string, unknown>;
@@ -61,7 +61,7 @@ export type AskingFixture = Fixture & {
   readonly calls: Map<string, number>;
   /** Errors that the client gave to questions. */
   readonly refusals: string[];
-  /** Withdraws what `impatient` asks, and lets `unawaited` return its result. */
+  /** Withdraws what `impatient` asks, lets `unawaited` return its result, and has `late` ask after its end. */
   giveUp: () => void;
   /** Marks a page of `pages` as visited, and reports it where the revision knows that. */
   visit: (elicitationId: string, report?: boolean) => Promise<void>;
@@ -82,26 +82,6 @@ const WIDE = {
   },
 };
 
-const NAMES = [
-  'capabilities',
-  'book',
-  'both',
-  'many',
-  'apart',
-  'secret',
-  'flood',
-  'impatient',
-  'patient',
-  'pages',
-  'visit',
-  'poll',
-  'deep',
-  'wide',
-  'imitate',
-  'late',
-  'unawaited',
-];
-
 export function createAskingFixture(): AskingFixture {
   const effects: string[] = [];
   const refusals: string[] = [];
@@ -116,75 +96,66 @@ export function createAskingFixture(): AskingFixture {
     return said(text);
   };
 
-  async function legacy(name: string, args: Params, ask: Legacy): Promise<unknown> {
+  const visitPage = (id: string) => ({
+    mode: 'url',
+    message: `Visit ${id}.`,
+    url: `https://a.example/${id}`,
+    elicitationId: id,
+  });
+  const refuse = (error: Error) => void refusals.push(error.message);
+
+  /** Tools of the 2025 revision, which ask during their calls. What they return is their effect. */
+  const LEGACY: Record<string, (args: Params, legacy: Legacy) => Promise<unknown>> = {
+    book: (_, { ask }) => ask(CITY),
+    both: (_, { ask }) => Promise.all([ask(CITY), ask({ ...CITY, message: 'Which other city?' })]),
+    async many({ count }, { ask }) {
+      const answers: Answer[] = [];
+      for (let at = 0; at < Number(count); at += 1)
+        answers.push(await ask({ ...CITY, message: `City ${at}?` }));
+      return answers;
+    },
+    deep: (_, { ask }) => ask(DEEP),
+    wide: (_, { ask }) => ask(WIDE),
+    imitate: (_, { ask }) => ask(IMITATION),
+    apart: (_, { askApart }) => askApart(CITY),
+    secret: (_, { ask }) => ask(PASSWORD),
+    async flood(_, { ask }) {
+      for (;;) await ask({ ...CITY, message: `Again ${effects.length}` });
+    },
+    impatient: (_, { ask }) => ask(CITY, { signal: giveUp.signal }),
+    patient: ({ timeoutMs }, { ask }) => ask(CITY, { timeout: Number(timeoutMs), patient: true }),
+    visit: (_, { ask }) => ask({ ...visitPage('p1'), message: 'Visit.', url: 'https://a.example/p' }),
+    async pages(_, { complete, requirePages }) {
+      report = complete;
+      const left = ['p1', 'p2'].filter((id) => !visited.has(id));
+      if (left.length > 0) throw requirePages(left.map(visitPage));
+      return [...visited];
+    },
+  };
+
+  /** Tools of the 2025 revision that return without an answer. */
+  const UNANSWERED: Record<string, (legacy: Legacy) => Promise<unknown>> = {
+    async late({ askApart }) {
+      giveUp.signal.addEventListener('abort', () => void askApart(CITY).catch(refuse));
+      return said('at once');
+    },
+    async unawaited({ ask }) {
+      const { signal } = giveUp;
+      ask(CITY).catch(refuse);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return said('without an answer');
+    },
+  };
+
+  async function legacy(name: string, args: Params, side: Legacy): Promise<unknown> {
     try {
-      switch (name) {
-        case 'book':
-          return done(name, await ask.ask(CITY));
-        case 'both':
-          return done(
-            name,
-            await Promise.all([ask.ask(CITY), ask.ask({ ...CITY, message: 'Which other city?' })]),
-          );
-        case 'many': {
-          const answers: Answer[] = [];
-          for (let at = 0; at < Number(args.count); at += 1)
-            answers.push(await ask.ask({ ...CITY, message: `City ${at}?` }));
-          return done(name, answers);
-        }
-        case 'deep':
-          return done(name, await ask.ask(DEEP));
-        case 'wide':
-          return done(name, await ask.ask(WIDE));
-        case 'imitate':
-          return done(name, await ask.ask(IMITATION));
-        case 'late':
-          setTimeout(() => void ask.askApart(CITY).catch((error: Error) => refusals.push(error.message)), 20);
-          return said('at once');
-        case 'unawaited': {
-          const { signal } = giveUp;
-          ask.ask(CITY).catch((error: Error) => refusals.push(error.message));
-          await new Promise((resolve) => signal.addEventListener('abort', resolve));
-          return said('without an answer');
-        }
-        case 'apart':
-          return done(name, await ask.askApart(CITY));
-        case 'secret':
-          return done(name, await ask.ask(PASSWORD));
-        case 'flood':
-          for (;;) await ask.ask({ ...CITY, message: `Again ${effects.length}` });
-        case 'impatient':
-          return done(name, await ask.ask(CITY, { signal: giveUp.signal }));
-        case 'patient':
-          return done(name, await ask.ask(CITY, { timeout: Number(args.timeoutMs), patient: true }));
-        case 'visit':
-          return done(
-            name,
-            await ask.ask({
-              mode: 'url',
-              message: 'Visit.',
-              url: 'https://a.example/p',
-              elicitationId: 'p1',
-            }),
-          );
-        case 'pages': {
-          report = ask.complete;
-          const pages = ['p1', 'p2'].filter((id) => !visited.has(id));
-          if (pages.length === 0) return done(name, [...visited]);
-          throw ask.requirePages(
-            pages.map((id) => ({
-              mode: 'url',
-              message: `Visit ${id}.`,
-              url: `https://a.example/${id}`,
-              elicitationId: id,
-            })),
-          );
-        }
-        default:
-          throw new Error(`no tool ${name}`);
-      }
+      const unanswered = UNANSWERED[name];
+      if (unanswered !== undefined) return await unanswered(side);
+      const tool = LEGACY[name];
+      if (tool === undefined) throw new Error(`no tool ${name}`);
+      return done(name, await tool(args, side));
     } catch (error) {
-      if (error instanceof Error) refusals.push(error.message);
+      if (error instanceof Error) refuse(error);
       throw error;
     }
   }
@@ -216,6 +187,8 @@ export function createAskingFixture(): AskingFixture {
       Number(state) >= 2 ? done('poll', state) : require({}, `${Number(state) + 1}`),
   };
 
+  const names = ['capabilities', 'poll', ...Object.keys(LEGACY), ...Object.keys(UNANSWERED)];
+
   return {
     effects,
     refusals,
@@ -228,7 +201,7 @@ export function createAskingFixture(): AskingFixture {
       visited.add(id);
       if (isReported) await report?.(id);
     },
-    list: () => ({ tools: NAMES.map((name) => anyTool(name)) }),
+    list: () => ({ tools: names.map((name) => anyTool(name)) }),
     call: async (name, args, context: CallContext) => {
       calls.set(name, (calls.get(name) ?? 0) + 1);
       const side = context.legacy ?? context.modern;
@@ -238,8 +211,4 @@ export function createAskingFixture(): AskingFixture {
       return MODERN[name]?.(args, context.modern);
     },
   };
-}
-
-function said(text: string): unknown {
-  return { content: [{ type: 'text', text }] };
 }

@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { text as textOf } from 'node:stream/consumers';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -21,6 +17,7 @@ import {
   inputRequired,
   Server,
 } from '@modelcontextprotocol/server';
+import { listenOnFreePort } from '../free-port.ts';
 import type { Answer, Legacy, Modern } from './asking.ts';
 import { everyday, type Fixture } from './tools.ts';
 
@@ -51,7 +48,6 @@ export type McpServerOptions = {
 /** An MCP server on 127.0.0.1. */
 export type RunningMcpServer = {
   readonly url: string;
-  readonly port: number;
   /** Every request, growing. */
   readonly seen: readonly SeenRequest[];
   /** Requests of this JSON-RPC method so far. */
@@ -101,11 +97,9 @@ export async function startMcpServer(options: McpServerOptions): Promise<Running
     await leg.serve(request, reply, body);
   }
 
-  await listen(http);
-  const { port } = http.address() as AddressInfo;
+  const port = await listenOnFreePort(http);
   return {
     url: `http://127.0.0.1:${port}/mcp`,
-    port,
     seen,
     count: (rpc) => seen.filter((one) => one.rpc === rpc).length,
     get sockets() {
@@ -255,14 +249,4 @@ export function oldServer(fixture: Fixture): OldServer {
     })) as never;
   });
   return server;
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function listen(server: HttpServer): Promise<void> {
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 }

@@ -1,8 +1,19 @@
+import type { ServerResponse } from 'node:http';
+import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
 import { createMcpTools, type McpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import type { McpLimits } from '../../../services/api/src/agents/mcp/limits.ts';
 import type { McpCredential, McpServerConfig } from '../../../services/api/src/agents/mcp/server-config.ts';
 import { bundleEntry } from '../processes/bundle.ts';
-import { type McpServerOptions, type RunningMcpServer, startMcpServer } from './mcp-servers.ts';
+import {
+  type McpServerOptions,
+  type Revision,
+  type RunningMcpServer,
+  type SeenRequest,
+  startMcpServer,
+} from './mcp-servers.ts';
+
+export const REVISIONS: readonly Revision[] = ['new', 'old'];
 
 /** Starts servers and clients, and ends them all. */
 export type McpBench = {
@@ -63,4 +74,20 @@ export async function stdioConfig(
 /** A user's credential. */
 export function bearer(user: string, token = `token-of-${user}`): McpCredential {
   return { key: user, headers: { Authorization: `Bearer ${token}` } };
+}
+
+/** The text of a result, or the whole outcome of a call that has none. */
+export function saidIn(result: McpCallResult): string {
+  return result.type === 'result' ? textOf(result.content) : JSON.stringify(result);
+}
+
+/** What a server replies to calls, instead of its tools. */
+export function toCalls(
+  answer: (reply: ServerResponse, request: SeenRequest) => unknown,
+): NonNullable<McpServerOptions['instead']> {
+  return (request, reply) => {
+    if (request.rpc !== 'tools/call') return false;
+    answer(reply, request);
+    return true;
+  };
 }

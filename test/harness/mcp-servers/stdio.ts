@@ -8,42 +8,29 @@ import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createAskingFixture } from './asking.ts';
 import { newServer, oldServer } from './mcp-servers.ts';
-import { anyTool, everyday, type Fixture } from './tools.ts';
+import { anyTool, everyday, type Fixture, said } from './tools.ts';
 
-const NAMES = ['environment', 'pid', 'count', 'crash', 'child'];
 const [revision, ...ways] = process.argv.slice(2);
 let calls = 0;
 
-const asking = createAskingFixture();
+const OWN: Readonly<Record<string, () => unknown>> = {
+  count: () => calls,
+  environment: () => JSON.stringify(process.env),
+  pid: () => process.pid,
+  crash: () => process.exit(7),
+  child: () => spawn('/bin/sleep', ['600'], { stdio: 'inherit' }).pid,
+};
+const others = ways.includes('asks') ? createAskingFixture() : everyday;
 const fixture: Fixture = {
-  list: (cursor) => {
-    const { tools } = everyday.list(cursor);
-    if (ways.includes('asks')) tools.push(...asking.list(cursor).tools);
-    return { tools: [...tools, ...NAMES.map((name) => anyTool(name))] };
-  },
+  list: (cursor) => ({
+    tools: [...others.list(cursor).tools, ...Object.keys(OWN).map((name) => anyTool(name))],
+  }),
   call: async (name, args, context) => {
     calls += 1;
-    switch (name) {
-      case 'count':
-        return said(String(calls));
-      case 'environment':
-        return said(JSON.stringify(process.env));
-      case 'pid':
-        return said(String(process.pid));
-      case 'crash':
-        return process.exit(7);
-      case 'child':
-        return said(String(spawn('/bin/sleep', ['600'], { stdio: 'inherit' }).pid));
-      default:
-        if (ways.includes('asks')) return asking.call(name, args, context);
-        return everyday.call(name, args, context);
-    }
+    const own = OWN[name];
+    return own === undefined ? others.call(name, args, context) : said(String(own()));
   },
 };
-
-function said(text: string): unknown {
-  return { content: [{ type: 'text', text }] };
-}
 
 if (ways.includes('stubborn')) {
   process.on('SIGTERM', () => undefined);

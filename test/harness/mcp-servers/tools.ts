@@ -36,47 +36,43 @@ export function anyTool(name: string, more: Partial<FixtureTool> = {}): FixtureT
   return { name, description: `The tool ${name}.`, inputSchema: ANY, ...more };
 }
 
+const text = (words: string) => ({ type: 'text' as const, text: words });
+
+/** A result that is a text. */
+export const said = (words: string) => ({ content: [text(words)] });
+
+const CALLS: Readonly<Record<string, (args: Record<string, unknown>, context: CallContext) => unknown>> = {
+  echo: (args) => ({ ...said(String(args.text)), structuredContent: { echoed: args.text } }),
+  whoami: (_, { authorization }) => said(authorization ?? 'nobody'),
+  fail: (_, { authorization }) => ({ ...said(`It failed for ${authorization}.`), isError: true }),
+  hang: () => new Promise(() => undefined),
+  big: ({ bytes }) => said('x'.repeat(Number(bytes))),
+  picture: () => ({
+    content: [
+      text('Here:'),
+      { type: 'image', mimeType: 'image/png', data: Buffer.alloc(3_000).toString('base64') },
+      { type: 'resource_link', uri: 'https://example.com/a', name: 'a page' },
+    ],
+  }),
+  async steps(_, { progress, log, authorization }) {
+    await progress(1, 2);
+    await progress(2, 2);
+    await log(`done for ${authorization}`);
+    return said('done');
+  },
+};
+const ECHO_HINTS = { title: 'Echo', readOnlyHint: true, idempotentHint: true };
+
 /** The tools that most tests need. */
 export const everyday: Fixture = {
   list: () => ({
-    tools: [
-      anyTool('echo', { annotations: { title: 'Echo', readOnlyHint: true, idempotentHint: true } }),
-      ...['whoami', 'fail', 'hang', 'big', 'picture', 'steps', 'unknown-to-itself'].map((name) =>
-        anyTool(name),
-      ),
-    ],
+    tools: [...Object.keys(CALLS), 'unknown-to-itself'].map((name) =>
+      anyTool(name, name === 'echo' ? { annotations: ECHO_HINTS } : {}),
+    ),
   }),
   call: async (name, args, context) => {
-    switch (name) {
-      case 'echo':
-        return { content: [text(String(args.text))], structuredContent: { echoed: args.text } };
-      case 'whoami':
-        return { content: [text(context.authorization ?? 'nobody')] };
-      case 'fail':
-        return { content: [text(`It failed for ${context.authorization}.`)], isError: true };
-      case 'hang':
-        return new Promise(() => undefined);
-      case 'big':
-        return { content: [text('x'.repeat(Number(args.bytes)))] };
-      case 'picture':
-        return {
-          content: [
-            text('Here:'),
-            { type: 'image', mimeType: 'image/png', data: Buffer.alloc(3_000).toString('base64') },
-            { type: 'resource_link', uri: 'https://example.com/a', name: 'a page' },
-          ],
-        };
-      case 'steps':
-        await context.progress(1, 2);
-        await context.progress(2, 2);
-        await context.log(`done for ${context.authorization}`);
-        return { content: [text('done')] };
-      default:
-        throw new Error(`no tool ${name}`);
-    }
+    const call = CALLS[name];
+    if (call === undefined) throw new Error(`no tool ${name}`);
+    return call(args, context);
   },
 };
-
-function text(said: string): { type: 'text'; text: string } {
-  return { type: 'text', text: said };
-}

@@ -2,150 +2,114 @@ import { createServer } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DropReason } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
-import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
-import { bearer, createMcpBench, httpConfig } from '../../harness/mcp-servers/setup.ts';
+import type { McpServerOptions } from '../../harness/mcp-servers/mcp-servers.ts';
+import { bearer, createMcpBench, httpConfig, REVISIONS, toCalls } from '../../harness/mcp-servers/setup.ts';
 import { anyTool, everyday } from '../../harness/mcp-servers/tools.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const bench = createMcpBench();
 afterEach(bench.close);
 
-const REVISIONS: readonly Revision[] = ['new', 'old'];
-const CHALLENGE =
-  'Bearer error="invalid_token", scope="issues:read", resource_metadata="https://tracker.example/.well-known/oauth-protected-resource"';
+/** A server, and a client of a person with a credential. */
+async function open(options: McpServerOptions, ...limits: Parameters<typeof bench.client>) {
+  const mcp = await bench.server(options);
+  const client = bench.client(...limits);
+  return { mcp, client, server: client.open(httpConfig(mcp.url), bearer('ada')) };
+}
+
+const RESOURCE = 'https://tracker.example/.well-known/oauth-protected-resource';
+const CHALLENGE = `Bearer error="invalid_token", scope="issues:read", resource_metadata="${RESOURCE}"`;
+const NOT_SENT = { type: 'unavailable', dispatched: 'no' };
+const MAYBE_SENT = { type: 'unavailable', dispatched: 'maybe' };
+const EVENTS = { 'content-type': 'text/event-stream' };
 
 describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) => {
   it.each(['every request', 'calls only'])('that answers 401 to %s', async (which) => {
-    const { url } = await bench.server({
-      revision,
-      instead: ({ rpc }, reply) => {
-        if (which === 'calls only' && rpc !== 'tools/call') return false;
-        reply.writeHead(401, { 'www-authenticate': CHALLENGE }).end('{"error":"invalid_token"}');
-        return true;
-      },
-    });
-    const result = await bench.client().open(httpConfig(url), bearer('ada')).call('echo', {});
-    expect(result).toEqual({
+    const instead: McpServerOptions['instead'] = ({ rpc }, reply) => {
+      if (which === 'calls only' && rpc !== 'tools/call') return false;
+      reply.writeHead(401, { 'www-authenticate': CHALLENGE }).end('{"error":"invalid_token"}');
+      return true;
+    };
+    const { server } = await open({ revision, instead });
+    expect(await server.call('echo', {})).toEqual({
       type: 'unauthorized',
       status: 401,
       wwwAuthenticate: CHALLENGE,
-      resourceMetadataUrl: 'https://tracker.example/.well-known/oauth-protected-resource',
+      resourceMetadataUrl: RESOURCE,
       scope: 'issues:read',
     });
   });
 
   it('that wants more scopes, or forbids', async () => {
-    let header: Record<string, string> = {
-      'www-authenticate': 'Bearer error="insufficient_scope", scope="more"',
-    };
-    const { url } = await bench.server({
-      revision,
-      instead: ({ rpc }, reply) => {
-        if (rpc !== 'tools/call') return false;
-        reply.writeHead(403, header).end();
-        return true;
-      },
-    });
-    const server = bench.client().open(httpConfig(url), bearer('ada'));
-    expect(await server.call('echo', {})).toMatchObject({ type: 'unauthorized', status: 403, scope: 'more' });
-    header = {};
+    const headers = [{ 'www-authenticate': 'Bearer error="insufficient_scope", scope="more"' }, {}];
+    const instead = toCalls((reply) => reply.writeHead(403, headers.shift()).end());
+    const { server } = await open({ revision, instead });
+    const unauthorized = { type: 'unauthorized', status: 403, scope: 'more' };
+    expect(await server.call('echo', {})).toMatchObject(unauthorized);
     expect(await server.call('echo', {})).toMatchObject({ type: 'refused' });
   });
 
   it('that answers 500 with the credential in its text', async () => {
-    const mcp = await bench.server({
-      revision,
-      instead: ({ rpc, headers }, reply) => {
-        if (rpc !== 'tools/call') return false;
-        reply.writeHead(500).end(`failed: ${headers.authorization}`);
-        return true;
-      },
-    });
-    const result = await bench.client().open(httpConfig(mcp.url), bearer('ada')).call('echo', {});
-    expect(result).toEqual({
-      type: 'unavailable',
-      message: 'The server answered with HTTP status 500.',
-      dispatched: 'maybe',
-    });
+    const instead = toCalls((reply, { headers }) =>
+      reply.writeHead(500).end(`failed: ${headers.authorization}`),
+    );
+    const { mcp, server } = await open({ revision, instead });
+    const message = 'The server answered with HTTP status 500.';
+    expect(await server.call('echo', {})).toEqual({ ...MAYBE_SENT, message });
     expect(mcp.count('tools/call')).toBe(1);
   });
 
   it('that is down before the call is sent', async () => {
-    const { url } = await bench.server({
-      revision,
-      instead: (_, reply) => {
-        reply.writeHead(503).end();
-        return true;
-      },
-    });
-    expect(await bench.client().open(httpConfig(url)).call('echo', {})).toMatchObject({
-      type: 'unavailable',
-      dispatched: 'no',
-    });
+    const instead: McpServerOptions['instead'] = (_, reply) => reply.writeHead(503).end() !== undefined;
+    const { server } = await open({ revision, instead });
+    expect(await server.call('echo', {})).toMatchObject(NOT_SENT);
   });
 
   it('that crashes while it runs the call', async () => {
-    const mcp = await bench.server({ revision });
-    const server = bench.client().open(httpConfig(mcp.url));
+    const { mcp, server } = await open({ revision });
     const call = server.call('hang', {});
     await waitUntil(() => mcp.count('tools/call') === 1, { what: 'the call to arrive' });
     await mcp.kill();
-    expect(await call).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
-    expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', dispatched: 'no' });
+    expect(await call).toMatchObject(MAYBE_SENT);
+    expect(await server.call('echo', {})).toMatchObject(NOT_SENT);
     expect(mcp.count('tools/call')).toBe(1);
   });
 
   it('that ends the stream without a reply', async () => {
-    const { url } = await bench.server({
-      revision,
-      instead: ({ rpc }, reply) => {
-        if (rpc !== 'tools/call') return false;
-        reply.writeHead(200, { 'content-type': 'text/event-stream' }).end(': nothing\n\n');
-        return true;
-      },
-    });
-    expect(await bench.client().open(httpConfig(url)).call('echo', {})).toMatchObject({
-      type: 'unavailable',
-      dispatched: 'maybe',
-    });
+    const instead = toCalls((reply) => reply.writeHead(200, EVENTS).end(': nothing\n\n'));
+    const { server } = await open({ revision, instead });
+    expect(await server.call('echo', {})).toMatchObject(MAYBE_SENT);
   });
 
   it.each(['gives', 'has lost'])(
     'that drops the stream, and %s the reply when the stream is resumed',
     async (way) => {
       let id: unknown;
-      const mcp = await bench.server({
-        revision,
-        instead: (request, reply) => {
-          const events = { 'content-type': 'text/event-stream' };
-          if (request.rpc === 'tools/call') {
-            id = request.id;
-            reply.writeHead(200, events).end('id: event-1\nretry: 1\ndata:\n\n');
-            return true;
-          }
-          if (request.headers['last-event-id'] !== 'event-1') return false;
-          const result = { content: [{ type: 'text', text: 'late' }], resultType: 'complete' };
-          const message = JSON.stringify({ jsonrpc: '2.0', id, result });
-          if (way === 'gives') reply.writeHead(200, events).end(`id: event-2\ndata: ${message}\n\n`);
-          else reply.writeHead(405).end();
+      const instead: McpServerOptions['instead'] = (request, reply) => {
+        if (request.rpc === 'tools/call') {
+          id = request.id;
+          reply.writeHead(200, EVENTS).end('id: event-1\nretry: 1\ndata:\n\n');
           return true;
-        },
-      });
-      const result = await bench.client().open(httpConfig(mcp.url)).call('echo', {});
-      if (way === 'gives') expect(result).toMatchObject({ type: 'result', content: [{ text: 'late' }] });
-      else expect(result).toMatchObject({ type: 'unavailable', dispatched: 'maybe' });
+        }
+        if (request.headers['last-event-id'] !== 'event-1') return false;
+        const result = { content: [{ type: 'text', text: 'late' }], resultType: 'complete' };
+        const message = JSON.stringify({ jsonrpc: '2.0', id, result });
+        if (way === 'gives') reply.writeHead(200, EVENTS).end(`id: event-2\ndata: ${message}\n\n`);
+        else reply.writeHead(405).end();
+        return true;
+      };
+      const { mcp, server } = await open({ revision, instead });
+      const given = { type: 'result', content: [{ text: 'late' }] };
+      expect(await server.call('echo', {})).toMatchObject(way === 'gives' ? given : MAYBE_SENT);
       expect(mcp.count('tools/call')).toBe(1);
     },
   );
 
   it('that hangs, until the timeout or until the caller aborts [T25-14]', async () => {
-    const mcp = await bench.server({ revision });
-    const server = bench.client().open(httpConfig(mcp.url));
+    const { mcp, server } = await open({ revision });
     await server.listTools();
-    expect(await server.call('hang', {}, { timeoutMs: 1_000 })).toEqual({
-      type: 'timeout',
-      dispatched: 'maybe',
-    });
+    const timeout = { type: 'timeout', dispatched: 'maybe' };
+    expect(await server.call('hang', {}, { timeoutMs: 1_000 })).toEqual(timeout);
     const leaving = new AbortController();
     const call = server.call('hang', {}, { signal: leaving.signal });
     await waitUntil(() => mcp.count('tools/call') === 2, { what: 'the call to arrive' });
@@ -156,17 +120,14 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
   });
 
   it('that hangs at the handshake', async () => {
-    const mcp = await bench.server({ revision, instead: () => true });
-    const client = bench.client({ connectTimeoutMs: 100 });
-    expect(await client.open(httpConfig(mcp.url)).call('echo', {})).toEqual({
-      type: 'timeout',
-      dispatched: 'no',
-    });
+    const { mcp, client, server } = await open({ revision, instead: () => true }, { connectTimeoutMs: 100 });
+    const timeout = { type: 'timeout', dispatched: 'no' };
+    expect(await server.call('echo', {})).toEqual(timeout);
     await waitUntil(() => mcp.sockets === 0, { what: 'the socket to close' });
     expect(client.connections).toBe(0);
     // A caller with less time does not wait for it, nor is the call made once it is through.
     const slow = bench.client().open(httpConfig(mcp.url));
-    expect(await slow.call('echo', {}, { timeoutMs: 50 })).toEqual({ type: 'timeout', dispatched: 'no' });
+    expect(await slow.call('echo', {}, { timeoutMs: 50 })).toEqual(timeout);
     expect(mcp.count('tools/call')).toBe(0);
   });
 
@@ -176,20 +137,13 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
       calls.push(request.headers.authorization);
       reply.end();
     });
-    const port = await listenOnFreePort(other);
+    const location = `http://127.0.0.1:${await listenOnFreePort(other)}/mcp`;
     try {
-      for (const status of [302, 307, 308]) {
-        const { url } = await bench.server({
-          revision,
-          instead: ({ rpc }, reply) => {
-            if (rpc !== 'tools/call') return false;
-            reply.writeHead(status, { location: `http://127.0.0.1:${port}/mcp` }).end();
-            return true;
-          },
-        });
-        const result = await bench.client().open(httpConfig(url), bearer('ada')).call('echo', {});
-        expect(result).toMatchObject({ type: 'refused', message: expect.stringContaining('redirects') });
-      }
+      const statuses = [302, 307, 308];
+      const instead = toCalls((reply) => reply.writeHead(statuses.shift() ?? 0, { location }).end());
+      const { server } = await open({ revision, instead });
+      const refused = { type: 'refused', message: expect.stringContaining('redirects') };
+      while (statuses.length > 0) expect(await server.call('echo', {})).toMatchObject(refused);
       expect(calls).toEqual([]);
     } finally {
       other.close();
@@ -209,18 +163,13 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     ];
     const many = Array.from({ length: 200 }, (_, i) => anyTool(`tool-${i}`));
     const all = [...many.slice(0, 10), ...faulty, ...many.slice(10)];
-    const { url } = await bench.server({
-      revision,
-      fixture: {
-        ...everyday,
-        list: (cursor = '0') => {
-          const from = Number(cursor);
-          const next = from + 50;
-          return { tools: all.slice(from, next), ...(next < all.length && { nextCursor: `${next}` }) };
-        },
-      },
-    });
-    const list = await bench.client().open(httpConfig(url)).listTools();
+    const page = (cursor = '0') => {
+      const next = Number(cursor) + 50;
+      const tools = all.slice(Number(cursor), next);
+      return { tools, ...(next < all.length && { nextCursor: `${next}` }) };
+    };
+    const { server } = await open({ revision, fixture: { ...everyday, list: page } });
+    const list = await server.listTools();
     if (list.type !== 'tools') throw new Error(JSON.stringify(list));
     expect(list.tools).toHaveLength(128);
     const droppedFor = (why: DropReason) =>
@@ -230,20 +179,16 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     expect(droppedFor('bad_schema')).toEqual(revision === 'old' ? ['odd'] : []);
     expect(droppedFor('same_name')).toEqual(['tool-0']);
     expect(droppedFor('too_many')).toHaveLength(74);
-    const wordy = list.tools.find(({ name }) => name === 'wordy');
-    expect(wordy?.description).toHaveLength(4_096);
-    expect(list.tools.find(({ name }) => name === 'who.asks/for:it')?.modelName).toMatch(
-      /^tracker__who_asks_for_it_[0-9a-f]{8}$/,
-    );
+    const toolOf = (wanted: string) => list.tools.find(({ name }) => name === wanted);
+    expect(toolOf('wordy')?.description).toHaveLength(4_096);
+    expect(toolOf('who.asks/for:it')?.modelName).toMatch(/^tracker__who_asks_for_it_[0-9a-f]{8}$/);
   });
 
   it('whose list never ends', async () => {
     let pages = 0;
-    const { url } = await bench.server({
-      revision,
-      fixture: { ...everyday, list: () => ({ tools: [], nextCursor: `${pages++}` }) },
-    });
-    expect(await bench.client().open(httpConfig(url)).listTools()).toMatchObject({ type: 'tools' });
+    const fixture = { ...everyday, list: () => ({ tools: [], nextCursor: `${pages++}` }) };
+    const { server } = await open({ revision, fixture });
+    expect(await server.listTools()).toMatchObject({ type: 'tools' });
     expect(pages).toBe(100);
   });
 });
@@ -257,91 +202,53 @@ describe('a failing MCP server', () => {
   });
 
   it('that is not an MCP server', async () => {
-    const web = createServer((_, reply) =>
-      reply.setHeader('content-type', 'text/html').end('<h1>Hello</h1>'),
-    );
-    const port = await listenOnFreePort(web);
-    const result = await bench
-      .client()
-      .open(httpConfig(`http://127.0.0.1:${port}/`))
-      .call('echo', {});
-    expect(result).toMatchObject({ type: 'refused' });
+    const web = createServer((_, reply) => {
+      reply.setHeader('content-type', 'text/html').end('<h1>Hello</h1>');
+    });
+    const url = `http://127.0.0.1:${await listenOnFreePort(web)}/`;
+    expect(await bench.client().open(httpConfig(url)).call('echo', {})).toMatchObject({ type: 'refused' });
     web.close();
   });
 
   it('that drops each session at once is not retried without end', async () => {
-    const mcp = await bench.server({
-      revision: 'old',
-      instead: ({ rpc }, reply) => {
-        if (rpc !== 'tools/call') return false;
-        reply.writeHead(404).end();
-        return true;
-      },
-    });
-    expect(await bench.client().open(httpConfig(mcp.url)).call('echo', {})).toMatchObject({
-      type: 'refused',
-    });
+    const instead = toCalls((reply) => reply.writeHead(404).end());
+    const { mcp, server } = await open({ revision: 'old', instead });
+    expect(await server.call('echo', {})).toMatchObject({ type: 'refused' });
     expect(mcp.count('tools/call')).toBe(2);
   });
 
-  it('of the new revision that wants to ask the person', async () => {
-    const { url } = await bench.server({
-      revision: 'new',
-      fixture: {
-        ...everyday,
-        call: async () => ({
-          resultType: 'input_required',
-          inputRequests: {},
-          requestState: 'opaque',
-        }),
+  it.each([
+    [
+      'ask the person',
+      'new',
+      async () => ({ resultType: 'input_required', inputRequests: {}, requestState: 'x' }),
+    ],
+    [
+      'have them open a page',
+      'old',
+      async () => {
+        const elicitations = [{ mode: 'url', message: 'm', url: 'https://example.com', elicitationId: 'e' }];
+        throw Object.assign(new Error('open it'), { code: -32042, data: { elicitations } });
       },
-    });
-    expect(await bench.client().open(httpConfig(url)).call('echo', {})).toMatchObject({
-      type: 'input_required',
-    });
-  });
-
-  it('of the old revision that wants the person to open a page', async () => {
-    const { url } = await bench.server({
-      revision: 'old',
-      fixture: {
-        ...everyday,
-        call: async () => {
-          const elicitations = [
-            { mode: 'url', message: 'm', url: 'https://example.com', elicitationId: 'e' },
-          ];
-          throw Object.assign(new Error('open it'), { code: -32042, data: { elicitations } });
-        },
-      },
-    });
-    expect(await bench.client().open(httpConfig(url)).call('echo', {})).toMatchObject({
-      type: 'input_required',
-    });
+    ],
+  ] as const)('that wants to %s where nobody can be asked', async (_what, revision, call) => {
+    const { server } = await open({ revision, fixture: { ...everyday, call } });
+    expect(await server.call('echo', {})).toMatchObject({ type: 'input_required' });
   });
 
   it('of the new revision that wants arguments in headers', async () => {
-    const inputSchema = {
-      type: 'object',
-      properties: { region: { type: 'string', 'x-mcp-header': 'Region' } },
-    };
-    const unfair = { type: 'object', properties: { a: { type: 'array', 'x-mcp-header': 'A' } } };
-    const mcp = await bench.server({
-      revision: 'new',
-      fixture: {
-        ...everyday,
-        list: () => ({
-          tools: [anyTool('echo', { inputSchema }), anyTool('unfair', { inputSchema: unfair })],
-        }),
-      },
+    const schemaOf = (name: string, type: string, header: string) => ({
+      inputSchema: { type: 'object', properties: { [name]: { type, 'x-mcp-header': header } } },
     });
+    const tools = [
+      anyTool('echo', schemaOf('region', 'string', 'Region')),
+      anyTool('unfair', schemaOf('a', 'array', 'A')),
+    ];
+    const mcp = await bench.server({ revision: 'new', fixture: { ...everyday, list: () => ({ tools }) } });
     const server = bench.client().open(httpConfig(mcp.url));
-    const list = await server.listTools();
-    expect(list).toMatchObject({ dropped: [{ name: 'unfair', reason: 'bad_schema' }] });
-    await server.call(
-      'echo',
-      { region: 'eu' },
-      { headers: { traceparent: '00-a-b-01', authorization: 'x' } },
-    );
+    expect(await server.listTools()).toMatchObject({ dropped: [{ name: 'unfair', reason: 'bad_schema' }] });
+    const headers = { traceparent: '00-a-b-01', authorization: 'x' };
+    await server.call('echo', { region: 'eu' }, { headers });
     const call = mcp.seen.find(({ rpc }) => rpc === 'tools/call');
     expect(call?.headers).toMatchObject({ 'mcp-param-region': 'eu', traceparent: '00-a-b-01' });
     expect(call?.headers.authorization).toBeUndefined();

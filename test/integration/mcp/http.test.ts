@@ -1,18 +1,15 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
-import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
-import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
-import { bearer, createMcpBench, httpConfig } from '../../harness/mcp-servers/setup.ts';
+import {
+  bearer,
+  createMcpBench,
+  httpConfig,
+  REVISIONS,
+  saidIn as said,
+} from '../../harness/mcp-servers/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const bench = createMcpBench();
 afterEach(bench.close);
-
-const REVISIONS: readonly Revision[] = ['new', 'old'];
-
-function said(result: McpCallResult): string {
-  return result.type === 'result' ? textOf(result.content) : JSON.stringify(result);
-}
 
 describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision) => {
   it('lists tools with their annotations, and with the most cautious defaults for missing ones', async () => {
@@ -132,10 +129,8 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     const mcp = await bench.server({ revision });
     const client = bench.client();
     const config = httpConfig(mcp.url);
-    const [before, other] = [
-      client.open(config, bearer('ada')),
-      client.open(config, bearer('ada', 'second-token')),
-    ];
+    const before = client.open(config, bearer('ada'));
+    const other = client.open(config, bearer('ada', 'second-token'));
     await Promise.all([before.call('whoami', {}), other.call('whoami', {})]);
     before.rebuild({ Authorization: 'Bearer third-token' });
     await before.call('whoami', {});

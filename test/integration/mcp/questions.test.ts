@@ -1,7 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
-import type { McpServerRef, McpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import { TooManyQuestions } from '../../../services/api/src/agents/mcp/errors.ts';
 import type { McpAsker } from '../../../services/api/src/agents/mcp/questions/asker.ts';
 import type {
@@ -10,19 +8,20 @@ import type {
 } from '../../../services/api/src/agents/mcp/questions/question.ts';
 import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
-import { createMcpBench, httpConfig, stdioConfig } from '../../harness/mcp-servers/setup.ts';
+import {
+  createMcpBench,
+  httpConfig,
+  REVISIONS,
+  saidIn as said,
+  stdioConfig,
+} from '../../harness/mcp-servers/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const bench = createMcpBench();
 afterEach(bench.close);
 
 const BOTH = { form: true, url: true };
-const REVISIONS: readonly Revision[] = ['new', 'old'];
 const city = (name: string): ServerAnswer => ({ action: 'accept', content: { city: name } });
-
-function said(result: McpCallResult): string {
-  return result.type === 'result' ? textOf(result.content) : JSON.stringify(result);
-}
 
 /** A person who answers by `answer`, or when the test does. */
 function person(answer?: (question: ServerQuestion) => ServerAnswer | Promise<ServerAnswer>) {
@@ -49,10 +48,12 @@ function person(answer?: (question: ServerQuestion) => ServerAnswer | Promise<Se
       return 'done';
     },
   };
-  return { asker, asked, withdrawn, open, pages };
+  /** Waits until so many questions have been put to the person. */
+  const isAsked = (count = 1) => waitUntil(() => asked.length === count, { what: `${count} questions` });
+  return { asker, asked, withdrawn, open, pages, isAsked };
 }
 
-async function overHttp(revision: Revision, modes = BOTH, client: McpTools = bench.client()) {
+async function overHttp(revision: Revision, modes = BOTH, client = bench.client()) {
   const fixture = createAskingFixture();
   const server = await bench.server({ revision, fixture });
   const open = (who = 'ada', asked = modes) =>
@@ -73,23 +74,14 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(server.count('initialize')).toBe(4);
   });
 
-  it.each(['book', 'apart'])('asks during a call, and gets the answer: %s', async (tool) => {
+  it('asks during a call on the stream of the session, too, and gets the answer', async () => {
     const { fixture, ref } = await overHttp('old');
     const { asker, asked } = person(() => city('Bern'));
-    expect(said(await ref.call(tool, {}, { asker }))).toBe(
-      `${tool} {"action":"accept","content":{"city":"Bern"}}`,
-    );
-    expect(asked).toEqual([
-      {
-        mode: 'form',
-        message: 'Which city?',
-        requestedSchema: {
-          type: 'object',
-          properties: { city: { type: 'string', pattern: '^[A-Z]', description: 'For example: Bern' } },
-          required: ['city'],
-        },
-      },
-    ]);
+    const done = 'apart {"action":"accept","content":{"city":"Bern"}}';
+    expect(said(await ref.call('apart', {}, { asker }))).toBe(done);
+    const field = { type: 'string', pattern: '^[A-Z]', description: 'For example: Bern' };
+    const requestedSchema = { type: 'object', properties: { city: field }, required: ['city'] };
+    expect(asked).toEqual([{ mode: 'form', message: 'Which city?', requestedSchema }]);
     expect(fixture.effects).toHaveLength(1);
   });
 
@@ -102,13 +94,6 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(later.length).toBeGreaterThan(2);
     expect(later.every((headers) => headers['mcp-session-id'] !== undefined)).toBe(true);
     expect(later.every((headers) => headers['mcp-protocol-version'] === '2025-11-25')).toBe(true);
-  });
-
-  it('asks twice at once, and gets each answer where it belongs', async () => {
-    const { ref } = await overHttp('old');
-    const { asker } = person(async ({ message }) => city(message.includes('other') ? 'Rome' : 'Bern'));
-    const text = said(await ref.call('both', {}, { asker }));
-    expect(JSON.parse(text.slice('both '.length))).toEqual([city('Bern'), city('Rome')]);
   });
 
   it('carries one call at a time on each connection, and shares none among people', async () => {
@@ -138,60 +123,52 @@ describe('a server of the 2025 revision over HTTP', () => {
 
   it('waits for the person for longer than the call may take', async () => {
     const { ref } = await overHttp('old');
-    const { asker, open } = person();
-    const call = ref.call('book', {}, { asker, timeoutMs: 1_000 });
-    await waitUntil(() => open.length === 1, { what: 'the question' });
-    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    const { asker, open, isAsked } = person();
+    // So long that the question has come by then on a busy machine, too.
+    const call = ref.call('book', {}, { asker, timeoutMs: 4_000 });
+    await isAsked();
+    await new Promise((resolve) => setTimeout(resolve, 4_300));
     open[0]?.(city('Bern'));
     expect(said(await call)).toContain('Bern');
-    expect(await ref.call('hang', {}, { asker, timeoutMs: 200 })).toMatchObject({ type: 'refused' });
   });
 
   it('that returns its result before the answer has its question withdrawn', async () => {
     const { fixture, ref } = await overHttp('old');
-    const { asker, asked, withdrawn, open } = person();
+    const { asker, asked, withdrawn, isAsked } = person();
     const call = ref.call('unawaited', {}, { asker });
-    await waitUntil(() => open.length === 1, { what: 'the question' });
+    await isAsked();
     fixture.giveUp();
     expect(said(await call)).toBe('without an answer');
     expect(withdrawn).toEqual(asked);
   });
 
-  it('is kept patient by progress', async () => {
-    const { ref } = await overHttp('old', BOTH, bench.client({ progressMs: 50 }));
-    const { asker, open } = person();
-    const call = ref.call('patient', { timeoutMs: 400 }, { asker });
-    await waitUntil(() => open.length === 1, { what: 'the question' });
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+  it('is told of progress while the person thinks', async () => {
+    const { server, ref } = await overHttp('old', BOTH, bench.client({ progressMs: 50 }));
+    const { asker, open, isAsked } = person();
+    const call = ref.call('patient', { timeoutMs: 60_000 }, { asker });
+    await isAsked();
+    await waitUntil(() => server.count('notifications/progress') > 2, { what: 'progress' });
     open[0]?.(city('Bern'));
     expect(said(await call)).toContain('Bern');
   });
 
   it('withdraws its question, and stops when the call is stopped [T25-06]', async () => {
     const { fixture, ref, server } = await overHttp('old');
-    const { asker, asked, withdrawn } = person();
+    const { asker, withdrawn, isAsked } = person();
     const call = ref.call('impatient', {}, { asker });
-    await waitUntil(() => asked.length === 1, { what: 'the question' });
+    await isAsked();
     fixture.giveUp();
     await waitUntil(() => withdrawn.length === 1, { what: 'the question to be withdrawn' });
     expect(await call).toMatchObject({ type: 'refused' });
 
     const stopping = new AbortController();
     const second = ref.call('book', {}, { asker, signal: stopping.signal });
-    await waitUntil(() => asked.length === 2, { what: 'the second question' });
+    await isAsked(2);
     stopping.abort(new Error('stopped'));
     await expect(second).rejects.toThrow('stopped');
     await waitUntil(() => server.count('notifications/cancelled') === 1, { what: 'the notice' });
     expect(withdrawn).toHaveLength(2);
     expect(fixture.effects).toEqual([]);
-  });
-
-  it('gets a protocol error for a password, and the person is not asked', async () => {
-    const { fixture, ref } = await overHttp('old');
-    const { asker, asked } = person(() => city('Bern'));
-    expect(await ref.call('secret', {}, { asker })).toMatchObject({ type: 'refused' });
-    expect(fixture.refusals.join()).toMatch(/-32602.*asks for a secret.*use mode url/);
-    expect(asked).toEqual([]);
   });
 
   it('gets a protocol error for a mode that was not declared [MCP25-44]', async () => {
@@ -206,6 +183,7 @@ describe('a server of the 2025 revision over HTTP', () => {
     const { fixture, ref } = await overHttp('old');
     const { asker, asked } = person(() => city('Bern'));
     expect(said(await ref.call('late', {}, { asker }))).toBe('at once');
+    fixture.giveUp();
     await waitUntil(() => fixture.refusals.length === 1, { what: 'the error' });
     expect(fixture.refusals[0]).toMatch(/-32600.*No call is under way/);
     expect(asked).toEqual([]);
@@ -213,25 +191,17 @@ describe('a server of the 2025 revision over HTTP', () => {
 
   it('gets another session after a call that ended without its reply', async () => {
     const { server, ref } = await overHttp('old');
-    const { asker, open } = person();
-    expect(await ref.call('patient', { timeoutMs: 50 }, { asker })).toMatchObject({ type: 'refused' });
+    const { asker, isAsked } = person();
+    const first = ref.call('patient', { timeoutMs: 1_000 }, { asker });
+    await isAsked();
+    expect(await first).toMatchObject({ type: 'refused' });
     const stopping = new AbortController();
     const stopped = ref.call('book', {}, { asker, signal: stopping.signal });
-    await waitUntil(() => open.length === 2, { what: 'the question' });
+    await isAsked(2);
     stopping.abort(new Error('stopped'));
     await expect(stopped).rejects.toThrow('stopped');
     await ref.call('late', {}, { asker });
     expect(server.count('initialize')).toBe(2);
-  });
-
-  it('that never stops asking is stopped', async () => {
-    const { ref } = await overHttp('old');
-    const { asker, asked } = person(() => city('Bern'));
-    expect(await ref.call('flood', {}, { asker })).toMatchObject({
-      type: 'refused',
-      message: expect.stringContaining('too many questions'),
-    });
-    expect(asked).toHaveLength(20);
   });
 
   it('requires pages, and the call is repeated once they are finished; reports of others are ignored [MCP25-23]', async () => {
@@ -283,16 +253,12 @@ describe('a server of the 2026 revision over HTTP', () => {
   });
 });
 
-it.each([
-  ['deep', 'old'],
-  ['wide', 'old'],
-  ['wide', 'new'],
-] as const)(
-  'a %s schema of a server of the %s revision is refused, and breaks nothing',
-  async (tool, revision) => {
+it.each(REVISIONS)(
+  'a wide schema of a server of the %s revision is refused, and breaks nothing',
+  async (revision) => {
     const { ref } = await overHttp(revision);
     const { asker, asked } = person(() => city('Bern'));
-    expect(await ref.call(tool, {}, { asker })).toMatchObject({ type: 'refused' });
+    expect(await ref.call('wide', {}, { asker })).toMatchObject({ type: 'refused' });
     expect(said(await ref.call('capabilities', {}, { asker }))).toContain('elicitation');
     expect(asked).toEqual([]);
   },
@@ -329,7 +295,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     }
     const waiting = person();
     const first = open().call('book', {}, { asker: waiting.asker });
-    await waitUntil(() => waiting.open.length === 1, { what: 'the question' });
+    await waiting.isAsked();
     // The other call is not held up by the person's thoughts.
     expect(said(await open().call('book', {}, { asker }))).toContain('Bern');
     expect(client.connections).toBe(2);

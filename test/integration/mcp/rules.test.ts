@@ -10,6 +10,7 @@ import { createHttpFetch } from '../../../services/api/src/agents/mcp/transports
 import { createLineReader } from '../../../services/api/src/agents/mcp/transports/lines.ts';
 import { hasValidParamHeaders } from '../../../services/api/src/agents/mcp/transports/param-headers.ts';
 import { bearer, httpConfig, stdioConfig } from '../../harness/mcp-servers/setup.ts';
+import { sized } from '../../harness/proof-size.ts';
 
 /** The bytes, cut at these places. */
 function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
@@ -41,7 +42,7 @@ describe('the name of a tool for models', () => {
         fc.pre(server !== otherServer || tool !== otherTool);
         expect(modelToolName(server, tool)).not.toBe(modelToolName(otherServer, otherTool));
       }),
-      { numRuns: 2_000 },
+      { numRuns: sized(2_000, 200) },
     );
     const marked = modelToolName('s', 'a.b');
     expect(modelToolName('s', marked.slice('s__'.length))).not.toBe(marked);

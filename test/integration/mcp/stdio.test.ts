@@ -1,11 +1,7 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
-import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
-import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
-import { createMcpBench, stdioConfig } from '../../harness/mcp-servers/setup.ts';
+import { createMcpBench, REVISIONS, saidIn as said, stdioConfig } from '../../harness/mcp-servers/setup.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -13,12 +9,6 @@ const bench = createMcpBench();
 afterEach(bench.close);
 
 const HOLDER = await bundleEntry('test/harness/mcp-servers/holder.ts');
-const REVISIONS: readonly Revision[] = ['new', 'old'];
-
-function said(result: McpCallResult): string {
-  return result.type === 'result' ? textOf(result.content) : JSON.stringify(result);
-}
-
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -29,9 +19,8 @@ function isAlive(pid: number): boolean {
 }
 
 /** A process that uses a stubborn program and an HTTP server. */
-function startHolder(way: 'stays' | 'closes'): ChildProcessByStdio<null, Readable, null> {
-  return spawn(process.execPath, [HOLDER, way], { stdio: ['ignore', 'pipe', 'inherit'] });
-}
+const startHolder = (way: 'stays' | 'closes') =>
+  spawn(process.execPath, [HOLDER, way], { stdio: ['ignore', 'pipe', 'inherit'] });
 
 describe.each(REVISIONS)('a program of the %s revision', (revision) => {
   it('is listed and called, has only its own environment, and has exited after close', async () => {

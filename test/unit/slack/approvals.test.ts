@@ -14,8 +14,8 @@ import {
 import { argumentsText } from '../../../services/api/src/surfaces/slack/mapping/arguments.ts';
 import { editableArguments, editOf } from '../../../services/api/src/surfaces/slack/mapping/edit.ts';
 import { stepCallsMessage, stepMessage } from '../../../services/api/src/surfaces/slack/mapping/step.ts';
-import { CALL } from '../../harness/engines/approvals.ts';
 import { faultOfMessage, faultOfView } from '../../harness/slack/blocks.ts';
+import { ASKED_AT, approvalRow } from '../../harness/slack/rows.ts';
 
 const PRIVATE = { user: 'U1', isPrivate: true };
 const CHANNEL = { user: 'U1', isPrivate: false };
@@ -51,29 +51,13 @@ function rowOf(
   settled: { readonly arguments?: Arguments; readonly reason?: string } = {},
 ): ApprovalRow {
   const { arguments: edited = { booking: 'B-2' }, reason = 'Not <today>' } = settled;
-  const isEnded = status !== 'pending';
-  return {
-    id: 'ap_00AAAAAAAAAAAAAAAAAAAAAA',
-    status,
-    revision: 1,
-    createdAt: 1_700_000_000_000,
-    expiresAt: 1_700_000_600_000,
-    definition: {
-      ...CALL,
-      tenant: 'acme',
-      userId: 'alice',
-      streamRequestId: 'sr_one',
-      ...more,
-    },
-    ...(isEnded && {
-      settledAt: 1_700_000_100_000,
-      settlement: {
-        surface: 'chat',
-        ...(status === 'denied' && { decision: 'deny' as const, reason }),
-        ...(status === 'edited' && { decision: 'edit' as const, arguments: edited }),
-      },
-    }),
+  const settlement = {
+    surface: 'chat',
+    ...(status === 'denied' && { decision: 'deny' as const, reason }),
+    ...(status === 'edited' && { decision: 'edit' as const, arguments: edited }),
   };
+  const ended = { settledAt: ASKED_AT + 60_000, settlement };
+  return approvalRow(more, { status, ...(status !== 'pending' && ended) });
 }
 
 /** What Slack reports of a modal that was submitted as it was opened, with these inputs changed. */
@@ -228,18 +212,9 @@ describe('an approval in Slack', () => {
   });
 
   it('shows characters that are not drawn by their numbers', () => {
-    for (const unseen of [
-      '\u3164',
-      '\u034f',
-      '\u115f',
-      '\ufe00',
-      '\ufe0f',
-      '\u{e0100}',
-      '\u{e01ef}',
-      '\u2028',
-    ])
-      expect(argumentsText({ to: `a${unseen}b` })).toBe(
-        `to: "a\\u{${unseen.codePointAt(0)?.toString(16)}}b"`,
+    for (const code of [0x3164, 0x34f, 0x115f, 0xfe00, 0xfe0f, 0xe0100, 0xe01ef, 0x2028])
+      expect(argumentsText({ to: `a${String.fromCodePoint(code)}b` })).toBe(
+        `to: "a\\u{${code.toString(16)}}b"`,
       );
   });
 
@@ -258,16 +233,8 @@ describe('an edit in Slack', () => {
     const types = (editModal(typed())?.blocks ?? []).flatMap((block) =>
       'element' in block ? [block.element.type] : [],
     );
-    expect(types).toEqual([
-      'number_input',
-      'radio_buttons',
-      'plain_text_input',
-      'plain_text_input',
-      'radio_buttons',
-      'plain_text_input',
-      'plain_text_input',
-      'number_input',
-    ]);
+    const [number, choice, text] = ['number_input', 'radio_buttons', 'plain_text_input'];
+    expect(types).toEqual([number, choice, text, text, choice, text, text, number]);
   });
 
   it('reads the schema of the tool once for all arguments that the call does not have', () => {

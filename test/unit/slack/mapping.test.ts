@@ -1,4 +1,3 @@
-import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
 import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
@@ -26,38 +25,14 @@ import {
 import { createReply } from '../../../services/api/src/surfaces/slack/mapping/reply.ts';
 import { stepCallsMessage, stepMessage } from '../../../services/api/src/surfaces/slack/mapping/step.ts';
 import { escaped, piecesOf } from '../../../services/api/src/surfaces/slack/mapping/text.ts';
-import { CALL } from '../../harness/engines/approvals.ts';
 import { faultOfMessage, faultOfView } from '../../harness/slack/blocks.ts';
+import { approvalRow, questionRow } from '../../harness/slack/rows.ts';
 import { formSchema } from '../domain/form-arbitraries.ts';
 
 const PLACE = { user: 'U1', isPrivate: false, answerPage: 'https://parley.example/auth/answer/x' };
 
-function rowOf(more: Partial<Row['definition']> = {}, status: Status = 'pending'): Row {
-  return {
-    id: 'el_00AAAAAAAAAAAAAAAAAAAAAA',
-    status,
-    revision: 1,
-    createdAt: 1_700_000_000_000,
-    expiresAt: 1_700_000_600_000,
-    definition: {
-      tenant: 'acme',
-      userId: 'alice',
-      streamRequestId: 'sr_one',
-      conversationId: 'talk',
-      mode: 'form',
-      message: 'Which <!channel> & *why*?',
-      context: { trigger: 'agent' },
-      timeoutSeconds: 600,
-      ...more,
-    },
-  };
-}
-
-function approvalRowOf(more: Partial<ApprovalRow['definition']>): ApprovalRow {
-  const { definition, ...row } = rowOf();
-  const { tenant, userId, streamRequestId } = definition;
-  return { ...row, status: 'pending', definition: { ...CALL, tenant, userId, streamRequestId, ...more } };
-}
+const rowOf = (more: Partial<Row['definition']> = {}, status: Status = 'pending') =>
+  questionRow({ message: 'Which <!channel> & *why*?', ...more }, { status });
 
 /** All texts of a message or a modal, by how Slack reads them. The text beside blocks is mrkdwn. */
 function textsIn(shown: unknown) {
@@ -101,11 +76,8 @@ describe('a question in Slack', () => {
 
   it('is asked in a modal, which holds all of it, where a message does not', () => {
     const requestedSchema = checked({ type: 'object', properties: { yes: { type: 'boolean' } } });
-    const row = rowOf({
-      requestedSchema,
-      message: 'a&"'.repeat(3_000),
-      description: `${'b'.repeat(2_000)}end`,
-    });
+    const texts = { message: 'a&"'.repeat(3_000), description: `${'b'.repeat(2_000)}end` };
+    const row = rowOf({ requestedSchema, ...texts });
     expect(formWayOf(row.definition)).toBe('modal');
     const message = { ...questionMessage(row, PLACE) };
     expect(faultOfMessage(message)).toBeUndefined();
@@ -140,13 +112,8 @@ describe('a question in Slack', () => {
       type: 'object',
       properties: { plain: other, chosen: { type: 'string', enum: [hostile('a'), hostile('b')] } },
     };
-    const call = approvalRowOf({
-      tool,
-      agent: hostile('agent'),
-      inputSchema,
-      arguments: { plain: 'x' },
-      masked: [],
-    });
+    const more = { agent: hostile('agent'), arguments: { plain: 'x' }, masked: [] };
+    const call = approvalRow({ tool, inputSchema, ...more });
     for (const shown of [
       ...rows.flatMap((row) => [questionMessage(row, PLACE), formModal(row), escalationMessage(row, PLACE)]),
       approvalMessage(call, PLACE),
@@ -229,13 +196,10 @@ describe('an answer from Slack', () => {
   });
 
   it('leaves out what has no value, and puts each fault at its field', () => {
-    expect(
-      contentOf(schema, { ...field(0, { value: null }), ...field(4, { selected_option: null }) }),
-    ).toEqual({});
-    const wrong = checkFormAnswer(
-      schema,
-      contentOf(schema, { ...field(0, { value: 'A' }), ...field(1, { value: 'many' }) }),
-    );
+    const empty = { ...field(0, { value: null }), ...field(4, { selected_option: null }) };
+    expect(contentOf(schema, empty)).toEqual({});
+    const faulty = { ...field(0, { value: 'A' }), ...field(1, { value: 'many' }) };
+    const wrong = checkFormAnswer(schema, contentOf(schema, faulty));
     expect(wrong.ok ? {} : errorsOf(Object.keys(schema.properties), wrong.issues)).toEqual({
       field_0: expect.any(String),
       field_1: expect.any(String),
@@ -269,13 +233,8 @@ describe('a reply in Slack', () => {
     reply.take(delta('One **moment**.'));
     expect(JSON.stringify(reply.messages('sr_1'))).toContain('One *moment*.');
     const elicitation = { elicitationId: 'el_1' } as never;
-    reply.take({
-      ...place,
-      type: 'question',
-      change: 'elicitation-request',
-      elicitation,
-      isSuperseded: false,
-    });
+    const asked = { type: 'question', change: 'elicitation-request', isSuperseded: false } as const;
+    reply.take({ ...place, ...asked, elicitation });
     expect(reply.messages('sr_1')).toHaveLength(1);
     reply.take(delta('word '.repeat(1_000), 'c'));
     const messages = reply.messages('sr_1');

@@ -23,6 +23,7 @@ import {
 } from '../../../../services/api/src/surfaces/slack/mapping/question.ts';
 import { createReply, replacedMessage } from '../../../../services/api/src/surfaces/slack/mapping/reply.ts';
 import { stepCallsMessage, stepMessage } from '../../../../services/api/src/surfaces/slack/mapping/step.ts';
+import { ASKED_AT, approvalRow, questionRow } from '../rows.ts';
 import type { Json } from '../state.ts';
 
 /** A message or a modal that Parley sends to Slack, and what it shows. */
@@ -41,7 +42,6 @@ const DIRECT: ShownTo = {
   answerPage: 'https://parley.example.com/auth/answer/one',
 };
 const CHANNEL: ShownTo = { ...DIRECT, isPrivate: false };
-const ASKED_AT = Date.parse('2026-01-15T09:30:00Z');
 
 const ORDER: FormSchema = {
   type: 'object',
@@ -86,80 +86,45 @@ const SIZE: FormSchema = {
   properties: { size: { type: 'string', enum: ['s', 'l'], enumNames: ['Small', 'Large'] } },
 };
 
-/** What the records of both families have alike. */
-const PENDING = {
-  status: 'pending',
-  revision: 1,
-  createdAt: ASKED_AT,
-  expiresAt: ASKED_AT + 600_000,
-} as const;
-const PLACE = { tenant: 'acme', userId: 'ada', streamRequestId: 'sr_one', conversationId: 'talk' };
+const question = (definition: Partial<Row['definition']>, more?: Partial<Row>): Row =>
+  questionRow({ requestedSchema: SIZE, ...definition }, more);
 
-function question(definition: Partial<Row['definition']>, more: Partial<Row> = {}): Row {
-  return {
-    id: 'el_00AAAAAAAAAAAAAAAAAAAAAA',
-    ...PENDING,
-    ...more,
-    definition: {
-      ...PLACE,
-      mode: 'form',
-      message: 'Which size do you want?',
-      context: { trigger: 'agent' },
-      timeoutSeconds: 600,
-      requestedSchema: SIZE,
-      ...definition,
+const TRANSFER: Partial<ApprovalRow['definition']> = {
+  step: 'sr_one 0',
+  agent: 'Office assistant',
+  agentId: 'office',
+  tool: {
+    server: 'bank',
+    name: 'transfer',
+    title: 'Transfer money',
+    hints: { destructive: true, openWorld: true },
+  },
+  arguments: {
+    amount: 120.5,
+    to: 'ACME Ltd',
+    urgent: false,
+    lines: [{ item: 'Lamp', count: 2 }],
+    note: 'Invoice 42\nThank you!',
+    accessCode: '••••••',
+    token: '••••••',
+  },
+  masked: ['/accessCode', '/token'],
+  inputSchema: {
+    type: 'object',
+    properties: {
+      amount: { type: 'number', title: 'Amount', description: 'In euros.' },
+      to: { type: 'string', title: 'Receiver' },
+      urgent: { type: 'boolean', title: 'Today' },
+      lines: { type: 'array', title: 'Lines' },
+      account: { type: 'string', enum: ['main', 'savings'], title: 'From' },
     },
-  };
-}
-
-function approval(
+    required: ['amount', 'to'],
+  },
+};
+const approval = (
   more: Partial<ApprovalRow> = {},
   definition: Partial<ApprovalRow['definition']> = {},
-): ApprovalRow {
-  return {
-    id: 'ap_00AAAAAAAAAAAAAAAAAAAAAA',
-    ...PENDING,
-    ...more,
-    definition: {
-      ...PLACE,
-      toolCallId: 'call_1',
-      step: 'sr_one 0',
-      agent: 'Office assistant',
-      agentId: 'office',
-      tool: {
-        server: 'bank',
-        name: 'transfer',
-        title: 'Transfer money',
-        hints: { destructive: true, openWorld: true },
-      },
-      arguments: {
-        amount: 120.5,
-        to: 'ACME Ltd',
-        urgent: false,
-        lines: [{ item: 'Lamp', count: 2 }],
-        note: 'Invoice 42\nThank you!',
-        accessCode: '••••••',
-        token: '••••••',
-      },
-      masked: ['/accessCode', '/token'],
-      inputSchema: {
-        type: 'object',
-        properties: {
-          amount: { type: 'number', title: 'Amount', description: 'In euros.' },
-          to: { type: 'string', title: 'Receiver' },
-          urgent: { type: 'boolean', title: 'Today' },
-          lines: { type: 'array', title: 'Lines' },
-          account: { type: 'string', enum: ['main', 'savings'], title: 'From' },
-        },
-        required: ['amount', 'to'],
-      },
-      remember: 'conversation',
-      rule: 'always',
-      timeoutSeconds: 600,
-      ...definition,
-    },
-  };
-}
+): ApprovalRow => approvalRow({ ...TRANSFER, ...definition }, more);
 
 /** Two calls of one step. */
 const STEP = [
