@@ -18,9 +18,8 @@ const REASON_LENGTH = 300;
 
 export const REVISIONS = ['2025-11-25', '2026-07-28'] as const;
 export type KitRevision = (typeof REVISIONS)[number];
-export const ROLES = ['server', 'client'] as const;
 /** The side that is tested. */
-export type KitRole = (typeof ROLES)[number];
+export type KitRole = 'server' | 'client';
 
 /** Installs the kit, and a Node for it unless this process runs on one. Rejects with the reason. */
 export function installKit(progress: (text: string) => void): Promise<void> {
@@ -48,17 +47,19 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-/** The scenarios that a revision requires of that side, from the kit itself. */
+/** The scenarios that a revision requires of each side, from the kit itself. */
 export async function requiredScenarios(
   node: string,
-  role: KitRole,
   revision: KitRevision,
-): Promise<string[]> {
+): Promise<Readonly<Record<KitRole, readonly string[]>>> {
   const listed = await runKit(node, ['list', '--requirements', revision]);
-  const [, part = ''] = listed.split(role === 'server' ? 'Server scenarios' : 'Client scenarios');
-  const lines = part.split('\n').slice(1);
-  const end = lines.findIndex((line) => line.trim() === '');
-  return lines.slice(0, end).map((line) => line.replace(/^\s*-\s*/, '').trim());
+  const below = (heading: string) => {
+    const [, part = ''] = listed.split(heading);
+    const lines = part.split('\n').slice(1);
+    const end = lines.findIndex((line) => line.trim() === '');
+    return lines.slice(0, end).map((line) => line.replace(/^\s*-\s*/, '').trim());
+  };
+  return { server: below('Server scenarios'), client: below('Client scenarios') };
 }
 
 /** Runs scenarios of the kit against a server's URL, or against a client's command. */

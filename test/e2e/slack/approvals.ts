@@ -13,9 +13,7 @@ export function approvals(the: () => SlackDeployment): void {
       const { thread, channel } = await person.say('echo Hello', { channel: 'C2' });
       const inChannel = await person.sees(thread, 'parley_call');
       expect(readable(inChannel)).not.toContain('Hello');
-      const refused = await other.press(inChannel, 'parley_call');
-      await waitUntil(() => refused.told(), { what: 'the refusal' });
-      expect(JSON.stringify(refused.told())).toContain('Only the person who was asked');
+      expect(await other.pressAndRead(inChannel, 'parley_call')).toContain('Only the person who was asked');
       const shown = await person.press(inChannel, 'parley_call');
       const card = await waitUntil(() => shown.told(), { what: 'the call' });
       expect(JSON.stringify(card)).toContain('Hello');
@@ -40,9 +38,7 @@ export function approvals(the: () => SlackDeployment): void {
       const reply = readable(await person.sees(thread, /word-39/));
       expect(reply).toContain('Goodbye');
       expect(reply).not.toContain('Hello');
-      const again = await person.press(own, 'parley_approve');
-      await waitUntil(() => again.told(), { what: 'the refusal' });
-      expect(JSON.stringify(again.told())).toContain('This approval is over.');
+      expect(await person.pressAndRead(own, 'parley_approve')).toContain('This approval is over.');
     });
 
     it('shows a denial with its reason, a decision that was made elsewhere, a stop, and asks no more once it is remembered', async () => {
@@ -84,9 +80,9 @@ export function approvals(the: () => SlackDeployment): void {
       const { person: other } = await linked('U19');
       const { thread } = await person.say('pair Hello');
       const together = await person.sees(thread, 'parley_approve_all');
-      const refused = await other.press(together, 'parley_approve_all');
-      await waitUntil(() => refused.told(), { what: 'the refusal' });
-      expect(JSON.stringify(refused.told())).toContain('Only the person who was asked');
+      expect(await other.pressAndRead(together, 'parley_approve_all')).toContain(
+        'Only the person who was asked',
+      );
       expect((await person.press(together, 'parley_approve_all')).status).toBe(200);
       await person.sees(thread, /Hello.*Hello.*word-39/);
       await person.sees(thread, 'No call of this step is open any more.');

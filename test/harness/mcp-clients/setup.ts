@@ -103,7 +103,8 @@ export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOpti
       stateKey: STATE_KEY,
       sessionMs: 600_000,
       callMs: 60_000,
-      roundMs: 2_000,
+      // So long that a busy machine has asked by the end of a round, too.
+      roundMs: 30_000,
       progressMs: 100,
       answerPage: { baseUrl: ANSWER_PAGE_URL, afterMs: UNANSWERED_MS },
       onFault: () => undefined,

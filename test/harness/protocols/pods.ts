@@ -23,7 +23,7 @@ import { waitUntil } from '../wait-until.ts';
 import { type Served, serveSurfaces } from './served.ts';
 
 export const PAGE_URL = 'https://connect.example/page';
-const DISPATCH_MS = 20;
+const DISPATCH_MS = 100;
 
 export interface RunningPod {
   readonly engine: Engine;

@@ -81,7 +81,7 @@ async function turnThatLoses(death: Death) {
       }
       return (await backend.runs.standing(begun.run))?.status !== 'running';
     },
-    { what: `the end of a turn whose pod died at write ${death.at}`, everyMs: 10, timeoutMs: 60_000 },
+    { what: `the end of a turn whose pod died at write ${death.at}`, timeoutMs: 60_000 },
   );
   leave();
   return {

@@ -333,7 +333,9 @@ describe('revision 2026-07-28', () => {
   const WAITS = { resultType: 'input_required', requestState: expect.any(String) };
 
   it('after consent to a url waits, then returns the state alone [MCP26-17 MCP26-19 MRTR-15 T26-04]', async () => {
-    const { resume, finish } = await consented('page: consent');
+    const hasty = await serveOn(site.pods[1], { surfaceOf: mcpSurface({ roundMs: 500 }) });
+    onTestFinished(hasty.stop);
+    const { resume, finish } = await consented('page: consent', hasty.url);
     const { result } = await resume();
     expect(result).toMatchObject(WAITS);
     expect(result?.inputRequests).toBeUndefined();

@@ -96,6 +96,13 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(later.every((headers) => headers['mcp-protocol-version'] === '2025-11-25')).toBe(true);
   });
 
+  it('asks twice at once, and gets each answer where it belongs', async () => {
+    const { ref } = await overHttp('old');
+    const { asker } = person(async ({ message }) => city(message.includes('other') ? 'Rome' : 'Bern'));
+    const text = said(await ref.call('both', {}, { asker }));
+    expect(JSON.parse(text.slice('both '.length))).toEqual([city('Bern'), city('Rome')]);
+  });
+
   it('carries one call at a time on each connection, and shares none among people', async () => {
     const { server, open } = await overHttp('old');
     const ada = person();
@@ -253,12 +260,16 @@ describe('a server of the 2026 revision over HTTP', () => {
   });
 });
 
-it.each(REVISIONS)(
-  'a wide schema of a server of the %s revision is refused, and breaks nothing',
-  async (revision) => {
+it.each([
+  ['deep', 'old'],
+  ['wide', 'old'],
+  ['wide', 'new'],
+] as const)(
+  'a %s schema of a server of the %s revision is refused, and breaks nothing',
+  async (tool, revision) => {
     const { ref } = await overHttp(revision);
     const { asker, asked } = person(() => city('Bern'));
-    expect(await ref.call('wide', {}, { asker })).toMatchObject({ type: 'refused' });
+    expect(await ref.call(tool, {}, { asker })).toMatchObject({ type: 'refused' });
     expect(said(await ref.call('capabilities', {}, { asker }))).toContain('elicitation');
     expect(asked).toEqual([]);
   },

@@ -3,7 +3,6 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { expect, it } from 'vitest';
 import { createSlackApp } from '../../../services/api/src/surfaces/slack/app.ts';
 import type { ListenerDeps } from '../../../services/api/src/surfaces/slack/listeners/deps.ts';
-import { createInstallations } from '../../../services/api/src/surfaces/slack/store/installations.ts';
 import { askKind, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { newTs } from '../../harness/slack/state.ts';
@@ -116,22 +115,4 @@ it('takes nobody of another company for a person of the enterprise', async () =>
   await mention('U7', 'T2', false);
   await mention('U6', 'T1', true);
   expect(slack.ephemerals.map(({ user }) => user)).toEqual(['U7', 'U6']);
-});
-
-it('forgets the links of all workspaces of an enterprise that removes the app', async () => {
-  const { backend, deps } = await slackParts();
-  const installations = createInstallations({
-    records: backend.ownerRecords,
-    vault: { save: async () => undefined, remove: async () => undefined } as never,
-    fresh: async () => ({ status: 'missing' }) as never,
-    refresh: async (tokens) => tokens,
-  });
-  const { event } = await appInEnterprise({ installations, links: deps.links });
-  const users = [USER, { ...USER, teamId: 'T2', userId: 'U2' }];
-  const elsewhere = { enterpriseId: 'E2', teamId: 'T3', userId: 'U1' };
-  const owner = newOwner();
-  for (const user of [...users, elsewhere]) await deps.links.add(user, owner);
-  await event({ type: 'app_uninstalled' });
-  for (const user of users) expect(await deps.links.find(user)).toBeUndefined();
-  expect(await deps.links.find(elsewhere)).toMatchObject(owner);
 });
