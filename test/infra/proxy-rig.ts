@@ -31,8 +31,8 @@ export const programs = ['haproxy', 'nginx'] as const;
 export type ProxyName = (typeof programs)[number];
 
 /** How long a stream or an answer may be silent, instead of 75 s and 10 s. A long poll may be silent for longer. */
-const SILENCE_MS = 600;
-const LONG_POLL_MS = 1200;
+const SILENCE_MS = 3_000;
+const LONG_POLL_MS = 4_500;
 
 /**
  * Starts the shipped configuration in front of three stand-ins, with `edits` planted in it. Only addresses and times
@@ -88,7 +88,6 @@ function readConfiguration(rig: {
     .replace('listen 8080', `listen 127.0.0.1:${rig.port}`)
     .replace('timeout server 75s', `timeout server ${SILENCE_MS}ms`)
     .replace('proxy_read_timeout 10s', `proxy_read_timeout ${SILENCE_MS}ms`)
-    .replace('inter 1s fastinter 500ms', 'inter 200ms fastinter 100ms')
     .replace('/dev/stdout', join(rig.directory, 'access.log'))
     .replaceAll('/tmp/nginx', join(rig.directory, 'nginx'));
   return rig.ports.reduce(

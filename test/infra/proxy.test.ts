@@ -35,7 +35,7 @@ const behaviours: Readonly<Record<string, Behaviour>> = {
     // nginx passes small events on even when it buffers, so infra/check reads the setting.
     defects: [],
     check: async ({ url, pods }) => {
-      const response = await fetch(`${url}/v1/streams/sr_1/events`, { signal: AbortSignal.timeout(3000) });
+      const response = await fetch(`${url}/v1/streams/sr_1/events`, { signal: AbortSignal.timeout(60_000) });
       const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
       expect((await reader?.read())?.value).toBe('data: first\n\n');
       const [stream] = pods.flatMap((pod) => pod.streams);

@@ -1,5 +1,10 @@
+import type { Credential } from '@parley/shared/domain/credential';
+import type { Owner } from '@parley/shared/domain/ids';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { createRefresher } from '@parley/shared/vault/refresh';
+import { createVault } from '@parley/shared/vault/vault';
 import { onTestFinished } from 'vitest';
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
@@ -8,9 +13,14 @@ import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-t
 import { createMcpOffering } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
+import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
+import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
+import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';
+import { newKeys } from '../vault/stores.ts';
 
 type ToolboxDeps = Parameters<typeof createToolbox>[0];
 
@@ -65,4 +75,35 @@ export function startConfiguredPod(options: ConfiguredPod) {
   };
   onTestFinished(close);
   return { backend, engine, loaded, turns, faults, close };
+}
+
+export interface PersonalPod extends Omit<ConfiguredPod, 'credentials'> {
+  /** How people connect their account `account`; with a key that they type, when absent. */
+  readonly connector?: Connector;
+  readonly keys?: ReturnType<typeof newKeys>;
+}
+
+/** A pod whose agents act with the accounts that people have connected at the server `tracker`. */
+export function startPersonalPod({ keys = newKeys(), ...options }: PersonalPod) {
+  const { backend = createMemoryBackend(ROOMY), engine = engineOn(backend) } = options;
+  const connector =
+    options.connector ?? createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
+  const vault = createVault({ store: backend.vault, keys });
+  const credentials = createCredentials({
+    vault,
+    fresh: createRefresher({ vault, leases: backend.vault }),
+    connectorOf: () => connector,
+    completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
+    onFault: () => undefined,
+  });
+  return {
+    ...startConfiguredPod({ ...options, backend, engine, credentials }),
+    vault,
+    /** What the connect page does once it has a credential, up to where the person has accepted. */
+    async give({ tenant, userId }: Owner, id: string, credential: Credential) {
+      const ref = { tenant, userId, toolId: 'tracker', connectorId: 'account', flowId: id };
+      await vault.stage(ref, credential, 60_000);
+      await engine.complete({ caller: { kind: 'service', tenant }, id, surface: 'connect' });
+    },
+  };
 }

@@ -3,6 +3,7 @@
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { type Frame, frameText } from '../../../services/api/src/http/sse.ts';
+import { type BufferedTurn, createBufferedTurn } from '../../../services/api/src/turns/buffered.ts';
 import type { Encoder } from '../../../services/api/src/turns/encoder.ts';
 import { createTurnReader, type FollowTurnOptions } from '../../../services/api/src/turns/follow.ts';
 import type { ReplayFacts } from '../../../services/api/src/turns/replay.ts';
@@ -29,6 +30,14 @@ export function encodeAll(encoder: Encoder<Frame>, items: readonly WatchItem[], 
     if (next !== 'more') break;
   }
   return { frames, bytes: frames.map(frameText).join(''), next };
+}
+
+/** The message that a buffered caller gets. */
+export function collected(items: readonly WatchItem[]): BufferedTurn {
+  const turn = createBufferedTurn();
+  const read = createTurnReader();
+  for (const item of items) if (read(item).some((event) => turn.take(event))) break;
+  return turn;
 }
 
 /** What a reader of a replay of these items knows. */

@@ -8,15 +8,10 @@ import {
   createOpenAiEncoder,
   type OpenAiOptions,
 } from '../../../services/api/src/surfaces/openai/encoder.ts';
-import {
-  type BufferedMessage,
-  createBufferedTurn,
-  type Finished,
-} from '../../../services/api/src/turns/buffered.ts';
+import type { BufferedMessage, Finished } from '../../../services/api/src/turns/buffered.ts';
 import { completionOf } from '../../../services/api/src/turns/completion.ts';
-import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
 import { sized } from '../../harness/proof-size.ts';
-import { encodeAll, replaying } from '../../harness/turns/read.ts';
+import { collected, encodeAll, replaying } from '../../harness/turns/read.ts';
 import {
   asked,
   feed,
@@ -41,13 +36,6 @@ afterAll(() => site.close());
 const RUNS = { numRuns: sized(60, 20) };
 const splits = fc.array(fc.nat(20_000), { maxLength: 6 });
 const request = { model: 'helper', messages: [{ role: 'user' as const, content: 'Hi' }] };
-
-function collected(items: readonly WatchItem[]) {
-  const turn = createBufferedTurn();
-  const read = createTurnReader();
-  for (const item of items) if (read(item).some((event) => turn.take(event))) break;
-  return turn;
-}
 
 function openAiBytes(items: readonly WatchItem[], options: Partial<OpenAiOptions> = {}): string {
   const defaults = {

@@ -1,24 +1,16 @@
 import type { Credential } from '@parley/shared/domain/credential';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
-import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { createRefresher } from '@parley/shared/vault/refresh';
-import { createVault } from '@parley/shared/vault/vault';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Verify } from '../../../infra/demo/stand-ins/issue-tracker/gate.ts';
 import { startIssueTracker } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createMcpOAuthConnector } from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
-import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
-import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
 import { connect, connectorTo, startServer, tokenVerifier } from '../../harness/connect/connectors-setup.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
-import { startConfiguredPod } from '../../harness/turns/configured.ts';
+import { startPersonalPod } from '../../harness/turns/configured.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
-import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 /** What happens while the model thinks about its second call. */
@@ -61,13 +53,10 @@ async function open(options: {
   const { verify, scopes = [], timeoutSeconds = 600 } = options;
   const tracker = await startIssueTracker({ verify, scopes });
   onTestFinished(() => tracker.stop());
-  const world = worldOn(model, {}, createMemoryBackend(ROOMY));
+  const world = worldOn(model);
   const { backend } = world;
   const engine = engineOn(backend);
-  const vault = createVault({ store: backend.vault, keys: newKeys() });
-  const connector =
-    options.connector ?? createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
-  const { turns, faults } = startConfiguredPod({
+  const { turns, faults, vault, give } = startPersonalPod({
     yaml: `models:
   scripted: { provider: openai-compatible, baseUrl: "${model.current.url}", model: scripted }
 agents:
@@ -90,13 +79,7 @@ connectors:
         return engine.ask(request);
       },
     },
-    credentials: createCredentials({
-      vault,
-      fresh: createRefresher({ vault, leases: backend.vault }),
-      connectorOf: () => connector,
-      completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
-      onFault: () => undefined,
-    }),
+    ...(options.connector !== undefined && { connector: options.connector }),
   });
   const { tenant, userId } = world.conversation;
   const owner = { tenant, userId };
@@ -127,11 +110,7 @@ connectors:
       const run = await begin('list');
       return { run, ...(await waitUntil(async () => (await questions())[0], { what: 'the question' })) };
     },
-    /** What the connect page does once it has a credential, up to where the person has accepted. */
-    async give(id: string, credential: Credential) {
-      await vault.stage({ ...ref, flowId: id }, credential, 60_000);
-      await engine.complete({ caller: { kind: 'service', tenant }, id, surface: 'connect' });
-    },
+    give: (id: string, credential: Credential) => give(owner, id, credential),
     state: async () => (await vault.read(ref))?.state,
     /** The turn's last words. */
     async words(run: RunRef): Promise<string> {

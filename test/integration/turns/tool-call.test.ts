@@ -3,24 +3,17 @@ import type { Owner } from '@parley/shared/domain/ids';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { createRefresher } from '@parley/shared/vault/refresh';
-import { createVault } from '@parley/shared/vault/vault';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type IssueTracker,
   startIssueTracker,
 } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
-import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
-import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
-import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
 import { type CallOutcome, createCallResult } from '../../../services/api/src/turns/call-result.ts';
 import { followTurn } from '../../../services/api/src/turns/follow.ts';
-import { engineOn } from '../../harness/engines/engines.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
-import { startConfiguredPod } from '../../harness/turns/configured.ts';
+import { startPersonalPod } from '../../harness/turns/configured.ts';
 import { readEvents } from '../../harness/turns/setup.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -60,22 +53,10 @@ mcpOffer:${offer}
 
 /** The turns of one pod. */
 function podOn(backend: Backend, { offer = OFFER, pod = 'pod' } = {}) {
-  const engine = engineOn(backend);
-  const connector = createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
-  const vault = createVault({ store: backend.vault, keys: KEYS });
-  const credentials = createCredentials({
-    vault,
-    fresh: createRefresher({ vault, leases: backend.vault }),
-    connectorOf: () => connector,
-    completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
-    onFault: (error) => faults.push(error),
-  });
-  const { turns, faults } = startConfiguredPod({ yaml: config(offer), backend, engine, credentials, pod });
+  const configured = startPersonalPod({ yaml: config(offer), backend, keys: KEYS, pod });
+  const { engine, turns } = configured;
   return {
-    engine,
-    vault,
-    turns,
-    faults,
+    ...configured,
     call(owner: Owner, server: string, tool: string, args: Record<string, unknown> = {}, more = {}) {
       return turns.beginCall({
         conversation: { ...owner, conversationId: `conv_${randomUUID()}` },
@@ -111,10 +92,7 @@ async function connect(pod: ReturnType<typeof podOn>, owner: Owner) {
     async () => (await pod.engine.list({ owner, statuses: ['pending'], limit: 5 })).rows[0],
     { what: 'the question' },
   );
-  const ref = { ...owner, toolId: 'tracker', connectorId: 'account', flowId: asked.id };
-  await pod.vault.stage(ref, { kind: 'api_key', value: KEY }, 60_000);
-  const service = { kind: 'service', tenant: owner.tenant } as const;
-  await pod.engine.complete({ caller: service, id: asked.id, surface: 'connect' });
+  await pod.give(owner, asked.id, { kind: 'api_key', value: KEY });
   return asked;
 }
 

@@ -2,9 +2,9 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createBufferedTurn, type Finished } from '../../../services/api/src/turns/buffered.ts';
+import type { Finished } from '../../../services/api/src/turns/buffered.ts';
 import { completionOf } from '../../../services/api/src/turns/completion.ts';
-import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
+import { collected } from '../../harness/turns/read.ts';
 import {
   approval,
   asked,
@@ -21,13 +21,6 @@ import {
   stepEnd,
   stories,
 } from '../../harness/turns/turns.ts';
-
-function collected(items: readonly WatchItem[]) {
-  const turn = createBufferedTurn();
-  const read = createTurnReader();
-  for (const item of items) if (read(item).some((event) => turn.take(event))) break;
-  return turn;
-}
 
 it.each([
   [
