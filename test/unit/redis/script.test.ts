@@ -1,13 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { scriptSource } from '@parley/shared/redis/client/script';
 import { describe, expect, it } from 'vitest';
-
-const FOLDER = new URL('../../../shared/src/redis/', import.meta.url);
-const NAMES = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.lua'))
-  .map((name) => name.slice(0, -'.lua'.length));
-const fileOf = (name: string) => readFileSync(new URL(`${name}.lua`, FOLDER), 'utf8');
-const isPiece = (name: string) => fileOf(name).startsWith('-- Piece: ');
+import { luaFile, PIECES, SCRIPTS } from '../../harness/redis/scripts.ts';
 
 describe('the source of a script', () => {
   it('begins with the pieces that its first line requires, in their order', () => {
@@ -32,16 +25,16 @@ describe('the source of a script', () => {
     );
   });
 
-  it.each(NAMES.filter(isPiece))('%s defines local functions only and requires nothing', (name) => {
-    const statements = fileOf(name)
+  it.each(PIECES)('%s defines local functions only and requires nothing', (name) => {
+    const statements = luaFile(name)
       .split('\n')
       .filter((line) => /^\S/.test(line) && !line.startsWith('--') && line !== 'end');
     expect(statements.every((line) => line.startsWith('local function '))).toBe(true);
-    expect(fileOf(name)).not.toContain('-- requires:');
+    expect(luaFile(name)).not.toContain('-- requires:');
   });
 
-  it.each(NAMES.filter((name) => !isPiece(name)))('%s names its arguments before it uses them', (name) => {
-    const code = fileOf(name)
+  it.each(SCRIPTS)('%s names its arguments before it uses them', (name) => {
+    const code = luaFile(name)
       .split('\n')
       .filter((line) => !line.startsWith('--'));
     const firstCommand = code.findIndex(
