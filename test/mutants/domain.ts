@@ -75,4 +75,20 @@ export const DOMAIN: readonly Mutant[] = [
     replace: 'elseif settledAt and life > retention then',
     killedBy: 'test/integration/redis/audit.test.ts',
   },
+  {
+    defect: 'A worker does not renew its lease on maintenance, so that another one begins beside it.',
+    file: 'shared/src/redis/audit/exclusive.ts',
+    find: 'const renewing = setInterval(() => void keepLease(lease, holder, lost), leaseMs / RENEWALS);',
+    replace: 'const renewing = setInterval(() => void keepLease, leaseMs / RENEWALS);',
+    killedBy: 'test/integration/redis/audit.test.ts',
+    test: 'runs on one worker at a time',
+  },
+  {
+    defect: 'A place of a stream ends although its holder renews it.',
+    file: 'shared/src/redis/limits/hold.lua',
+    find: "redis.call('ZADD', places, now + lease, place)",
+    replace: "redis.call('ZADD', places, 'NX', now + lease, place)",
+    killedBy: 'test/contract/redis.test.ts',
+    test: 'is kept while its lease is renewed',
+  },
 ];

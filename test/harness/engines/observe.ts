@@ -1,5 +1,7 @@
+import type { Row } from '@parley/shared/domain/elicitations/row';
 import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
+import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Feed, FeedEntry } from '@parley/shared/ports/elicitations/feed';
 import { waitUntil } from '../wait-until.ts';
 
@@ -22,6 +24,13 @@ export async function callOutcome<T>(call: Promise<T>): Promise<{ value: T } | {
     if (isParleyError(error)) return { refusal: error };
     throw error;
   }
+}
+
+/** Waits until the deadline of a question has passed by the clock of its store. */
+export async function untilDue(engine: Engine, { id, definition, expiresAt }: Row): Promise<void> {
+  const { tenant } = definition;
+  const isDue = async () => (await engine.read({ kind: 'service', tenant }, id)).now >= expiresAt;
+  await waitUntil(isDue, { what: 'the deadline', everyMs: 5 });
 }
 
 /** A whole feed, read in pages of `limit`; empty when there is none. */

@@ -153,7 +153,7 @@ export function deadLetterContract(contract: Contract): void {
       expect(idsOf(await walk(second, tenant))).not.toContain(early.deliveryId);
     });
 
-    it.each([1, 7, 100, 260])('is read to its end in pages of %i, newest first, each once', async (limit) => {
+    it.each([1, 100])('is read to its end in pages of %i, newest first, each once', async (limit) => {
       const { first, second, tenant } = await lists();
       const letters = Array.from({ length: limit === 1 ? 12 : 260 }, () => letterOf(tenant));
       await Promise.all(letters.map((letter, at) => (at % 2 === 0 ? first : second).add(tenant, letter)));

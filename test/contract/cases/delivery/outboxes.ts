@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
@@ -405,38 +404,6 @@ export function outboxContract(contract: Contract): void {
       expect(await second.outbox.lagMs(['resume-run'])).toBe(0);
       const later = { ...entry, attempt: 2 };
       await backend.outbox.done(later);
-    });
-
-    it('keeps a task whose handler fails, and handles the others', async () => {
-      const { backend } = contract.pods;
-      const [bad, good] = [task(), task()];
-      for (const one of [bad, good]) await backend.outbox.add(one);
-      const marker = randomUUID();
-      const faults: unknown[] = [];
-      const done: OutboxTask[] = [];
-      await dispatched(
-        createDispatch({
-          outbox: backend.outbox,
-          kinds: [
-            {
-              name: 'resume-run',
-              places: 16,
-              async handle(one) {
-                if (one.subject === bad.subject) throw new Error(marker);
-                done.push(one);
-                return 'done';
-              },
-            },
-          ],
-          onFault: (error) => faults.push(error),
-        }),
-      );
-      expect(done).toContainEqual(good);
-      expect(faults).toContainEqual(new Error(marker));
-      // It was put off, not crossed off; that it could not be tried is no try.
-      const left = await waitUntil(() => takenOf(bad, 600_000), { what: 'it to be due again' });
-      expect(left.attempt).toBe(1);
-      await backend.outbox.done(left);
     });
   });
 }

@@ -3,7 +3,8 @@ import type { ArmedDeadline } from '@parley/shared/ports/elicitations/deadlines'
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
-import { type EngineOptions, engineOn, withoutRows } from '../../../harness/engines/engines.ts';
+import { type EngineOptions, engineOn } from '../../../harness/engines/engines.ts';
+import { untilDue } from '../../../harness/engines/observe.ts';
 import { answerQuestion, askQuestion, newOwner, serviceOf } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
@@ -30,13 +31,6 @@ export function armingContract(contract: Contract): void {
       },
       { what: 'a bucket without early deadlines', everyMs: 1 },
     );
-  }
-
-  async function passed(owner: Owner, { id, expiresAt }: { id: string; expiresAt: number }): Promise<void> {
-    await waitUntil(async () => (await contract.first.read(serviceOf(owner), id)).now >= expiresAt, {
-      what: 'the deadline',
-      everyMs: 5,
-    });
   }
 
   describe('the armed deadline of a bucket', () => {
@@ -68,7 +62,7 @@ export function armingContract(contract: Contract): void {
       const early = await engine.expireDue({ bucket, batch: BATCH });
       if ((await engine.read(serviceOf(owner), soon.id)).row.status === 'pending')
         expect(early).toMatchObject({ deadline: soon.expiresAt, elicitationId: soon.id });
-      await passed(owner, soon);
+      await untilDue(contract.first, soon);
       const armed = await engine.expireDue({ bucket, batch: BATCH });
       expect(armed).toMatchObject({ bucket, deadline: next.expiresAt, elicitationId: next.id });
       expect(armed?.delayMs).toBeGreaterThan(0);
@@ -86,7 +80,7 @@ export function armingContract(contract: Contract): void {
       const bucket = bucketOf(owner);
       const { engine, added } = armingEngine();
       const { row } = await askQuestion(engine, owner, { timeoutSeconds: 0.05 });
-      await passed(owner, row);
+      await untilDue(contract.first, row);
       const armed = await engine.expireDue({ bucket, batch: BATCH, overdueMs: 60_000 });
       expect(armed).toMatchObject({ deadline: row.expiresAt, elicitationId: row.id });
       expect(armed?.delayMs).toBeLessThanOrEqual(0);
@@ -104,7 +98,7 @@ export function armingContract(contract: Contract): void {
       const owner = await quietOwner();
       const { engine, added } = armingEngine();
       const { row } = await askQuestion(engine, owner, { timeoutSeconds: 0.05 });
-      await passed(owner, row);
+      await untilDue(contract.first, row);
       const { row: next } = await askQuestion(engine, owner, { timeoutSeconds: 60 });
       expect(added.at(-1)).toMatchObject({ deadline: next.expiresAt, elicitationId: next.id });
     });
@@ -128,21 +122,6 @@ export function armingContract(contract: Contract): void {
           elicitationId: row.id,
         });
       }
-    });
-
-    it('is not hidden by earlier rows that cannot be read', async () => {
-      const owner = await quietOwner();
-      const { elicitations } = contract.pods.backend;
-      const { row: broken } = await askQuestion(contract.first, owner, { timeoutSeconds: 0.001 });
-      const { row: next } = await askQuestion(contract.first, owner, { timeoutSeconds: 60 });
-      await passed(owner, { id: next.id, expiresAt: broken.expiresAt });
-      const { engine } = armingEngine({
-        elicitations: withoutRows(elicitations, new Set([broken.id])),
-      });
-      expect(await engine.expireDue({ bucket: bucketOf(owner), batch: BATCH })).toMatchObject({
-        deadline: next.expiresAt,
-      });
-      await contract.first.expire(broken.id);
     });
   });
 }

@@ -8,7 +8,7 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn, withoutRows } from '../../../harness/engines/engines.ts';
-import { callOutcome, expectRefusal, readEntries } from '../../../harness/engines/observe.ts';
+import { callOutcome, expectRefusal, readEntries, untilDue } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -70,10 +70,7 @@ export function leavingContract(contract: Contract): void {
       const overdue = await Promise.all(
         Array.from({ length: OVERDUE }, () => askQuestion(first, stream, { timeoutSeconds: 0.001 })),
       );
-      const last = Math.max(...overdue.map(({ row }) => row.expiresAt));
-      await waitUntil(async () => (await first.read(serviceOf(stream), open.id)).now >= last, {
-        what: 'the deadlines',
-      });
+      await Promise.all(overdue.map(({ row }) => untilDue(first, row)));
       const results = await Promise.all([first.sweep(), second.sweep()]);
       expect(results[0].expired + results[1].expired).toBeGreaterThanOrEqual(OVERDUE);
       const { rows } = await second.list({ owner: stream, limit: 500 });
@@ -107,9 +104,7 @@ export function leavingContract(contract: Contract): void {
       const stream = newStream();
       const { elicitations } = pods.backend;
       const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.001 });
-      await waitUntil(async () => (await first.read(serviceOf(stream), row.id)).now >= row.expiresAt, {
-        what: 'the deadline',
-      });
+      await untilDue(first, row);
       const away = new ParleyError('unavailable', 'away');
       // A server that hangs: its buckets reply only once every bucket was asked.
       const asked = new Set<number>();
@@ -140,12 +135,7 @@ export function leavingContract(contract: Contract): void {
       );
       const broken = new Set(overdue.map(({ row }) => row.id));
       const last = await askQuestion(first, stream, { timeoutSeconds: 0.05 });
-      await waitUntil(
-        async () => (await first.read(serviceOf(stream), last.row.id)).now >= last.row.expiresAt,
-        {
-          what: 'the deadlines',
-        },
-      );
+      await untilDue(first, last.row);
       const passedOver = new Set<string>();
       const engine = engineOn(pods.backend, {
         elicitations: withoutRows(elicitations, broken),
@@ -161,10 +151,7 @@ export function leavingContract(contract: Contract): void {
       const { first, pods } = contract;
       const stream = newStream();
       const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.05 });
-      await waitUntil(async () => (await first.read(serviceOf(stream), row.id)).now >= row.expiresAt, {
-        what: 'the deadline',
-        everyMs: 5,
-      });
+      await untilDue(first, row);
       const { elicitations } = pods.backend;
       // The row as a pod has read it that was suspended between its decision and its commit.
       const suspended = engineOn(pods.backend, {
@@ -225,19 +212,6 @@ export function leavingContract(contract: Contract): void {
       expect(await readEntries(pods.backend.feed, staying)).toHaveLength(1);
       expect((await second.read(serviceOf(staying), open.id)).row).toEqual(open);
       expect((await answerQuestion(second, staying, open.id, 'cancel')).row.status).toBe('cancelled');
-    });
-
-    it('a feed stays complete as long as one of its questions may be open', async () => {
-      const pods = await contract.openWith(RETENTION);
-      const engine = engineOn(pods.backend);
-      const stream = newStream();
-      await askQuestion(engine, stream);
-      const { row } = await askQuestion(engine, stream);
-      await answerQuestion(engine, stream, row.id, 'decline');
-      await waitUntil(async () => 'refusal' in (await callOutcome(engine.read(serviceOf(stream), row.id))), {
-        what: 'the row to leave',
-      });
-      expect(await readEntries(pods.second.feed, stream)).toHaveLength(3);
     });
 
     it('a feed stays for the retention after the deadline of a later question', async () => {

@@ -4,7 +4,7 @@ import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
-import { engineOn, withoutRows } from '../../../harness/engines/engines.ts';
+import { engineOn } from '../../../harness/engines/engines.ts';
 import { FAMILY_DRIVERS } from '../../../harness/engines/families.ts';
 import { readEntries } from '../../../harness/engines/observe.ts';
 import { answerQuestion, askQuestion, newStream, serviceOf } from '../../../harness/engines/questions.ts';
@@ -121,24 +121,6 @@ export function expiringTogetherContract(contract: Contract): void {
       expect(handled.toSorted()).toEqual(ids.toSorted());
       const questions = due.filter(({ family }) => family.name === 'elicitation').map(({ id }) => id);
       expect(observed.toSorted()).toEqual(questions.toSorted());
-    });
-
-    it('do not prevent each other from ending when a row cannot be read', async () => {
-      const { first, pods } = contract;
-      const due = await openDue(4);
-      const broken = new Set(due.slice(0, 1).map(({ id }) => id));
-      const failed: string[] = [];
-      const engine = engineOn(pods.backend, {
-        elicitations: withoutRows(pods.backend.elicitations, broken),
-        observer: { ...silentObserver, sweepFailed: (id) => void failed.push(id) },
-      });
-      expect(await engine.expireFired(due.map(({ id }) => id))).toEqual(new Map());
-      expect(failed).toEqual([...broken]);
-      for (const { family, stream, id } of due) {
-        const expected = broken.has(id) ? 'pending' : 'expired';
-        expect((await family.read(first, stream, id)).row.status).toBe(expected);
-      }
-      await first.expireFired([...broken]);
     });
   });
 }

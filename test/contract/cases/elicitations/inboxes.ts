@@ -31,26 +31,6 @@ export function inboxContract(contract: Contract): void {
   }
 
   describe('an inbox', () => {
-    it('begins with the open questions, newest first', async () => {
-      const { first, second } = contract;
-      const owner = newOwner();
-      const kind = 'url, server completion';
-      const { row: one } = await askQuestion(first, owner);
-      const { row: ended } = await askQuestion(second, owner);
-      await answerQuestion(first, owner, ended.id, 'decline');
-      const { row: two } = await askQuestion(second, owner, QUESTIONS[kind]);
-      await send(first, owner, two.id, kind, 'accept');
-      const { rows } = await second.list({ owner, statuses: ['pending', 'opened'], limit: 10 });
-      for (const engine of [first, second]) {
-        const [snapshot] = await follow(engine, owner).first(1);
-        if (snapshot?.type !== 'snapshot') throw new Error('It did not begin with a snapshot.');
-        expect(snapshot.elicitations.map(({ elicitationId, status }) => ({ elicitationId, status }))).toEqual(
-          rows.map(({ id, status }) => ({ elicitationId: id, status })),
-        );
-        expect(rows.map(({ id }) => id).sort()).toEqual([one.id, two.id].sort());
-      }
-    });
-
     it('delivers every change of its own user, made on any pod, and no other user’s', async () => {
       const { first, second } = contract;
       const owner = newOwner();

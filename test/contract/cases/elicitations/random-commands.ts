@@ -4,7 +4,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
-import { callOutcome, readEntries } from '../../../harness/engines/observe.ts';
+import { callOutcome, readEntries, untilDue } from '../../../harness/engines/observe.ts';
 import { askKind, newStream, send, serviceOf } from '../../../harness/engines/questions.ts';
 import { sized } from '../../../harness/proof-size.ts';
 import {
@@ -15,7 +15,6 @@ import {
   KINDS,
   type Kind,
 } from '../../../harness/tables/elicitation-transitions.ts';
-import { waitUntil } from '../../../harness/wait-until.ts';
 
 const SLOTS = 4;
 const RUNS = sized(400, 40);
@@ -110,8 +109,7 @@ async function play(
 async function ask(engine: Engine, stream: StreamRef, { kind, overdue }: Op & { op: 'ask' }): Promise<Model> {
   const timeoutSeconds = overdue ? 0.001 : 600;
   const { row } = await askKind(engine, stream, kind, { timeoutSeconds });
-  const due = async () => (await engine.read(serviceOf(stream), row.id)).now >= row.expiresAt;
-  if (overdue) await waitUntil(due, { what: 'the deadline', everyMs: 1 });
+  if (overdue) await untilDue(engine, row);
   return { id: row.id, kind, from: overdue ? 'overdue' : 'pending', revision: 1, recorded: 'accept' };
 }
 

@@ -146,21 +146,6 @@ export function waitContract(contract: Contract): void {
       expect(new Set(ends.map((end) => end.row.settledAt)).size).toBe(1);
     });
 
-    it('gets the same result as every other waiter', async () => {
-      const { first, second } = contract;
-      const stream = newStream();
-      const { row } = await askQuestion(first, stream);
-      const caller = serviceOf(stream);
-      const waiting = Array.from({ length: 60 }, (_, at) =>
-        (at % 2 === 0 ? first : second).wait({ caller, id: row.id }),
-      );
-      const { row: other } = await askQuestion(second, stream);
-      const stillWaiting = first.wait({ caller, id: other.id, timeoutMs: 300 });
-      const given = await answerQuestion(second, stream, row.id, 'accept', { colour: 'blue' });
-      for (const { row: woken } of await Promise.all(waiting)) expect(woken).toEqual(given.row);
-      expect((await stillWaiting).row).toEqual(other);
-    });
-
     it('shares one subscription with all waiters of its stream request, and learns of its own question', async () => {
       const { pods, second } = contract;
       const { wakes } = pods.backend;

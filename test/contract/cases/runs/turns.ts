@@ -205,17 +205,6 @@ export function turnContract(contract: Contract): void {
       });
     });
 
-    it('asked for under a key waits for another turn of its conversation, and is known before that', async () => {
-      const { backend, second } = contract.pods;
-      const first = asking('a', turnOf(newOwner()));
-      const next = asking('b', { ...first, streamRequestId: mintStreamRequestId() });
-      await backend.runs.begin(first);
-      expect(await second.runs.begin(next)).toMatchObject({ type: 'running' });
-      await backend.runs.write(first, textWrite(2, 2, { end: { status: 'finished', messages: [HELLO] } }));
-      expect(await second.runs.begin(next)).toMatchObject({ type: 'begun' });
-      expect(await backend.runs.begin(asking('a', first))).toMatchObject({ type: 'known' });
-    });
-
     it('of twenty repeats of a request at once, one begins it', async () => {
       const { backend, second } = contract.pods;
       const turn = turnOf(newOwner());
@@ -378,31 +367,6 @@ export function turnContract(contract: Contract): void {
       expect((await second.runs.read(turn)).run?.calls).toHaveLength(notes.length);
     });
 
-    it('is written by one owner: after a take-over the old one is fenced', async () => {
-      const { backend, second } = contract.pods;
-      const turn = await begun(backend);
-      await backend.runs.write(turn, textWrite(2, 3));
-      const terms = await Promise.all([
-        backend.runs.takeOver(turn, 1, 'pod-b'),
-        second.runs.takeOver(turn, 1, 'pod-c'),
-      ]);
-      expect(terms.filter((term) => term === 2)).toHaveLength(1);
-      expect(terms.filter((term) => term === undefined)).toHaveLength(1);
-      const note = {
-        type: 'pause',
-        pause: { elicitationId: 'el_1', trigger: 'agent', pausedAt: 1 },
-      } as const;
-      const end = { status: 'finished', messages: [HELLO] } as const;
-      expect(await backend.runs.write(turn, textWrite(4, 4, { notes: [note], end }))).toBe('fenced');
-      expect((await second.runs.read(turn)).run).toMatchObject({
-        status: 'running',
-        pauses: [],
-        writerSeq: 3,
-      });
-      expect(await second.runs.write(turn, textWrite(4, 4, { term: 2 }))).toBe('written');
-      expect(await textsOf(backend, turn)).toEqual(['turn-started', '2', '3', '4']);
-    });
-
     it('appends its events once and in order, however often a write is repeated', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
@@ -471,32 +435,6 @@ export function turnContract(contract: Contract): void {
       const large = 'x'.repeat(2_000);
       expect(await textsAfter(large)).toEqual([large, 'Yes.']);
       expect(await textsAfter(four ?? '')).toEqual(['Yes.', four, 'Yes.']);
-    });
-
-    it('that has reached its size limit is refused further events, and can still end', async () => {
-      const { backend } = await contract.openWith({ turnBytesMax: 2_000 });
-      const turn = await begun(backend);
-      const much = { type: 'text-delta', block: 'b', text: 'x'.repeat(1_500) } as const;
-      expect(await backend.runs.write(turn, { term: 1, firstSeq: 2, events: [much] })).toBe('written');
-      const note = {
-        type: 'pause',
-        pause: { elicitationId: 'el_1', trigger: 'agent', pausedAt: 1 },
-      } as const;
-      expect(await backend.runs.write(turn, { term: 1, firstSeq: 3, events: [much], notes: [note] })).toBe(
-        'full',
-      );
-      expect((await backend.runs.read(turn)).run).toMatchObject({ writerSeq: 2, pauses: [] });
-      const end = { status: 'failed', messages: [] } as const;
-      const failed = { type: 'turn-failed', code: 'too_large', message: 'Too much was told.' } as const;
-      expect(
-        await backend.runs.write(turn, {
-          term: 1,
-          firstSeq: 3,
-          events: [failed],
-          end: { ...end, messages: [] },
-        }),
-      ).toBe('written');
-      expect(await textsOf(backend, turn)).toEqual(['turn-started', 'x'.repeat(1_500), 'turn-failed']);
     });
 
     it('keeps all its events while it runs, however many questions its feed has', async () => {

@@ -112,15 +112,6 @@ export function storingContract(pods: () => VaultPods): void {
       expect(await one.save(ref, API_KEY, version)).toBeGreaterThan(version);
       expect((await other.read(ref))?.state).toBe('usable');
     });
-
-    it('is returned when it is removed, and is then gone', async () => {
-      const [one, other] = vaults();
-      const ref = newRef();
-      expect(await one.remove(ref)).toBeUndefined();
-      await one.save(ref, API_KEY);
-      expect((await other.remove(ref))?.reveal()).toEqual(API_KEY);
-      expect(await one.read(ref)).toBeUndefined();
-    });
   });
 
   describe('a sealed record', () => {
