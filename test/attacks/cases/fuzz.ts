@@ -134,7 +134,7 @@ export function fuzzAttacks(world: () => World): void {
             }),
           );
         }),
-        { seed, numRuns: sized(200, 40) },
+        { seed, numRuns: sized(200, 20) },
       );
       const after = await world().read(person, id);
       expect(['pending', 'accepted', 'declined', 'cancelled', 'withdrawn']).toContain(after.status);

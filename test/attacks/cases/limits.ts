@@ -173,10 +173,10 @@ export function limitAttacks(world: () => World): void {
           await Promise.all([0, 1, 2, 3, 4].map((more) => refusedOn(pod.port, from + more)));
         }
       };
-      await refuse(sized(45, 10));
+      await refuse(sized(45, 5));
       const before = await liveBytes(pod);
-      // What is sent is five times what may stay, at least.
-      await refuse(sized(90, 20));
+      // The bodies alone are more than twice what may stay.
+      await refuse(sized(90, 10));
       expect((await liveBytes(pod)) - before).toBeLessThan(5e6);
     });
   });

@@ -11,8 +11,8 @@ import { startWorld, type World } from './world.ts';
 
 vi.setConfig({ testTimeout: 240_000 * SIZE.patience });
 
-const CONVERSATIONS = SIZE.full ? 200 : 12;
-const WARM_UPS = 6;
+const CONVERSATIONS = SIZE.full ? 200 : 9;
+const WARM_UPS = 3;
 
 function converseAll(count: number): Promise<unknown> {
   return Promise.all(Array.from({ length: count }, (_, index) => converse(world, index)));
