@@ -43,6 +43,15 @@ export function answeringContract(contract: Contract): void {
       });
     });
 
+    it.each(['', '{"a":1}', '[]', 'null'])('keeps the text %j unchanged', async (note) => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const { row } = await askQuestion(first, owner);
+      await answerQuestion(first, owner, row.id, 'accept', { colour: 'red', note });
+      const { settlement } = (await second.read(serviceOf(owner), row.id)).row;
+      expect(settlement?.content).toEqual({ colour: 'red', note });
+    });
+
     it('is accepted from the owner only; for other users the question does not exist', async () => {
       const { first } = contract;
       const owner = newOwner();

@@ -367,6 +367,17 @@ export function turnContract(contract: Contract): void {
       expect((await second.runs.read(turn)).run?.calls).toHaveLength(notes.length);
     });
 
+    it('is taken over by one of two pods that claim it at once', async () => {
+      const { backend, second } = contract.pods;
+      const turn = await begun(backend);
+      const terms = await Promise.all([
+        backend.runs.takeOver(turn, 1, 'pod-b'),
+        second.runs.takeOver(turn, 1, 'pod-c'),
+      ]);
+      expect(terms.filter((term) => term === 2)).toHaveLength(1);
+      expect(terms.filter((term) => term === undefined)).toHaveLength(1);
+    });
+
     it('appends its events once and in order, however often a write is repeated', async () => {
       const { backend, second } = contract.pods;
       const turn = await begun(backend);
