@@ -61,7 +61,7 @@ export type ForEachTest = (give: (opened: ScriptedPage) => void) => void;
 /** Serves the page to all tests of the current suite. */
 export function servePage(parts: () => PageParts): ForEachTest {
   let pages: ScriptedPages;
-  /** Of the test before, empty again: a new one takes half of the processor time of a test. */
+  /** Of the test before, empty again: a new one costs the start of a process. */
   let idle: Page | undefined;
   beforeAll(async () => {
     pages = await openScriptedPages(parts());

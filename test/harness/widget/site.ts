@@ -29,7 +29,7 @@ export interface Site {
   /** Names of the pods that answered the pages so far. */
   readonly answeredBy: ReadonlySet<string>;
   /**
-   * A person without questions so far, with windows of a browser: those of another person before, which saves half of the
+   * A person without questions so far, with windows of a browser: those of another person before, which saves
    * processor time, or new ones, with these options. Who changes the clock or the scripts of a window needs new ones.
    */
   person(browser: Browser, options?: BrowserContextOptions): Promise<Person>;
