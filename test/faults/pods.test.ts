@@ -40,7 +40,8 @@ it('F18 the asking pod is killed while it waits: the question stays open, and th
   const cutOff = [asking.wait(asked), asking.wait(left)];
   await untilSubscribed(site.redis.url, [asked, left]);
   asking.kill('SIGKILL');
-  expect((await Promise.all(cutOff)).map(({ status }) => status)).toEqual([0, 0]);
+  const [cut] = await Promise.all(cutOff);
+  expect(cut?.status).toBe(0);
   const again = other.wait(asked);
   expect(await other.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });
   expect(await other.answer(asked, choose('left'))).toMatchObject({ status: 200 });

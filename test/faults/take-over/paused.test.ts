@@ -9,7 +9,9 @@ import { openRunSite, type RunPod, type RunSite } from '../../harness/run-points
 import { untilReady } from '../../harness/site/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
+
+const IN_CALL = 'paused-in-a-call';
 
 let site: RunSite;
 interface Paused {
@@ -28,6 +30,9 @@ beforeAll(async () => {
       onCommand(name, podName, { type }) {
         if (name.startsWith(LONG) && type === 'publish') pause(name, podName);
         return 'pass';
+      },
+      async onCall({ name, tool }) {
+        if (name === IN_CALL && tool === 'book') pause(name);
       },
       // Nothing follows the text for the pod that is to be paused: text is all that it can have queued.
       onSaying: ({ name, step }) =>
@@ -86,6 +91,15 @@ it('a pod that was paused beyond its lease while text of its turn was queued wor
   expect(read).toEqual(pods.map(() => whole));
 });
 
+it('a pod that was paused beyond its lease while a call was under way changes nothing with its late result, and the outcome is unknown', async () => {
+  const talk = await newTalk(site, IN_CALL);
+  const talking = converse(site, talk);
+  const { pod } = await untilOwnedByAnother(talk);
+  pod.thaw();
+  await talking;
+  expect((await expectFenced(talk)).unknownOutcomes).toBe(1);
+});
+
 it('a pod that was paused beyond its lease while it waited for an answer writes nothing more, and the new owner finishes the turn', async () => {
   const talk = await newTalk(site, 'paused-while-it-waits');
   await converse(site, talk, {
@@ -109,8 +123,8 @@ function termsOf(name: string) {
   return eventsOf({ name }).flatMap((event) => (event.type === 'term' ? [event] : []));
 }
 
-/** Expects that the late write of the paused pod was refused, and that another owner ended the run. */
-async function expectFenced(talk: Talk): Promise<void> {
+/** Expects that the late write of the paused pod was refused, and another owner ended the run. Returns what was judged. */
+async function expectFenced(talk: Talk) {
   const lateWrite = () => {
     const own = eventsOf(talk);
     const { term = 0 } = paused.get(talk.name) ?? {};
@@ -123,4 +137,5 @@ async function expectFenced(talk: Talk): Promise<void> {
   expect(counts.conversations).toBe(1);
   expect(counts.takeOvers).toBeGreaterThan(0);
   expect(counts.refusedWrites).toBeGreaterThan(0);
+  return counts;
 }

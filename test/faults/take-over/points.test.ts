@@ -10,7 +10,7 @@ import { LABELS } from '../../harness/run-points/labels.ts';
 import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
 import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 
-vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 600_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 600_000, hookTimeout: 300_000 });
 
 const ROUNDS = isFullSize ? 3 : 1;
 // Further conversations that run beside each one with a label, and may be killed at any point.

@@ -11,7 +11,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 // What the engine does about each of these faults at each step is shown in process. Here one turn streams and another waits
 // for its person while real connections break.
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
 
 let site: RunSite;
 /** Called once text of a conversation goes out. */

@@ -9,7 +9,7 @@ import { PAYS } from '../../harness/run-points/script.ts';
 import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 240_000, hookTimeout: 120_000 });
+vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 240_000, hookTimeout: 300_000 });
 
 const CONVERSATIONS = isFullSize ? 500 : 18;
 // Conversations beside these whose call must be approved: 500 and 50 over the three kinds of endings.
