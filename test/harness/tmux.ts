@@ -62,7 +62,8 @@ export async function openTerminal(
         if (!pattern.test(text)) throw new Error(text.trimEnd());
         return text;
       },
-      { what: `a screen like ${pattern}` },
+      // Each look starts a program.
+      { what: `a screen like ${pattern}`, everyMs: 100 },
     );
   return {
     press: async (...keys) => void (await tmux('send-keys', ...keys)),

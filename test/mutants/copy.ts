@@ -1,9 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** The scope of the project's own packages, which are links into the tree. */
 const OWN_SCOPE = '@parley';
+const WORKSPACES = [
+  'shared',
+  'services/api',
+  'services/worker',
+  'clients/core',
+  'clients/sdk',
+  'clients/widget',
+  'clients/cli',
+];
 
 /**
  * Copies the working tree of `root` to `folder`, without what git ignores. Dependencies are links to those of `root`;
@@ -26,6 +35,9 @@ export function copyTree(root: string, folder: string): void {
     }
   }
   linkDependencies(join(root, 'node_modules'), join(folder, 'node_modules'));
+  // A workspace that needs another version than the others has dependencies of its own.
+  for (const own of WORKSPACES.map((path) => join(path, 'node_modules')))
+    if (existsSync(join(root, own))) symlinkSync(join(root, own), join(folder, own));
 }
 
 function linkDependencies(from: string, to: string): void {
