@@ -1,36 +1,32 @@
 import type { Json } from '../state.ts';
 import { htmlOf } from './mrkdwn.ts';
 
+const DRAWN: Readonly<Record<string, (element: Json) => string>> = {
+  plain_text_input: ({ multiline, initial_value }) =>
+    multiline === true
+      ? `<div class="field tall">${htmlOf(presetOf(initial_value))}</div>`
+      : fieldHtml(presetOf(initial_value), 'Write something'),
+  email_text_input: ({ initial_value }) => fieldHtml(presetOf(initial_value), 'Enter an email address'),
+  url_text_input: ({ initial_value }) => fieldHtml(presetOf(initial_value), 'Enter a URL'),
+  number_input: ({ initial_value }) => fieldHtml(presetOf(initial_value), 'Enter a number'),
+  datepicker: ({ initial_date }) => fieldHtml(presetOf(initial_date), 'Select a date', '▦'),
+  datetimepicker: ({ initial_date_time }) => datetimeHtml(initial_date_time),
+  radio_buttons: (element) => optionsHtml(element, 'radio', [element.initial_option]),
+  checkboxes: (element) => optionsHtml(element, 'checkbox', listOf(element.initial_options)),
+  static_select: ({ initial_option }) => fieldHtml(labelOf(initial_option), 'Select an option', '▾'),
+  multi_static_select: ({ initial_options }) =>
+    fieldHtml(listOf(initial_options).map(labelOf).join(', '), 'Select options', '▾'),
+};
+
 /** The element of an input block as HTML. */
 export function inputHtml(element: Json): string {
-  const { type, multiline, initial_value: initial } = element;
-  const preset = typeof initial === 'string' ? initial : '';
-  switch (type) {
-    case 'plain_text_input':
-      return multiline === true
-        ? `<div class="field tall">${htmlOf(preset)}</div>`
-        : fieldHtml(preset, 'Write something');
-    case 'email_text_input':
-      return fieldHtml(preset, 'Enter an email address');
-    case 'url_text_input':
-      return fieldHtml(preset, 'Enter a URL');
-    case 'number_input':
-      return fieldHtml(preset, 'Enter a number');
-    case 'datepicker':
-      return fieldHtml(String(element.initial_date ?? ''), 'Select a date', '▦');
-    case 'datetimepicker':
-      return datetimeHtml(element.initial_date_time);
-    case 'radio_buttons':
-      return optionsHtml(element, 'radio', [element.initial_option]);
-    case 'checkboxes':
-      return optionsHtml(element, 'checkbox', listOf(element.initial_options));
-    case 'static_select':
-      return fieldHtml(labelOf(element.initial_option), 'Select an option', '▾');
-    case 'multi_static_select':
-      return fieldHtml(listOf(element.initial_options).map(labelOf).join(', '), 'Select options', '▾');
-    default:
-      throw new Error(`This renderer does not know the input ${String(type)}.`);
-  }
+  const draw = DRAWN[String(element.type)];
+  if (draw === undefined) throw new Error(`This renderer does not know the input ${String(element.type)}.`);
+  return draw(element);
+}
+
+function presetOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function fieldHtml(value: string, placeholder: string, mark = ''): string {
