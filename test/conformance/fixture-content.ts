@@ -10,25 +10,21 @@ export const CONTENT_CAPABILITIES = { prompts: {}, resources: {}, completions: {
 type Content = GetPromptResult['messages'][number]['content'];
 
 interface FixturePrompt {
-  readonly description: string;
   readonly arguments?: readonly string[];
   readonly messages: (args: Readonly<Record<string, string>>) => readonly Content[];
 }
 
 const PROMPTS: Readonly<Record<string, FixturePrompt>> = {
   test_simple_prompt: {
-    description: 'Says one thing.',
     messages: () => [{ type: 'text', text: 'This is a simple prompt for testing.' }],
   },
   test_prompt_with_arguments: {
-    description: 'Repeats its arguments.',
     arguments: ['arg1', 'arg2'],
     messages: ({ arg1, arg2 }) => [
       { type: 'text', text: `Prompt with arguments: arg1='${arg1}', arg2='${arg2}'` },
     ],
   },
   test_prompt_with_embedded_resource: {
-    description: 'Has a resource.',
     arguments: ['resourceUri'],
     messages: ({ resourceUri = '' }) => [
       {
@@ -43,7 +39,6 @@ const PROMPTS: Readonly<Record<string, FixturePrompt>> = {
     ],
   },
   test_prompt_with_image: {
-    description: 'Has an image.',
     messages: () => [
       { type: 'image', data: PIXEL, mimeType: 'image/png' },
       { type: 'text', text: 'Please analyze the image above.' },
@@ -74,9 +69,9 @@ function contentsOf(uri: string) {
 
 export function registerFixtureContent(server: Server): void {
   server.setRequestHandler('prompts/list', () => ({
-    prompts: Object.entries(PROMPTS).map(([name, { description, arguments: names = [] }]) => ({
+    prompts: Object.entries(PROMPTS).map(([name, { arguments: names = [] }]) => ({
       name,
-      description,
+      description: `The prompt ${name}.`,
       arguments: names.map((one) => ({ name: one, required: true })),
     })),
   }));

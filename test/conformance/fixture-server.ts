@@ -23,7 +23,6 @@ type Schema = Readonly<Record<string, unknown>> & { readonly type: 'object' };
 type Answer = CallToolResult | InputRequiredResult;
 
 interface FixtureTool {
-  readonly description: string;
   readonly inputSchema?: Schema;
   readonly call: (args: Record<string, unknown>, context: ServerContext) => Promise<Answer> | Answer;
 }
@@ -33,6 +32,10 @@ const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
 const state = createRequestStateCodec<Record<string, unknown>>({ key: randomBytes(32) });
 
 const says = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
+const resource = (uri: string, mimeType: string, text: string) => ({
+  type: 'resource' as const,
+  resource: { uri, mimeType, text },
+});
 const form = (properties: Record<string, unknown>, required: string[]) =>
   ({ type: 'object', properties, required }) as never;
 
@@ -94,6 +97,13 @@ const ENUMS = () =>
 const NAME = () => form({ name: { type: 'string' } }, ['name']);
 const CONFIRM = () => form({ ok: { type: 'boolean' } }, ['ok']);
 
+const askName = () =>
+  inputRequired({
+    inputRequests: {
+      user_name: inputRequired.elicit({ message: 'What is your name?', requestedSchema: NAME() }),
+    },
+  });
+
 async function askWithState(key: string, message: string, schema: never, payload: Record<string, unknown>) {
   const requestState = await state.mint({ ...payload, nonce: randomBytes(8).toString('hex') });
   return inputRequired({
@@ -102,66 +112,51 @@ async function askWithState(key: string, message: string, schema: never, payload
   });
 }
 
+/** A tool that asks with a state of its own, and then returns the text. */
+const confirming =
+  (text: string): FixtureTool['call'] =>
+  async (_args, { mcpReq }) => {
+    const isConfirmed = acceptedContent(mcpReq.inputResponses, 'confirm') !== undefined;
+    if (isConfirmed && mcpReq.requestState() !== undefined) return says(text);
+    return askWithState('confirm', 'Please confirm', CONFIRM(), { text });
+  };
+
 const CONTENT_TOOLS: Readonly<Record<string, FixtureTool>> = {
   test_simple_text: {
-    description: 'Returns a text.',
     call: () => says('This is a simple text response for testing.'),
   },
   test_image_content: {
-    description: 'Returns an image.',
     call: () => ({ content: [{ type: 'image', data: PIXEL, mimeType: 'image/png' }] }),
   },
   test_audio_content: {
-    description: 'Returns audio.',
     call: () => ({ content: [{ type: 'audio', data: SILENCE, mimeType: 'audio/wav' }] }),
   },
   test_embedded_resource: {
-    description: 'Returns a resource.',
     call: () => ({
-      content: [
-        {
-          type: 'resource',
-          resource: {
-            uri: 'test://embedded-resource',
-            mimeType: 'text/plain',
-            text: 'This is an embedded resource content.',
-          },
-        },
-      ],
+      content: [resource('test://embedded-resource', 'text/plain', 'This is an embedded resource content.')],
     }),
   },
   test_multiple_content_types: {
-    description: 'Returns a text, an image and a resource.',
     call: () => ({
       content: [
         { type: 'text', text: 'Multiple content types test:' },
         { type: 'image', data: PIXEL, mimeType: 'image/png' },
-        {
-          type: 'resource',
-          resource: {
-            uri: 'test://mixed-content-resource',
-            mimeType: 'application/json',
-            text: JSON.stringify({ test: 'data', value: 123 }),
-          },
-        },
+        resource('test://mixed-content-resource', 'application/json', '{"test":"data","value":123}'),
       ],
     }),
   },
   test_error_handling: {
-    description: 'Fails.',
     call: () => ({ ...says('This tool intentionally returns an error for testing'), isError: true }),
   },
-  test_logging_tool: { description: 'Returns a text.', call: () => says('done') },
-  test_streaming_elicitation: { description: 'Returns a text.', call: () => says('done') },
+  test_logging_tool: { call: () => says('done') },
+  test_streaming_elicitation: { call: () => says('done') },
   test_reconnection: {
-    description: 'Takes a moment.',
     call: async () => {
       await new Promise((resolve) => setTimeout(resolve, 200));
       return says('Reconnection test completed successfully.');
     },
   },
   json_schema_2020_12_tool: {
-    description: 'Has a schema of the 2020-12 vocabulary.',
     inputSchema: {
       $schema: 'https://json-schema.org/draft/2020-12/schema',
       type: 'object',
@@ -192,7 +187,6 @@ const CONTENT_TOOLS: Readonly<Record<string, FixtureTool>> = {
 
 const NOTIFYING_TOOLS: Readonly<Record<string, FixtureTool>> = {
   test_tool_with_progress: {
-    description: 'Reports its progress.',
     async call(_args, { mcpReq }) {
       const progressToken = mcpReq._meta?.progressToken;
       for (const progress of progressToken === undefined ? [] : [0, 50, 100]) {
@@ -209,7 +203,6 @@ const NOTIFYING_TOOLS: Readonly<Record<string, FixtureTool>> = {
     },
   },
   test_tool_with_logging: {
-    description: 'Writes log messages.',
     async call(_args, { mcpReq }) {
       for (const data of ['Tool execution started', 'Tool processing data', 'Tool execution completed']) {
         await mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data } });
@@ -222,7 +215,6 @@ const NOTIFYING_TOOLS: Readonly<Record<string, FixtureTool>> = {
 
 const ASKING_TOOLS: Readonly<Record<string, FixtureTool>> = {
   test_elicitation: {
-    description: 'Asks the user.',
     inputSchema: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
     call: asking(
       ({ message }) => String(message),
@@ -238,7 +230,6 @@ const ASKING_TOOLS: Readonly<Record<string, FixtureTool>> = {
     ),
   },
   test_elicitation_sep1034_defaults: {
-    description: 'Asks with defaults.',
     call: asking(
       () => 'Please review and update the form fields with defaults',
       DEFAULTS,
@@ -246,44 +237,20 @@ const ASKING_TOOLS: Readonly<Record<string, FixtureTool>> = {
     ),
   },
   test_elicitation_sep1330_enums: {
-    description: 'Asks with selects.',
     call: asking(() => 'Please select options from the enum fields', ENUMS, 'Elicitation completed'),
   },
   test_input_required_result_elicitation: {
-    description: 'Asks for a name.',
     call(_args, { mcpReq }) {
       const name = acceptedContent<{ name: string }>(mcpReq.inputResponses, 'user_name')?.name;
-      if (typeof name === 'string') return says(`Hello, ${name}!`);
-      const user_name = inputRequired.elicit({ message: 'What is your name?', requestedSchema: NAME() });
-      return inputRequired({ inputRequests: { user_name } });
+      return typeof name === 'string' ? says(`Hello, ${name}!`) : askName();
     },
   },
   test_input_required_result_capabilities: {
-    description: 'Asks in the ways that the client has.',
-    call(_args, { mcpReq }) {
-      if (mcpReq.inputResponses !== undefined) return says('fulfilled');
-      const user_name = inputRequired.elicit({ message: 'What is your name?', requestedSchema: NAME() });
-      return inputRequired({ inputRequests: { user_name } });
-    },
+    call: (_args, { mcpReq }) => (mcpReq.inputResponses === undefined ? askName() : says('fulfilled')),
   },
-  test_input_required_result_request_state: {
-    description: 'Asks, with a state of its own.',
-    async call(_args, { mcpReq }) {
-      const isConfirmed = acceptedContent(mcpReq.inputResponses, 'confirm') !== undefined;
-      if (isConfirmed && mcpReq.requestState() !== undefined) return says('state-ok: confirmed');
-      return askWithState('confirm', 'Please confirm', CONFIRM(), { tool: 'request_state' });
-    },
-  },
-  test_input_required_result_tampered_state: {
-    description: 'Asks, with a state that must not be changed.',
-    async call(_args, { mcpReq }) {
-      const isConfirmed = acceptedContent(mcpReq.inputResponses, 'confirm') !== undefined;
-      if (isConfirmed && mcpReq.requestState() !== undefined) return says('integrity-ok');
-      return askWithState('confirm', 'Please confirm', CONFIRM(), { tool: 'tampered_state' });
-    },
-  },
+  test_input_required_result_request_state: { call: confirming('state-ok: confirmed') },
+  test_input_required_result_tampered_state: { call: confirming('integrity-ok') },
   test_input_required_result_multi_round: {
-    description: 'Asks twice, one after the other.',
     async call(_args, { mcpReq }) {
       const known = mcpReq.requestState<{ round?: number; name?: string }>();
       if (known?.round === undefined)
@@ -317,9 +284,9 @@ function createFixture(): Server {
   );
   registerFixtureContent(server);
   server.setRequestHandler('tools/list', () => ({
-    tools: Object.entries(TOOLS).map(([name, { description, inputSchema = { type: 'object' } }]) => ({
+    tools: Object.entries(TOOLS).map(([name, { inputSchema = { type: 'object' } }]) => ({
       name,
-      description,
+      description: `The tool ${name}.`,
       inputSchema: inputSchema as { type: 'object' },
     })),
   }));

@@ -54,8 +54,8 @@ export async function startSlackDeployment(): Promise<SlackDeployment> {
       PARLEY_SLACK_APP_TOKEN: APP.appToken,
       PARLEY_SLACK_URL: slack.url,
       PARLEY_SLACK_AGENT: 'brisk',
-      PARLEY_OUTBOX_MS: '200',
-      PARLEY_SWEEP_MS: '500',
+      PARLEY_OUTBOX_MS: '500',
+      PARLEY_SWEEP_MS: '1000',
       // Many requests come from one address.
       PARLEY_LIMIT_CONNECT_FORMS: '100000',
       PARLEY_LIMIT_CONNECT_FAILURES: '100000',
