@@ -68,23 +68,24 @@ export function ownerAttacks(world: () => World): void {
     it('S1 S2 S4 foreign, missing and malformed ids are the same 404, byte for byte [MCP25-33 MCP26-22]', async () => {
       const texts = new Set<string>();
       const heads = new Set<string>();
-      for (const [index, token] of outsiders().entries()) {
-        // An id that is none of ours leads to nobody's question, whoever sends it.
-        for (const target of [id, MISSING_ID, ...(index === 0 ? MALFORMED_IDS : [])]) {
-          for (const request of callsOn(target, token)) {
-            const reply = await world().call(request);
-            // A path that cannot be decoded, or that holds a slash, is no call at all.
-            expectProblem(reply, 404, 'not_found');
-            if (reply.text.includes('no such call')) {
-              expect(MALFORMED_IDS).toContain(target);
-              continue;
-            }
-            texts.add(reply.text);
-            reply.headers.forEach((value, name) => {
-              if (!CHANGING_HEADERS.includes(name)) heads.add(`${name}: ${value}`);
-            });
-          }
+      // A malformed id leads to nobody's question, whoever sends it.
+      const calls = outsiders().flatMap((token, index) =>
+        [id, MISSING_ID, ...(index === 0 ? MALFORMED_IDS : [])].flatMap((target) =>
+          callsOn(target, token).map((request) => ({ target, request })),
+        ),
+      );
+      for (const { target, request } of calls) {
+        const reply = await world().call(request);
+        // A path that cannot be decoded, or that holds a slash, is no call at all.
+        expectProblem(reply, 404, 'not_found');
+        if (reply.text.includes('no such call')) {
+          expect(MALFORMED_IDS).toContain(target);
+          continue;
         }
+        texts.add(reply.text);
+        reply.headers.forEach((value, name) => {
+          if (!CHANGING_HEADERS.includes(name)) heads.add(`${name}: ${value}`);
+        });
       }
       expect([...texts]).toHaveLength(1);
       expect([...heads].map((line) => line.split(':')[0]).sort()).toEqual([
