@@ -8,6 +8,10 @@ import { type ConformancePods, startConformancePods } from './pods.ts';
 const NAME = 'the conformance kit of MCP';
 const kit = findKit();
 
+/** The kit reads one stream for 600 ms only, in which a busy machine may have sent nothing. */
+const TOO_LATE_FOR_KIT = /^server-stateless: sep-2575-\S+: Failed to receive progressive stream chunk [^;]*$/;
+const RUNS_MAX = 3;
+
 if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);
 else {
   const { node } = kit;
@@ -41,7 +45,11 @@ else {
       }
 
       it('server: each required scenario passes through two pods, or is listed with its reason', async () => {
-        expect(await faultsOf('server', pods.url)).toEqual([]);
+        let faults = await faultsOf('server', pods.url);
+        const isOnlyLate = () => faults.length > 0 && faults.every((fault) => TOO_LATE_FOR_KIT.test(fault));
+        for (let runs = 1; runs < RUNS_MAX && isOnlyLate(); runs += 1)
+          faults = await faultsOf('server', pods.url);
+        expect(faults).toEqual([]);
       });
 
       it('client: each required scenario passes, or is listed with its reason', async () => {
