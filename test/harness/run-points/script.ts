@@ -24,7 +24,8 @@ export const PAYS = 'pay-';
 /** Conversations whose names begin so get a long first text. */
 export const LONG = 'long-';
 
-const LONG_WORDS = 200;
+/** More text than a writer keeps for a moment before it writes: the end of a write would schedule the next one at once. */
+const LONG_WORDS = 400;
 
 /** How many chunks of a model's reply to a long conversation hold the text; the first chunk says only the role. */
 export const LONG_TEXT_CHUNKS = LONG_WORDS + 1;
