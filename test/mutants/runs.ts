@@ -17,4 +17,20 @@ export const RUNS: readonly Mutant[] = [
     killedBy: 'test/contract/redis.test.ts',
     test: 'leaves the runs in the states of the table',
   },
+  {
+    defect: 'A pod that ends releases its runs and tells no other pod.',
+    file: 'shared/src/runs/hand-over.ts',
+    find: 'if (term !== undefined) await retryWhileUnavailable(() => runQueue.offer(run, term));',
+    replace: 'void [term, runQueue];',
+    killedBy: 'test/faults/take-over/times.test.ts',
+    test: 'SIGTERM',
+  },
+  {
+    defect: 'A reader that comes back gets its last event again.',
+    file: 'shared/src/redis/feed/feed.ts',
+    find: "return { type: 'entries', entries: rest };",
+    replace: "return { type: 'entries', entries: [first, ...rest] };",
+    killedBy: 'test/faults/streams.test.ts',
+    test: 'the pod of a stream is killed',
+  },
 ];
