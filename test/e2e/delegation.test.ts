@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CallRecord } from '@parley/shared/domain/runs/run';
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
 import {
   type ScriptedModel,
@@ -20,8 +20,6 @@ import {
 } from '../harness/chat/client.ts';
 import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 let site: Site;
 let model: ScriptedModel;

@@ -1,11 +1,9 @@
 import OpenAI from 'openai';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
 import { createChatClient, person, questionIn, questionsIn, textOf } from '../harness/chat/client.ts';
 import { type ChatSite, openChatSite } from '../harness/chat/transport-site.ts';
 import type { SitePod } from '../harness/site/site.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const WAITING = { parley: { state: 'waiting' } };
 

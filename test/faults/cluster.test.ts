@@ -1,5 +1,5 @@
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { afterAll, describe, it, vi } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import { newStream } from '../harness/engines/questions.ts';
 import { ROOMY } from '../harness/engines/settings.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
@@ -8,8 +8,6 @@ import { infoFields, redisCommand } from '../harness/redis/redis-command.ts';
 import type { RedisServer } from '../harness/redis/redis-server.ts';
 import { bringBack, type Fleet, openFleet, throughFailover } from '../harness/site/failover.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 300_000 });
 
 const NAME =
   'F8 on a Cluster of three masters, a load continues through the failover, and its losses are counted';

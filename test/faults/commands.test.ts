@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { checkHistory } from '../harness/history/check-history.ts';
 import type { HistoryEvent } from '../harness/history/events.ts';
@@ -13,8 +13,6 @@ import { choose, newOwner, type Reply } from '../harness/site/pod-client.ts';
 import { countEndings, onCommand, readEvents, untilSubscribed } from '../harness/site/redis-monitor.ts';
 import { openTwoPods, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
 
 const UNAVAILABLE = { status: 503, code: 'unavailable', retryAfter: expect.stringMatching(/^[1-9]\d*$/) };
 const GROWTH_BYTES_MAX = 2e6;

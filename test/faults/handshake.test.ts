@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { afterEach, describe, it, vi } from 'vitest';
+import { afterEach, describe, it } from 'vitest';
 import { createStepGate, type StepGate } from '../harness/chaos/step-gate.ts';
 import { ROOMY } from '../harness/engines/settings.ts';
 import { freePort, listenOnFreePort } from '../harness/free-port.ts';
@@ -11,8 +11,6 @@ import { redisCommand } from '../harness/redis/redis-command.ts';
 import { type RedisOptions, type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { newOwner } from '../harness/site/pod-client.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** Commands, producer, subscriber, and the two connections of a BullMQ worker. */
 const CONNECTIONS = 5;

@@ -1,14 +1,12 @@
 import { connect } from 'node:net';
 import { limitKey } from '@parley/shared/redis/client/keys';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { newOwner, tokenOf } from '../harness/site/pod-client.ts';
 import { countStreams } from '../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
 
 const PLACES = 3;
 

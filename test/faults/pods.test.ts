@@ -1,7 +1,7 @@
 import { bucketOf } from '@parley/shared/domain/ids';
 import { armedKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { createRoundRobin, type RoundRobin } from '../harness/http/round-robin.ts';
 import { prove } from '../harness/load/size.ts';
@@ -17,8 +17,6 @@ import {
 } from '../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 // A pod on a busy machine must not be mistaken for a frozen one.
 const HEALTH_TIMEOUT_MS = 5_000;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import type { ResourcesEvent } from '../harness/history/events.ts';
 import { formatReport } from '../harness/history/report.ts';
@@ -10,8 +10,6 @@ import { redisCommand } from '../harness/redis/redis-command.ts';
 import { clientsNamed } from '../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 60 * 60_000, hookTimeout: 180_000 });
 
 /** Name of the connections that every pod opens to Redis. */
 const CONNECTIONS = ['parley-commands', 'parley-timers', 'parley-subscriber'];

@@ -1,12 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prove, SIZE } from '../harness/load/size.ts';
 import { type Asked, choose, type Reply } from '../harness/site/pod-client.ts';
 import { readEvents } from '../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const COLOURS = ['red', 'green', 'blue', 'white', 'black'];
 const RACERS = 100;

@@ -1,6 +1,6 @@
 import { readdir, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
@@ -11,8 +11,6 @@ import { openReader } from '../harness/site/reader.ts';
 import { untilSubscribed } from '../harness/site/redis-monitor.ts';
 import { openSiteInMemory, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
 
 const SETTLES = SIZE.full ? 30_000 : 800;
 const KILLS = SIZE.full ? 12 : 3;

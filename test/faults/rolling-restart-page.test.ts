@@ -1,13 +1,11 @@
 import { createClient } from '@parley/sdk';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
 import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../harness/chat/page.ts';
 import { type ChatSite, openChatSite } from '../harness/chat/transport-site.ts';
 import { describeInChromium } from '../harness/in-chromium.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 const PEOPLE = ['ada', 'bob', 'cyd', 'dee'];
 const LATE = 'eve';

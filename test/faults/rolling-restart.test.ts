@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
 import { person, questionsIn } from '../harness/chat/client.ts';
 import { PlainChat } from '../harness/chat/plain-chat.ts';
@@ -10,8 +10,6 @@ import { serviceKeyOf } from '../harness/load/load-env.ts';
 import { olderTree } from '../harness/processes/older-tree.ts';
 import { isFullSize, sized } from '../harness/proof-size.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 120_000 });
 
 const CONVERSATIONS = sized(500, 40);
 // Each conversation costs the pods the same whatever its pace: a daily run begins fewer while the pods are replaced.

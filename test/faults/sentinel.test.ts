@@ -1,11 +1,9 @@
-import { afterAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { type SentinelTopology, startSentinel } from '../harness/redis/sentinel.ts';
 import { bringBack, type Fleet, openFleet, throughFailover } from '../harness/site/failover.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 300_000 });
 
 const NAME = 'F7 behind Sentinels, a load continues through the failover, and its losses are counted';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { get, type IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
@@ -14,8 +14,6 @@ import { findFaults, openReader, type ReadOptions } from '../harness/site/reader
 import { countStreams } from '../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 30 * 60_000, hookTimeout: 180_000 });
 
 const SLOW_READERS = 40;
 const LONG_QUESTIONS = 500;

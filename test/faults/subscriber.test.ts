@@ -1,6 +1,6 @@
 import { channelName } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { type Asked, choose, newOwner, type Reply } from '../harness/site/pod-client.ts';
@@ -8,8 +8,6 @@ import { openReader, type Reader } from '../harness/site/reader.ts';
 import { countSubscribers, untilSubscribed } from '../harness/site/redis-monitor.ts';
 import { openTwoPods, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const SLEEPERS = 20;
 // Far shorter than a long poll or a polling interval: a wait that ends sooner was notified.

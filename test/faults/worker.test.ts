@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf } from '@parley/shared/domain/ids';
 import { armedKey, canaryKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
@@ -19,8 +19,6 @@ import { waitUntil } from '../harness/wait-until.ts';
 // How a worker treats single jobs while it is killed, frozen or ahead of its time is tested in
 // test/integration/worker*.test.ts. These tests run pods and workers together: whatever happens to a worker, each
 // question ends once, not before its deadline, and every waiter is notified.
-
-vi.setConfig({ testTimeout: 15 * 60_000, hookTimeout: 180_000 });
 
 const HOUR_SECONDS = 3_600;
 const SWEEPING = { PARLEY_SWEEP_MS: '300' };

@@ -2,14 +2,12 @@ import { methods } from '@agentclientprotocol/sdk';
 import { createClient } from '@parley/sdk';
 import { createParleyProvider } from '@parley/sdk/ai-provider';
 import { streamText } from 'ai';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findAcpx } from '../../harness/acpx/acpx.ts';
 import { SIZE } from '../../harness/load/size.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { type AcpPods, openAcpPods } from './site.ts';
-
-vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 120_000, hookTimeout: 240_000 });
 
 const SESSIONS = SIZE.full ? 50 : 4;
 const acpx = findAcpx();

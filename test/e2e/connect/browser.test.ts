@@ -1,13 +1,10 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { agreeToGo, allow, meetPerson, type Person, signIn } from '../../../infra/demo/person.ts';
 import { SERVICE } from '../../../infra/demo/story.ts';
 import { startWorld, type World } from '../../../infra/demo/world.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
-
-// Five processes and a browser take their time to start on a busy machine.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const QUESTION = `Connect ${SERVICE}`;
 

@@ -9,8 +9,6 @@ import { renewals } from './renewals.ts';
 import { terminalCanaries } from './terminal-canary.ts';
 import { startWorld, type World } from './world.ts';
 
-vi.setConfig({ testTimeout: 240_000 * SIZE.patience });
-
 const CONVERSATIONS = SIZE.full ? 200 : 9;
 const WARM_UPS = 3;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   type ScriptedModel,
   startScriptedModel,
@@ -20,8 +20,6 @@ import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
 import { openSite, type Site, type SitePod } from '../../harness/site/site.ts';
 import { type CaseRow, reportCases } from './report.ts';
-
-vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 240_000, hookTimeout: 240_000 });
 
 const PEOPLE = SIZE.full ? 8 : 4;
 /** Each round waits with all people and ends the pod of their calls. */

@@ -12,8 +12,6 @@ import { type CaseRow, reportCases } from './report.ts';
 import { cuttableFetch, type McpPods, openMcpPods } from './site.ts';
 import { URL_CASES, type UrlCase } from './url-cases.ts';
 
-vi.setConfig({ testTimeout: SIZE.full ? 900_000 : 240_000, hookTimeout: 240_000 });
-
 const CALLS = SIZE.full ? 200 : 4;
 const URL_ROUNDS = Math.ceil(CALLS / URL_CASES.length);
 const REMOTE_AT_ONCE = 25;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { findCanary } from '../../harness/canary.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
@@ -12,8 +12,6 @@ import { approvals } from './approvals.ts';
 import { APP, type SlackDeployment, startSlackDeployment } from './deployment.ts';
 import { openInboxPage } from './inbox-page.ts';
 import { installations } from './installations.ts';
-
-vi.setConfig({ testTimeout: 120_000 * SIZE.patience });
 
 let deployment: SlackDeployment;
 let world: SlackDeployment['world'];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChatClient, textOf } from '../../harness/chat/client.ts';
 import { wholeText } from '../../harness/history/run-case.ts';
 import type { RunEvent } from '../../harness/history/run-events.ts';
@@ -8,8 +8,6 @@ import { LONG, LONG_TEXT_CHUNKS } from '../../harness/run-points/script.ts';
 import { openRunSite, type RunPod, type RunSite } from '../../harness/run-points/site.ts';
 import { untilReady } from '../../harness/site/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
 
 const IN_CALL = 'paused-in-a-call';
 

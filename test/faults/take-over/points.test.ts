@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { currentEvents } from '../../harness/history/run-case.ts';
 import type { RunEvent } from '../../harness/history/run-events.ts';
 import { prove } from '../../harness/load/size.ts';
@@ -9,8 +9,6 @@ import { judge } from '../../harness/run-points/final.ts';
 import { LABELS } from '../../harness/run-points/labels.ts';
 import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
 import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
-
-vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 600_000, hookTimeout: 300_000 });
 
 const ROUNDS = isFullSize ? 3 : 1;
 // Further conversations that run beside each one with a label, and may be killed at any point.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { judge } from '../../harness/run-points/final.ts';
 import { converse, newTalk } from '../../harness/run-points/person.ts';
@@ -10,8 +10,6 @@ import { waitUntil } from '../../harness/wait-until.ts';
 
 // What the engine does about each of these faults at each step is shown in process. Here one turn streams and another waits
 // for its person while real connections break.
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
 
 let site: RunSite;
 /** Called once text of a conversation goes out. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prove } from '../../harness/load/size.ts';
 import { isFullSize } from '../../harness/proof-size.ts';
 import { CHOICES } from '../../harness/run-points/decisions.ts';
@@ -8,8 +8,6 @@ import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts
 import { PAYS } from '../../harness/run-points/script.ts';
 import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: isFullSize ? 1_200_000 : 600_000, hookTimeout: 300_000 });
 
 const CONVERSATIONS = isFullSize ? 500 : 9;
 // Conversations beside these whose call must be approved, each of the choices as often.

@@ -1,12 +1,10 @@
 import { UNOWNED } from '@parley/shared/domain/runs/run';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prove } from '../../harness/load/size.ts';
 import { judge } from '../../harness/run-points/final.ts';
 import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
 import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 });
 
 const CONVERSATIONS = 6;
 /** How long a pod of a quiet machine takes from a message to the question of its turn, at most, in ms. */

@@ -5,12 +5,9 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { paced } from '../../harness/pace.ts';
 import { twoCommands } from '../cli/two-commands.ts';
-
-// It compiles every package.
-vi.setConfig({ testTimeout: paced(300_000), hookTimeout: paced(300_000) });
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const MODULES = join(REPOSITORY, 'node_modules');

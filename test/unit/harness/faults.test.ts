@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type ChaosProxy, createChaosProxy } from '../../harness/chaos/proxy.ts';
 import { createRequestBoundary } from '../../harness/http/request-boundary.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
@@ -13,8 +13,6 @@ import { waitUntil } from '../../harness/wait-until.ts';
 
 // Here are the faults which a test would pass without, if they did nothing. A test that needs any other fault fails when the
 // fault does not happen.
-
-vi.setConfig({ testTimeout: 120_000 });
 
 let server: RedisServer;
 

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import { createRoundRobin, type RoundRobin } from '../../harness/http/round-robin.ts';
 import { type ProcessOptions, startProcess } from '../../harness/processes/processes.ts';
@@ -9,8 +9,6 @@ import { findRedis } from '../../harness/redis/find-redis.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 // The suites start these programs all the time; here is what they promise when something is missing or breaks.
-
-vi.setConfig({ testTimeout: 180_000 });
 
 describe('startProcess', () => {
   const start = (more: Partial<ProcessOptions>) =>
