@@ -50,9 +50,10 @@ it('readers that disconnect before their stream begins release their stream slot
 });
 
 it('the stream slots of a pod that was killed are free as soon as its lease has lapsed', async () => {
+  const owner = newOwner();
   const env = { PARLEY_LIMIT_USER_STREAMS: String(PLACES), PARLEY_LEASE_MS: '4000' };
   const [killed, next] = [await site.pod(env), await site.pod(env)];
-  const headers = { authorization: `Bearer ${await tokenOf(newOwner())}` };
+  const headers = { authorization: `Bearer ${await tokenOf(owner)}` };
   const open = async (url: string) => {
     const leaving = new AbortController();
     const response = await fetch(`${url}/v1/inbox/events`, { headers, signal: leaving.signal });
@@ -62,7 +63,14 @@ it('the stream slots of a pod that was killed are free as soon as its lease has 
   expect(before.map(({ status }) => status)).toEqual(before.map(() => 200));
   expect((await open(next.url)).status).toBe(429);
   await killed.kill('SIGKILL');
-  // The slots themselves last 45 s.
+  await killed.exited;
+  // The slots themselves would last 45 s; now only the lease of their pod can free them, however long that takes.
+  const key = limitKey('streams', owner);
+  const slots = (await redisCommand(site.redis.url, 'ZRANGE', key, 0, -1)) as string[];
+  expect(slots).toHaveLength(PLACES);
+  for (const slot of slots)
+    await redisCommand(site.redis.url, 'ZADD', key, 'XX', Number.MAX_SAFE_INTEGER, slot);
+  await redisCommand(site.redis.url, 'PERSIST', key);
   const after = await waitUntil(
     async () => {
       const reader = await open(next.url);
