@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { readCosts } from '../../test/runner/costs.ts';
 import { readSources } from '../house/check-house.ts';
 import { A2A } from './a2a-held.ts';
 import { ACP } from './acp-held.ts';
@@ -8,6 +9,7 @@ import { architecturePage } from './architecture-page.ts';
 import { configurationPage } from './configuration-page.ts';
 import { MCP } from './mcp-held.ts';
 import { findHoldingTests, normativePage, readRows } from './normative.ts';
+import { plantedDefectsPage, testingPage } from './testing-page.ts';
 
 const root = new URL('../../', import.meta.url);
 
@@ -22,6 +24,10 @@ writeFileSync(
   architecture,
   architecturePage(readFileSync(architecture, 'utf8'), readSources(fileURLToPath(root))),
 );
+
+const testing = new URL('docs/testing.md', root);
+writeFileSync(testing, testingPage(readFileSync(testing, 'utf8'), readCosts()));
+writeFileSync(new URL('docs/planted-defects.md', root), plantedDefectsPage());
 
 const tests = findHoldingTests(fileURLToPath(root));
 for (const standard of [MCP, ACP, A2A]) {
