@@ -190,7 +190,8 @@ describe('the notice of an approval that was asked elsewhere', () => {
     await parts.deps.links.add({ teamId: 'T1', userId: 'U1' }, owner);
     const stream = { ...owner, streamRequestId: 'sr-of-a-test' };
     const notify = { channel: 'slack' as const, afterSeconds: 0, ...more };
-    const { row } = await requestApproval(parts.engine, stream, { notify });
+    // A notice comes by half of the time at the latest, so that each reminder is before that.
+    const { row } = await requestApproval(parts.engine, stream, { notify, timeoutSeconds: 10_000 });
     const kind = slackKind(parts.deps);
     const deliver = () => kind.handle({ kind: 'slack', subject: row.id, bucket: bucketOf(owner) }, 1);
     const { messages } = parts.slack;
