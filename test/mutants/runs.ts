@@ -33,4 +33,20 @@ export const RUNS: readonly Mutant[] = [
     killedBy: 'test/faults/streams.test.ts',
     test: 'the pod of a stream is killed',
   },
+  {
+    defect: 'The streams of a dead pod count against their person for ever.',
+    file: 'services/api/src/http/limits/stream-places.ts',
+    find: 'const haveLapsed = await Promise.all(owners.map((owner) => holder.hasLapsed(owner)));',
+    replace: 'const haveLapsed = owners.map(() => false);',
+    killedBy: 'test/faults/places.test.ts',
+    test: 'a pod that was killed',
+  },
+  {
+    defect: 'A webhook that was refused is not tried again.',
+    file: 'shared/src/delivery/deliver-webhook.ts',
+    find: 'const retryInMs = final ? undefined : pauseAfter({ attempt, retryAfterMs, random });',
+    replace: 'const retryInMs = undefined as number | undefined;',
+    killedBy: 'test/e2e/webhooks.test.ts',
+    test: 'repeated until it is accepted',
+  },
 ];
