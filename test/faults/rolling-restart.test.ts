@@ -1,20 +1,30 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
-import { expect, it, onTestFinished } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
 import { person, questionsIn } from '../harness/chat/client.ts';
+import { type ChatPages, keptIn, openChatPages, say, textsOf, tokenOf } from '../harness/chat/page.ts';
 import { PlainChat } from '../harness/chat/plain-chat.ts';
 import { type ChatSite, openChatSite } from '../harness/chat/transport-site.ts';
+import { describeInChromium } from '../harness/in-chromium.ts';
 import { serviceKeyOf } from '../harness/load/load-env.ts';
 import { olderTree } from '../harness/processes/older-tree.ts';
 import { isFullSize, sized } from '../harness/proof-size.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const CONVERSATIONS = sized(500, 40);
+const CONVERSATIONS = sized(500, 12);
 // Each conversation costs the pods the same whatever its pace: a daily run begins fewer while the pods are replaced.
-const BETWEEN_MS = isFullSize ? 120 : 300;
-const PODS = [0, 1, 2];
+const BETWEEN_MS = sized(120, 600);
+// Of two pods, the one that stays takes over all turns of the other.
+const PODS = isFullSize ? [0, 1, 2] : [0, 1];
+// The model takes three seconds for its first text, whether in few words or in many.
+const DELAY_MS = sized(20, 100);
+const MOMENTS = 1_500 / DELAY_MS;
+// One begins before each restart of a pod, and one while a pod drains.
+const PEOPLE = ['ada', 'bob', 'cyd', 'dee'].slice(0, PODS.length + 1);
+const LATE = 'eve';
 
 // The oldest build that may run beside this one. A later one takes its place when CHANGELOG.md says that the two must not.
 const OLDER_COMMIT = 'cb8f453581ad9d559a1cfa27eb418dc1cf35a707';
@@ -28,21 +38,21 @@ function line({ userText, results }: Turn): ScriptedReply {
   };
 }
 
-const beginningOf = (name: string) => `Let me see, ${name}: ${'one moment '.repeat(40)}. `;
-const endOf = (name: string) => `Seated ${name}, ${'with a view '.repeat(10)}.`;
+const beginningOf = (name: string) => `Let me see, ${name}: ${'one moment '.repeat(MOMENTS)}. `;
+const endOf = (name: string) => `Seated ${name}, ${'with a view '.repeat(3)}.`;
 
-/** Three pods and a worker, of this build or of an older one and of this one. */
-async function openPods(root?: string): Promise<ChatSite> {
-  const chats = await openChatSite({
+let chats: ChatSite;
+
+beforeAll(async () => {
+  chats = await openChatSite({
     script: [line],
-    delayMs: 20,
+    delayMs: DELAY_MS,
+    pods: PODS.length,
     // As with any balancer: a draining pod fails its health check before it refuses connections.
     env: { PARLEY_DRAIN_DELAY_MS: '2000' },
-    ...(root !== undefined && { root }),
   });
-  onTestFinished(() => chats.stop());
-  return chats;
-}
+});
+afterAll(() => chats?.stop());
 
 interface Conversation {
   readonly name: string;
@@ -51,7 +61,7 @@ interface Conversation {
 }
 
 /** A person who sends one message and answers each question at once. */
-async function converse(chats: ChatSite, name: string): Promise<Conversation> {
+async function converse(name: string): Promise<Conversation> {
   const { authorization } = await person();
   const token = authorization.slice('Bearer '.length);
   const access = { baseUrl: chats.balancer.url, token };
@@ -70,9 +80,9 @@ async function converse(chats: ChatSite, name: string): Promise<Conversation> {
 }
 
 /** A service that sends the same ask twice, to whichever pods. Resolves with the replies. */
-async function askTwice({ balancer }: ChatSite, name: string) {
+async function askTwice(name: string) {
   const ask = async () => {
-    const response = await fetch(`${balancer.url}/v1/elicitations`, {
+    const response = await fetch(`${chats.balancer.url}/v1/elicitations`, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${serviceKeyOf('acme')}`,
@@ -93,13 +103,13 @@ async function askTwice({ balancer }: ChatSite, name: string) {
  * Begins conversations one after the other until all pods are replaced. Every person sees each word and question once,
  * and asks that are sent twice lead to one question.
  */
-async function converseDuring(chats: ChatSite, betweenMs: number, replaced: Promise<void>) {
+async function converseDuring(prefix: string, betweenMs: number, replaced: Promise<void>) {
   let isReplaced = false;
   const done = replaced.finally(() => (isReplaced = true));
   const talks: Promise<[Conversation, Awaited<ReturnType<typeof askTwice>>]>[] = [];
   while (!isReplaced || talks.length < CONVERSATIONS) {
-    const name = `guest-${talks.length}`;
-    const talk = Promise.all([converse(chats, name), askTwice(chats, name)]);
+    const name = `${prefix}-${talks.length}`;
+    const talk = Promise.all([converse(name), askTwice(name)]);
     talk.catch(() => undefined);
     talks.push(talk);
     await sleep(betweenMs);
@@ -120,22 +130,91 @@ async function converseDuring(chats: ChatSite, betweenMs: number, replaced: Prom
 }
 
 /** Replaces one pod after the other, by pods of the tree. */
-async function replaceAll(chats: ChatSite, root?: string): Promise<void> {
-  await sleep(BETWEEN_MS * 10);
+async function replaceAll(root?: string): Promise<void> {
   for (const at of PODS) await chats.replace(at, 'SIGTERM', root);
 }
 
-it('three pods are restarted one after the other: no conversation fails', async () => {
-  const chats = await openPods();
-  await converseDuring(chats, BETWEEN_MS, replaceAll(chats));
+describe('while the pods are restarted one after the other', () => {
+  it('no conversation fails', async () => {
+    const replaced = sleep(3 * BETWEEN_MS).then(() => replaceAll());
+    await converseDuring('guest', BETWEEN_MS, replaced);
+  });
+
+  it('no conversation fails when the pods are rolled back to an older build, and replaced by this one again', async ({
+    skip,
+  }) => {
+    const older = await olderTree(OLDER_COMMIT);
+    if ('missing' in older) return skip(`not run: ${older.missing}`);
+    const { root } = older;
+    // A worker of each build runs all the time.
+    await chats.site.worker(chats.env, { root });
+    const replaced = replaceAll(root).then(() => replaceAll());
+    await converseDuring('visitor', 2 * BETWEEN_MS, replaced);
+  });
 });
 
-it('three pods of an older build are replaced by this one, and rolled back: no conversation fails', async ({
-  skip,
-}) => {
-  const older = await olderTree(OLDER_COMMIT);
-  if ('missing' in older) return skip(`not run: ${older.missing}`);
-  const chats = await openPods(older.root);
-  const replaced = replaceAll(chats).then(() => replaceAll(chats, older.root));
-  await converseDuring(chats, 3 * BETWEEN_MS, replaced);
+await describeInChromium('the chat page', (path) => {
+  let pages: ChatPages;
+
+  beforeAll(async () => {
+    pages = await openChatPages(chats.balancer.url, [...PEOPLE, LATE], path);
+  });
+  afterAll(() => pages?.stop());
+
+  /** The chat that the page has stored once no turn is running. */
+  const keptBy = (page: Page) => keptIn(page, ['finished', 'stopped', 'failed', 'lost']);
+
+  async function answer(person: string): Promise<number> {
+    const client = createClient({ baseUrl: chats.balancer.url, token: await tokenOf(person) });
+    const asked = async () => (await client.list().page()).elicitations[0];
+    const { elicitationId } = await waitUntil(asked, { what: `the question to ${person}` });
+    await client.answer(elicitationId, { action: 'accept', content: { answer: '12A' } });
+    return (await client.list().page()).elicitations.length;
+  }
+
+  it('shows no error while the pods are restarted one after the other', async () => {
+    const open = await Promise.all(PEOPLE.map((person) => pages.open(person)));
+    const [first] = open;
+    if (first === undefined) throw new Error('There is no page.');
+    // One conversation begins before each restart, and one while a pod drains.
+    await say(first, 'ada');
+    for (const at of PODS) {
+      const replaced = chats.replace(at, 'SIGTERM');
+      const page = open[at + 1];
+      if (page !== undefined) await say(page, PEOPLE[at + 1] ?? '');
+      await replaced;
+    }
+    for (const [at, person] of PEOPLE.entries()) {
+      const page = open[at];
+      if (page === undefined) continue;
+      expect(await answer(person), person).toBe(1);
+      const [, reply] = await keptBy(page);
+      expect([reply?.state, textsOf(reply)], person).toEqual([
+        'finished',
+        [beginningOf(person), endOf(person)],
+      ]);
+      expect(
+        reply?.parts.map(({ type }) => type),
+        person,
+      ).not.toContain('note');
+      await page.context().close();
+    }
+  });
+
+  it('retries by itself when a draining pod refuses a message, and when a rate limit does', async () => {
+    const page = await pages.open(LATE);
+    const refusals = [503, 429];
+    const sent: string[] = [];
+    await page.route('**/run/api/chat', async (route) => {
+      sent.push(route.request().postData() ?? '');
+      const status = refusals.shift();
+      const headers = { 'retry-after': '0', 'content-type': 'application/problem+json' };
+      if (status === undefined) await route.continue();
+      else await route.fulfill({ status, headers, body: '{"detail":"Not now."}' });
+    });
+    await say(page, 'once more');
+    expect(await answer(LATE)).toBe(1);
+    const [, reply] = await keptBy(page);
+    expect([reply?.state, sent.length, new Set(sent).size]).toEqual(['finished', 3, 1]);
+  });
 });

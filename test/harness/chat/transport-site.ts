@@ -13,9 +13,7 @@ import { waitUntil } from '../wait-until.ts';
 import { SECRET } from './client.ts';
 import { type ModelGate, startModelGate } from './model-gate.ts';
 
-const PODS = 3;
-
-/** Three pods with an agent, behind a balancer. */
+/** Pods with an agent, behind a balancer. */
 export interface ChatSite {
   readonly site: Site;
   readonly model: ScriptedModel;
@@ -43,6 +41,8 @@ export interface ChatSiteOptions {
   readonly script: Script;
   /** Pause before each piece of the model's reply, ms. */
   readonly delayMs: number;
+  /** How many. @default 3 */
+  readonly pods?: number;
   readonly env?: Record<string, string>;
   /** True for an agent `desk` with the tools of a bookings server. Each call needs an approval. */
   readonly hasDesk?: boolean;
@@ -50,8 +50,6 @@ export interface ChatSiteOptions {
   readonly defaultAgent?: 'helper' | 'desk';
   /** How the balancer checks the pods. @default ten times a second, with a limit of a second */
   readonly health?: Pick<RoundRobinOptions, 'healthIntervalMs' | 'healthTimeoutMs'>;
-  /** The tree of the first pods, as in StartOptions. A worker of each build runs all the time. */
-  readonly root?: string;
 }
 
 const serversOf = (url: string) => `mcpServers:
@@ -73,7 +71,7 @@ export const PATIENT_HEALTH = { healthIntervalMs: 500, healthTimeoutMs: 30_000 }
 
 /** Opens a site whose agent replies by the script. */
 export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> {
-  const { script, delayMs, env: more, root, hasDesk = false, defaultAgent = 'helper' } = options;
+  const { script, delayMs, pods: count = 3, env: more, hasDesk = false, defaultAgent = 'helper' } = options;
   const { health = { healthIntervalMs: 100 } } = options;
   const booked: string[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'parley-chats-'));
@@ -105,10 +103,9 @@ ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
     ...more,
   };
   await site.worker(env);
-  if (root !== undefined) await site.worker(env, { root });
-  const podOf = (at: number, tree: string | undefined) =>
+  const podOf = (at: number, tree?: string) =>
     site.pod({ ...env, PARLEY_POD: `${at}` }, tree === undefined ? {} : { root: tree });
-  const pods = await Promise.all(Array.from({ length: PODS }, (_, at) => podOf(at, root)));
+  const pods = await Promise.all(Array.from({ length: count }, (_, at) => podOf(at)));
   const targets = () => pods.map(({ url }, at) => ({ name: `${at}`, url }));
   const balancer = await createRoundRobin({ targets: targets(), ...health });
   const read = (path: string, authorization: string) =>
