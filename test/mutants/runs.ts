@@ -6,7 +6,7 @@ export const RUNS: readonly Mutant[] = [
     file: 'shared/src/redis/runs/write.lua',
     find: "if currentTerm ~= term then return 'fenced' end",
     replace: '',
-    killedBy: 'test/faults/take-over/paused.test.ts',
+    killedBy: 'test/faults/take-over/interrupted.test.ts',
     test: 'while it waited for an answer',
   },
   {

@@ -13,8 +13,8 @@ import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 const ROUNDS = isFullSize ? 3 : 1;
 // Further conversations that run beside each one with a label, and may be killed at any point.
 const COMPANIONS = isFullSize ? 3 : 0;
-const PODS = 4;
-const LANES = 3;
+const PODS = isFullSize ? 4 : 3;
+const LANES = isFullSize ? 3 : 2;
 // A try counts only when no label of another lane killed the run's owner as well; then the next one follows.
 const TRIES = 12;
 

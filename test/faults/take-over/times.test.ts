@@ -6,7 +6,8 @@ import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts
 import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-const CONVERSATIONS = 6;
+const PODS = 2;
+const CONVERSATIONS = 4;
 /** How long a pod of a quiet machine takes from a message to the question of its turn, at most, in ms. */
 const QUIET_MS = 1_000;
 
@@ -23,7 +24,7 @@ const owned = new Map<string, { readonly owner: string; readonly at: number }[]>
 
 beforeAll(async () => {
   site = await openRunSite({
-    pods: 2,
+    pods: PODS,
     env: DEFAULTS,
     // A starting pod uses all CPU of a small machine and would distort the times measured here.
     replaces: false,
@@ -56,6 +57,7 @@ it.each([
 ] as const)(
   'after %s every run of the pod has another owner within %d ms, with nothing set',
   async (signal, withinMs) => {
+    if (site.pods().length < PODS) await site.start();
     const open = new AbortController();
     const isOpen = new Promise<void>((resolve) => open.signal.addEventListener('abort', () => resolve()));
     const talks: Talk[] = [];
@@ -79,7 +81,6 @@ it.each([
     const again = ({ name }: Talk) => owned.get(name)?.find(({ at }) => at > endedAt);
     await waitUntil(() => lost.every(again), { what: 'other owners' });
     const slowness = Math.max(before, await measureSlowness(`after-${signal}`));
-    await site.start();
     const tookMs = lost.map((talk) => Math.round((again(talk)?.at ?? Number.NaN) - endedAt));
     open.abort();
     await Promise.all(talking);

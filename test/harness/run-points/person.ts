@@ -31,7 +31,8 @@ export interface PersonHooks {
 
 type Chunks = Parameters<typeof readUIMessageStream>[0]['stream'];
 
-const AGAIN_MS = 50;
+// Readers of detached turns come back this often for as long as the turn lasts: each look costs a pod a request.
+const AGAIN_MS = 200;
 // Statuses to which no other pod would reply differently.
 const WRONG = /invalid_request|unauthenticated|forbidden/;
 const UNAVAILABLE = /"unavailable"/;

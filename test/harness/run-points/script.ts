@@ -21,14 +21,9 @@ const STEP_AT: Readonly<Record<number, number>> = { 0: 0, 2: 1, 3: 1, 4: 2 };
 /** Conversations whose names begin so pay, which their person must approve. */
 export const PAYS = 'pay-';
 
-/** Conversations whose names begin so get a long first text. */
-export const LONG = 'long-';
-
-/** More text than a writer keeps for a moment before it writes: the end of a write would schedule the next one at once. */
-const LONG_WORDS = 400;
-
-/** How many chunks of a model's reply to a long conversation hold the text; the first chunk says only the role. */
-export const LONG_TEXT_CHUNKS = LONG_WORDS + 1;
+/** Conversations whose names begin so get a first text of so many words. */
+export const saying = (words: number) => `says-${words}-words-`;
+const SAYS = /^says-(\d+)-words-/;
 
 /**
  * Calls `book`, `look` and `elicit` at once, then `look` again, then repeats the results. In a conversation that pays:
@@ -47,9 +42,11 @@ export function line({ userText, results }: Turn): ScriptedReply {
   }
   const ask = { name: 'elicit', arguments: { kind: 'text', message: `Which seat, ${userText}?` } };
   if (results.length === 0) {
-    const text = userText.startsWith(LONG)
-      ? Array.from({ length: LONG_WORDS }, (_, at) => `word-${at}-of-many `).join('')
-      : `Let me see what there is for ${userText}, and which seat it is to be. `;
+    const words = Number(SAYS.exec(userText)?.[1] ?? 0);
+    const text =
+      words > 0
+        ? Array.from({ length: words }, (_, at) => `word-${at}-of-many `).join('')
+        : `Let me see what there is for ${userText}, and which seat it is to be. `;
     return { text, calls: [call('book', 1), call('look', 1), ask] };
   }
   if (results.length === 3) return { text: 'Looking again. ', calls: [call('look', 2)] };

@@ -2,14 +2,26 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createChatClient, textOf } from '../../harness/chat/client.ts';
 import { wholeText } from '../../harness/history/run-case.ts';
 import type { RunEvent } from '../../harness/history/run-events.ts';
+import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { judge } from '../../harness/run-points/final.ts';
 import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
-import { LONG, LONG_TEXT_CHUNKS } from '../../harness/run-points/script.ts';
+import { saying } from '../../harness/run-points/script.ts';
 import { openRunSite, type RunPod, type RunSite } from '../../harness/run-points/site.ts';
+import { clientsNamed } from '../../harness/site/redis-monitor.ts';
 import { untilReady } from '../../harness/site/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
+// What the engine does about each of these faults at each step is shown in process. Here real pods are paused, and their
+// connections break.
+
 const IN_CALL = 'paused-in-a-call';
+/** More text than a writer keeps for a moment before it writes: the end of a write would schedule the next one at once. */
+const QUEUED_WORDS = 400;
+const WITH_TEXT_QUEUED = `${saying(QUEUED_WORDS)}paused`;
+/** The first chunk of a model's reply says only the role. */
+const QUEUED_CHUNKS = QUEUED_WORDS + 1;
+/** So long a text that it is not at its end when a fault begins with its first words. */
+const STREAMED_WORDS = 100;
 
 let site: RunSite;
 interface Paused {
@@ -18,15 +30,19 @@ interface Paused {
   readonly term: number;
 }
 
+/** Called once text of a conversation goes out. */
+const onText = new Map<string, () => void>();
 /** By conversation. */
 const paused = new Map<string, Paused>();
 
 beforeAll(async () => {
   site = await openRunSite({
     pods: 2,
+    replaces: false,
     hooks: {
       onCommand(name, podName, { type }) {
-        if (name.startsWith(LONG) && type === 'publish') pause(name, podName);
+        if (type === 'publish') onText.get(name)?.();
+        if (name === WITH_TEXT_QUEUED && type === 'publish') pause(name, podName);
         return 'pass';
       },
       async onCall({ name, tool }) {
@@ -34,8 +50,8 @@ beforeAll(async () => {
       },
       // Nothing follows the text for the pod that is to be paused: text is all that it can have queued.
       onSaying: ({ name, step }) =>
-        name.startsWith(LONG) && step === 0 && !paused.has(name)
-          ? { kind: 'hang', afterChunks: LONG_TEXT_CHUNKS }
+        name === WITH_TEXT_QUEUED && step === 0 && !paused.has(name)
+          ? { kind: 'hang', afterChunks: QUEUED_CHUNKS }
           : undefined,
     },
   });
@@ -58,7 +74,7 @@ async function untilOwnedByAnother({ name }: Talk): Promise<Paused> {
 }
 
 it('a pod that was paused beyond its lease while text of its turn was queued works on, writes nothing more of the turn, and serves its readers', async () => {
-  const talk = await newTalk(site, `${LONG}and-paused`);
+  const talk = await newTalk(site, WITH_TEXT_QUEUED);
   let isAsked = false;
   let answer = () => {};
   const talking = converse(site, talk, {
@@ -109,6 +125,60 @@ it('a pod that was paused beyond its lease while it waited for an answer writes 
   });
   await expectFenced(talk);
 });
+
+it.each([
+  ['no pod reaches Redis for a while', takeRedisAway],
+  ['the connections for commands are cut', () => kill('parley-commands')],
+  ['the subscribers are cut', () => kill('parley-subscriber')],
+  ['the scripts are flushed', () => redisCommand(site.redisUrl, 'SCRIPT', 'FLUSH')],
+])('a turn that streams and one that waits for its person end whole when %s', async (fault, cause) => {
+  const name = fault.replaceAll(' ', '-');
+  const [streaming, waiting] = [
+    await newTalk(site, `${saying(STREAMED_WORDS)}${name}`),
+    await newTalk(site, name),
+  ];
+  let isAsked = false;
+  let answer = () => {};
+  const waited = converse(site, waiting, {
+    onQuestion() {
+      isAsked = true;
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    },
+  });
+  await waitUntil(() => isAsked, { what: 'the question' });
+  const text = new Promise<void>((resolve) => onText.set(streaming.name, resolve));
+  const streamed = converse(site, streaming);
+  await text;
+  await cause();
+  answer();
+  await Promise.all([waited, streamed]);
+  await Promise.all(site.pods().map(untilReady));
+  const { ok, text: report, counts } = await judge(site, [streaming, waiting]);
+  expect(ok, report).toBe(true);
+  expect(counts.conversations).toBe(2);
+});
+
+const kill = async (name: string) => {
+  for (const id of await clientsNamed(site.redisUrl, name))
+    await redisCommand(site.redisUrl, 'CLIENT', 'KILL', 'ID', id);
+};
+
+/** No pod reaches Redis until each has noticed. */
+async function takeRedisAway(): Promise<void> {
+  const pods = site.pods();
+  for (const { gate } of pods) gate.stall(true);
+  try {
+    const isAway = async ({ url }: { readonly url: string }) => (await fetch(`${url}/readyz`)).status === 503;
+    await waitUntil(async () => (await Promise.all(pods.map(isAway))).every(Boolean), {
+      what: 'all pods to miss Redis',
+      timeoutMs: 60_000,
+    });
+  } finally {
+    for (const { gate } of pods) gate.stall(false);
+  }
+}
 
 function eventsOf({ name }: Pick<Talk, 'name'>) {
   return site.events.filter(
