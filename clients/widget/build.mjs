@@ -142,7 +142,12 @@ export async function buildTypes() {
   const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
   const tsc = join(dirname(manifest), 'bin/tsc');
   try {
-    await promisify(execFile)(process.execPath, [tsc, '-b', join(HERE, 'tsconfig.build.json')]);
+    await promisify(execFile)(process.execPath, [
+      tsc,
+      '-b',
+      join(HERE, 'tsconfig.build.json'),
+      '--singleThreaded',
+    ]);
   } catch (error) {
     throw new Error(`The declarations could not be written:\n${error.stdout}`, { cause: error });
   }

@@ -8,6 +8,7 @@ import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
 import { createLoad } from '../harness/load/run-load.ts';
 import { prove, SIZE } from '../harness/load/size.ts';
+import { testNotRun } from '../harness/not-run.ts';
 import { fakeTime } from '../harness/processes/faketime.ts';
 import { type ManagedProcess, startProcess } from '../harness/processes/processes.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
@@ -149,7 +150,7 @@ it('F14 a job that crashes every worker is abandoned, and the sweep expires its 
 
 it('F15 the clock of the only worker is an hour behind: its sweep expires the questions instead of its timers', async (context) => {
   const behind = await fakeTime(-HOUR_SECONDS);
-  if (behind === undefined) return notRun(context, 'there is no faketime');
+  if (behind === undefined) return testNotRun(context, 'there is no faketime');
   const [pod] = await Promise.all([
     site.pod(NO_TIMERS),
     site.worker({ ...SWEEPING, ...behind.env }, { wrap: behind.wrap }),
@@ -159,7 +160,7 @@ it('F15 the clock of the only worker is an hour behind: its sweep expires the qu
 
 it('F15 clocks of pods and workers are an hour ahead or behind: nothing is early, late or lost', async (context) => {
   const [ahead, behind] = [await fakeTime(HOUR_SECONDS), await fakeTime(-HOUR_SECONDS)];
-  if (ahead === undefined || behind === undefined) return notRun(context, 'there is no faketime');
+  if (ahead === undefined || behind === undefined) return testNotRun(context, 'there is no faketime');
   const env = { PARLEY_SWEEP_MS: '1000' };
   const [right, fast, slow] = await Promise.all([
     site.pod(env),
@@ -198,8 +199,3 @@ it('F16 the connections of the only worker are half-open: the sweep expires the 
     timeoutMs: 90_000,
   });
 });
-
-function notRun(context: { skip: (note?: string) => void }, why: string): void {
-  process.stdout.write(`not run: ${why}\n`);
-  context.skip(`not run: ${why}`);
-}

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { TestContext } from 'vitest';
 import { allChecks } from '../../infra/check/all.ts';
 import type { Verdict } from '../../infra/check/verdict.ts';
+import { testNotRun } from '../harness/not-run.ts';
 
 /** The repository's root. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -53,11 +54,11 @@ export function problemsOf(verdict: Verdict): string {
   return verdict.status === 'fail' ? verdict.problems.join('\n') : verdict.status;
 }
 
-/** Skips the test. Fails it instead under CI=true when apt-get could have installed the program. */
+/** Ends the test as not run. Fails it instead under CI=true when apt-get could have installed the program. */
 export function notRun(
-  skip: TestContext['skip'],
+  context: TestContext,
   { why, available }: Extract<Verdict, { status: 'not run' }>,
 ): never {
   if (available && process.env.CI === 'true') throw new Error(`not run: ${why}`);
-  return skip(`not run: ${why}`);
+  return testNotRun(context, why);
 }

@@ -138,15 +138,16 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
   });
 
   // The JSON-RPC binding of 0.3 has no call that lists tasks.
-  it.skipIf(binding === 'JSONRPC 0.3')('lists tasks by context and state, in pages', async () => {
-    const { send, list } = tasksOf(await openClient(site, { binding, token: newPerson().token }));
-    const asked = await send('text');
-    for (const text of ['one', 'two']) await send(text);
-    const first = await list({ pageSize: 2 });
-    expect([first.tasks.length, first.totalSize]).toEqual([2, 3]);
-    const rest = await list({ pageSize: 2, pageToken: first.nextPageToken });
-    expect([...first.tasks, ...rest.tasks].map(({ id }) => id)).toContain(asked.id);
-    for (const only of [{ status: TaskState.TASK_STATE_INPUT_REQUIRED }, { contextId: asked.contextId }])
-      expect((await list(only)).tasks.map(({ id }) => id)).toEqual([asked.id]);
-  });
+  if (binding !== 'JSONRPC 0.3')
+    it('lists tasks by context and state, in pages', async () => {
+      const { send, list } = tasksOf(await openClient(site, { binding, token: newPerson().token }));
+      const asked = await send('text');
+      for (const text of ['one', 'two']) await send(text);
+      const first = await list({ pageSize: 2 });
+      expect([first.tasks.length, first.totalSize]).toEqual([2, 3]);
+      const rest = await list({ pageSize: 2, pageToken: first.nextPageToken });
+      expect([...first.tasks, ...rest.tasks].map(({ id }) => id)).toContain(asked.id);
+      for (const only of [{ status: TaskState.TASK_STATE_INPUT_REQUIRED }, { contextId: asked.contextId }])
+        expect((await list(only)).tasks.map(({ id }) => id)).toEqual([asked.id]);
+    });
 });

@@ -1,6 +1,7 @@
 import { bucketOf } from '@parley/shared/domain/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
+import { testNotRun } from '../../harness/not-run.ts';
 import { fakeTime } from '../../harness/processes/faketime.ts';
 import { type ManagedProcess, startWorker } from '../../harness/processes/processes.ts';
 import { startProcess } from '../../harness/processes/start-process.ts';
@@ -202,7 +203,7 @@ describe('a job that its worker does not finish', () => {
 
 it('neither fires early nor spins when its clock is an hour ahead', async (context) => {
   const ahead = await fakeTime(3_600);
-  if (ahead === undefined) return context.skip('there is no faketime');
+  if (ahead === undefined) return testNotRun(context, 'there is no faketime');
   const worker = await startWorker({ ...ENV, REDIS_URL: redis.url, ...ahead.env }, { wrap: ahead.wrap });
   const { queue, close } = await lookInto(single(redis.url));
   const asked = await question(pod, { timeoutSeconds: 15 });
