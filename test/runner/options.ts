@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 
 export interface RunOptions {
-  /** Parts of paths: only test files with one of them are run, and nothing is checked besides. Empty: everything. */
+  /** Parts of paths: only test files with one of them are run, and nothing else is checked. Empty: everything. */
   readonly filters: readonly string[];
   /** What needs nothing installed and ends within a minute. */
   readonly isQuick: boolean;
@@ -11,8 +11,8 @@ export interface RunOptions {
   readonly isRecord: boolean;
 }
 
-/** Pure rules, the contract on the memory backend, and the rules of the house. */
-const QUICK = ['test/unit/', 'test/contract/memory', 'test/house/'];
+/** Arguments of vitest for the pure rules, the contract on the memory backend, and the rules of the house. */
+const QUICK = ['test/unit/', 'test/contract/memory', 'test/house/', '--exclude=test/unit/harness/**'];
 
 export const USAGE =
   'npm test [-- PART…]       all tests, or those whose path contains a PART, such as: npm test -- chat\nnpm run test:quick        what needs no Redis and no browser\nnpm run soak              all tests at full size, with a report\nnpm test -- --record      all tests; writes what each file cost to test/costs.json';
