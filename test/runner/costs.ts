@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 export interface Costs {
   /** How much slower than the reference the machine was. */
   readonly pace: number;
-  /** Processor seconds of the run besides its test files. */
+  /** Processor seconds of the checks and of the runner itself. */
   readonly runner: number;
   /** For each test file: processor seconds of all that it started, and seconds that passed. */
   readonly files: Readonly<Record<string, readonly [processor: number, wall: number]>>;
