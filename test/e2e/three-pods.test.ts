@@ -7,6 +7,7 @@ import { createLoad, LOAD_ENV } from '../harness/load/run-load.ts';
 import { prove, SIZE } from '../harness/load/size.ts';
 import { type Pod, startPod, startWorker } from '../harness/processes/processes.ts';
 import type { ManagedProcess } from '../harness/processes/start-process.ts';
+import { sized } from '../harness/proof-size.ts';
 import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -43,8 +44,8 @@ it('three pods, a random one for every request: each question ends once, and not
   const load = createLoad({
     fetch: pickFetch(pods.map((pod) => pod.url)),
     elicitations: SIZE.elicitations,
-    askers: 50,
-    users: 20,
+    askers: sized(50, 25),
+    users: sized(20, 5),
   });
   const sample = async (label: 'before' | 'after') => {
     const channels = (await client.pubsub('CHANNELS', 'parley:*')) as string[];

@@ -5,15 +5,16 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
 import { createSettleLoad } from '../harness/load/settle-load.ts';
-import { prove, SIZE } from '../harness/load/size.ts';
+import { prove } from '../harness/load/size.ts';
+import { sized } from '../harness/proof-size.ts';
 import { type Asked, choose } from '../harness/site/pod-client.ts';
 import { openReader } from '../harness/site/reader.ts';
 import { untilSubscribed } from '../harness/site/redis-monitor.ts';
 import { openSiteInMemory, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const SETTLES = SIZE.full ? 30_000 : 800;
-const KILLS = SIZE.full ? 12 : 3;
+const SETTLES = sized(30_000, 120);
+const KILLS = sized(12, 3);
 
 let site: Site;
 
@@ -29,18 +30,13 @@ it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times du
   const load = createSettleLoad({
     fetch: pickFetch(pods.map(({ url }) => url)),
     settles: SETTLES,
-    askers: 50,
+    askers: sized(50, 20),
+    faults: Array.from({ length: KILLS }, () => async () => {
+      await site.redis.kill9();
+      await site.redis.restart();
+    }),
   });
-  const running = load.run();
-  for (let kill = 1; kill <= KILLS; kill += 1) {
-    await waitUntil(() => load.settled() > (kill * SETTLES) / (KILLS + 1), {
-      what: 'the load to make progress',
-      timeoutMs: 10 * 60_000,
-    });
-    await site.redis.kill9();
-    await site.redis.restart();
-  }
-  await running;
+  await load.run();
   const report = checkHistory(load.history.events);
   prove(`F5 Redis killed and restarted ${KILLS} times during settles`, formatReport(report));
   expect(report.violations, formatReport(report)).toEqual([]);

@@ -42,7 +42,7 @@ function suite(started: SentinelTopology): void {
         const info = String(await redisCommand(await masterPort(), 'INFO', 'replication'));
         return info.split('state=online').length === servers.length;
       },
-      { what: 'both replicas to follow', timeoutMs: 60_000 },
+      { what: 'both replicas to follow', timeoutMs: 60_000, everyMs: 250 },
     );
   }
 

@@ -7,10 +7,11 @@ import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
 import { createLoad } from '../harness/load/run-load.ts';
-import { prove, SIZE } from '../harness/load/size.ts';
+import { prove } from '../harness/load/size.ts';
 import { testNotRun } from '../harness/not-run.ts';
 import { fakeTime } from '../harness/processes/faketime.ts';
 import { type ManagedProcess, startProcess } from '../harness/processes/processes.ts';
+import { sized } from '../harness/proof-size.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import type { Asked, Reply } from '../harness/site/pod-client.ts';
 import { countEndings, onCommand } from '../harness/site/redis-monitor.ts';
@@ -27,13 +28,37 @@ const SWEEPING = { PARLEY_SWEEP_MS: '300' };
 const NO_TIMERS = { PARLEY_LIMIT_LOCAL_TIMERS: '0' };
 
 let site: Site;
+const started = new Map<string, Promise<SitePod>>();
+let worker: ManagedProcess | undefined;
 
 beforeAll(async () => {
   // These tests kill Redis right after writes; its durability is not what they check.
   site = await openSiteInMemory({ args: ['--appendfsync', 'always'] });
 });
-afterEach(() => site.clear());
+afterEach(async () => {
+  for (const pod of started.values()) (await pod).thaw();
+});
 afterAll(() => site?.stop());
+
+/** A pod for all tests that want one with these settings. */
+function podWith(env: Readonly<Record<string, string>>): Promise<SitePod> {
+  const name = JSON.stringify(env);
+  const pod = started.get(name) ?? site.pod(env);
+  started.set(name, pod);
+  return pod;
+}
+
+/** The only worker. */
+async function onlyWorker(): Promise<ManagedProcess> {
+  worker ??= await site.worker();
+  return worker;
+}
+
+/** Whichever the test before left. */
+async function endWorker(): Promise<void> {
+  await worker?.stop();
+  worker = undefined;
+}
 
 function askMany(pod: SitePod, count: number, timeoutSeconds: number): Promise<Asked[]> {
   return Promise.all(Array.from({ length: count }, () => pod.ask({ timeoutSeconds })));
@@ -73,8 +98,8 @@ async function untilQueued(asked: readonly Asked[]): Promise<readonly string[]> 
 }
 
 it('F10 Redis is down across the deadlines: all questions expire once it is back', async () => {
-  const [pod] = await Promise.all([site.pod(), site.worker()]);
-  const asked = await askMany(pod, 30, 2);
+  const [pod] = await Promise.all([podWith({}), onlyWorker()]);
+  const asked = await askMany(pod, 15, 2);
   const expiring = allExpire(pod, asked);
   await site.redis.kill9();
   await sleep(2_500);
@@ -83,8 +108,9 @@ it('F10 Redis is down across the deadlines: all questions expire once it is back
 });
 
 it('F11 Redis restarts before the deadlines: the jobs still run', async () => {
-  const [pod] = await Promise.all([site.pod(NO_TIMERS), site.worker()]);
-  const asked = await askMany(pod, 30, 4);
+  const [pod] = await Promise.all([podWith(NO_TIMERS), onlyWorker()]);
+  await untilReady(pod);
+  const asked = await askMany(pod, 15, 4);
   await untilQueued(asked);
   await site.redis.kill9();
   await site.redis.restart();
@@ -93,12 +119,12 @@ it('F11 Redis restarts before the deadlines: the jobs still run', async () => {
 });
 
 it('F12 the only worker is frozen when the deadlines pass: the sweep expires the questions, and the worker finds them ended', async () => {
-  const [pod, worker] = await Promise.all([site.pod(NO_TIMERS), site.worker(), site.pod(SWEEPING)]);
-  worker.freeze();
+  const [pod, frozen] = await Promise.all([podWith(NO_TIMERS), onlyWorker(), podWith(SWEEPING)]);
+  frozen.freeze();
   const asked = await askMany(pod, 10, 1);
   const jobs = await untilQueued(asked);
   await allExpire(pod, asked);
-  worker.thaw();
+  frozen.thaw();
   await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', ...jobs)) === 0, {
     what: 'the jobs to be done',
     timeoutMs: 60_000,
@@ -107,15 +133,34 @@ it('F12 the only worker is frozen when the deadlines pass: the sweep expires the
 });
 
 it('F13 the worker is killed while it runs due jobs: all questions expire, each once', async () => {
-  const [pod, worker] = await Promise.all([site.pod(NO_TIMERS), site.worker(), site.pod(SWEEPING)]);
-  const asked = await askMany(pod, 50, 2);
-  const stopLooking = await onCommand(site.redis.url, 'elicitation-resolved', () => worker.kill('SIGKILL'));
+  const [pod, victim] = await Promise.all([podWith(NO_TIMERS), onlyWorker(), podWith(SWEEPING)]);
+  const asked = await askMany(pod, 30, 2);
+  const stopLooking = await onCommand(site.redis.url, 'elicitation-resolved', () => victim.kill('SIGKILL'));
   await allExpire(pod, asked);
   stopLooking();
-  await worker.exited;
+  await victim.exited;
+  await endWorker();
+});
+
+it('F16 the connections of the only worker are half-open: the sweep expires the questions, and the worker recovers', async () => {
+  await endWorker();
+  const proxy = await site.proxy();
+  worker = await site.worker({ REDIS_URL: proxy.url, PARLEY_CANARY_MS: '500' });
+  const [pod] = await Promise.all([podWith(NO_TIMERS), podWith(SWEEPING)]);
+  proxy.blackhole({ existing: true, fresh: true });
+  await allExpire(pod, await askMany(pod, 10, 1));
+  await proxy.heal();
+  await redisCommand(site.redis.url, 'DEL', canaryKey());
+  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', canaryKey())) === 1, {
+    what: 'the worker to run jobs again',
+    timeoutMs: 90_000,
+  });
 });
 
 it('F14 a job that crashes every worker is abandoned, and the sweep expires its question', async () => {
+  await endWorker();
+  const [pod, sweeper] = await Promise.all([podWith(NO_TIMERS), podWith(SWEEPING)]);
+  sweeper.freeze();
   // Jobs of earlier tests would occupy the slow workers.
   await redisCommand(site.redis.url, 'FLUSHALL');
   const start = () =>
@@ -125,7 +170,7 @@ it('F14 a job that crashes every worker is abandoned, and the sweep expires its 
       env: { REDIS_URL: site.redis.url, TEST_LOCK_MS: '500', TEST_HOLD_MS: '600000' },
       readyWhen: (line) => line.ready === true,
     });
-  const [pod, ...victims] = await Promise.all([site.pod(NO_TIMERS), ...Array.from({ length: 5 }, start)]);
+  const victims = await Promise.all(Array.from({ length: 5 }, start));
   const asked = await pod.ask({ timeoutSeconds: 1 });
   const [job = ''] = await untilQueued([asked]);
   const taken = ({ lines }: ManagedProcess) => lines.includes(JSON.stringify({ taken: asked.id }));
@@ -142,7 +187,7 @@ it('F14 a job that crashes every worker is abandoned, and the sweep expires its 
     died += 1;
   }
   expect(await pod.read(asked)).toMatchObject({ body: { status: 'pending' } });
-  await site.pod(SWEEPING);
+  sweeper.thaw();
   await expiresOnce(pod, asked);
   prove('F14 a job that crashes every worker', `given up after ${died} workers, expired by the sweep`);
   await Promise.all(victims.map((victim) => victim.stop(0)));
@@ -151,10 +196,10 @@ it('F14 a job that crashes every worker is abandoned, and the sweep expires its 
 it('F15 the clock of the only worker is an hour behind: its sweep expires the questions instead of its timers', async (context) => {
   const behind = await fakeTime(-HOUR_SECONDS);
   if (behind === undefined) return testNotRun(context, 'there is no faketime');
-  const [pod] = await Promise.all([
-    site.pod(NO_TIMERS),
-    site.worker({ ...SWEEPING, ...behind.env }, { wrap: behind.wrap }),
-  ]);
+  await endWorker();
+  const [pod, sweeper] = await Promise.all([podWith(NO_TIMERS), podWith(SWEEPING)]);
+  sweeper.freeze();
+  worker = await site.worker({ ...SWEEPING, ...behind.env }, { wrap: behind.wrap });
   await allExpire(pod, await askMany(pod, 10, 1));
 });
 
@@ -162,18 +207,19 @@ it('F15 clocks of pods and workers are an hour ahead or behind: nothing is early
   const [ahead, behind] = [await fakeTime(HOUR_SECONDS), await fakeTime(-HOUR_SECONDS)];
   if (ahead === undefined || behind === undefined) return testNotRun(context, 'there is no faketime');
   const env = { PARLEY_SWEEP_MS: '1000' };
+  await endWorker();
   const [right, fast, slow] = await Promise.all([
-    site.pod(env),
+    podWith(SWEEPING),
     site.pod({ ...env, ...ahead.env }, { wrap: ahead.wrap }),
     site.pod({ ...env, ...behind.env }, { wrap: behind.wrap }),
     site.worker({ ...env, ...ahead.env }, { wrap: ahead.wrap }),
     site.worker({ ...env, ...behind.env }, { wrap: behind.wrap }),
   ]);
-  const elicitations = SIZE.full ? 5_000 : 300;
+  const elicitations = sized(5_000, 100);
   const load = createLoad({
     fetch: pickFetch([right, fast, slow].map(({ url }) => url)),
     elicitations,
-    askers: 50,
+    askers: sized(50, 25),
   });
   await load.run();
   const report = checkHistory(load.history.events, { graceMs: 6_000 });
@@ -181,21 +227,4 @@ it('F15 clocks of pods and workers are an hour ahead or behind: nothing is early
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(elicitations);
   expect(report.counts.finals.expired).toBeGreaterThan(0);
-});
-
-it('F16 the connections of the only worker are half-open: the sweep expires the questions, and the worker recovers', async () => {
-  const proxy = await site.proxy();
-  const [pod] = await Promise.all([
-    site.pod(NO_TIMERS),
-    site.worker({ REDIS_URL: proxy.url, PARLEY_CANARY_MS: '500' }),
-    site.pod(SWEEPING),
-  ]);
-  proxy.blackhole({ existing: true, fresh: true });
-  await allExpire(pod, await askMany(pod, 10, 1));
-  await proxy.heal();
-  await redisCommand(site.redis.url, 'DEL', canaryKey());
-  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', canaryKey())) === 1, {
-    what: 'the worker to run jobs again',
-    timeoutMs: 90_000,
-  });
 });

@@ -30,7 +30,8 @@ async function run(options: FollowOptions, stopped: AbortSignal): Promise<void> 
   let lastEventId: string | undefined;
   while (!stopped.aborted) {
     lastEventId = await connectOnce(options, lastEventId, stopped);
-    if (!stopped.aborted) await sleep(20 + Math.random() * 50);
+    // So long that events come meanwhile, and that an outage is not a flood of attempts.
+    if (!stopped.aborted) await sleep(100 + Math.random() * 200);
   }
 }
 

@@ -66,6 +66,7 @@ export function followAll({ fetch: fetchFrom, history, owners, tokenOf }: Follow
 export async function stopOnceNotified(
   { events }: HistoryRecorder,
   followers: readonly { stop(): Promise<void> }[],
+  behindMs = BEHIND_MS,
 ): Promise<void> {
   const endedIn = (type: 'final' | 'stream-event') =>
     new Set(
@@ -78,7 +79,7 @@ export async function stopOnceNotified(
     const notified = endedIn('stream-event');
     return [...ended].every((id) => notified.has(id));
   };
-  const patience = { what: 'the last ends to reach their readers', timeoutMs: BEHIND_MS, everyMs: 250 };
+  const patience = { what: 'the last ends to reach their readers', timeoutMs: behindMs, everyMs: 250 };
   await waitUntil(isTold, patience).catch(() => undefined);
   await sleep(LINGER_MS);
   await Promise.all(followers.map((follower) => follower.stop()));

@@ -1,5 +1,6 @@
 import type { Owner } from '../history/events.ts';
 import { createHistory, type HistoryRecorder } from '../history/recorder.ts';
+import { sized } from '../proof-size.ts';
 import { createDriver, type Driver, type Question, sleep } from './driver.ts';
 import { serviceKeyOf } from './load-env.ts';
 import { createCrowd, createTokenCache, followAll, stopOnceNotified, streamOf } from './people.ts';
@@ -16,6 +17,8 @@ export interface LoadOptions {
   readonly graceMs?: number;
   /** Read every end when the load is over instead of as soon as a question is finished: this reveals later losses. */
   readonly endsLast?: boolean;
+  /** How long readers are given for the last ends; a fault may have lost some of them for good. */
+  readonly behindMs?: number;
 }
 
 export interface Load {
@@ -39,7 +42,7 @@ export function createLoad(options: LoadOptions): Load {
     serviceKey: serviceKeyOf,
     userToken: tokenOf,
   });
-  const owners = createCrowd(options.users ?? 10);
+  const owners = createCrowd(options.users ?? sized(10, 3));
   const ended: { readonly id: string; readonly owner: Owner }[] = [];
 
   async function one(owner: Owner): Promise<void> {
@@ -79,7 +82,7 @@ export function createLoad(options: LoadOptions): Load {
       };
       await Promise.all(Array.from({ length: options.askers }, asker));
       await readLast();
-      await stopOnceNotified(history, followers);
+      await stopOnceNotified(history, followers, options.behindMs);
     },
   };
 }

@@ -3,8 +3,8 @@ import type { Reply } from './driver.ts';
 
 // Longer than a failover takes on a busy machine.
 const GIVE_UP_MS = 120_000;
-const PAUSE_MS_MIN = 100;
-const PAUSE_MS_MAX = 300;
+const PAUSE_MS_MIN = 250;
+const PAUSE_MS_MAX = 750;
 
 /** Repeats a call until a reply states its outcome or the time is over; returns the last reply. */
 export async function untilKnown(call: () => Promise<Reply>): Promise<Reply> {

@@ -112,7 +112,7 @@ function topology(servers: RedisServer[]): Omit<ClusterTopology, 'stop'> {
           if (fault !== undefined) throw new Error(fault);
           return true;
         },
-        { what: 'the cluster to be ok', timeoutMs: 90_000, everyMs: 50 },
+        { what: 'the cluster to be ok', timeoutMs: 90_000, everyMs: 250 },
       );
     },
   };

@@ -63,6 +63,7 @@ export async function startSentinel(options: SentinelOptions = {}): Promise<Sent
     await waitUntil(async () => (await Promise.all(ports.map(seesAll))).every(Boolean), {
       what: 'the Sentinels to see two replicas and each other',
       timeoutMs: 30_000,
+      everyMs: 250,
     });
     return { ...topology([master, ...replicas], ports), stop };
   } catch (error) {
@@ -93,7 +94,7 @@ function topology(servers: RedisServer[], sentinelPorts: number[]): Omit<Sentine
         if (port === undefined || port === old || named.some((other) => other !== port)) return false;
         return infoFields(await redisCommand(port, 'INFO', 'replication')).role === 'master' && port;
       },
-      { what: `a master other than ${old}`, timeoutMs: 90_000 },
+      { what: `a master other than ${old}`, timeoutMs: 90_000, everyMs: 250 },
     );
   return {
     sentinels: sentinelPorts.map((port) => ({ host: HOST, port })),

@@ -7,6 +7,7 @@ import { LOAD_ENV } from '../load/load-env.ts';
 import { createLoad } from '../load/run-load.ts';
 import { prove, SIZE } from '../load/size.ts';
 import { startPod, startWorker } from '../processes/processes.ts';
+import { sized } from '../proof-size.ts';
 import type { RedisServer } from '../redis/redis-server.ts';
 import { waitUntil } from '../wait-until.ts';
 import { untilReady } from './site.ts';
@@ -26,7 +27,10 @@ export interface FailoverOptions {
   readonly heal: () => Promise<unknown>;
 }
 
-const AFTER = SIZE.full ? 200 : 30;
+const AFTER = sized(200, 15);
+const ASKERS = sized(60, 20);
+/** Of each tenant. */
+const USERS = sized(10, 3);
 
 /**
  * How the loss of an acknowledged write appears to clients: replication is asynchronous, so a failover may lose some
@@ -36,7 +40,7 @@ const AFTER = SIZE.full ? 200 : 30;
 const LOSS: readonly RuleName[] = ['I1', 'I2', 'I3', 'I4', 'I9', 'I12', 'I13', 'I16'];
 
 export async function openFleet(env: Record<string, string>): Promise<Fleet> {
-  const all = { ...LOAD_ENV, PARLEY_RECHECK_MS: '1000', PARLEY_SWEEP_MS: '1000', ...env };
+  const all = { ...LOAD_ENV, PARLEY_RECHECK_MS: '3000', PARLEY_SWEEP_MS: '3000', ...env };
   const worker = await startWorker(all);
   const pods = await Promise.all([0, 1, 2].map(() => startPod(all)));
   return {
@@ -60,9 +64,11 @@ export async function throughFailover(fleet: Fleet, { title, cause, heal }: Fail
   const load = createLoad({
     fetch: pickFetch(fleet.urls),
     elicitations: SIZE.failover,
-    askers: 60,
+    askers: ASKERS,
+    users: USERS,
     graceMs: 20_000,
     endsLast: true,
+    behindMs: 5_000,
   });
   const running = load.run();
   await waitUntil(
@@ -88,7 +94,12 @@ export async function throughFailover(fleet: Fleet, { title, cause, heal }: Fail
 /** Expects that all promises hold again as soon as the pods are ready. */
 async function calmLoad(fleet: Fleet): Promise<Report> {
   await Promise.all(fleet.urls.map((url) => untilReady({ url })));
-  const load = createLoad({ fetch: pickFetch(fleet.urls), elicitations: AFTER, askers: 40 });
+  const load = createLoad({
+    fetch: pickFetch(fleet.urls),
+    elicitations: AFTER,
+    askers: sized(40, 15),
+    users: USERS,
+  });
   await load.run();
   return checkHistory(load.history.events, { graceMs: 6_000 });
 }
