@@ -8,7 +8,7 @@ import { renderPage } from '../../services/api/src/surfaces/connect/pages/page.t
 import type { ConnectView } from '../../services/api/src/surfaces/connect/pages/view.ts';
 import { ANSWER_SAMPLES, SAMPLES } from '../harness/connect/connect-pages-views.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
-import { describeInChromium } from '../harness/in-chromium.ts';
+import { describeInChromium, STILL } from '../harness/in-chromium.ts';
 import { isFullSize } from '../harness/proof-size.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { auditPage } from './connect-pages-audit.ts';
@@ -69,7 +69,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
   }
 
   async function withPage<T>(options: BrowserContextOptions, use: (page: Page) => Promise<T>): Promise<T> {
-    const context = await browser.newContext(options);
+    const context = await browser.newContext({ ...STILL, ...options });
     await stayHere(context);
     try {
       return await use(await context.newPage());

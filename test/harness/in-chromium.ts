@@ -2,6 +2,9 @@ import { describe } from 'vitest';
 import { ensureChromium } from '../../infra/demo/chromium.ts';
 import { suiteNotRun } from './not-run.ts';
 
+/** Options of pages without animations: while one runs, a page takes 10 % of a core for as long as a test waits. */
+export const STILL = { reducedMotion: 'reduce' } as const;
+
 /**
  * A suite that needs a real browser: `tests` gets the path of a Chromium, which is installed if there is none. Where
  * none can be had, it says so and why. `blocksPopups`: the suite needs the popup blocker, which the headless shell lacks.

@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
-import { describeInChromium } from '../../harness/in-chromium.ts';
+import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
 import { paced } from '../../harness/pace.ts';
 import { axe, NARROW, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
 import { createForm, type Form, formHost, originOf, startFormSite } from './form-page.ts';
@@ -19,7 +19,7 @@ await describeInChromium('the form of a question', (chromium) => {
     server = await startFormSite();
     origin = originOf(server);
     browser = await launchChromium(chromium);
-    page = await browser.newPage({ locale: 'en-US', timezoneId: 'Europe/Berlin' });
+    page = await browser.newPage({ ...STILL, locale: 'en-US', timezoneId: 'Europe/Berlin' });
     page.setDefaultTimeout(paced(30_000));
     page.on('pageerror', (error) => faults.push(error.message));
   });

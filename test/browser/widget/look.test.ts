@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
-import { describeInChromium } from '../../harness/in-chromium.ts';
+import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
 import { openGallery } from '../../harness/widget/site-gallery.ts';
 import { axe, NARROW, overflow, RULES_OF_COLOUR, RULES_OF_SIZE } from '../../harness/widget/site-look.ts';
@@ -26,7 +26,7 @@ await describeInChromium('the gallery', (chromium) => {
     folder = await mkdtemp(join(tmpdir(), 'parley-gallery-'));
     const { buildGallery } = await widgetBuild();
     [browser] = await Promise.all([launchChromium(chromium), buildGallery(folder)]);
-    page = await browser.newPage({ locale: 'en-US', timezoneId: 'Europe/Berlin' });
+    page = await browser.newPage({ ...STILL, locale: 'en-US', timezoneId: 'Europe/Berlin' });
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('dialog', (dialog) => {

@@ -159,14 +159,19 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
     withPerson(async (ada) => {
       const { url } = site().bank.newPage();
       const [form, link] = [await ada.ask(TRIP_QUESTION), await ada.ask({ ...CONNECT_QUESTION, url })];
+      const read = site().pages.hold(isLook);
       const page = await ada.open({ ids: [form.id, link.id] });
+      await page.locator('elicitation-card[data-state=loading]').first().waitFor();
+      await page.emulateMedia({ reducedMotion: 'no-preference' });
+      expect(await moving(page)).toBeGreaterThan(0);
+      await page.emulateMedia({ reducedMotion: 'reduce' });
+      expect(await moving(page)).toBe(0);
+      read();
       await awake(page);
       const send = site().pages.hold(isAnswerTo(form.id));
       await page.getByRole('radio', { name: 'First' }).check();
       await button(page, 'Send').click();
       await cardIn(page, 'sending');
-      await page.emulateMedia({ reducedMotion: 'reduce' });
-      expect(await moving(page)).toBe(0);
       await page.emulateMedia({ forcedColors: 'active' });
       const [[card], [primary], [decline]] = await Promise.all([
         edges(page, '[part=card]'),
@@ -198,9 +203,11 @@ function shiftClock(byMs: number): void {
 
 /** How many things move in the cards of a page. */
 function moving(page: Page): Promise<number> {
-  return page.evaluate(
-    () => document.getAnimations().filter(({ playState }) => playState === 'running').length,
-  );
+  // A document does not name what moves within its shadow trees.
+  return page.locator('elicitation-card').evaluateAll((cards) => {
+    const animations = cards.flatMap(({ shadowRoot }) => shadowRoot?.getAnimations() ?? []);
+    return animations.filter(({ playState }) => playState === 'running').length;
+  });
 }
 
 /** How wide the drawn edges of parts are, in px. */

@@ -2,7 +2,7 @@ import type { UrlWarning } from '@parley/shared/domain/url';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
-import type { Site, WithPerson } from '../../harness/widget/site.ts';
+import type { Person, Site, WithPerson } from '../../harness/widget/site.ts';
 import { awake, button, cardIn, link, part, reads, spoken } from '../../harness/widget/site-card.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
 import { isAnswerTo } from '../../harness/widget/site-pages.ts';
@@ -32,19 +32,20 @@ export async function openedBy(context: BrowserContext, press: () => Promise<voi
   return tab;
 }
 
-/** Every state of a question that leads to a page of others. */
-export function urlStates(site: () => Site, withPerson: WithPerson): void {
-  /** A question about a page of the bank, which finishes it. */
-  async function askAbout(ada: Parameters<Parameters<WithPerson>[0]>[0], more: { strict?: boolean } = {}) {
-    const bank = site().bank.newPage(more);
-    const asked = await ada.ask({ ...CONNECT_QUESTION, url: bank.url });
-    bank.belongsTo(asked.id);
-    return { ...asked, bank };
-  }
+/** Asks about a page of the bank, which finishes the question. */
+async function askAbout(site: Site, ada: Person, more: { strict?: boolean } = {}) {
+  const bank = site.bank.newPage(more);
+  const asked = await ada.ask({ ...CONNECT_QUESTION, url: bank.url });
+  bank.belongsTo(asked.id);
+  return { ...asked, bank };
+}
 
+/** What a press opens, in a browser that blocks windows which nobody asked for. */
+export function opensWindows(site: () => Site, withPerson: WithPerson): void {
   it("runs in a browser that blocks popups and isolates sites, like a person's", () =>
     withPerson(async (ada) => {
-      const page = await ada.open();
+      const tries = "globalThis.unasked = window.open('about:blank') === null ? 'blocked' : 'opened';";
+      const page = await ada.visit({ html: `<!doctype html><script>${tries}</script>` });
       expect(await page.evaluate(() => unasked)).toBe('blocked');
       const { url } = site().bank;
       await page.goto(`${url}/empty`);
@@ -57,31 +58,6 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       ]);
     }));
 
-  it('opens nothing until its link has been in view for a second [MCP25-06 MCP25-55 MCP25-56 MCP26-06 MCP26-42 MCP26-43 ACP-05 ACP-06 ACP-42 ACP-43]', () =>
-    withPerson(async (ada) => {
-      const { id, bank } = await askAbout(ada);
-      await ada.context.clock.install();
-      const page = await ada.open({ ids: [id], deep: true });
-      await cardIn(page, 'pending');
-      await page.clock.pauseAt(Date.now() + 5_000);
-      await page.clock.runFor(10_000);
-      expect(await link(page).getAttribute('href')).toBeNull();
-      await link(page).scrollIntoViewIfNeeded();
-      await link(page).evaluate(inView);
-      await page.clock.runFor(500);
-      expect(await link(page).getAttribute('aria-disabled')).toBe('true');
-      await link(page).click({ force: true });
-      await link(page).press('Enter');
-      await page.clock.runFor(400);
-      await reads(spoken(page), ENGLISH.lookFirst);
-      expect(await link(page).getAttribute('href')).toBeNull();
-      expect(ada.context.pages()).toEqual([page]);
-      await page.clock.runFor(200);
-      expect(await link(page).getAttribute('href')).toBe(bank.url);
-      expect(site().pages.count(isAnswerTo(id))).toBe(0);
-      expect(bank.visits()).toBe(0);
-    }, {}));
-
   it.each([
     ['plain pages', false],
     ['pages that cut each other off', true],
@@ -89,7 +65,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
     'is finished by push while the other window is open: %s [MCP25-03 MCP25-19 MCP25-49 MCP25-57 MCP25-58 MCP26-03 MCP26-36 MCP26-44 MCP26-45 ACP-01 ACP-07 ACP-44 ACP-45]',
     (_, strict) =>
       withPerson(async (ada) => {
-        const { id, outcome, bank } = await askAbout(ada, { strict });
+        const { id, outcome, bank } = await askAbout(site(), ada, { strict });
         const page = await ada.open({ ids: [id], strict });
         const card = await cardIn(page, 'pending');
         for (const words of [ENGLISH.asks('Release helper'), ENGLISH.why(WHY)]) {
@@ -117,9 +93,50 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       }),
   );
 
+  it('is settled by the press with client completion', () =>
+    withPerson(async (ada) => {
+      const bank = site().bank.newPage();
+      const { completion: _, ...question } = CONNECT_QUESTION;
+      const { id, outcome } = await ada.ask({ ...question, url: bank.url, context: { agent: 'Shop' } });
+      const page = await ada.open({ ids: [id] });
+      await awake(page);
+      expect(await link(page).innerText()).toMatch(/^Open page/u);
+      await openedBy(ada.context, () => link(page).click());
+      await cardIn(page, 'accepted');
+      expect(await outcome).toMatchObject({ status: 'accepted' });
+    }));
+}
+
+/** The other states of a question that leads to a page of others. */
+export function urlStates(site: () => Site, withPerson: WithPerson): void {
+  it('opens nothing until its link has been in view for a second [MCP25-06 MCP25-55 MCP25-56 MCP26-06 MCP26-42 MCP26-43 ACP-05 ACP-06 ACP-42 ACP-43]', () =>
+    withPerson(async (ada) => {
+      const { id, bank } = await askAbout(site(), ada);
+      await ada.context.clock.install();
+      const page = await ada.open({ ids: [id], deep: true });
+      await cardIn(page, 'pending');
+      await page.clock.pauseAt(Date.now() + 5_000);
+      await page.clock.runFor(10_000);
+      expect(await link(page).getAttribute('href')).toBeNull();
+      await link(page).scrollIntoViewIfNeeded();
+      await link(page).evaluate(inView);
+      await page.clock.runFor(500);
+      expect(await link(page).getAttribute('aria-disabled')).toBe('true');
+      await link(page).click({ force: true });
+      await link(page).press('Enter');
+      await page.clock.runFor(400);
+      await reads(spoken(page), ENGLISH.lookFirst);
+      expect(await link(page).getAttribute('href')).toBeNull();
+      expect(ada.context.pages()).toEqual([page]);
+      await page.clock.runFor(200);
+      expect(await link(page).getAttribute('href')).toBe(bank.url);
+      expect(site().pages.count(isAnswerTo(id))).toBe(0);
+      expect(bank.visits()).toBe(0);
+    }, {}));
+
   it('ignores a closed window: the page can be checked, opened again, and cancelled [MCP25-25 MCP26-20]', () =>
     withPerson(async (ada) => {
-      const { id, outcome, bank } = await askAbout(ada);
+      const { id, outcome, bank } = await askAbout(site(), ada);
       const page = await ada.open({ ids: [id] });
       await awake(page);
       await (await openedBy(ada.context, () => link(page).click())).close();
@@ -141,7 +158,7 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
   it('polls where no event stream gets through', () =>
     withPerson(async (ada) => {
       const stream = site().pages.hold(isStream);
-      const { id, bank } = await askAbout(ada);
+      const { id, bank } = await askAbout(site(), ada);
       const page = await ada.open({ ids: [id] });
       await awake(page);
       const tab = await openedBy(ada.context, () => link(page).click());
@@ -151,19 +168,6 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       await cardIn(page, 'accepted');
       stream();
       expect(bank.visits()).toBe(1);
-    }));
-
-  it('is settled by the press with client completion', () =>
-    withPerson(async (ada) => {
-      const bank = site().bank.newPage();
-      const { completion: _, ...question } = CONNECT_QUESTION;
-      const { id, outcome } = await ada.ask({ ...question, url: bank.url, context: { agent: 'Shop' } });
-      const page = await ada.open({ ids: [id] });
-      await awake(page);
-      expect(await link(page).innerText()).toMatch(/^Open page/u);
-      await openedBy(ada.context, () => link(page).click());
-      await cardIn(page, 'accepted');
-      expect(await outcome).toMatchObject({ status: 'accepted' });
     }));
 
   it('stays a form while its answer page is open elsewhere', () =>

@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { loadClientFiles } from '../../../infra/demo/client-files.ts';
 import { startPageServer } from '../../../infra/demo/page-server.ts';
+import { STILL } from '../in-chromium.ts';
 import { paced } from '../pace.ts';
 import { userToken } from '../tokens.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -51,7 +52,7 @@ export async function openChatPages(
   return {
     browser,
     async open(person, known) {
-      const page = known ?? (await (await browser.newContext()).newPage());
+      const page = known ?? (await (await browser.newContext(STILL)).newPage());
       page.setDefaultTimeout(paced(30_000));
       await page.goto(`${site.url}/?person=${person}`);
       return page;

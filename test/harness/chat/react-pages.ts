@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { listenOnFreePort } from '../free-port.ts';
 import { createForwarder } from '../http/forward-request.ts';
+import { STILL } from '../in-chromium.ts';
 import { paced } from '../pace.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -74,7 +75,7 @@ export async function openReactPages({ chromium, apiUrl }: ReactPagesOptions): P
     async open(component, token) {
       const path = `/${scripts.size}`;
       scripts.set(`${path}.js`, await bundle(component.replaceAll(DOCS_URL, origin)));
-      const page = await (await browser.newContext()).newPage();
+      const page = await (await browser.newContext(STILL)).newPage();
       page.setDefaultTimeout(paced(30_000));
       await page.addInitScript((known) => Object.assign(globalThis, { userToken: () => known }), token);
       await page.goto(origin + path);

@@ -70,8 +70,6 @@ globalThis.show = (more) => {
 // As a chat page does when its stream delivers the question again.
 globalThis.tell = (elicitation) => Object.assign(document.querySelector('elicitation-card'), { elicitation });
 for (const card of document.querySelectorAll('elicitation-card')) card.server = server;
-// No button has been pressed yet.
-globalThis.unasked = window.open('about:blank') === null ? 'blocked' : 'opened';
 `;
 const STYLE = '.deep { block-size: 400vh } body { margin: 0.5rem; font-family: sans-serif }';
 

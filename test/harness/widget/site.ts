@@ -7,6 +7,7 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { createRoundRobin } from '../http/round-robin.ts';
+import { STILL } from '../in-chromium.ts';
 import { paced } from '../pace.ts';
 import { startPod } from '../processes/processes.ts';
 import { startRedis } from '../redis/redis-server.ts';
@@ -15,7 +16,7 @@ import { type Bank, startBank } from './site-bank.ts';
 import { type Bundle, buildWidget } from './site-build.ts';
 import { type HostPage, type Pages, pathOf, type Shown, startPages } from './site-pages.ts';
 
-/** Three pods behind a balancer, a site with the widget on its pages, and a site that questions link to. */
+/** Two pods behind a balancer, a site with the widget on its pages, and a site that questions link to. */
 export interface Site {
   readonly pages: Pages;
   /** Base URL of Parley. */
@@ -91,7 +92,7 @@ export async function startSite(): Promise<Site> {
     buildWidget(folder),
   ]);
   const env = { ...POD_ENV, REDIS_URL: redis.url, PARLEY_CORS_ORIGINS: pages.url };
-  const pods = await Promise.all([0, 1, 2].map(() => startPod(env)));
+  const pods = await Promise.all([0, 1].map(() => startPod(env)));
   const balancer = await createRoundRobin({ targets: pods.map(({ url }) => url), healthTimeoutMs: 30_000 });
   pages.setParley(balancer.url);
   const service = serviceAt(balancer.url);
@@ -146,7 +147,12 @@ async function openWindows(
   onPod: (name: string) => void,
   options: BrowserContextOptions = {},
 ): Promise<Windows> {
-  const context = await browser.newContext({ locale: 'en-US', timezoneId: 'Europe/Berlin', ...options });
+  const context = await browser.newContext({
+    ...STILL,
+    locale: 'en-US',
+    timezoneId: 'Europe/Berlin',
+    ...options,
+  });
   const windows: Windows = { context, first: await context.newPage(), faults: [] };
   context.setDefaultTimeout(paced(30_000));
   context.on('response', (response) => {
@@ -169,7 +175,7 @@ async function tidy({ context, first }: Windows): Promise<void> {
   await Promise.all(others.map((page) => page.close()));
   await context.setOffline(false);
   await context.clearPermissions();
-  await first.emulateMedia({ colorScheme: null, reducedMotion: null, forcedColors: null });
+  await first.emulateMedia({ ...STILL, colorScheme: null, forcedColors: null });
   await first.setViewportSize({ width: 1280, height: 720 });
   await first.goto('about:blank');
 }
