@@ -17,13 +17,15 @@ import { waitUntil } from '../harness/wait-until.ts';
 const CONVERSATIONS = sized(500, 12);
 // Each conversation costs the pods the same whatever its pace: a daily run begins fewer while the pods are replaced.
 const BETWEEN_MS = sized(120, 600);
+// A slow machine takes longer to replace the pods, and begins no more conversations for that.
+const AT_ONCE_MAX = sized(100, 5);
 // Of two pods, the one that stays takes over all turns of the other.
 const PODS = isFullSize ? [0, 1, 2] : [0, 1];
 // The model takes three seconds for its first text, whether in few words or in many.
 const DELAY_MS = sized(20, 100);
 const MOMENTS = 1_500 / DELAY_MS;
-// One begins before each restart of a pod, and one while a pod drains.
-const PEOPLE = ['ada', 'bob', 'cyd', 'dee'].slice(0, PODS.length + 1);
+// The first one begins before the restarts, each further one while a pod drains.
+const PEOPLE = ['ada', 'bob', 'cyd', 'dee'].slice(0, PODS.length + Number(isFullSize));
 const LATE = 'eve';
 
 // The oldest build that may run beside this one. A later one takes its place when CHANGELOG.md says that the two must not.
@@ -50,6 +52,7 @@ beforeAll(async () => {
     pods: PODS.length,
     // As with any balancer: a draining pod fails its health check before it refuses connections.
     env: { PARLEY_DRAIN_DELAY_MS: '2000' },
+    health: { healthIntervalMs: 400 },
   });
 });
 afterAll(() => chats?.stop());
@@ -107,12 +110,16 @@ async function converseDuring(prefix: string, betweenMs: number, replaced: Promi
   let isReplaced = false;
   const done = replaced.finally(() => (isReplaced = true));
   const talks: Promise<[Conversation, Awaited<ReturnType<typeof askTwice>>]>[] = [];
+  const underWay = new Set<(typeof talks)[number]>();
   while (!isReplaced || talks.length < CONVERSATIONS) {
     const name = `${prefix}-${talks.length}`;
     const talk = Promise.all([converse(name), askTwice(name)]);
-    talk.catch(() => undefined);
     talks.push(talk);
+    underWay.add(talk);
+    const over = () => underWay.delete(talk);
+    talk.then(over, over);
     await sleep(betweenMs);
+    while (underWay.size >= AT_ONCE_MAX) await Promise.race(underWay);
   }
   const all = await Promise.all(talks);
   await done;
@@ -176,7 +183,6 @@ await describeInChromium('the chat page', (path) => {
     const open = await Promise.all(PEOPLE.map((person) => pages.open(person)));
     const [first] = open;
     if (first === undefined) throw new Error('There is no page.');
-    // One conversation begins before each restart, and one while a pod drains.
     await say(first, 'ada');
     for (const at of PODS) {
       const replaced = chats.replace(at, 'SIGTERM');
