@@ -26,7 +26,7 @@ export interface PodPairOptions {
 
 /** Starts a proxy that has no pods yet. It picks them in turn, or at random. */
 export function openBalancer(pick?: 'random'): Promise<RoundRobin> {
-  return createRoundRobin({ targets: [], healthIntervalMs: 100, ...(pick !== undefined && { pick }) });
+  return createRoundRobin({ targets: [], healthIntervalMs: 500, ...(pick !== undefined && { pick }) });
 }
 
 /** Starts them on the Redis of a site. */
