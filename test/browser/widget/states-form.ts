@@ -97,7 +97,9 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
         expect(await card.getByRole('button').allInnerTexts()).toEqual(['Yes', 'No', 'Not now']);
         expect(await card.getByRole('radio').count()).toBe(0);
         await button(page, name).click();
-        await cardIn(page, name === 'Not now' ? 'cancelled' : 'accepted');
+        const ended = name === 'Not now' ? 'cancelled' : 'accepted';
+        // This card's own end: earlier cards may be in the same state.
+        await page.locator(`elicitation-card:nth-of-type(${at + 1})[data-state=${ended}]`).waitFor();
       }
       expect(await Promise.all(asked.map(({ outcome }) => outcome))).toMatchObject([
         { status: 'accepted', content: { go: true } },
