@@ -27,7 +27,9 @@ beforeAll(async () => {
   site = await openSite();
   // The ends are read from the list, which must hold all of them.
   pods = await Promise.all(
-    [0, 1, 2].map(() => site.pod({ PARLEY_LIMIT_USER_HISTORY: '1000000' }, { nodeArgs: REPORTS_MEMORY })),
+    Array.from({ length: sized(3, 2) }, () =>
+      site.pod({ PARLEY_LIMIT_USER_HISTORY: '1000000' }, { nodeArgs: REPORTS_MEMORY }),
+    ),
   );
 });
 afterAll(() => site?.stop());

@@ -26,7 +26,7 @@ afterAll(() => site?.stop());
 
 it(`F5 Redis (AOF, fsync every second) is killed and restarted ${KILLS} times during settles: every acknowledged answer is kept`, async () => {
   const env = { PARLEY_LIMIT_USER_HISTORY: '1000000' };
-  const pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
+  const pods = await Promise.all(Array.from({ length: sized(3, 2) }, () => site.pod(env)));
   const load = createSettleLoad({
     fetch: pickFetch(pods.map(({ url }) => url)),
     settles: SETTLES,

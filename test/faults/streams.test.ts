@@ -16,6 +16,7 @@ import { countStreams } from '../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
+const PODS = sized(3, 2);
 const SLOW_READERS = 40;
 const LONG_QUESTIONS = 130;
 const LONG_MESSAGE = 'x'.repeat(39_000);
@@ -105,14 +106,14 @@ it('F20 the pod of a stream is killed: the reader resumes from Last-Event-ID on 
 it('F20 pods are killed and replaced during settles: readers miss no event and receive none twice', async () => {
   const settles = sized(20_000, 100);
   const kills = sized(12, 2);
-  const urls = (await startPods(3)).map(({ url }) => url);
+  const urls = (await startPods(PODS)).map(({ url }) => url);
   const load = createSettleLoad({
     fetch: pickFetch(urls),
     settles,
     askers: sized(40, 20),
     faults: Array.from({ length: kills }, () => async () => {
       pods.shift()?.kill('SIGKILL');
-      await startPods(3);
+      await startPods(PODS);
       // The dead pod's place is taken by the new one; requests still came to it meanwhile.
       urls.splice(0, urls.length, ...pods.map(({ url }) => url));
     }),

@@ -2,6 +2,7 @@ import { ACCOUNTS } from './accounts.ts';
 import { CLIENTS } from './clients.ts';
 import { DOMAIN } from './domain.ts';
 import { ELICITATIONS } from './elicitations.ts';
+import { LOADS } from './loads.ts';
 import type { Mutant } from './mutant.ts';
 import { OPERATIONS } from './operations.ts';
 import { PROTOCOLS } from './protocols.ts';
@@ -15,6 +16,7 @@ export const MUTANTS: Readonly<Record<string, readonly Mutant[]>> = {
   clients: CLIENTS,
   domain: DOMAIN,
   elicitations: ELICITATIONS,
+  loads: LOADS,
   operations: OPERATIONS,
   protocols: PROTOCOLS,
   runs: RUNS,

@@ -12,7 +12,7 @@ import type { RedisServer } from '../redis/redis-server.ts';
 import { waitUntil } from '../wait-until.ts';
 import { untilReady } from './site.ts';
 
-/** Three pods and a worker on a Redis of several servers. */
+/** Pods and a worker on a Redis of several servers. */
 export interface Fleet {
   readonly urls: readonly string[];
   stop(): Promise<void>;
@@ -28,6 +28,7 @@ export interface FailoverOptions {
 }
 
 const AFTER = sized(200, 15);
+const PODS = sized(3, 2);
 const ASKERS = sized(60, 20);
 /** Of each tenant. */
 const USERS = sized(10, 3);
@@ -42,7 +43,7 @@ const LOSS: readonly RuleName[] = ['I1', 'I2', 'I3', 'I4', 'I9', 'I12', 'I13', '
 export async function openFleet(env: Record<string, string>): Promise<Fleet> {
   const all = { ...LOAD_ENV, PARLEY_RECHECK_MS: '3000', PARLEY_SWEEP_MS: '3000', ...env };
   const worker = await startWorker(all);
-  const pods = await Promise.all([0, 1, 2].map(() => startPod(all)));
+  const pods = await Promise.all(Array.from({ length: PODS }, () => startPod(all)));
   return {
     urls: pods.map(({ url }) => url),
     async stop() {
