@@ -9,13 +9,4 @@ export const LOADS: readonly Mutant[] = [
     replace: 'interrupted.delete(channel) && !hasListeners(channel)',
     killedBy: 'test/faults/pubsub-kill.test.ts',
   },
-  {
-    defect: 'A script is sent to Redis once, and not again after Redis has forgotten it.',
-    file: 'shared/src/redis/client/script.ts',
-    find: '        return redis.eval(source, keys.length, ...keys, ...args);',
-    replace:
-      "        if (hash in process.env) throw error;\n        process.env[hash] = '';\n        return redis.eval(source, keys.length, ...keys, ...args);",
-    killedBy: 'test/faults/commands.test.ts',
-    test: 'the scripts are flushed',
-  },
 ];

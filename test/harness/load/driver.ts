@@ -199,7 +199,7 @@ export function createDriver(options: DriverOptions) {
       const seen = reply.status === 200 ? readSeen(reply.body) : undefined;
       const over = performance.now() - startedAt >= withinMs;
       if (!over && (seen === undefined || seen.status === 'pending' || seen.status === 'opened')) {
-        if (seen === undefined) await sleep(50 + Math.random() * 200);
+        if (seen === undefined) await sleep(250 + Math.random() * 500);
         continue;
       }
       history.record({
