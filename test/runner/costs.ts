@@ -31,7 +31,7 @@ export function writeCosts({ pace, runner, files }: Costs): void {
   const lines = Object.entries(files)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([file, [processor, wall]]) => `    ${JSON.stringify(file)}: [${round(processor)}, ${round(wall)}]`);
-  const text = `{\n  "pace": ${pace.toFixed(2)},\n  "runner": ${round(runner)},\n  "files": {\n${lines.join(',\n')}\n  }\n}\n`;
+  const text = `{\n  "pace": ${round(pace)},\n  "runner": ${round(runner)},\n  "files": {\n${lines.join(',\n')}\n  }\n}\n`;
   writeFileSync(FILE, text);
 }
 
