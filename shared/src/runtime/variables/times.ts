@@ -33,7 +33,7 @@ export const TIME_VARIABLES = {
     30_000,
     0,
     600_000,
-    'A process ends itself, so that an orchestrator starts it anew, once its event loop has not turned for so long. 0: never.',
+    'A process ends itself, so that an orchestrator starts it anew, once its event loop has not turned for so long; less than 1000 counts as 1000. 0: never.',
   ),
   PARLEY_DRAIN_DELAY_MS: integer(
     1_000,
