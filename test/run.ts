@@ -6,21 +6,19 @@ import { installAcpx } from './harness/acpx/acpx.ts';
 import { ensurePrograms } from './harness/ensure-programs.ts';
 import { findRedis } from './harness/redis/find-redis.ts';
 import { redisVersion } from './harness/redis/redis-command.ts';
-import { type Costs, readCosts, writeCosts } from './runner/costs.ts';
+import { type Costs, estimateAll, readCosts, writeCosts } from './runner/costs.ts';
 import { type Machine, measureMachine } from './runner/machine.ts';
 import { type RunOptions, readOptions, USAGE } from './runner/options.ts';
-import { createProcessTree, type ProcessTree, RUNNER } from './runner/process-tree.ts';
-import { type Results, wallSeconds } from './runner/results.ts';
+import { followProcesses, type ProcessTree, RUNNER } from './runner/process-tree.ts';
 import { ROOT } from './runner/root.ts';
 import { forgetProofs, writeSoakReport } from './runner/soak-report.ts';
 import { costLine, endOf, linesOf, type Outcome } from './runner/summary.ts';
-import { ending, runVitest } from './runner/vitest.ts';
+import { ending, runVitest, type VitestEnd } from './runner/vitest.ts';
 
-/**
- * `npm test`: every proof at a size for every day. `npm run soak`: the same proofs at full size, with a report. Finds a
- * Redis first, and the programs that judge the shipped files, and says which; what cannot run here says "not run" and
- * never passes for it.
- */
+// `npm test` runs every proof at a size for every day, `npm run soak` the same proofs at full size, with a report. Both look
+// for a Redis and for the programs that judge the shipped files first, and say which they take. What cannot run here is
+// listed as not run, and never passes for a proof.
+
 const NODE = [process.execPath, '--conditions=parley-source', '--import', 'tsx'];
 
 /** Each uses one core for most of its time. They run side by side. */
@@ -66,11 +64,12 @@ async function install(): Promise<void> {
 interface Found {
   readonly outcomes: readonly Outcome[];
   /** Undefined when the tests were not run, because a check had failed. */
-  readonly proofs?: { readonly machine: Machine; readonly results: Results | undefined };
+  readonly proofs?: VitestEnd;
 }
 
 async function runAll(
   { filters, isSoak }: RunOptions,
+  machine: Machine,
   env: Record<string, string>,
   tree: ProcessTree,
   costs: Costs,
@@ -79,38 +78,42 @@ async function runAll(
     filters.length > 0
       ? []
       : await Promise.all(CHECKS.map((check) => timed(check.name, () => runCheck(check))));
+  const [sources] = outcomes;
   // The proofs tell nothing more while the sources themselves are broken.
-  if (outcomes.some(({ code }, at) => at === 0 && code !== 0)) return { outcomes };
-  const machine = await measureMachine();
+  if (sources !== undefined && sources.code !== 0) return { outcomes };
   const name = isSoak ? 'proofs at full size' : 'proofs';
-  print(`\n== ${name}, on ${describe(machine)}`);
-  let results: Results | undefined;
+  print(`\n== ${name}`);
+  let proofs: VitestEnd | undefined;
   const outcome = await timed(name, async () => {
-    const run = await runVitest({ args: filters, env, machine, tree, costs });
-    results = run.results;
-    return run.code;
+    proofs = await runVitest({ args: filters, env, machine, tree, costs });
+    return proofs.code;
   });
-  return { outcomes: [...outcomes, outcome], proofs: { machine, results } };
+  return { outcomes: [...outcomes, outcome], ...(proofs && { proofs }) };
 }
 
-function describe({ cores, pace }: Machine): string {
-  return `${cores} ${cores === 1 ? 'core' : 'cores'} that ${pace < 1.2 ? 'are as fast as the reference' : `take ${pace.toFixed(1)} times as long as the reference`}`;
+function announce({ filters, isSoak }: RunOptions, machine: Machine, costs: Costs): void {
+  const { cores, pace } = machine;
+  const speed = pace < 1.2 ? 'as fast as the reference' : `${pace.toFixed(1)} times as slow as the reference`;
+  print(`${cores} ${cores === 1 ? 'core' : 'cores'}, ${speed}`);
+  if (filters.length === 0 && !isSoak)
+    print(`about ${Math.ceil(estimateAll(costs, machine) / 60)} minutes, checks included`);
 }
 
 async function main(options: RunOptions): Promise<number> {
   const startedAt = Date.now();
-  const tree = createProcessTree();
-  const sampling = setInterval(() => tree.sample(), 500);
   const costs = readCosts();
+  const machine = await measureMachine();
+  announce(options, machine, costs);
   mkdirSync(join(ROOT, '.tmp'), { recursive: true });
   forgetProofs();
+  const tree = followProcesses();
   if (!options.isQuick) await install();
   const redis = options.isQuick ? undefined : await findRedis();
   if (redis !== undefined && 'notRun' in redis) {
     process.stderr.write(
       `not run: ${redis.notRun}\nSet REDIS_URL, or install redis-server 7 or Docker, and try again.\n`,
     );
-    clearInterval(sampling);
+    tree.stop();
     return 1;
   }
   const env = {
@@ -118,25 +121,25 @@ async function main(options: RunOptions): Promise<number> {
     ...(redis && { REDIS_URL: redis.url }),
   };
   const version = redis && (await redisVersion(redis.url));
-  const found = await runAll(options, env, tree, costs).finally(async () => {
-    clearInterval(sampling);
+  const found = await runAll(options, machine, env, tree, costs).finally(async () => {
+    tree.stop();
     await redis?.stop();
   });
   const tookMs = Date.now() - startedAt;
   const results = found.proofs?.results;
+  const isOk = results !== undefined && found.outcomes.every(({ code }) => code === 0);
   if (options.isSoak) writeSoakReport(found.outcomes, `Redis ${version}`, tookMs, results);
-  if (options.isRecord && results !== undefined) record(results, tree, found.proofs?.machine.pace ?? 1);
+  if (options.isRecord && found.proofs !== undefined && isOk) record(found.proofs, tree, machine);
   print(`\n${costLine(tree.use(), tookMs)}\n${linesOf(found.outcomes).join('\n')}`);
   if (redis !== undefined) print(`Redis: ${redis.how}`);
   print(endOf(results));
-  return results !== undefined && found.outcomes.every(({ code }) => code === 0) ? 0 : 1;
+  return isOk ? 0 : 1;
 }
 
-function record(results: Results, tree: ProcessTree, pace: number): void {
+/** Writes what each file cost. A run in which something failed says nothing about that. */
+function record({ walls }: VitestEnd, tree: ProcessTree, { pace }: Machine): void {
   const { seconds } = tree.use();
-  const files = [...wallSeconds(results, ROOT)].map(
-    ([file, wall]) => [file, [seconds.get(file) ?? 0, wall]] as const,
-  );
+  const files = [...walls].map(([file, wall]) => [file, [seconds.get(file) ?? 0, wall]] as const);
   writeCosts({ pace, runner: seconds.get(RUNNER) ?? 0, files: Object.fromEntries(files) });
 }
 

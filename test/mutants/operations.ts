@@ -84,4 +84,20 @@ export const OPERATIONS: readonly Mutant[] = [
     killedBy: LOG_TEST,
     test: 'a Redis password',
   },
+  {
+    defect: 'A process whose event loop does not turn is never ended.',
+    file: 'shared/src/runtime/watchdog.ts',
+    find: 'if (silent < checks || isDebugged) return;',
+    replace: 'if (silent < checks || true) return;',
+    killedBy: 'test/unit/runtime/watchdog.test.ts',
+    test: 'no longer turns ends',
+  },
+  {
+    defect: 'A process that was paused for longer than the limit is ended.',
+    file: 'shared/src/runtime/watchdog.ts',
+    find: 'silent = now === seen ? silent + 1 : 0;',
+    replace: 'silent = silent + 1;',
+    killedBy: 'test/unit/runtime/watchdog.test.ts',
+    test: 'goes on',
+  },
 ];

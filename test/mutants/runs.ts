@@ -49,4 +49,12 @@ export const RUNS: readonly Mutant[] = [
     killedBy: 'test/e2e/webhooks.test.ts',
     test: 'repeated until it is accepted',
   },
+  {
+    defect: 'A refused writer keeps its queue, and schedules write after write for ever.',
+    file: 'shared/src/runs/write.ts',
+    find: 'queue = [];\n      }\n      if (error instanceof RunFencedError)',
+    replace: '}\n      if (error instanceof RunFencedError)',
+    killedBy: 'test/faults/take-over/interrupted.test.ts',
+    test: 'while text of its turn was queued',
+  },
 ];

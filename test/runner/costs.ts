@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { Machine } from './machine.ts';
 
 /** What test files cost when they were measured last. `npm test -- --record` writes it. */
 export interface Costs {
@@ -13,7 +14,7 @@ export interface Costs {
 const FILE = new URL('../costs.json', import.meta.url);
 /** Both cores of a machine are busy for this part of a run; the rest is waiting. */
 const BUSY = 0.85;
-/** Of a file that nobody has measured. */
+/** The cost that a file is given which no run has measured yet. */
 const UNKNOWN: readonly [number, number] = [2, 5];
 
 export function readCosts(): Costs {
@@ -45,12 +46,19 @@ export function shareOf({ files }: Costs, file: string): number | undefined {
   return cost && cost[0] / Math.max(cost[1], 0.1);
 }
 
-/** How many seconds these files will take on a machine. */
-export function estimate(
-  costs: Costs,
-  files: readonly string[],
-  machine: { cores: number; pace: number },
-): number {
-  const processor = files.reduce((sum, file) => sum + costOf(costs, file)[0], 0);
-  return (processor * (machine.pace / costs.pace)) / (machine.cores * BUSY);
+/** How many seconds these files will take on a machine: their processor time on all cores, or the longest of them. */
+export function estimate(costs: Costs, files: readonly string[], machine: Machine): number {
+  const all = files.map((file) => costOf(costs, file));
+  const processor = all.reduce((sum, [each]) => sum + each, 0);
+  return secondsOn(machine, costs, processor, Math.max(0, ...all.map(([, wall]) => wall)));
+}
+
+/** How many seconds the whole run will take on a machine, its checks included. */
+export function estimateAll(costs: Costs, machine: Machine): number {
+  const files = Object.keys(costs.files);
+  return estimate(costs, files, machine) + secondsOn(machine, costs, costs.runner, 0);
+}
+
+function secondsOn({ cores, pace }: Machine, costs: Costs, processor: number, longest: number): number {
+  return (pace / costs.pace) * Math.max(processor / (cores * BUSY), longest);
 }

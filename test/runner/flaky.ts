@@ -1,22 +1,24 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { findRedis } from '../harness/redis/find-redis.ts';
 import { readCosts } from './costs.ts';
-import { measureMachine } from './machine.ts';
-import { createProcessTree } from './process-tree.ts';
-import { failuresIn } from './results.ts';
+import { measureMachine, PACE_MAX } from './machine.ts';
+import { followProcesses } from './process-tree.ts';
+import { type Failure, failuresIn } from './results.ts';
 import { ROOT } from './root.ts';
 import { ending, runVitest } from './vitest.ts';
 
-/**
- * `npm run flaky -- [FILE…] [--times 20]`: runs test files again and again on a machine that has other things to do, and
- * prints what failed how often, with its reason. A test that fails here once judges the pace of the machine, or has found
- * a fault.
- */
+// `npm run flaky -- [FILE…] [--times 20]` runs test files again and again on a machine that has other things to do, and
+// prints what failed how often, with its reasons. A test that fails here once judges the pace of the machine, or has found
+// a fault.
+
 const WHOLE = ['e2e', 'faults', 'attacks', 'browser', 'integration'].map((suite) => `test/${suite}/`);
+
+const ONE_CORE = ['taskset', '-c', '0'];
 
 interface Condition {
   readonly name: string;
@@ -33,37 +35,45 @@ const CONDITIONS: readonly Condition[] = [
 ];
 
 // It ends with the process that started it, because its standard input is then closed.
-const SPIN = `process.stdin.on('close', () => process.exit()).resume(); setInterval(() => { const end = Date.now() + 50; while (Date.now() < end); }, 0);`;
+const SPIN = `process.stdin.on('close', () => process.exit()).resume(); process.stdout.write('busy');
+setInterval(() => { const end = Date.now() + 50; while (Date.now() < end); }, 0);`;
 
-/** Starts busy processes. Returns how to end them. */
-function keepBusy(count: number): () => void {
+/** Starts busy processes, and waits until they are busy. Returns how to end them. */
+async function keepBusy(count: number): Promise<() => void> {
   const children = Array.from({ length: count }, () =>
-    spawn(process.execPath, ['-e', SPIN], { stdio: ['pipe', 'ignore', 'ignore'] }),
+    spawn(process.execPath, ['-e', SPIN], { stdio: ['pipe', 'pipe', 'ignore'] }),
   );
+  await Promise.all(children.map(({ stdout }) => once(stdout, 'data')));
   return () => {
     for (const child of children) child.kill('SIGKILL');
   };
 }
 
 /** What failed in one round. */
-async function round(condition: Condition, files: readonly string[], redisUrl: string): Promise<string[]> {
-  const stop = keepBusy(condition.busy * availableParallelism());
+async function round(condition: Condition, files: readonly string[], redisUrl: string): Promise<Failure[]> {
+  const stop = await keepBusy(condition.busy * availableParallelism());
+  const tree = followProcesses();
   try {
-    const machine = await measureMachine();
+    const measured = await measureMachine();
+    // The measure took all cores at once; on one of them the same work takes that many times as long.
+    const machine =
+      condition.isOneCore === true
+        ? { cores: 1, pace: Math.min(PACE_MAX, measured.pace * measured.cores) }
+        : measured;
     const { code, results } = await runVitest({
       args: files,
-      wrap: condition.isOneCore === true ? ['taskset', '-c', '0'] : [],
+      wrap: condition.isOneCore === true ? ONE_CORE : [],
       env: { REDIS_URL: redisUrl, PARLEY_PROOF_SIZE: 'small' },
-      machine: condition.isOneCore === true ? { cores: 1, pace: machine.pace * machine.cores } : machine,
-      tree: createProcessTree(),
+      machine,
+      tree,
       costs: readCosts(),
       isQuiet: true,
     });
-    if (results === undefined) return [`vitest wrote no results and ended with ${code}`];
-    return failuresIn(results, ROOT).map(
-      ({ what, why }) => `${what}\n    ${why.split('\n').slice(0, 3).join('\n    ')}`,
-    );
+    if (results === undefined)
+      return [{ what: 'vitest', why: `It wrote no results and ended with ${code}.` }];
+    return failuresIn(results, ROOT);
   } finally {
+    tree.stop();
     stop();
   }
 }
@@ -84,19 +94,21 @@ async function main(): Promise<number> {
   }
   const files = positionals.length > 0 ? positionals : WHOLE;
   const hasTaskset = (await ending(spawn('taskset', ['-c', '0', 'true'], { stdio: 'ignore' }))) === 0;
-  if (!hasTaskset) process.stdout.write('not run: rounds on one core; there is no taskset\n');
+  if (!hasTaskset)
+    process.stdout.write('not run: rounds on one core: taskset cannot give core 0 to a process here\n');
   const conditions = CONDITIONS.filter(({ isOneCore }) => hasTaskset || isOneCore !== true);
   mkdirSync(join(ROOT, '.tmp'), { recursive: true });
   const redis = await findRedis();
   if ('notRun' in redis) throw new Error(redis.notRun);
-  const failed = new Map<string, number>();
+  /** The reasons of each failure, by test. */
+  const failed = new Map<string, string[]>();
   try {
     for (let at = 0; at < times; at += 1) {
       const condition = conditions[at % conditions.length];
       if (condition === undefined) break;
       const startedAt = Date.now();
       const found = await round(condition, files, redis.url);
-      for (const each of found) failed.set(each, (failed.get(each) ?? 0) + 1);
+      for (const { what, why } of found) failed.set(what, [...(failed.get(what) ?? []), why]);
       const seconds = Math.round((Date.now() - startedAt) / 1000);
       process.stdout.write(
         `round ${at + 1} of ${times}, ${condition.name}: ${found.length} failed (${seconds} s)\n`,
@@ -106,8 +118,8 @@ async function main(): Promise<number> {
     await redis.stop();
   }
   const lines = [...failed]
-    .sort(([, one], [, other]) => other - one)
-    .map(([what, count]) => `${count} of ${times}  ${what}`);
+    .sort(([, one], [, other]) => other.length - one.length)
+    .map(([what, reasons]) => [`${reasons.length} of ${times}  ${what}`, ...new Set(reasons)].join('\n    '));
   process.stdout.write(`\n${lines.length === 0 ? `nothing failed in ${times} rounds` : lines.join('\n')}\n`);
   return failed.size === 0 ? 0 : 1;
 }

@@ -1,19 +1,21 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Machine } from './machine.ts';
 import type { ProcessTree } from './process-tree.ts';
 
-/** How much of one core a file takes that no run has measured yet. */
+/** The share of one core that a file is given which no run has measured yet. */
 const SHARE_UNKNOWN = 0.7;
-/** Files may take so many cores for each that there is, because each of them waits at times. */
+/** The shares of the running files may add up to this much for each core, because every file waits at times. */
 const FULL = 1.3;
-/** Processes that want a core, for each core. With more of them, files only get slower. */
+/** No file begins while more processes than this, for each core, want one: all files would only become slower. */
 const QUEUE_MAX = 2;
-const SAMPLE_MS = 500;
+const LOOK_MS = 500;
 
 export interface Gate {
   /** Where the setup file of each test file asks: `test/harness/begin-file.ts`. */
   readonly url: string;
+  /** Seconds from the moment at which each file was let in until its end, its set-up included. */
+  walls(): ReadonlyMap<string, number>;
   close(): Promise<void>;
 }
 
@@ -35,26 +37,35 @@ export interface GateOptions {
  */
 export async function openGate({ machine, tree, shareOf }: GateOptions): Promise<Gate> {
   const { cores } = machine;
-  const running = new Map<number, number>();
+  const running = new Map<
+    number,
+    { readonly file: string; readonly share: number; readonly since: number }
+  >();
+  const walls = new Map<string, number>();
   const waiting: Waiting[] = [];
-  let wanting = 0;
 
   function admit(): void {
     for (let first = waiting[0]; first !== undefined; first = waiting[0]) {
-      const taken = [...running.values()].reduce((sum, share) => sum + share, 0);
-      const hasRoom = taken + first.share <= cores * FULL && wanting <= cores * QUEUE_MAX;
+      const taken = [...running.values()].reduce((sum, { share }) => sum + share, 0);
+      const hasRoom = taken + first.share <= cores * FULL && tree.wanting() <= cores * QUEUE_MAX;
       if (running.size > 0 && !hasRoom) return;
       waiting.shift();
       first.open();
     }
   }
 
-  const server = createServer(async (request, response) => {
+  function end(pid: number): void {
+    const ended = running.get(pid);
+    if (ended !== undefined) walls.set(ended.file, (performance.now() - ended.since) / 1_000);
+    running.delete(pid);
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const { pid, file } = JSON.parse(Buffer.concat(parts).toString()) as { pid: number; file: string };
     // Whichever file the process had before has ended, also where its end was never told.
-    running.delete(pid);
+    end(pid);
     if (request.url === '/end') {
       response.end();
     } else {
@@ -62,24 +73,29 @@ export async function openGate({ machine, tree, shareOf }: GateOptions): Promise
       waiting.push({
         share,
         open() {
-          running.set(pid, share);
+          running.set(pid, { file, share, since: performance.now() });
           tree.assign(pid, file);
           response.end();
         },
       });
     }
     admit();
+  }
+
+  // A worker that is killed while it asks gets no answer.
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const sampling = setInterval(() => {
-    wanting = tree.sample();
-    for (const pid of running.keys()) if (!isAlive(pid)) running.delete(pid);
+  const looking = setInterval(() => {
+    for (const pid of running.keys()) if (!isAlive(pid)) end(pid);
     admit();
-  }, SAMPLE_MS);
+  }, LOOK_MS);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    walls: () => walls,
     async close() {
-      clearInterval(sampling);
+      clearInterval(looking);
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

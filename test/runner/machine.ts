@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 
 /** How long the work takes on an idle machine of the kind that test/costs.json was recorded on, in ms. */
 const REFERENCE_MS = 330;
-const PACE_MAX = 10;
+export const PACE_MAX = 10;
 
 export interface Machine {
   /** Cores that this process may use. */
@@ -12,7 +12,7 @@ export interface Machine {
   readonly pace: number;
 }
 
-// Hashes, parses and allocates, as tests do. A text, because the thread would otherwise have to compile a file first.
+// The thread hashes, parses and allocates, as tests do. Its source is a text, because it would otherwise compile a file first.
 const WORK = `
 const { createHash } = require('node:crypto');
 const { parentPort } = require('node:worker_threads');

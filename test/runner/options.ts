@@ -29,6 +29,10 @@ export function readOptions(args: readonly string[]): RunOptions {
     },
   });
   const { quick: isQuick, soak: isSoak, record: isRecord } = values;
+  if (isQuick && (isSoak || positionals.length > 0))
+    throw new Error('--quick has a list of its own: leave the rest out.');
+  if (isSoak && positionals.length > 0)
+    throw new Error('A soak writes a report on everything: leave the parts out.');
   if (isRecord && (isQuick || isSoak || positionals.length > 0))
     throw new Error('--record measures the whole daily run: leave the rest out.');
   return { filters: isQuick ? QUICK : positionals, isQuick, isSoak, isRecord };

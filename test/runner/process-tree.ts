@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { constants } from 'node:os';
 
 /** Linux counts processor time in hundredths of a second for programs that ask. */
 const TICKS_PER_SECOND = 100;
@@ -27,27 +26,33 @@ export interface TreeUse {
 export interface ProcessTree {
   /** Says what the process `pid` works for from now on; what it starts later works for the same. */
   assign(pid: number, what: string): void;
-  /** Looks at all descendants of this process. Returns how many of them want a core now. */
-  sample(): number;
+  /** How many processes of test files wanted a core when the tree was last looked at. */
+  wanting(): number;
   use(): TreeUse;
+  /** Looks once more, and no longer from then on. */
+  stop(): void;
 }
 
-/** What a process works for that nobody assigned. */
+const SAMPLE_MS = 500;
+
+/** What a process works for that was not assigned to a test file. */
 export const RUNNER = 'the runner';
 
 /**
- * Follows the descendants of this process by samples of /proc. A process that lost its parent is still known. Where there
- * is no /proc nothing is seen, and everything costs 0.
+ * Follows the descendants of this process: looks at /proc twice a second. A process that lost its parent is still known.
+ * What a process takes after the last look at it is missing. Where there is no /proc nothing is seen, and everything
+ * costs 0.
  */
-export function createProcessTree(): ProcessTree {
+export function followProcesses(): ProcessTree {
   const seconds = new Map<string, number>();
   const known = new Map<string, { seconds: number; what: string }>();
   const assigned = new Map<number, string>();
   let peakBytes = 0;
   let samples = 0;
   let runnable = 0;
+  let wanted = 0;
 
-  function sample(): number {
+  function sample(): void {
     const all = new Map(listProcesses().map((process) => [process.pid, process]));
     let [bytes, wanting] = [0, 0];
     for (const process of all.values()) {
@@ -56,7 +61,8 @@ export function createProcessTree(): ProcessTree {
       const what = before === undefined || assigned.has(process.pid) ? workOf(process, all) : before.what;
       if (what === undefined) continue;
       bytes += process.bytes;
-      if (process.isRunnable) wanting += 1;
+      // The runner itself always runs while it looks.
+      if (process.isRunnable && what !== RUNNER) wanting += 1;
       const more = process.seconds - (before?.seconds ?? 0);
       seconds.set(what, (seconds.get(what) ?? 0) + more);
       known.set(key, { seconds: process.seconds, what });
@@ -64,7 +70,7 @@ export function createProcessTree(): ProcessTree {
     peakBytes = Math.max(peakBytes, bytes);
     samples += 1;
     runnable += wanting;
-    return wanting;
+    wanted = wanting;
   }
 
   /** What the nearest assigned ancestor works for; undefined for a stranger to this process. */
@@ -77,10 +83,19 @@ export function createProcessTree(): ProcessTree {
     return undefined;
   }
 
+  const looking = setInterval(sample, SAMPLE_MS);
   return {
-    assign: (pid, what) => void assigned.set(pid, what),
-    sample,
+    assign(pid, what) {
+      // What the process has taken so far belongs to what it worked for before.
+      sample();
+      assigned.set(pid, what);
+    },
+    wanting: () => wanted,
     use: () => ({ seconds, peakBytes, runQueue: samples === 0 ? 0 : runnable / samples }),
+    stop() {
+      clearInterval(looking);
+      sample();
+    },
   };
 }
 
@@ -88,7 +103,7 @@ function listProcesses(): Seen[] {
   try {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? (readStat(name) ?? []) : []));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).errno === -constants.errno.ENOENT) return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
 }

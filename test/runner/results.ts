@@ -87,10 +87,3 @@ export function slowestFiles({ testResults }: Results, root: string): string[] {
     .slice(0, SLOWEST_FILES)
     .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(7)} s  ${file}`);
 }
-
-/** Seconds that each file took, by its path. */
-export function wallSeconds({ testResults }: Results, root: string): ReadonlyMap<string, number> {
-  return new Map(
-    testResults.map(({ name, startTime, endTime }) => [relative(root, name), (endTime - startTime) / 1000]),
-  );
-}

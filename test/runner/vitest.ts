@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { killWithParent } from '../harness/processes/child-guard.ts';
 import { type Costs, shareOf } from './costs.ts';
 import { openGate } from './gate.ts';
 import type { Machine } from './machine.ts';
@@ -19,14 +20,20 @@ export interface VitestRun {
   readonly isQuiet?: boolean;
 }
 
+export interface VitestEnd {
+  readonly code: number;
+  /** Undefined when vitest ended before it wrote them. */
+  readonly results: Results | undefined;
+  /** Seconds that each file took, its set-up included. */
+  readonly walls: ReadonlyMap<string, number>;
+}
+
 /** Runs vitest to its end, with files that begin when the machine has room for them. */
-export async function runVitest(
-  run: VitestRun,
-): Promise<{ readonly code: number; readonly results: Results | undefined }> {
+export async function runVitest(run: VitestRun): Promise<VitestEnd> {
   const { machine, tree, costs, wrap = [] } = run;
-  const gate = await openGate({ machine, tree, shareOf: (file) => shareOf(costs, file) });
   const json = join(ROOT, '.tmp/results.json');
   rmSync(json, { force: true });
+  const gate = await openGate({ machine, tree, shareOf: (file) => shareOf(costs, file) });
   const [program = '', ...args] = [
     ...wrap,
     process.execPath,
@@ -48,9 +55,22 @@ export async function runVitest(
         PARLEY_TEST_CORES: String(machine.cores),
       },
     });
-    return { code: await ending(child), results: readResults(json) };
+    killWithParent(child);
+    return { code: await endingWithSignals(child), results: readResults(json), walls: gate.walls() };
   } finally {
     await gate.close();
+  }
+}
+
+/** Passes on what would end this process, so that it ends after its child, prints what was found and stops its Redis. */
+async function endingWithSignals(child: ChildProcess): Promise<number> {
+  const passOn = (signal: NodeJS.Signals) => void child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.on(signal, passOn);
+  try {
+    return await ending(child);
+  } finally {
+    for (const signal of signals) process.off(signal, passOn);
   }
 }
 

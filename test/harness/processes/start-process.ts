@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { paced } from '../pace.ts';
 import { bundleEntry } from './bundle.ts';
 import { killWithParent } from './child-guard.ts';
 import { collectOutput, type Exit, type JsonLine } from './process-output.ts';
@@ -24,7 +25,7 @@ export type ProcessOptions = {
   runs?: 'bundle' | 'sources' | 'build';
   /** A command to run node under, such as what `fakeTime` gives. */
   wrap?: string[];
-  /** 60,000 by default: node starts slowly on a busy machine. */
+  /** 60,000 by default, more on a slow machine. */
   readyTimeoutMs?: number;
 };
 
@@ -57,7 +58,7 @@ const TELL_PID = ['sh', '-c', 'echo $$ >&3; exec "$@" 3>&-', 'sh'];
 
 /** Starts an entry file and resolves when it is ready; rejects with its last output when it ends or stays silent. */
 export async function startProcess(options: ProcessOptions): Promise<ManagedProcess> {
-  const { name, readyWhen, readyTimeoutMs = 60_000 } = options;
+  const { name, readyWhen, readyTimeoutMs = paced(60_000) } = options;
   const child = spawnNode(options, await programOf(options));
   killWithParent(child);
   const { lines, stderr, exited, nextJson } = collectOutput(child);
