@@ -90,7 +90,8 @@ it.each([
       `${tookMs.join(', ')} ms, ${slowness.toFixed(1)} times a quiet machine\n${text}`,
     );
     expect(ok, text).toBe(true);
-    expect(Math.max(...tookMs)).toBeLessThan(withinMs * slowness);
+    // The time is that of two rounds of the worker. What the new owner then does takes as long as a turn of the control.
+    expect(Math.max(...tookMs)).toBeLessThan((withinMs + QUIET_MS) * slowness);
   },
 );
 
