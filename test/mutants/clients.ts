@@ -107,4 +107,12 @@ export const CLIENTS: readonly Mutant[] = [
     killedBy: 'test/browser/chat-page/page.test.ts',
     test: 'for days does not ask again what was',
   },
+  {
+    defect: 'An inbox in a terminal ignores every key once something changed after a choice.',
+    file: 'clients/cli/src/terminal/clack-screen.ts',
+    find: "outer.removeEventListener('abort', abort);",
+    replace: '',
+    killedBy: 'test/integration/sdk/sdk.test.ts',
+    test: 'one after the other',
+  },
 ];

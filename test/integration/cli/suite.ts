@@ -87,13 +87,13 @@ function terminalSuite(url: () => string): void {
       expect(await readdir(folder)).toEqual(['result.json']);
     });
 
-    it('answers every kind of a question of Parley, each in its inbox', async () => {
+    it('answers every kind of a question of Parley, one after the other', async () => {
+      const userId = newUser();
+      const handler = createParleyHandler({ client: serviceAt(url()), userId });
+      const elicitor = createElicitor({ handlers: [handler], timeoutSeconds: PATIENT_S });
+      const terminal = await runParley(userId, 'inbox');
+      await terminal.untilShown(/Nothing waits for you/);
       for (const one of KINDS) {
-        const userId = newUser();
-        const handler = createParleyHandler({ client: serviceAt(url()), userId });
-        const elicitor = createElicitor({ handlers: [handler], timeoutSeconds: PATIENT_S });
-        const terminal = await runParley(userId, 'inbox');
-        await terminal.untilShown(/Nothing waits for you/);
         const asking = elicitor.ask(one.ask);
         await terminal.untilShown(new RegExp(String.raw`1 open\.[\s\S]*${literal(one.ask.message)}`));
         await pressAll(terminal, [{ press: 'Enter' }]);

@@ -26,30 +26,34 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
 
   return {
     say: (lines) => log.message(lines, { output }),
-    text: async (prompt, signal) =>
+    text: async (prompt, outer) =>
       orLeft(
-        await text(
-          withMessage(prompt, {
-            ...streams,
-            signal,
-            ...(prompt.initial !== undefined && { initialValue: prompt.initial }),
-            validate: (value: string | undefined) => prompt.validate(value ?? ''),
-          }),
+        await whileOpen(outer, (signal) =>
+          text(
+            withMessage(prompt, {
+              ...streams,
+              signal,
+              ...(prompt.initial !== undefined && { initialValue: prompt.initial }),
+              validate: (value: string | undefined) => prompt.validate(value ?? ''),
+            }),
+          ),
         ),
       ),
-    hidden: async (prompt, signal) =>
+    hidden: async (prompt, outer) =>
       orLeft(
-        await password(
-          withMessage(prompt, {
-            ...streams,
-            signal,
-            // A mask would show the length.
-            mask: '',
-            validate: (value: string | undefined) => prompt.validate(value ?? ''),
-          }),
+        await whileOpen(outer, (signal) =>
+          password(
+            withMessage(prompt, {
+              ...streams,
+              signal,
+              // A mask would show the length.
+              mask: '',
+              validate: (value: string | undefined) => prompt.validate(value ?? ''),
+            }),
+          ),
         ),
       ),
-    async select<Value>(prompt: SelectPrompt<Value>, signal: AbortSignal): Promise<Value | Left> {
+    async select<Value>(prompt: SelectPrompt<Value>, outer: AbortSignal): Promise<Value | Left> {
       // Indexes, because the values of clack's options are compared by identity.
       const initial = prompt.options.findIndex(({ value }) => value === prompt.initial);
       const shown = prompt.options.map((option, index) => ({
@@ -60,21 +64,30 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
         },
       }));
       const { options, end } =
-        prompt.isSensitive === true ? concealed(streams, signal, shown) : visible(shown);
-      const chosen = await select(
-        withMessage(prompt, { ...streams, signal, options, ...(initial >= 0 && { initialValue: initial }) }),
+        prompt.isSensitive === true ? concealed(streams, outer, shown) : visible(shown);
+      const chosen = await whileOpen(outer, (signal) =>
+        select(
+          withMessage(prompt, {
+            ...streams,
+            signal,
+            options,
+            ...(initial >= 0 && { initialValue: initial }),
+          }),
+        ),
       ).finally(end);
       const option = isCancel(chosen) ? undefined : prompt.options[chosen];
       return option === undefined ? LEFT : option.value;
     },
-    async multiSelect(prompt: MultiSelectPrompt, signal: AbortSignal) {
+    async multiSelect(prompt: MultiSelectPrompt, outer: AbortSignal) {
       let initial = prompt.initial;
       for (;;) {
         const shown = prompt.options.map(({ value, label }) => ({ value, label }));
         const { options, end } =
-          prompt.isSensitive === true ? concealed(streams, signal, shown) : visible(shown);
-        const chosen = await multiselect(
-          withMessage(prompt, { ...streams, signal, options, initialValues: initial, required: false }),
+          prompt.isSensitive === true ? concealed(streams, outer, shown) : visible(shown);
+        const chosen = await whileOpen(outer, (signal) =>
+          multiselect(
+            withMessage(prompt, { ...streams, signal, options, initialValues: initial, required: false }),
+          ),
         ).finally(end);
         if (isCancel(chosen)) return LEFT;
         const fault = prompt.validate(chosen);
@@ -85,6 +98,26 @@ export function createClackScreen({ input, output }: TerminalStreams): Screen {
     },
     redraw: () => redraw(output),
   };
+}
+
+/**
+ * Opens a prompt with a signal that follows `outer` until the prompt has ended. Clack never stops listening to the signal of a
+ * prompt: an abort after the end would close the prompt a second time, which ends the raw mode of the terminal, and the
+ * prompt that is open by then would receive no key.
+ */
+async function whileOpen<Result>(
+  outer: AbortSignal,
+  open: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const own = new AbortController();
+  const abort = () => own.abort();
+  if (outer.aborted) abort();
+  else outer.addEventListener('abort', abort, { once: true });
+  try {
+    return await open(own.signal);
+  } finally {
+    outer.removeEventListener('abort', abort);
+  }
 }
 
 /** A prompt draws itself again when the size of its output changes. */
