@@ -5,9 +5,8 @@ import { countHistory, type Report } from './report.ts';
 import type { Breach, Limits, Rule } from './rule.ts';
 
 /** All optional; `allow` names the rules whose breach is expected in this history and counted apart. */
-export type CheckOptions = Partial<Omit<Limits, 'resourceFactors'>> & {
+export type CheckOptions = Partial<Limits> & {
   readonly allow?: readonly RuleName[];
-  readonly resourceFactors?: Partial<Limits['resourceFactors']>;
 };
 
 const DEFAULT_LIMITS: Limits = {
@@ -25,12 +24,8 @@ const DEFAULT_LIMITS: Limits = {
  * `run-final` per conversation. Never throws on a bad history.
  */
 export function checkHistory(events: readonly HistoryEvent[], options: CheckOptions = {}): Report {
-  const { allow = [], resourceFactors, ...overrides } = options;
-  const limits: Limits = {
-    ...DEFAULT_LIMITS,
-    ...overrides,
-    resourceFactors: { ...DEFAULT_LIMITS.resourceFactors, ...resourceFactors },
-  };
+  const { allow = [], ...overrides } = options;
+  const limits: Limits = { ...DEFAULT_LIMITS, ...overrides };
   const history = indexHistory(events);
   const found = RULE_NAMES.flatMap((rule) =>
     [...breachesOf(RULES[rule], history, limits)].map((breach) => ({ rule, ...breach })),

@@ -1,4 +1,4 @@
-import { readdir, readlink } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { waitUntil } from '../wait-until.ts';
 import type { ManagedProcess } from './start-process.ts';
 
@@ -16,11 +16,21 @@ export async function liveBytes({ name, lines, kill }: ManagedProcess): Promise<
   return Number(JSON.parse(await waitUntil(reported, { what: `${name} to report its memory` })).liveBytes);
 }
 
-/** How many sockets a process has open; undefined where there is no /proc. */
-export async function openSockets({ pid }: ManagedProcess): Promise<number | undefined> {
+/** How many connections a process holds to a port, as the process sees them; undefined where there is no /proc. */
+export async function connectionsTo({ pid }: ManagedProcess, port: number): Promise<number | undefined> {
   const folder = `/proc/${pid}/fd`;
   const links = await readdir(folder).catch(() => undefined);
-  // One that is closed meanwhile is not there any more.
-  const targets = links?.map((link) => readlink(`${folder}/${link}`).catch(() => ''));
-  return targets && (await Promise.all(targets)).filter((target) => target.startsWith('socket:')).length;
+  if (links === undefined) return undefined;
+  // A file that is closed meanwhile is not there any more.
+  const targets = await Promise.all(links.map((link) => readlink(`${folder}/${link}`).catch(() => '')));
+  const own = new Set(targets.map((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1]));
+  const tables = await Promise.all(
+    ['tcp', 'tcp6'].map((name) => readFile(`/proc/${pid}/net/${name}`, 'utf8')),
+  );
+  const rows = tables.flatMap((table) => table.split('\n')).map((row) => row.trim().split(/\s+/));
+  // The columns of man proc_pid_net: the remote address is the third, the inode the tenth, both ports in hexadecimal.
+  return rows.filter(
+    ([, , remote, , , , , , , inode]) =>
+      own.has(inode ?? '') && Number.parseInt(remote?.split(':')[1] ?? '', 16) === port,
+  ).length;
 }

@@ -159,7 +159,7 @@ describe('a report', () => {
   it('uses the given limits', () => {
     const run = planted(change({ label: 'after', source: 'pod' }, { liveBytes: 180e6 }));
     expect(brokenBy(run)).toEqual(['I15']);
-    expect(brokenBy(run, { resourceFactors: { liveBytes: 2 } })).toEqual([]);
+    expect(brokenBy(run, { resourceFactors: { liveBytes: 2, handles: 1, sockets: 1 } })).toEqual([]);
   });
 
   it('shows that nothing was checked', () => {
