@@ -50,10 +50,11 @@ async function measureSlowness(name: string): Promise<number> {
   return Math.max(1, tookMs / QUIET_MS);
 }
 
-// The bound is a promise of its own, measured on what Redis records, beside turns without a fault.
+// The bound is a promise of its own, measured on what Redis records, beside turns without a fault: two rounds of the worker of
+// two seconds each after a kill, one after SIGTERM, and a second in which the new owner reads the turn and claims it.
 it.each([
-  ['SIGKILL', 4_000],
-  ['SIGTERM', 2_000],
+  ['SIGKILL', 5_000],
+  ['SIGTERM', 3_000],
 ] as const)(
   'after %s every run of the pod has another owner within %d ms, with nothing set',
   async (signal, withinMs) => {
@@ -90,8 +91,7 @@ it.each([
       `${tookMs.join(', ')} ms, ${slowness.toFixed(1)} times a quiet machine\n${text}`,
     );
     expect(ok, text).toBe(true);
-    // The time is that of two rounds of the worker. What the new owner then does takes as long as a turn of the control.
-    expect(Math.max(...tookMs)).toBeLessThan((withinMs + QUIET_MS) * slowness);
+    expect(Math.max(...tookMs)).toBeLessThan(withinMs * slowness);
   },
 );
 
