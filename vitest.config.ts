@@ -11,7 +11,7 @@ const results = process.env.PARLEY_TEST_RESULTS;
 const isFull = process.env.PARLEY_PROOF_SIZE === 'full';
 // Most files wait at times, so that one more than there are cores keeps these busy. Each further process would load the
 // sources once more. Files begin when the machine has room for them (test/runner/gate.ts).
-const WORKERS = availableParallelism() + 1;
+const WORKERS = Number(process.env.PARLEY_TEST_CORES ?? availableParallelism()) + 1;
 // Without `import`, which is implied where it applies: named, it would have require() load ES modules.
 const conditions = ['parley-source', 'node'];
 

@@ -1,18 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 
 /** The scope of the project's own packages, which are links into the tree. */
 const OWN_SCOPE = '@parley';
-const WORKSPACES = [
-  'shared',
-  'services/api',
-  'services/worker',
-  'clients/core',
-  'clients/sdk',
-  'clients/widget',
-  'clients/cli',
-];
 
 /**
  * Copies the working tree of `root` to `folder`, without what git ignores. Dependencies are links to those of `root`;
@@ -36,8 +27,14 @@ export function copyTree(root: string, folder: string): void {
   }
   linkDependencies(join(root, 'node_modules'), join(folder, 'node_modules'));
   // A workspace that needs another version than the others has dependencies of its own.
-  for (const own of WORKSPACES.map((path) => join(path, 'node_modules')))
+  for (const own of listWorkspaces(root).map((path) => join(path, 'node_modules')))
     if (existsSync(join(root, own))) symlinkSync(join(root, own), join(folder, own));
+}
+
+/** Folders of the project's own packages, relative to `root`. */
+function listWorkspaces(root: string): string[] {
+  const scope = join(root, 'node_modules', OWN_SCOPE);
+  return readdirSync(scope).map((name) => relative(root, realpathSync(join(scope, name))));
 }
 
 function linkDependencies(from: string, to: string): void {

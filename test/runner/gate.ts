@@ -105,7 +105,8 @@ export async function openGate({ machine, tree, shareOf }: GateOptions): Promise
 function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
-  } catch {
-    return false;
+  } catch (error) {
+    // Processes of other users may not be signalled.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

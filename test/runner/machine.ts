@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
@@ -27,10 +28,26 @@ parentPort.postMessage(performance.now() - startedAt);
 
 /** Does a fixed piece of work on every core at once, and compares how long it takes with the reference. */
 export async function measureMachine(): Promise<Machine> {
-  const cores = availableParallelism();
+  const cores = countCores();
   const took = await Promise.all(Array.from({ length: cores }, doWork));
   const pace = Math.max(...took) / REFERENCE_MS;
   return { cores, pace: Math.min(PACE_MAX, Math.max(1, pace)) };
+}
+
+/** The cores that a scheduler lets this process have, and no more than the quota of its container pays for, rounded up. */
+function countCores(): number {
+  const [quota, period] = readQuota().split(' ').map(Number);
+  const paid = Math.ceil((quota ?? Number.NaN) / (period ?? Number.NaN));
+  return paid >= 1 ? Math.min(availableParallelism(), paid) : availableParallelism();
+}
+
+/** `max 100000` where nothing is limited, `200000 100000` for two cores; empty where there are no control groups (cgroup v2). */
+function readQuota(): string {
+  try {
+    return readFileSync('/sys/fs/cgroup/cpu.max', 'utf8').trim();
+  } catch {
+    return '';
+  }
 }
 
 function doWork(): Promise<number> {

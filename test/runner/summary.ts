@@ -16,8 +16,10 @@ export function linesOf(outcomes: readonly Outcome[]): string[] {
 /** What a run cost, in one line. */
 export function costLine({ seconds, peakBytes, runQueue }: TreeUse, tookMs: number): string {
   const processor = [...seconds.values()].reduce((sum, each) => sum + each, 0);
+  const took = `The run took ${(tookMs / 60_000).toFixed(1)} minutes`;
+  if (processor === 0) return `${took}. What it cost was not measured, because this system has no /proc.`;
   return [
-    `The run took ${(tookMs / 60_000).toFixed(1)} minutes`,
+    took,
     `${Math.round(processor)} s of processor time`,
     `${(peakBytes / 1e9).toFixed(1)} GB of memory at most`,
     `${runQueue.toFixed(1)} processes that wanted a core on average.`,
