@@ -19,8 +19,6 @@ import { ending, runVitest, type VitestEnd } from './runner/vitest.ts';
 // for a Redis and for the programs that judge the shipped files first, and say which they take. What cannot run here is
 // listed as not run, and never passes for a proof.
 
-const NODE = [process.execPath, '--conditions=parley-source', '--import', 'tsx'];
-
 /** Each uses one core for most of its time. They run side by side. */
 const CHECKS: readonly { readonly name: string; readonly command: readonly string[] }[] = [
   { name: 'format, lint, types, house rules', command: ['npm', 'run', '--silent', 'check'] },
