@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { openGate } from '../../runner/gate.ts';
+import { openGate } from './gate.ts';
 
 /** A gate of a machine with two cores, at which files ask by their names; each takes the cores that its name ends with. */
 async function newGate() {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { listChangedFiles } from '../../../infra/house/changed-files.ts';
+import { listChangedFiles } from '../../infra/house/changed-files.ts';
 
 function newFolder() {
   const root = mkdtempSync(join(tmpdir(), 'parley-changed-'));
