@@ -75,22 +75,6 @@ const anew: readonly Line[] = [
 ];
 
 describe('a turn that starts again', () => {
-  it('replaces what an attached chat shows of it', async () => {
-    const calls = server.calls.length;
-    server.will(stream(half, 'cut'), stream(textOfLines(anew)));
-    const transport = transportWith();
-    const chat = new PlainChat({ id: 'c1', transport });
-    const detach = transport.attach(chat);
-    await chat.sendMessage({ text: 'hello' });
-    await chat.untilSettled();
-    expect(chat.shown.filter((text) => text !== '')).toEqual(['Hello', 'Good morning']);
-    expect(chat.messages.map(({ role }) => role)).toEqual(['user', 'assistant']);
-    expect(chat.errors).toEqual([]);
-    expect(chat.finishes.map(({ isAbort }) => isAbort)).toEqual([true, false]);
-    expect(callsAfter(server, calls)).toEqual([POST, get('9-3')]);
-    detach();
-  });
-
   it('is an error in a chat that is not attached; resuming repairs it, even after the end of the turn', async () => {
     const calls = server.calls.length;
     server.will(stream(half, 'cut'), stream(textOfLines(anew)));
@@ -274,23 +258,6 @@ describe('a turn that waits for its person', () => {
     { id: '9-5', data: '[DONE]' },
   ];
 
-  /** Resumes once the question has ended, as docs/chat-transport.md describes. */
-  function createResuming(chat: PlainChat) {
-    let isSettled = false;
-    const goOn = async () => {
-      if (!isSettled || chat.status !== 'ready') return;
-      isSettled = false;
-      if (isTurnWaiting(chat)) await chat.resumeStream();
-    };
-    return {
-      goOn,
-      settled() {
-        isSettled = true;
-        return goOn();
-      },
-    };
-  }
-
   it('is resumed once its question has ended', async () => {
     const calls = server.calls.length;
     server.will(stream(textOfLines(waiting)), stream(textOfLines(whole)));
@@ -299,41 +266,9 @@ describe('a turn that waits for its person', () => {
     expect(isTurnWaiting(chat)).toBe(true);
     expect(isTurnWaiting({ status: 'streaming', messages: chat.messages })).toBe(false);
     expect(isTurnWaiting({ status: 'ready', messages: [] })).toBe(false);
-    await createResuming(chat).settled();
+    await chat.resumeStream();
     expect([isTurnWaiting(chat), chat.status, chat.messages.length]).toEqual([false, 'ready', 2]);
     expect(callsAfter(server, calls)).toEqual([POST, get()]);
-  });
-
-  it('is resumed when its question ended just before the stream did', async () => {
-    const calls = server.calls.length;
-    const held = new Held(whole.slice(0, 5));
-    server.will(held.move, stream(textOfLines(whole)));
-    const chat = new PlainChat({ id: 'c1', transport: transportWith() });
-    const resuming = createResuming(chat);
-    const sending = chat.sendMessage({ text: 'seat' });
-    await waitUntil(() => chat.reply === 'Hello world', { what: 'the question' });
-    await resuming.settled();
-    held.write(waiting.slice(5));
-    await sending;
-    await resuming.goOn();
-    expect(isTurnWaiting(chat)).toBe(false);
-    expect(callsAfter(server, calls)).toEqual([POST, get()]);
-  });
-
-  it('is not resumed while its stream is open: that continues by itself', async () => {
-    const calls = server.calls.length;
-    const held = new Held(whole.slice(0, 5));
-    server.will(held.move);
-    const chat = new PlainChat({ id: 'c1', transport: transportWith() });
-    const resuming = createResuming(chat);
-    const sending = chat.sendMessage({ text: 'seat' });
-    await waitUntil(() => chat.reply === 'Hello world', { what: 'the question' });
-    await resuming.settled();
-    held.write(end);
-    await sending;
-    await resuming.goOn();
-    expect([chat.status, chat.reply, chat.errors]).toEqual(['ready', 'Hello world', []]);
-    expect(callsAfter(server, calls)).toEqual([POST]);
   });
 });
 
