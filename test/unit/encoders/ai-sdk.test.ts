@@ -13,7 +13,6 @@ import {
   finished,
   question,
   restart,
-  said,
   say,
   started,
   step,
@@ -138,28 +137,6 @@ describe('each event becomes', () => {
       data: { v: 1, ...notice },
     });
   });
-});
-
-it('skips events that would break its reader', () => {
-  const appended = feed([
-    started,
-    { type: 'from-a-newer-pod', anything: 1 },
-    { type: 'tool-returned', toolCallId: 'never', output: 1 },
-    { type: 'tool-failed', toolCallId: 'never', message: '' },
-    said('never'),
-    say('b', ''),
-    said('b'),
-  ]);
-  expect(types(appended)).toEqual(['start']);
-});
-
-it('ends once, with [DONE], and is silent from then on', () => {
-  const encoder = createAiSdkEncoder();
-  const sent = encodeAll(encoder, feed([started, finished]));
-  expect(sent.next).toBe('end');
-  expect(sent.frames.at(-1)?.text).toBe('[DONE]');
-  const late = feed([say('b', 'late'), asked(question('el_1'))]);
-  expect(encodeAll(encoder, late)).toEqual({ frames: [], bytes: '', next: 'end' });
 });
 
 describe('a restarted step', () => {

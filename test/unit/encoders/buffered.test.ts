@@ -7,18 +7,15 @@ import { completionOf } from '../../../services/api/src/turns/completion.ts';
 import { collected } from '../../harness/turns/read.ts';
 import {
   approval,
-  asked,
   CANARY,
   decided,
   feed,
   finished,
-  question,
   restart,
   said,
   say,
   started,
   step,
-  stepEnd,
   stories,
 } from '../../harness/turns/turns.ts';
 
@@ -65,51 +62,6 @@ it.each([
   const cards = ended.message().parts.filter(({ type }) => type === 'data-approval-request');
   expect(cards).toMatchObject([{ id: 'ap_1', data: { v: 1, status, arguments: { amount: 7 } } }]);
   expect(turn.outcome).toBeUndefined();
-});
-
-it('collects a turn into a message', () => {
-  const turn = collected(
-    feed([
-      started,
-      step(0),
-      say('a', 'Let me'),
-      say('a', ' look.'),
-      said('a'),
-      { type: 'tool-called', toolCallId: 't1', toolName: 'search', input: { q: 1 } },
-      asked(question('el_1')),
-      asked(question('el_1', 'accepted'), 'elicitation-resolved'),
-      { type: 'tool-returned', toolCallId: 't1', output: [1] },
-      stepEnd(0),
-      step(1),
-      say('b', 'Three.'),
-      finished,
-    ]),
-  );
-  const { content: _, ...shown } = question('el_1', 'accepted');
-  expect(turn.outcome).toEqual(finished);
-  expect(turn.message()).toEqual({
-    id: 'msg_1',
-    role: 'assistant',
-    parts: [
-      { type: 'step-start' },
-      { type: 'text', text: 'Let me look.', state: 'done' },
-      {
-        type: 'dynamic-tool',
-        toolName: 'search',
-        toolCallId: 't1',
-        state: 'output-available',
-        input: { q: 1 },
-        output: [1],
-      },
-      {
-        type: 'data-elicitation-request',
-        id: 'el_1',
-        data: { v: 1, ...shown, respondUrl: '/run/api/elicitation-responses' },
-      },
-      { type: 'step-start' },
-      { type: 'text', text: 'Three.', state: 'done' },
-    ],
-  });
 });
 
 it('converts the turn to a completion', () => {

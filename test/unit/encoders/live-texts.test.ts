@@ -261,29 +261,4 @@ describe('a text that is published before the feed holds it', () => {
     await client.readFeed(1);
     expect(client.text).toBe('Good day');
   });
-
-  it('is taken back from a reader that came back before another pod began the step again', async () => {
-    const { writer, client } = await begunText();
-    client.disconnect();
-    await client.readFeed(2);
-    writer.takeOver();
-    writer.say('Hello');
-    writer.finish();
-    await client.readFeed(9);
-    await client.readFeed(9);
-    expect([client.text, client.isOver]).toEqual(['Hello', true]);
-  });
-
-  it('is not sent again to a reader that comes back in the middle of it', async () => {
-    const { writer, client } = await begunText();
-    client.disconnect();
-    writer.say('day');
-    writer.publish();
-    await client.readFeed(2);
-    await client.deliver(writer.published[1] as LiveItem);
-    expect(client.text).toBe('Good ');
-    writer.store();
-    await client.readFeed(1);
-    expect(client.text).toBe('Good day');
-  });
 });
