@@ -3,7 +3,6 @@ import {
   FIELD_KINDS,
   needsOf,
   type QuestionNeeds,
-  REACHES,
   type Reachability,
   reachOf,
 } from '@parley/shared/domain/reach';
@@ -35,23 +34,6 @@ function always(rule: (question: QuestionNeeds, person: Reachability) => void): 
 }
 
 describe('the reach of a question', () => {
-  it('is one of the five for every question and every person', () => {
-    always((asked, of) => {
-      expect(REACHES).toContain(reachOf(asked, of));
-      expect(reachOf(asked, of)).toBe(reachOf(structuredClone(asked), structuredClone(of)));
-    });
-  });
-
-  it('never turns a url into a form: the client shows it as a url, or nobody is asked here', () => {
-    always((asked, of) => {
-      if (asked.mode !== 'url') return;
-      const reach = reachOf(asked, of);
-      expect(['client', 'notify', 'notice']).toContain(reach);
-      if (reach === 'client') expect(of.url).toBe(true);
-      expect(reachOf(asked, { ...of, form: !of.form, page: !of.page })).toBe(reach);
-    });
-  });
-
   it('shows a form in the client only when the client takes its mode, its kinds and its sensitivity [MCP25-10 MCP26-10]', () => {
     always((asked, of) => {
       if (asked.mode !== 'form' || reachOf(asked, of) !== 'client') return;
@@ -61,25 +43,10 @@ describe('the reach of a question', () => {
     });
   });
 
-  it('hands over a page only to a client that shows urls, where the deployment has one', () => {
-    always((asked, of) => {
-      if (reachOf(asked, of) === 'page')
-        expect({ ...of, mode: asked.mode }).toMatchObject({ mode: 'form', url: true, page: true });
-    });
-  });
-
   it('never has a sensitive form typed into a channel: without the page no channel takes it', () => {
     always((asked, of) => {
       if (asked.mode === 'form' && asked.sensitive && reachOf(asked, of) === 'notify')
         expect(of.page).toBe(true);
-    });
-  });
-
-  it('reaches nobody where nobody attends', () => {
-    always((asked, of) => {
-      expect(reachOf(asked, { ...of, unattended: true })).toBe(
-        asked.mode === 'url' ? 'notice' : 'undeliverable',
-      );
     });
   });
 

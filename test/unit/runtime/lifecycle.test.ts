@@ -1,8 +1,7 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReleasers, onShutdown, type ShutdownOptions } from '@parley/shared/runtime/lifecycle';
 import { createLog } from '@parley/shared/runtime/log';
-import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 describe('createReleasers', () => {
@@ -152,30 +151,4 @@ describe('onShutdown', () => {
     stopListening?.();
     expect(process.listenerCount(SIGNAL)).toBe(before);
   });
-});
-
-it('a process finishes its drain on SIGTERM and exits with 0, its log written', async () => {
-  const program = `
-    import { onShutdown } from '@parley/shared/runtime/lifecycle';
-    import { createLog } from '@parley/shared/runtime/log';
-    const log = createLog({ service: 'test', level: 'info', pod: 'pod-1' });
-    setInterval(() => undefined, 1_000);
-    const drain = async () => {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      log.info('drained');
-    };
-    const exit = (code) => process.exit(code);
-    onShutdown({ signals: ['SIGTERM', 'SIGINT'], deadlineMs: 60_000, log, drain, exit });
-    log.info('up');`;
-  const flags = ['--conditions=parley-source', '--import', 'tsx', '--input-type=module', '-e', program];
-  const started = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] });
-  onTestFinished(() => void started.kill('SIGKILL'));
-  let output = '';
-  started.stdout.on('data', (chunk) => {
-    output += String(chunk);
-  });
-  await waitUntil(() => output.includes('"msg":"up"'), { what: 'the process to be up' });
-  started.kill('SIGTERM');
-  expect(await once(started, 'close')).toEqual([0, null]);
-  expect(output).toContain('"msg":"drained"');
 });

@@ -3,7 +3,6 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { eventNumberOf } from '@parley/shared/domain/events';
 import { BUCKET_COUNT, bucketOf } from '@parley/shared/domain/ids';
-import { createLocalTimers } from '@parley/shared/memory/timers';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
@@ -163,26 +162,6 @@ export function leavingContract(contract: Contract): void {
       expect((await first.read(serviceOf(stream), row.id)).row.status).toBe('expired');
       const ends = (await readEntries(pods.second.feed, stream)).map(({ event }) => event);
       expect(ends).toMatchObject([{ status: 'pending' }, { status: 'expired' }]);
-    });
-
-    it('is enforced by a timer of the pod', async () => {
-      const { pods, second } = contract;
-      const engine = engineOn(pods.backend);
-      const timers = createLocalTimers({
-        timersMax: 10,
-        onDue: (ids) => engine.expireFired(ids),
-      });
-      const owner = newOwner();
-      const { row } = await askQuestion(engineOn(pods.backend, { timers }), owner, {
-        timeoutSeconds: 0.25,
-      });
-      const read = () => second.read(serviceOf(owner), row.id);
-      await waitUntil(async () => (await read()).row.status === 'expired', {
-        what: 'the timer',
-        everyMs: 10,
-      });
-      expect((await read()).row.settledAt).toBeGreaterThanOrEqual(row.expiresAt);
-      timers.close();
     });
   });
 

@@ -85,7 +85,7 @@ export function familyContract(contract: Contract): void {
           });
     });
 
-    it('its inbox has the snapshot and every change, its stream every event', async () => {
+    it('its inbox has the snapshot and every change, its stream every event, and neither an answer', async () => {
       const { first, second } = contract;
       const stream = turn();
       const before = await family.open(first, stream);
@@ -114,6 +114,7 @@ export function familyContract(contract: Contract): void {
         { id: row.id, status: 'pending' },
         ended,
       ]);
+      expect(JSON.stringify([inbox.seen, events.seen])).not.toContain('"content":');
     });
 
     it('each commit notes a task of the channel that notifies its person', async () => {

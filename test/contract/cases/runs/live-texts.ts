@@ -1,6 +1,5 @@
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import type { RunText } from '@parley/shared/ports/runs/runs';
-import { createRunWriter } from '@parley/shared/runs/write';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { readAll, readEntries } from '../../../harness/engines/observe.ts';
@@ -93,18 +92,5 @@ export function liveTextContract(contract: Contract): void {
       await second.runs.stop(turn);
       expect(await backend.runs.publish(turn, textAfter(1))).toBe('stopping');
     });
-  });
-
-  it('a writer publishes text before it appends it', async () => {
-    const { runs } = contract.pods.backend;
-    const { turn, reader } = await followedLive();
-    const writer = createRunWriter({ runs, run: turn, term: 1, writerSeq: 2 });
-    await writer.append({ type: 'text-delta', block: 'b1', text: 'Good ' });
-    expect((await reader.first(3)).map(brief)).toEqual(['turn-started', '2 ', 'live 0 Good ']);
-    await writer.append({ type: 'text-delta', block: 'b1', text: 'day' });
-    await writer.append({ type: 'text-finished', block: 'b1' });
-    await writer.save([]);
-    const entries = await readEntries(contract.pods.second.feed, turn);
-    expect(entries.map(({ event }) => ('text' in event ? event.text : ' ')).join('')).toBe(' 2 Good day ');
   });
 }
