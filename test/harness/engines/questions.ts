@@ -72,6 +72,18 @@ export function askQuestion(engine: Engine, owner: Owner & Partial<StreamRef>, m
   return engine.ask({ tenant: owner.tenant, input: inputFor(owner, more) });
 }
 
+/** Asks a new user. */
+export async function askSomebody(engine: Engine, more: Partial<AskInput> = {}) {
+  const owner = newOwner();
+  return { owner, ...(await askQuestion(engine, owner, more)) };
+}
+
+/** Asks a new user on a new stream request. */
+export async function askOnStream(engine: Engine, more: Partial<AskInput> = {}) {
+  const stream = newStream();
+  return { stream, ...(await askQuestion(engine, stream, more)) };
+}
+
 /** Asks a question of a kind of the transition table. */
 export function askKind(engine: Engine, stream: StreamRef, kind: Kind, more: Partial<AskInput> = {}) {
   return engine.ask({

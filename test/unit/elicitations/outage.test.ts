@@ -4,7 +4,7 @@ import type { BusSignal, Topic } from '@parley/shared/ports/elicitations/event-b
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { callOutcome, readAll } from '../../harness/engines/observe.ts';
-import { answerQuestion, askQuestion, newStream, serviceOf } from '../../harness/engines/questions.ts';
+import { answerQuestion, askOnStream, type newStream, serviceOf } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 
 const RECHECK_MS = 1_000;
@@ -94,8 +94,7 @@ describe.each(Object.entries(SLEEPERS))('during an outage, a %s', (_name, sleep)
   it('reads less and less often, and soon after the resync', async () => {
     const pod = openPod();
     const { engine, other, store, resync } = pod;
-    const stream = newStream();
-    const { row } = await askQuestion(engine, stream, { timeoutSeconds: 3_600 });
+    const { stream, row } = await askOnStream(engine, { timeoutSeconds: 3_600 });
     const hasEnd = sleep(pod, stream, row.id);
     await vi.advanceTimersByTimeAsync(10);
 
@@ -121,8 +120,7 @@ describe('a waiter whose deadline passes during an outage', () => {
 
   async function waitIntoOutage() {
     const pod = openPod();
-    const stream = newStream();
-    const { row } = await askQuestion(pod.engine, stream, { timeoutSeconds: TIMEOUT_MS / 1_000 });
+    const { stream, row } = await askOnStream(pod.engine, { timeoutSeconds: TIMEOUT_MS / 1_000 });
     const waiting = callOutcome(pod.engine.wait({ caller: serviceOf(stream), id: row.id }));
     const onEnd = vi.fn();
     void waiting.then(onEnd);

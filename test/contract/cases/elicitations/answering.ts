@@ -6,7 +6,9 @@ import { engineOn } from '../../../harness/engines/engines.ts';
 import { callOutcome, expectRefusal, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
+  askOnStream,
   askQuestion,
+  askSomebody,
   newOwner,
   newStream,
   send,
@@ -21,8 +23,7 @@ export function answeringContract(contract: Contract): void {
   describe('an answer', () => {
     it('is recorded unchanged, and an equal one counts as the same answer', async () => {
       const { first, second } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const content = { note: `Zoë 🦜 \\ " \n {"a":1} \u2028\u0001\t ${'語'.repeat(9_000)}`, colour: 'red' };
       const taken = await answerQuestion(first, owner, row.id, 'accept', content);
       expect(taken.row).toMatchObject({
@@ -45,8 +46,7 @@ export function answeringContract(contract: Contract): void {
 
     it.each(['', '{"a":1}', '[]', 'null'])('keeps the text %j unchanged', async (note) => {
       const { first, second } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       await answerQuestion(first, owner, row.id, 'accept', { colour: 'red', note });
       const { settlement } = (await second.read(serviceOf(owner), row.id)).row;
       expect(settlement?.content).toEqual({ colour: 'red', note });
@@ -54,8 +54,7 @@ export function answeringContract(contract: Contract): void {
 
     it('is accepted from the owner only; for other users the question does not exist', async () => {
       const { first } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const strangers = [{ ...owner, userId: 'other' }, { ...owner, tenant: newOwner().tenant }, newOwner()];
       for (const stranger of strangers) {
         expect((await expectRefusal(answerQuestion(first, stranger, row.id, 'decline'))).code).toBe(
@@ -77,8 +76,7 @@ export function answeringContract(contract: Contract): void {
 
     it('to a question that does not exist is refused', async () => {
       const { first } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const unknown = `${row.id.slice(0, -1)}${row.id.endsWith('A') ? 'B' : 'A'}`;
       for (const id of [unknown, '', 'el_', 'nonsense', `${row.id}\n`, 'el_99AAAAAAAAAAAAAAAAAAAAAA']) {
         expect((await expectRefusal(answerQuestion(first, owner, id, 'decline'))).code).toBe('not_found');
@@ -92,8 +90,7 @@ export function answeringContract(contract: Contract): void {
 
     it('addressed by conversation must belong to that conversation', async () => {
       const { first } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner, { conversationId: 'talk' });
+      const { owner, row } = await askSomebody(first, { conversationId: 'talk' });
       const answerIn = (conversationId: string) =>
         first.answer({
           caller: userOf(owner),
@@ -109,8 +106,7 @@ export function answeringContract(contract: Contract): void {
 
   it('an ending that only a newer build knows is passed on, wakes waiters, and is refused to be changed', async () => {
     const { first, second, pods } = contract;
-    const stream = newStream();
-    const { row } = await askQuestion(first, stream);
+    const { stream, row } = await askOnStream(first);
     const caller = serviceOf(stream);
     const waited = first.wait({ caller, id: row.id, timeoutMs: 20_000 });
     const status = 'approved' as Status;
@@ -176,8 +172,7 @@ export function answeringContract(contract: Contract): void {
         ['accept', { colour: 'red' }],
         ['decline', undefined],
       ] as const) {
-        const stream = newStream();
-        const { row, replayed } = await askQuestion(twice, stream);
+        const { stream, row, replayed } = await askOnStream(twice);
         expect(replayed).toBe(false);
         const taken = await answerQuestion(twice, stream, row.id, action, content);
         expect(taken.row).toEqual((await first.read(serviceOf(stream), row.id)).row);

@@ -10,6 +10,7 @@ import { engineOn, withoutRows } from '../../../harness/engines/engines.ts';
 import { callOutcome, expectRefusal, readEntries, untilDue } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
+  askOnStream,
   askQuestion,
   inputFor,
   newOwner,
@@ -148,8 +149,7 @@ export function leavingContract(contract: Contract): void {
 
     it('refuses an answer that was decided before it and is committed after it', async () => {
       const { first, pods } = contract;
-      const stream = newStream();
-      const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.05 });
+      const { stream, row } = await askOnStream(first, { timeoutSeconds: 0.05 });
       await untilDue(first, row);
       const { elicitations } = pods.backend;
       // The row as a pod has read it that was suspended between its decision and its commit.
@@ -196,8 +196,7 @@ export function leavingContract(contract: Contract): void {
     it('a feed stays for the retention after the deadline of a later question', async () => {
       const pods = await contract.openWith(RETENTION);
       const engine = engineOn(pods.backend);
-      const stream = newStream();
-      const { row } = await askQuestion(engine, stream, { timeoutSeconds: 0.05 });
+      const { stream, row } = await askOnStream(engine, { timeoutSeconds: 0.05 });
       await engine.wait({ caller: serviceOf(stream), id: row.id });
       await askQuestion(engine, stream);
       await waitUntil(async () => 'refusal' in (await callOutcome(engine.read(serviceOf(stream), row.id))), {
@@ -249,8 +248,7 @@ function lossContract(contract: Contract, lose: NonNullable<Contract['lose']>): 
   describe('a store that lost everything', () => {
     it('reports the loss, and works again from empty', async () => {
       const { first, second, pods } = contract;
-      const stream = newStream();
-      const { row } = await askQuestion(first, stream);
+      const { stream, row } = await askOnStream(first);
       const engine = engineOn(pods.backend, { settings: { recheckMs: 40 } });
       const waiting = callOutcome(engine.wait({ caller: serviceOf(stream), id: row.id }));
       const [old] = await readEntries(pods.backend.feed, stream);

@@ -7,8 +7,9 @@ import { engineOn } from '../../../harness/engines/engines.ts';
 import { readAll, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
+  askOnStream,
   askQuestion,
-  newOwner,
+  askSomebody,
   newStream,
   QUESTIONS,
   send,
@@ -38,8 +39,7 @@ export function feedContract(contract: Contract): void {
   /** Events of a question that names no stream request, written on both pods. */
   async function filledAlone(): Promise<{ stream: StreamRef; statuses: string[] }> {
     const { first, second } = contract;
-    const owner = newOwner();
-    const { row } = await askQuestion(first, owner, QUESTIONS[KIND]);
+    const { owner, row } = await askSomebody(first, QUESTIONS[KIND]);
     await send(second, owner, row.id, KIND, 'accept');
     await send(first, owner, row.id, KIND, 'complete');
     const stream = { ...owner, streamRequestId: row.definition.streamRequestId };
@@ -101,8 +101,7 @@ export function feedContract(contract: Contract): void {
   describe('a feed', () => {
     it('of a question that is alone is followed live from another pod, with the wakes of its commits', async () => {
       const { first, second, pods } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const stream = { ...owner, streamRequestId: row.definition.streamRequestId };
       const watching = { stream, evenIfSilent: false, signal: contract.signal() };
       const reader = readAll(await second.watch(watching));
@@ -181,8 +180,7 @@ export function feedContract(contract: Contract): void {
     it('that is full drops its oldest events, and reports this to readers at a dropped position', async () => {
       const pods = await contract.openWith({ feedEventsMax: 10 });
       const engine = engineOn(pods.backend);
-      const stream = newStream();
-      const { row } = await askQuestion(engine, stream);
+      const { stream, row } = await askOnStream(engine);
       const [start] = await readEntries(pods.backend.feed, stream);
       await Promise.all(Array.from({ length: 259 }, () => askQuestion(engine, stream)));
       await answerQuestion(engine, stream, row.id, 'decline');

@@ -9,6 +9,7 @@ import { type Reader, readAll } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
+  askSomebody,
   newOwner,
   QUESTIONS,
   send,
@@ -60,8 +61,7 @@ export function inboxContract(contract: Contract): void {
 
     it('finds by polling every change whose wake was lost', async () => {
       const { first } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const reader = follow(deafEngineOn(contract.pods.second), owner);
       await reader.first(1);
       const { row: other } = await askQuestion(first, owner);

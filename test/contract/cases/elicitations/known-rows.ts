@@ -7,8 +7,9 @@ import { engineOn } from '../../../harness/engines/engines.ts';
 import { expectRefusal } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
+  askOnStream,
   askQuestion,
-  newOwner,
+  askSomebody,
   newStream,
   QUESTIONS,
   send,
@@ -63,8 +64,7 @@ export function knownRowsContract(contract: Contract): void {
 
     it('is not read at its deadline', async () => {
       const { engine, reads } = openCounting();
-      const stream = newStream();
-      const { row } = await askQuestion(engine, stream, { timeoutSeconds: 0.02 });
+      const { stream, row } = await askOnStream(engine, { timeoutSeconds: 0.02 });
       // The pod counts from the reply to its ask: its clock is past the deadline then, however late that reply came.
       await sleep(100);
       expect((await engine.expireFired([row.id])).size).toBe(0);
@@ -75,8 +75,7 @@ export function knownRowsContract(contract: Contract): void {
     it('is read for an answer that is refused: the refusal shows what another pod did', async () => {
       const { engine, reads } = openCounting();
       const { second } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(engine, owner);
+      const { owner, row } = await askSomebody(engine);
       const wrong = await expectRefusal(answerQuestion(engine, owner, row.id, 'accept', { colour: 7 }));
       expect(wrong.code).toBe('invalid_answer');
       await answerQuestion(second, owner, row.id, 'accept', { colour: 'red' });
@@ -87,8 +86,7 @@ export function knownRowsContract(contract: Contract): void {
 
     it('is not moved where it was created again meanwhile under the same id and with the same revision', async () => {
       const { first, pods } = contract;
-      const owner = newOwner();
-      const { row, now } = await askQuestion(first, owner);
+      const { row, now } = await askSomebody(first);
       const decision = transition(row, { type: 'decline', surface: 'test' }, now);
       if (decision.type !== 'commit') throw new Error('The row cannot be declined.');
       const earlier = { ...row, createdAt: row.createdAt - 1 };
@@ -103,8 +101,7 @@ export function knownRowsContract(contract: Contract): void {
         schedule: () => undefined,
         cancel: (id) => void cancelled.push(id),
       });
-      const owner = newOwner();
-      const { row } = await askQuestion(engine, owner);
+      const { owner, row } = await askSomebody(engine);
       const waited = engine.wait({ caller: serviceOf(owner), id: row.id });
       await answerQuestion(contract.second, owner, row.id, 'decline');
       await waited;

@@ -7,8 +7,7 @@ import { engineOn } from '../../../harness/engines/engines.ts';
 import { callOutcome, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
-  askQuestion,
-  newStream,
+  askOnStream,
   QUESTIONS,
   send,
   serviceOf,
@@ -27,8 +26,7 @@ export function racingContract(contract: Contract): void {
       const kind = 'url, server completion';
       const ids = await Promise.all(
         Array.from({ length: 12 }, async () => {
-          const stream = newStream();
-          const { row } = await askQuestion(contract.first, stream, QUESTIONS[kind]);
+          const { stream, row } = await askOnStream(contract.first, QUESTIONS[kind]);
           const racers = [...COLUMNS, ...COLUMNS].filter(
             (column) => column !== 'other' && column !== 'wrong',
           );
@@ -55,8 +53,7 @@ export function racingContract(contract: Contract): void {
       const { first, second, pods } = contract;
       await Promise.all(
         Array.from({ length: 24 }, async (_, at) => {
-          const stream = newStream();
-          const { row, now } = await askQuestion(first, stream, { timeoutSeconds: 0.25 });
+          const { stream, row, now } = await askOnStream(first, { timeoutSeconds: 0.25 });
           await sleep(row.expiresAt - now - 12 + at);
           const given = callOutcome(answerQuestion(second, stream, row.id, 'accept', { colour: 'red' }));
           await waitUntil(async () => ['expired', 'ended'].includes((await first.expire(row.id)).type), {

@@ -7,7 +7,9 @@ import { deafBus, deafEngineOn, engineOn } from '../../../harness/engines/engine
 import { expectRefusal, readAll } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
+  askOnStream,
   askQuestion,
+  askSomebody,
   newOwner,
   newStream,
   QUESTIONS,
@@ -73,8 +75,7 @@ export function waitContract(contract: Contract): void {
     ])('is woken by the answer given on the other pod, and gets it complete', async (note, ways) => {
       const { pods, second } = contract;
       const { engine, noted } = notingEngine(pods.backend);
-      const stream = newStream();
-      const { row } = await askQuestion(engine, stream);
+      const { stream, row } = await askOnStream(engine);
       const waiting = engine.wait({ caller: serviceOf(stream), id: row.id });
       // It reads, subscribes, and reads once more before it sleeps; and again after a gap in its subscription.
       await waitUntil(() => noted.reads >= 2, { what: 'the waiter to sleep', everyMs: 5 });
@@ -95,8 +96,7 @@ export function waitContract(contract: Contract): void {
         ['withdraw', 'withdrawn'],
         ['complete', 'accepted'],
       ] as const) {
-        const stream = newStream();
-        const { row } = await askQuestion(first, stream, QUESTIONS[kind]);
+        const { stream, row } = await askOnStream(first, QUESTIONS[kind]);
         const waiting = first.wait({ caller: userOf(stream), id: row.id });
         await send(second, stream, row.id, kind, 'accept');
         await send(second, stream, row.id, kind, column);
@@ -106,8 +106,7 @@ export function waitContract(contract: Contract): void {
 
     it('returns at once when the question has ended already, or its timeout is zero', async () => {
       const { first, second } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const caller = serviceOf(owner);
       expect((await second.wait({ caller, id: row.id, timeoutMs: 0 })).row).toEqual(row);
       const given = await answerQuestion(first, owner, row.id, 'decline');
@@ -116,8 +115,7 @@ export function waitContract(contract: Contract): void {
 
     it('returns the open question at its timeout, and the next waiter may wait', async () => {
       const { first, second } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const caller = serviceOf(owner);
       const seen = await first.wait({ caller, id: row.id, timeoutMs: 60 });
       expect(seen.row).toEqual(row);
@@ -129,8 +127,7 @@ export function waitContract(contract: Contract): void {
 
     it('returns an expired question soon after the deadline, without any other process, and leaves it to the timer of the pod that asked until then', async () => {
       const { first, second } = contract;
-      const stream = newStream();
-      const { row } = await askQuestion(first, stream, { timeoutSeconds: 0.25 });
+      const { stream, row } = await askOnStream(first, { timeoutSeconds: 0.25 });
       const caller = serviceOf(stream);
       const ends = await Promise.all([
         first.wait({ caller, id: row.id }),
@@ -185,8 +182,7 @@ export function waitContract(contract: Contract): void {
       const { first, second } = contract;
       await Promise.all(
         Array.from({ length: 60 }, async (_, at) => {
-          const stream = newStream();
-          const { row } = await askQuestion(first, stream);
+          const { stream, row } = await askOnStream(first);
           const answered = answerQuestion(second, stream, row.id, 'decline');
           if (at % 3 === 0) await Promise.resolve();
           const woken = await first.wait({ caller: serviceOf(stream), id: row.id });
@@ -197,8 +193,7 @@ export function waitContract(contract: Contract): void {
 
     it('finds by polling an answer whose wake was lost', async () => {
       const { first, pods } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const waiting = deafEngineOn(pods.second).wait({ caller: serviceOf(owner), id: row.id });
       const given = await answerQuestion(first, owner, row.id, 'accept', { colour: 'red' });
       expect((await waiting).row).toEqual(given.row);
@@ -206,8 +201,7 @@ export function waitContract(contract: Contract): void {
 
     it('rejects with the reason of its signal, even when that was aborted first', async () => {
       const { first } = contract;
-      const owner = newOwner();
-      const { row } = await askQuestion(first, owner);
+      const { owner, row } = await askSomebody(first);
       const stop = new AbortController();
       const reason = new Error('gone');
       const request = { caller: serviceOf(owner), id: row.id, signal: stop.signal };

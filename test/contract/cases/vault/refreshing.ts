@@ -40,13 +40,8 @@ export function shown(result: FreshCredential): string {
 export function setUpRefreshes(pods: VaultPods, more: Pick<RefreshDeps, 'settings' | 'onRefresh'> = {}) {
   const keys = newKeys();
   const [vault] = vaultsOn(pods, keys);
-  return {
-    keys,
-    vault,
-    fresh: refreshersOn(pods, keys, more),
-    server: createRotatingServer(),
-    ref: newRef(),
-  };
+  const fresh = refreshersOn(pods, keys, more);
+  return { keys, vault, fresh, one: fresh[0], server: createRotatingServer(), ref: newRef() };
 }
 
 /** Refreshes that go well. */
@@ -82,27 +77,18 @@ export function refreshingContract(pods: () => VaultPods): void {
     });
 
     it('is not refreshed again for a caller who was refused an older version', async () => {
-      const {
-        vault,
-        fresh: [fresh],
-        server,
-        ref,
-      } = setUp();
+      const { vault, one, server, ref } = setUp();
       const rejected = (await vault.save(ref, endedTokens())) ?? 0;
-      await fresh(ref, server.refresh);
-      expect(shown(await fresh(ref, server.refresh, { rejected }))).toBe('access 1');
+      await one(ref, server.refresh);
+      expect(shown(await one(ref, server.refresh, { rejected }))).toBe('access 1');
       expect(server.calls).toBe(1);
     });
 
     it('keeps its refresh token and scope where the server leaves them out', async () => {
-      const {
-        vault,
-        fresh: [fresh],
-        ref,
-      } = setUp();
+      const { vault, one, ref } = setUp();
       await vault.save(ref, { ...endedTokens('only one'), scope: 'read' });
       const after = { kind: 'oauth2', accessToken: 'new', tokenType: 'Bearer' } as const;
-      expect(shown(await fresh(ref, async () => after))).toBe('new');
+      expect(shown(await one(ref, async () => after))).toBe('new');
       expect((await vault.read(ref))?.credential.reveal()).toEqual({
         ...after,
         refreshToken: 'only one',
@@ -163,14 +149,9 @@ export function refreshingContract(pods: () => VaultPods): void {
     });
 
     it('stays removed when it is removed during the refresh', async () => {
-      const {
-        vault,
-        fresh: [fresh],
-        server,
-        ref,
-      } = setUp();
+      const { vault, one, server, ref } = setUp();
       await vault.save(ref, endedTokens());
-      const result = await fresh(ref, async (tokens, signal) => {
+      const result = await one(ref, async (tokens, signal) => {
         await vault.remove(ref);
         return server.refresh(tokens, signal);
       });
@@ -180,15 +161,10 @@ export function refreshingContract(pods: () => VaultPods): void {
 
     it('is replaced by an account connected during the refresh', async () => {
       const outcomes: string[] = [];
-      const {
-        vault,
-        fresh: [fresh],
-        server,
-        ref,
-      } = setUp({ onRefresh: (outcome) => outcomes.push(outcome) });
+      const { vault, one, server, ref } = setUp({ onRefresh: (outcome) => outcomes.push(outcome) });
       await vault.save(ref, endedTokens());
       const flow = { ...ref, flowId: 'flow' };
-      const result = await fresh(ref, async (tokens, signal) => {
+      const result = await one(ref, async (tokens, signal) => {
         await vault.stage(
           flow,
           { ...endedTokens(), accessToken: 'connected', expiresAt: Date.now() + 1e7 },
@@ -210,14 +186,9 @@ export function refreshingContract(pods: () => VaultPods): void {
     ];
 
     it.each(KINDS)('is used unchanged: %s', async (_title, credential) => {
-      const {
-        vault,
-        fresh: [fresh],
-        server,
-        ref,
-      } = setUp();
+      const { vault, one, server, ref } = setUp();
       const version = await vault.save(ref, credential);
-      const result = await fresh(ref, server.refresh);
+      const result = await one(ref, server.refresh);
       expect(result).toMatchObject({ status: 'usable', version });
       expect(result.status === 'usable' && result.credential.reveal()).toEqual(credential);
       expect(server.calls).toBe(0);

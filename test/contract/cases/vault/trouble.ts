@@ -67,16 +67,11 @@ export function failingRefreshContract(pods: () => VaultPods): void {
 
   describe('a call to the authorization server that does not end', () => {
     it('does not keep callers waiting, is aborted, and its late result is saved', async () => {
-      const {
-        vault,
-        ref,
-        server,
-        fresh: [fresh],
-      } = setUp({ settings: { callMs: 50 } });
+      const { vault, ref, server, one } = setUp({ settings: { callMs: 50 } });
       const gate = createGate();
       const signals: AbortSignal[] = [];
       await vault.save(ref, endedTokens());
-      const result = await fresh(ref, async (tokens, signal) => {
+      const result = await one(ref, async (tokens, signal) => {
         signals.push(signal);
         await gate.opened;
         return server.refresh(tokens, signal);
@@ -84,7 +79,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
       expect(shown(result)).toBe('unavailable');
       expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
       gate.open();
-      await waitUntil(async () => shown(await fresh(ref, server.refresh)) === 'access 1', {
+      await waitUntil(async () => shown(await one(ref, server.refresh)) === 'access 1', {
         what: 'the late tokens',
       });
       expect([server.calls, server.revoked]).toEqual([1, false]);
@@ -136,13 +131,9 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
 
     it('does not matter when the user has connected again meanwhile', async () => {
-      const {
-        vault,
-        ref,
-        fresh: [fresh],
-      } = setUp();
+      const { vault, ref, one } = setUp();
       await vault.save(ref, endedTokens());
-      const result = await fresh(ref, async () => {
+      const result = await one(ref, async () => {
         await vault.save(ref, {
           ...endedTokens(),
           accessToken: 'connected',
@@ -155,18 +146,13 @@ export function failingRefreshContract(pods: () => VaultPods): void {
     });
 
     it('is detected without a call where there is no refresh token', async () => {
-      const {
-        vault,
-        ref,
-        server,
-        fresh: [fresh],
-      } = setUp();
+      const { vault, ref, server, one } = setUp();
       const { refreshToken: _, ...ended } = endedTokens();
       const version = await vault.save(ref, ended);
-      expect(await fresh(ref, server.refresh)).toEqual({ status: 'reconnect_required', version });
+      expect(await one(ref, server.refresh)).toEqual({ status: 'reconnect_required', version });
       const other = newRef();
       const rejected = (await vault.save(other, { kind: 'api_key', value: 'x' })) ?? 0;
-      expect(shown(await fresh(other, server.refresh, { rejected }))).toBe('reconnect_required');
+      expect(shown(await one(other, server.refresh, { rejected }))).toBe('reconnect_required');
       expect((await vault.read(other))?.state).toBe('reconnect_required');
       expect(server.calls).toBe(0);
     });
