@@ -19,7 +19,6 @@ import {
 import { PlainChat } from '../../harness/chat/plain-chat.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
-  callsAfter,
   chunksIn,
   chunksOf,
   end,
@@ -36,7 +35,7 @@ import {
   whole,
 } from './chat-turn.ts';
 
-const { server, transportWith } = await serveChats();
+const { server, calls, made, transportWith } = await serveChats();
 
 /** A connection that stays open, so that the test can write more to it. */
 class Held {
@@ -76,7 +75,6 @@ const anew: readonly Line[] = [
 
 describe('a turn that starts again', () => {
   it('is an error in a chat that is not attached; resuming repairs it, even after the end of the turn', async () => {
-    const calls = server.calls.length;
     server.will(stream(half, 'cut'), stream(textOfLines(anew)));
     const transport = transportWith();
     const chat = new PlainChat({ id: 'c1', transport });
@@ -85,7 +83,7 @@ describe('a turn that starts again', () => {
     expect(isChatStreamError(chat.error, 'stream-reset')).toBe(true);
     await chat.resumeStream();
     expect([chat.status, chat.reply, chat.messages.length]).toEqual(['ready', 'Good morning', 2]);
-    expect(callsAfter(server, calls)).toEqual([POST, get('9-3')]);
+    expect(made()).toEqual([POST, get('9-3')]);
   });
 
   it('continues without a reset when nothing was shown', async () => {
@@ -129,7 +127,6 @@ it('a turn that waits for its next reader does not keep the process alive', asyn
 
 describe('a chat that stops', () => {
   it('closes its connection, and stops no turn', async () => {
-    const calls = server.calls.length;
     const first = new Held([start, startStep, say('9-2', 'Hello')]);
     server.will(stream(half, 'cut'), first.move);
     const chat = new PlainChat({ id: 'c1', transport: transportWith() });
@@ -139,11 +136,10 @@ describe('a chat that stops', () => {
     await sending;
     await waitUntil(() => first.isClosed, { what: 'the end of the connection' });
     expect(chat.finishes).toEqual([{ isAbort: true, isError: false, isDisconnect: false }]);
-    expect(callsAfter(server, calls)).toEqual([POST, get('9-3')]);
+    expect(made()).toEqual([POST, get('9-3')]);
   });
 
   it('aborts a reconnect that is in progress', async () => {
-    const calls = server.calls.length;
     let response: ServerResponse | undefined;
     let isClosed = false;
     const silent: Move = (res) => {
@@ -159,11 +155,10 @@ describe('a chat that stops', () => {
     await chat.stop();
     await sending;
     await waitUntil(() => isClosed, { what: 'the end of the reconnect' });
-    expect([chat.status, ...callsAfter(server, calls)]).toEqual(['ready', POST, get('9-3')]);
+    expect([chat.status, ...made()]).toEqual(['ready', POST, get('9-3')]);
   });
 
   it('sends no request when it stops during a back-off', async () => {
-    const calls = server.calls.length;
     const retry = { firstDelayMs: 200, delayMsMax: 200 };
     server.will(stream(half, 'cut'));
     server.always(refuse(503, 'unavailable'));
@@ -178,7 +173,7 @@ describe('a chat that stops', () => {
     const asks = () => server.calls.filter(({ path }) => path.includes('/c2/')).length;
     await waitUntil(() => asks() > 3, { what: 'three pauses of another chat' });
     await other.stop();
-    const own = server.calls.slice(calls).filter(({ path }) => !path.includes('/c2/'));
+    const own = calls().filter(({ path }) => !path.includes('/c2/'));
     expect(own.map(({ method }) => method)).toEqual(['POST']);
   });
 });
@@ -259,7 +254,6 @@ describe('a turn that waits for its person', () => {
   ];
 
   it('is resumed once its question has ended', async () => {
-    const calls = server.calls.length;
     server.will(stream(textOfLines(waiting)), stream(textOfLines(whole)));
     const chat = new PlainChat({ id: 'c1', transport: transportWith() });
     await chat.sendMessage({ text: 'seat' });
@@ -268,18 +262,17 @@ describe('a turn that waits for its person', () => {
     expect(isTurnWaiting({ status: 'ready', messages: [] })).toBe(false);
     await chat.resumeStream();
     expect([isTurnWaiting(chat), chat.status, chat.messages.length]).toEqual([false, 'ready', 2]);
-    expect(callsAfter(server, calls)).toEqual([POST, get()]);
+    expect(made()).toEqual([POST, get()]);
   });
 });
 
 describe('a chat that resumes', () => {
   it('reads a running turn from its start, and nothing when none is running', async () => {
-    const calls = server.calls.length;
     server.will(nothingRuns, stream(textOfLines(whole)));
     const transport = transportWith();
     expect(await transport.reconnectToStream({ chatId: 'c1' })).toBeNull();
     expect(await chunksIn(await transport.reconnectToStream({ chatId: 'c1' }))).toEqual(chunksOf(whole));
-    expect(callsAfter(server, calls)).toEqual([get(), get()]);
+    expect(made()).toEqual([get(), get()]);
   });
 
   it('fails when no pod can be reached, and when the turn ended before its first event', async () => {

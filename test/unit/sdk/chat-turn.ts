@@ -1,7 +1,7 @@
 /** One turn as the server sends it, for the tests of the chat transport. */
 import { type ChatTransportOptions, createChatTransport, isChatStreamError } from '@parley/sdk/chat';
 import type { UIMessage, UIMessageChunk } from 'ai';
-import { afterAll } from 'vitest';
+import { afterAll, beforeEach } from 'vitest';
 import { type ChatServer, type Line, startChatServer, textOfLines } from '../../harness/chat/chat-server.ts';
 
 export const start: Line = { id: '9-1', data: { type: 'start', messageId: 'm1' } };
@@ -41,12 +41,20 @@ export function transportTo({ url }: ChatServer, more: Partial<ChatTransportOpti
   return createChatTransport({ baseUrl: url, token: 'a-token', retry: QUICK, ...more });
 }
 
-/** A server for all tests of a file, and transports to it. */
+/** A server for all tests of a file, transports to it, and the requests of the test that runs. */
 export async function serveChats() {
   const server = await startChatServer();
   afterAll(() => server.stop());
+  let before = 0;
+  beforeEach(() => {
+    before = server.calls.length;
+  });
+  const calls = () => server.calls.slice(before);
   return {
     server,
+    calls,
+    /** Method, path and Last-Event-ID of each. */
+    made: () => calls().map(({ method, path, headers }) => [method, path, headers['last-event-id']]),
     transportWith: (more: Partial<ChatTransportOptions> = {}) => transportTo(server, more),
   };
 }
@@ -59,11 +67,6 @@ export async function chunksIn(chunks: ReadableStream<UIMessageChunk> | null): P
 
 export const chunksOf = (lines: readonly Line[]) =>
   lines.map(({ data }) => data).filter((data) => data !== '[DONE]');
-
-/** Method, path and Last-Event-ID of the requests after the first `before`. */
-export function callsAfter({ calls }: ChatServer, before: number) {
-  return calls.slice(before).map(({ method, path, headers }) => [method, path, headers['last-event-id']]);
-}
 
 export const POST = ['POST', '/run/api/chat', undefined];
 export const get = (id?: string) => ['GET', '/run/api/chat/c1/stream', id];

@@ -52,16 +52,7 @@ it('the help lists every command, without colours', async () => {
   const { out, code } = await run(['--help']);
   expect(code).toBe(EXIT.accepted);
   for (const name of [
-    'dev',
-    'ask',
-    'elicit',
-    'inbox',
-    'answer',
-    'watch',
-    'token',
-    'secret',
-    'doctor',
-    'acp',
+    ...['dev', 'ask', 'elicit', 'inbox', 'answer', 'watch', 'token', 'secret', 'doctor', 'acp'],
     'completion',
   ])
     expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));

@@ -95,6 +95,14 @@ function follow(id: string, by: ElicitationServer = server) {
   return { statuses, states, stop, gone: () => gone };
 }
 
+/** Follows a new question, whose stream is live. */
+async function followed(by: ElicitationServer = server) {
+  hub.put({ elicitationId: 'q' });
+  const following = follow('q', by);
+  await live(following.states);
+  return following;
+}
+
 const until = (check: () => void) => vi.waitFor(check, { timeout: paced(30_000), interval: 20 });
 const live = (states: readonly Connection[]) => until(() => expect(states.at(-1)).toBe('live'));
 
@@ -232,9 +240,7 @@ describe('answering', () => {
   });
 
   it('updates followers with the elicitation of a refusal', async () => {
-    hub.put({ elicitationId: 'q' });
-    const { statuses, states } = follow('q');
-    await live(states);
+    const { statuses } = await followed();
     hub.putSilently({ elicitationId: 'q', status: 'expired' });
     const refusal = await refusalOf(server.answer('q', { action: 'decline' }));
     expect(refusal.elicitation?.status).toBe('expired');
@@ -293,17 +299,13 @@ describe('following', () => {
   });
 
   it('delivers the result of an own answer before its event arrives', async () => {
-    hub.put({ elicitationId: 'q' });
-    const { statuses, states } = follow('q');
-    await live(states);
+    const { statuses } = await followed();
     await server.answer('q', { action: 'cancel' });
     expect(statuses).toEqual(['pending', 'cancelled']);
   });
 
   it('reconnects after a loss and delivers what it missed', async () => {
-    hub.put({ elicitationId: 'q' });
-    const { statuses, states } = follow('q');
-    await live(states);
+    const { statuses } = await followed();
     hub.putSilently({ elicitationId: 'q', status: 'withdrawn', reason: 'run_stopped' });
     hub.cutStreams();
     await until(() => expect(statuses).toEqual(['pending', 'withdrawn']));
@@ -378,9 +380,7 @@ describe('following', () => {
   });
 
   it('ignores unknown events', async () => {
-    hub.put({ elicitationId: 'q' });
-    const { statuses, states } = follow('q');
-    await live(states);
+    const { statuses } = await followed();
     hub.write('event: new-thing\ndata: {"a":1}\n\nevent: elicitation-updated\ndata: not json\n\n');
     hub.write('event: elicitation-updated\ndata: {"elicitationId":"q","status":"snoozed"}\n\nid: 5\n\n');
     hub.put({ elicitationId: 'q', status: 'accepted' });
@@ -389,9 +389,7 @@ describe('following', () => {
   });
 
   it('calls no listener once it is closed', async () => {
-    hub.put({ elicitationId: 'q' });
-    const { statuses, states } = follow('q');
-    await live(states);
+    const { statuses, states } = await followed();
     server.close();
     await until(() => expect(hub.streams()).toBe(0));
     hub.putSilently({ elicitationId: 'q', status: 'accepted' });
@@ -417,9 +415,7 @@ describe('the page', () => {
 
   it('has no stream while it is hidden for long, and catches up when it is shown', async () => {
     const { page, own } = pageOf();
-    hub.put({ elicitationId: 'q' });
-    const { statuses, states, stop } = follow('q', own);
-    await live(states);
+    const { statuses, stop } = await followed(own);
     page.fire('hidden');
     await until(() => expect(hub.streams()).toBe(0));
     hub.putSilently({ elicitationId: 'q', status: 'opened' });
@@ -432,9 +428,7 @@ describe('the page', () => {
 
   it('keeps its stream when it is hidden for a moment', async () => {
     const { page, own } = pageOf({ hiddenMs: 60_000 });
-    hub.put({ elicitationId: 'q' });
-    const { statuses, states } = follow('q', own);
-    await live(states);
+    const { statuses } = await followed(own);
     page.fire('hidden');
     page.fire('shown');
     hub.put({ elicitationId: 'q', status: 'declined' });
@@ -475,9 +469,7 @@ describe('the inbox', () => {
   }
 
   it('gets the known list at once when it follows later', async () => {
-    hub.put({ elicitationId: 'q' });
-    const { states } = follow('q');
-    await live(states);
+    await followed();
     expect(followInbox().lists).toEqual([['q']]);
   });
 
