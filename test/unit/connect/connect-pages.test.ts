@@ -62,19 +62,10 @@ function filledWith(view: ConnectView, text: string): ConnectView {
 }
 
 const HOSTILE = [
-  '"><script>alert(1)</script>',
-  "'><img src=x onerror=alert(1)>",
-  '</title></style><svg onload=alert(1)>',
-  '</script><script>alert(1)</script>',
-  '<!--',
-  ']]>',
-  '&lt;b&gt;&#x3c;',
-  'javascript:alert(1)',
-  '" autofocus onfocus="alert(1)',
-  '`-alert(1)-`',
-  'gpj\u202eexe.',
-  'a\u2066b\u2069\u0000\u0007\u001b[31m',
-  '\ud83d',
+  ...['"><script>alert(1)</script>', "'><img src=x onerror=alert(1)>"],
+  ...['</title></style><svg onload=alert(1)>', '</script><script>alert(1)</script>', '<!--', ']]>'],
+  ...['&lt;b&gt;&#x3c;', 'javascript:alert(1)', '" autofocus onfocus="alert(1)', '`-alert(1)-`'],
+  ...['gpj\u202eexe.', 'a\u2066b\u2069\u0000\u0007\u001b[31m', '\ud83d'],
   'Bank\u200b\u200e\ufeff\u{e0041}\u0085',
 ];
 const INVISIBLE =
@@ -177,10 +168,7 @@ describe('a secret', () => {
 
 const ELSEWHERE = [
   ...[
-    'javascript:alert(1)',
-    'https://evil.example/',
-    '//evil.example',
-    '/\\evil.example',
+    ...['javascript:alert(1)', 'https://evil.example/', '//evil.example', '/\\evil.example'],
     '/\t/evil.example',
   ],
   ...[' /auth', 'auth/connect', '', '/auth/ü'],
@@ -237,10 +225,7 @@ describe('a redirect to another origin', () => {
 
   it.each([
     ...[
-      'javascript:alert(1)',
-      'data:text/html,x',
-      'ftp://issues.example.com/',
-      'issues.example.com',
+      ...['javascript:alert(1)', 'data:text/html,x', 'ftp://issues.example.com/', 'issues.example.com'],
       '/path',
     ],
     ...['', 'https://user@issues.example.com/', 'https://issues.example.com:8443/', 'https://evil.example/'],
@@ -326,15 +311,9 @@ describe('what a person reads', () => {
   it('before consent is who asks, for what, for which user, where it leads, which permissions, and how to decline [SEC-08]', () => {
     const text = textOf('consent');
     for (const part of [
-      'Release assistant asks to use your Issue tracker account',
-      'To file the bug for you',
-      'Signed in as ada@example.com',
-      'You will be sent to https:// issues.example.com',
-      'issues:read',
-      'issues:write',
-      'offline_access',
-      'Continue to issues.example.com',
-      'Decline',
+      ...['Release assistant asks to use your Issue tracker account', 'To file the bug for you'],
+      ...['Signed in as ada@example.com', 'You will be sent to https:// issues.example.com', 'issues:read'],
+      ...['issues:write', 'offline_access', 'Continue to issues.example.com', 'Decline'],
       'close this window and decide later',
     ])
       expect(text).toContain(part);

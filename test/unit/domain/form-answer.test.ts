@@ -94,41 +94,19 @@ describe('an answer', () => {
   });
 });
 
+// What each rule takes and refuses is in FORM_FIXTURES, on which the widget and the server agree (unit/widget/fields).
 describe('values', () => {
   const text: FormField = { type: 'string' };
-  const short: FormField = { type: 'string', minLength: 2, maxLength: 3 };
   const number: FormField = { type: 'number', minimum: -2.5, maximum: 2.5 };
   const integer: FormField = { type: 'integer' };
-  const select: FormField = { type: 'string', enum: ['a', 'b'] };
-  const titled: FormField = {
-    type: 'string',
-    oneOf: [{ const: 'a', title: 'A' }],
-  };
-  const multi: FormField = {
-    type: 'array',
-    items: { type: 'string', enum: ['a', 'b', 'c'] },
-    minItems: 1,
-    maxItems: 2,
-  };
-  const titledMulti: FormField = {
-    type: 'array',
-    items: { anyOf: [{ const: 'a', title: 'A' }] },
-  };
+  const titledMulti: FormField = { type: 'array', items: { anyOf: [{ const: 'a', title: 'A' }] } };
 
   test.each<[FormField, unknown]>([
-    [text, ''],
     [text, '\u{1f600}'.repeat(10_000)],
     [text, 'line\r\nline\t\u0001'],
-    [short, '\u{1f600}\u{1f600}\u{1f600}'],
-    [number, -2.5],
     [number, 2.5],
     [number, 5e-324],
-    [integer, Number.MAX_SAFE_INTEGER],
     [integer, Number.MIN_SAFE_INTEGER],
-    [select, 'b'],
-    [titled, 'a'],
-    [multi, ['c', 'a']],
-    [titledMulti, []],
   ])('%j accepts a valid value (%#)', (field, value) => {
     const check = checkFormAnswer(schemaOf({ f: field }), { f: value });
     expect(check).toStrictEqual({ ok: true, content: { f: value } });
@@ -136,12 +114,7 @@ describe('values', () => {
 
   test.each<[FormField, unknown, RegExp]>([
     [text, 5, /string/],
-    [text, 'a\0b', /NUL/],
-    [text, '\ud83d', /Unicode/],
-    [text, 'x'.repeat(10_001), /at most 10000/],
     [text, '\u{1f600}'.repeat(10_001), /at most 10000/],
-    [short, '\u{1f600}', /at least 2/],
-    [short, 'abcd', /at most 3/],
     [{ type: 'string', maxLength: 20_000 }, 'x'.repeat(10_001), /at most 10000/],
     [number, '5', /number/],
     [number, JSON.parse('1e400'), /number/],
@@ -150,14 +123,7 @@ describe('values', () => {
     [{ type: 'number' }, 2 ** 53 + 1, /2\^53/],
     [integer, 0.5, /whole/],
     [{ type: 'boolean' }, 'true', /true or false/],
-    [select, 'c', /choices/],
-    [titled, 'A', /choices/],
-    [multi, 'a', /list/],
-    [multi, [], /at least 1/],
-    [multi, ['a', 'b', 'c'], /at most 2/],
-    [multi, ['a', 'a'], /once/],
-    [multi, ['a', 'd'], /offered/],
-    [titledMulti, ['A'], /offered/],
+    [titledMulti, 'a', /list/],
     [titledMulti, ['a', 'a'], /at most 1/],
   ])('%j refuses a wrong value (%#)', (field, value, message) => {
     expect(faultOf(field, value)).toMatch(message);

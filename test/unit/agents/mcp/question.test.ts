@@ -62,19 +62,8 @@ describe('the parameters of a question', () => {
 
 describe('a form that asks for a secret', () => {
   it.each([
-    'password',
-    'newPassword',
-    'password_2',
-    'API_KEY',
-    'apiKey',
-    'github-token',
-    'pin',
-    'cvv',
-    'cardNumber',
-    'Passwort',
-    'client_secret',
-    'privateKey',
-    'IBAN',
+    ...['password', 'newPassword', 'password_2', 'API_KEY', 'apiKey', 'github-token', 'pin', 'cvv'],
+    ...['cardNumber', 'Passwort', 'client_secret', 'privateKey', 'IBAN'],
   ])('is refused by the name of its field: %s', (name) => {
     expect(asking(name)).toMatch(/use mode url/);
     expect(asking('value', { type: 'string', title: name })).toMatch(/use mode url/);
@@ -91,13 +80,8 @@ describe('a form that asks for a secret', () => {
   });
 
   it.each([
-    'What’s the password for the VPN?',
-    "What's your PIN?",
-    'Password:',
-    'GitHub token:',
-    'The password of the VPN is required.',
-    'Bitte geben Sie Ihr Passwort ein.',
-    '请输入密码',
+    ...['What’s the password for the VPN?', "What's your PIN?", 'Password:', 'GitHub token:'],
+    ...['The password of the VPN is required.', 'Bitte geben Sie Ihr Passwort ein.', '请输入密码'],
     'The VPN is locked. Enter the passphrase.',
   ])('is refused by a text that names one: %s', (text) => {
     expect(asking('value', { type: 'string' }, text)).toMatch(/use mode url/);
