@@ -1,8 +1,9 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
-import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
+import { type ErrorCode, isParleyError, type ParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Feed, FeedEntry } from '@parley/shared/ports/elicitations/feed';
+import { expect } from 'vitest';
 import { waitUntil } from '../wait-until.ts';
 
 /** The error of a call that must be refused. */
@@ -14,6 +15,11 @@ export async function expectRefusal(call: Promise<unknown>): Promise<ParleyError
     throw error;
   }
   throw new Error('The call was not refused.');
+}
+
+/** The call must be refused with this code. */
+export async function expectCode(call: Promise<unknown>, code: ErrorCode): Promise<void> {
+  expect((await expectRefusal(call)).code).toBe(code);
 }
 
 /** How a call ended: its value, or its refusal. Any other error is thrown on. */

@@ -3,7 +3,7 @@ import type { Status } from '@parley/shared/domain/elicitations/status';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';
-import { callOutcome, expectRefusal, readEntries } from '../../../harness/engines/observe.ts';
+import { callOutcome, expectCode, readEntries } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askOnStream,
@@ -57,10 +57,8 @@ export function answeringContract(contract: Contract): void {
       const { owner, row } = await askSomebody(first);
       const strangers = [{ ...owner, userId: 'other' }, { ...owner, tenant: newOwner().tenant }, newOwner()];
       for (const stranger of strangers) {
-        expect((await expectRefusal(answerQuestion(first, stranger, row.id, 'decline'))).code).toBe(
-          'not_found',
-        );
-        expect((await expectRefusal(first.read(userOf(stranger), row.id))).code).toBe('not_found');
+        await expectCode(answerQuestion(first, stranger, row.id, 'decline'), 'not_found');
+        await expectCode(first.read(userOf(stranger), row.id), 'not_found');
       }
       const elsewhere = serviceOf(newOwner());
       for (const call of [
@@ -69,7 +67,7 @@ export function answeringContract(contract: Contract): void {
         first.complete({ caller: elsewhere, id: row.id, surface: 'test' }),
         first.wait({ caller: elsewhere, id: row.id, timeoutMs: 1 }),
       ]) {
-        expect((await expectRefusal(call)).code).toBe('not_found');
+        await expectCode(call, 'not_found');
       }
       expect((await first.read(serviceOf(owner), row.id)).row).toEqual(row);
     });
@@ -79,11 +77,11 @@ export function answeringContract(contract: Contract): void {
       const { owner, row } = await askSomebody(first);
       const unknown = `${row.id.slice(0, -1)}${row.id.endsWith('A') ? 'B' : 'A'}`;
       for (const id of [unknown, '', 'el_', 'nonsense', `${row.id}\n`, 'el_99AAAAAAAAAAAAAAAAAAAAAA']) {
-        expect((await expectRefusal(answerQuestion(first, owner, id, 'decline'))).code).toBe('not_found');
-        expect((await expectRefusal(first.read(serviceOf(owner), id))).code).toBe('not_found');
+        await expectCode(answerQuestion(first, owner, id, 'decline'), 'not_found');
+        await expectCode(first.read(serviceOf(owner), id), 'not_found');
         const response = { action: 'decline' } as const;
         const addressed = { caller: userOf(owner), id, response, surface: 'chat', conversationId: 'c' };
-        expect((await expectRefusal(first.answer(addressed))).code).toBe('not_found');
+        await expectCode(first.answer(addressed), 'not_found');
         expect(await first.expire(id)).toEqual({ type: 'gone' });
       }
     });
@@ -99,7 +97,7 @@ export function answeringContract(contract: Contract): void {
           surface: 'chat',
           conversationId,
         });
-      expect((await expectRefusal(answerIn('other'))).code).toBe('not_found');
+      await expectCode(answerIn('other'), 'not_found');
       expect((await answerIn('talk')).row.status).toBe('declined');
     });
   });
@@ -146,9 +144,7 @@ export function answeringContract(contract: Contract): void {
       expect((await answerQuestion(first, owner, row.id, 'accept', { colour: 'red' })).row.status).toBe(
         'accepted',
       );
-      expect((await expectRefusal(answerQuestion(first, owner, row.id, 'decline'))).code).toBe(
-        'already_settled',
-      );
+      await expectCode(answerQuestion(first, owner, row.id, 'decline'), 'already_settled');
       expect(await readEntries(pods.backend.feed, owner)).toHaveLength(2);
     });
 

@@ -7,7 +7,7 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn, withoutRows } from '../../../harness/engines/engines.ts';
-import { callOutcome, expectRefusal, readEntries, untilDue } from '../../../harness/engines/observe.ts';
+import { callOutcome, expectCode, readEntries, untilDue } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askOnStream,
@@ -156,9 +156,7 @@ export function leavingContract(contract: Contract): void {
       const suspended = engineOn(pods.backend, {
         elicitations: { ...elicitations, read: async () => ({ row, now: row.createdAt }) },
       });
-      expect((await expectRefusal(answerQuestion(suspended, stream, row.id, 'decline'))).code).toBe(
-        'expired',
-      );
+      await expectCode(answerQuestion(suspended, stream, row.id, 'decline'), 'expired');
       expect((await first.read(serviceOf(stream), row.id)).row.status).toBe('expired');
       const ends = (await readEntries(pods.second.feed, stream)).map(({ event }) => event);
       expect(ends).toMatchObject([{ status: 'pending' }, { status: 'expired' }]);
@@ -182,7 +180,7 @@ export function leavingContract(contract: Contract): void {
         await waitUntil(async () => 'refusal' in (await callOutcome(second.read(serviceOf(ending), id))), {
           what: 'the row to leave',
         });
-        expect((await expectRefusal(answerQuestion(first, ending, id, 'decline'))).code).toBe('not_found');
+        await expectCode(answerQuestion(first, ending, id, 'decline'), 'not_found');
         expect(await first.expire(id)).toEqual({ type: 'gone' });
       }
       expect((await second.list({ owner: ending, limit: 10 })).rows.map(({ id }) => id)).toEqual([open.id]);
@@ -254,7 +252,7 @@ function lossContract(contract: Contract, lose: NonNullable<Contract['lose']>): 
       const [old] = await readEntries(pods.backend.feed, stream);
       await lose();
       expect(await waiting).toMatchObject({ refusal: { code: 'not_found' } });
-      expect((await expectRefusal(answerQuestion(second, stream, row.id, 'decline'))).code).toBe('not_found');
+      await expectCode(answerQuestion(second, stream, row.id, 'decline'), 'not_found');
       await askQuestion(second, stream);
       expect(await pods.backend.feed.read(stream, old?.position, 10)).toEqual({ type: 'reset' });
     });

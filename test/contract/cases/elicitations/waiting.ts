@@ -4,7 +4,7 @@ import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { deafBus, deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
-import { expectRefusal, readAll } from '../../../harness/engines/observe.ts';
+import { expectCode, readAll } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askOnStream,
@@ -50,7 +50,7 @@ export function waitContract(contract: Contract): void {
       expect((await waiting).row.status).toBe('declined');
       expect(noted).toEqual({ sources: ['push'], reads: 1 });
       const other = { caller: serviceOf(newOwner()), id: asked.row.id, seen: asked };
-      expect((await expectRefusal(engine.wait(other))).code).toBe('not_found');
+      await expectCode(engine.wait(other), 'not_found');
     });
 
     it('and a reader disarm the timer of a question that another pod has ended', async () => {

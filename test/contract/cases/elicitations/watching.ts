@@ -5,7 +5,7 @@ import type { WatchInput, WatchItem } from '@parley/shared/elicitations/watch';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { deafEngineOn, engineOn } from '../../../harness/engines/engines.ts';
-import { expectRefusal, type Reader, readAll } from '../../../harness/engines/observe.ts';
+import { expectCode, type Reader, readAll } from '../../../harness/engines/observe.ts';
 import {
   answerQuestion,
   askQuestion,
@@ -113,14 +113,12 @@ export function watchContract(contract: Contract): void {
     it('of a stream without questions waits if it may, and else gets a refusal', async () => {
       const { first, second } = contract;
       const stream = newStream();
-      expect((await expectRefusal(first.watch({ stream, evenIfSilent: false }))).code).toBe('not_found');
+      await expectCode(first.watch({ stream, evenIfSilent: false }), 'not_found');
       const reader = await follow(first, stream, { evenIfSilent: true });
       await askQuestion(second, stream);
       expect((await reader.first(1)).map(brief)).toEqual(['elicitation-request pending']);
       const other = { ...stream, userId: 'other' };
-      expect((await expectRefusal(first.watch({ stream: other, evenIfSilent: false }))).code).toBe(
-        'not_found',
-      );
+      await expectCode(first.watch({ stream: other, evenIfSilent: false }), 'not_found');
     });
 
     it('finds by polling events whose wake was lost', async () => {
