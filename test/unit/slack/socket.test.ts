@@ -41,3 +41,38 @@ it('takes events over a WebSocket, and acknowledges those that were taken in', a
   expect(slack.acknowledged).toEqual(['taken']);
   expect(slack.tokens).toEqual(['Bearer xapp-1-A1-1-a']);
 });
+
+it('connects again after a refusal and after the end of a connection, whose acknowledgements are faults', async () => {
+  const slack = await startSocketMode([
+    {
+      type: 'events_api',
+      envelope_id: 'one',
+      payload: { type: 'event_callback', event: { type: 'message' }, event_id: 'one' },
+      accepts_response_payload: false,
+    },
+  ]);
+  slack.refuse(1);
+  const faults: unknown[] = [];
+  const codes = () => faults.map((fault) => (fault as { readonly code?: string }).code);
+  let isCut = false;
+  const close = startSocket({
+    settings: { ...SETTINGS, slackUrl: slack.url },
+    app: {
+      async process() {
+        if (isCut) return { body: undefined };
+        isCut = true;
+        slack.cut();
+        // The client asks for another connection once it has noticed the end of this one.
+        await waitUntil(() => slack.tokens.length > 2, { what: 'another connection' }).catch(() => undefined);
+        return { body: undefined };
+      },
+    },
+    onFault: (error) => faults.push(error),
+  });
+  onTestFinished(async () => {
+    await close();
+    slack.stop();
+  });
+  await waitUntil(() => slack.acknowledged.length > 0, { what: 'the acknowledgement' });
+  expect(codes()).toContain('slack_webapi_platform_error');
+});

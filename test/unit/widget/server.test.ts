@@ -455,6 +455,16 @@ describe('the page', () => {
     reply?.();
     await until(() => expect(statuses).toEqual(['pending', 'accepted']));
   });
+
+  it('is offline at once with the event offline, and reconnects with online', async () => {
+    const { page, own } = pageOf();
+    const { states } = await followed(own);
+    page.fire('offline');
+    expect(states.at(-1)).toBe('offline');
+    page.fire('online');
+    await live(states);
+    expect(hub.streams()).toBe(1);
+  });
 });
 
 describe('the inbox', () => {
@@ -467,6 +477,23 @@ describe('the inbox', () => {
     );
     return { lists, states, stop, latest: () => lists.at(-1) };
   }
+
+  it('delivers all open questions, newest first, on every change', async () => {
+    for (const elicitationId of ['a', 'b']) hub.put({ elicitationId });
+    hub.put({ elicitationId: 'old', status: 'accepted' });
+    const { lists, states } = followInbox();
+    await live(states);
+    expect(lists).toEqual([['b', 'a']]);
+    hub.put({ elicitationId: 'c' });
+    hub.put({ elicitationId: 'a', status: 'declined' });
+    await until(() =>
+      expect(lists).toEqual([
+        ['b', 'a'],
+        ['c', 'b', 'a'],
+        ['c', 'b'],
+      ]),
+    );
+  });
 
   it('gets the known list at once when it follows later', async () => {
     await followed();
