@@ -240,14 +240,6 @@ describe('the notice of an approval that was asked elsewhere', () => {
     expect(messages).toHaveLength(1);
   });
 
-  it('waits for the end of the quiet hours', async () => {
-    const time = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
-    const quietHours = { from: time(-1), to: time(1), timeZone: 'UTC' };
-    const { deliver, messages } = await noticed({ quietHours });
-    expect(await deliver()).toMatchObject({ deferInMs: expect.closeTo(3_600_000, -6) });
-    expect(messages).toEqual([]);
-  });
-
   it('is decided on together with the other calls of its step', async () => {
     const { backend, deps, engine, stream, notify, shown } = await noticed();
     await requestApproval(engine, stream, { notify });

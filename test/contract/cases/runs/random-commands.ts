@@ -208,12 +208,15 @@ class Play {
       expect(await readEntries(backend.feed, model.turn)).toHaveLength(model.seq);
       await this.compareConversation(model.turn);
     }
-    const indexed = new Map<string, number>();
-    for await (const { stream, term } of second.runs.ownedBy(new Set([...PODS, UNOWNED, DETACHED])))
-      indexed.set(stream.streamRequestId, term);
-    for (const { turn, state, term } of this.models.values()) {
-      const isIndexed = state === 'owned' || state === 'queued';
-      expect(indexed.get(turn.streamRequestId)).toBe(isIndexed ? term : undefined);
+    const [one, ...others] = PODS;
+    for (const owners of [new Set<string>([one]), new Set<string>([...others, UNOWNED, DETACHED])]) {
+      const indexed = new Map<string, number>();
+      for await (const { stream, term } of second.runs.ownedBy(owners))
+        indexed.set(stream.streamRequestId, term);
+      for (const { turn, state, ...model } of this.models.values()) {
+        const isIndexed = owners.has(model.owner) && (state === 'owned' || state === 'queued');
+        expect(indexed.get(turn.streamRequestId)).toBe(isIndexed ? model.term : undefined);
+      }
     }
   }
 

@@ -120,40 +120,6 @@ export function runQueueContract(contract: Contract): void {
       };
     };
 
-    async function owned(...owners: string[]): Promise<Map<string, number>> {
-      const found = new Map<string, number>();
-      for await (const { stream, term } of contract.pods.second.runs.ownedBy(new Set(owners))) {
-        found.set(stream.streamRequestId, term);
-      }
-      return found;
-    }
-
-    it('are found by their owner until the owner changes or they end', async () => {
-      const { runs } = contract.pods.backend;
-      const [dead, other] = [`dead-${randomUUID()}`, `other-${randomUUID()}`];
-      const turns = Array.from({ length: 30 }, () => newTurn(dead));
-      const elsewhere = newTurn(other);
-      for (const turn of [...turns, elsewhere]) await runs.begin(turn);
-      expect(await owned(dead)).toEqual(new Map(turns.map(({ streamRequestId }) => [streamRequestId, 1])));
-      expect((await owned(dead, other)).size).toBe(31);
-      const [taken, ended] = turns;
-      if (taken === undefined || ended === undefined) throw new Error('unreachable');
-      expect(await runs.takeOver(taken, 1, other)).toBe(2);
-      await runs.write(ended, {
-        term: 1,
-        firstSeq: 2,
-        events: [{ type: 'turn-finished', reason: 'stop' }],
-        end: { status: 'finished', messages: [] },
-      });
-      expect((await owned(dead)).size).toBe(28);
-      expect(await owned(other)).toEqual(
-        new Map([
-          [taken.streamRequestId, 2],
-          [elsewhere.streamRequestId, 1],
-        ]),
-      );
-    });
-
     it('are offered until they are claimed; the dead pod is then removed from the index, and added again by its next heartbeat', async () => {
       const { backend, second } = contract.pods;
       const { heartbeats } = second;
