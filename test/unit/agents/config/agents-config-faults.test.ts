@@ -14,12 +14,15 @@ const MODELS = `models:
 const AGENTS = `agents:
   support: { title: Support, model: fast, instructions: Help. }
 `;
+const SERVER = `${MODELS}${AGENTS}mcpServers:\n  tracker:\n    title: Tracker\n`;
 /** How files begin. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   nothing: '',
   right: `${MODELS}${AGENTS}`,
   agent: `${MODELS}agents:\n  support:\n    title: Support\n    model: fast\n    instructions: Help.\n`,
-  server: `${MODELS}${AGENTS}mcpServers:\n  tracker:\n    title: Tracker\n`,
+  server: SERVER,
+  http: `${SERVER}    transport: http\n    url: https://t.example.com/mcp\n`,
+  stdio: `${SERVER}    transport: stdio\n    command: /opt/tracker\n`,
   connector: `${MODELS}${AGENTS}connectors:\n  account:\n    title: Tracker\n`,
   model: `${AGENTS}models:\n  fast:\n    model: m\n`,
 };
