@@ -41,19 +41,15 @@ function dispatchOf(
 }
 
 describe('a dispatch', () => {
-  it.each(['Two words', ''])('refuses a kind with the name %j', (name) => {
-    const kinds = [{ name, places: 1, handle: done }];
-    expect(() => createDispatch({ outbox: createMemoryOutbox(), kinds, onFault: () => undefined })).toThrow(
-      'cannot name a delivery kind',
-    );
-  });
-
-  it('refuses two kinds with the same name', () => {
-    const kind = { name: 'letter', places: 1, handle: done };
-    const kinds = [kind, kind];
-    expect(() => createDispatch({ outbox: createMemoryOutbox(), kinds, onFault: () => undefined })).toThrow(
-      'Two delivery kinds',
-    );
+  const nameless = { places: 1, handle: done };
+  it.each([
+    [['Two words'], 'cannot name a delivery kind'],
+    [[''], 'cannot name a delivery kind'],
+    [['letter', 'letter'], 'Two delivery kinds'],
+  ])('refuses kinds with the names %j', (names, fault) => {
+    const kinds = names.map((name) => ({ name, ...nameless }));
+    const create = () => createDispatch({ outbox: createMemoryOutbox(), kinds, onFault: () => undefined });
+    expect(create).toThrow(fault);
   });
 });
 

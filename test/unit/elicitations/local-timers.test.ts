@@ -27,15 +27,21 @@ function openTimers(timersMax = LIMIT) {
   return { timers, calls, called, scheduleAll, fired };
 }
 
+/** Timers with as many calls under way as there may be. */
+async function busyTimers() {
+  const open = openTimers();
+  for (const [at, id] of ['el_first', 'el_second'].entries()) {
+    open.timers.schedule(id, 0);
+    await open.called(at + 1);
+  }
+  return open;
+}
+
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `el_${index}`);
 
 describe('the timers of a process', () => {
   it('hand out together what comes due while two calls are under way, a hundred at a time', async () => {
-    const { timers, calls, called, scheduleAll, fired } = openTimers();
-    timers.schedule('el_first', 0);
-    await called(1);
-    timers.schedule('el_second', 0);
-    await called(2);
+    const { calls, called, scheduleAll, fired } = await busyTimers();
     const more = numbered(250);
     scheduleAll(more);
     await fired();
@@ -70,11 +76,7 @@ describe('the timers of a process', () => {
   });
 
   it('do not hand out what was cancelled while it waited for its call', async () => {
-    const { timers, calls, called, scheduleAll, fired } = openTimers();
-    timers.schedule('el_first', 0);
-    await called(1);
-    timers.schedule('el_second', 0);
-    await called(2);
+    const { timers, calls, called, scheduleAll, fired } = await busyTimers();
     scheduleAll(['el_settled', 'el_due']);
     await fired();
     timers.cancel('el_settled');
@@ -96,11 +98,7 @@ describe('the timers of a process', () => {
   });
 
   it('hand out nothing more once they are closed', async () => {
-    const { timers, calls, called, scheduleAll, fired } = openTimers();
-    timers.schedule('el_first', 0);
-    await called(1);
-    timers.schedule('el_second', 0);
-    await called(2);
+    const { timers, calls, scheduleAll, fired } = await busyTimers();
     scheduleAll(numbered(3));
     await fired();
     timers.schedule('el_later', 1);

@@ -9,6 +9,7 @@ const KEY = 'a-secret-of-a-service-0123456789';
 const CARD_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString();
+const VAULT_KEY = randomBytes(32).toString('base64');
 const PRODUCTION = {
   NODE_ENV: 'production',
   REDIS_URL: 'redis://redis:6379',
@@ -27,6 +28,7 @@ it.each([
     'a key for cards with the public origin',
     { PARLEY_A2A_SIGNING_KEY: CARD_KEY, PARLEY_PUBLIC_URL: 'https://a.example' },
   ],
+  ['two keys of the vault', { PARLEY_VAULT_KEYS: `b:${VAULT_KEY}, a:${randomBytes(32).toString('base64')}` }],
   ['two keys of a tenant', { PARLEY_API_KEYS: `acme:${KEY},acme:${KEY}2` }],
 ])('accepts %s', (_title, source) => {
   expect(() => readEnv('api', source)).not.toThrow();
@@ -39,6 +41,8 @@ it.each([
     { PARLEY_REDIS_SENTINELS: 'a:1', PARLEY_REDIS_CLUSTER: 'b:2' },
     'PARLEY_REDIS_CLUSTER',
   ],
+  ['a key of the vault without an id', { PARLEY_VAULT_KEYS: VAULT_KEY }, 'PARLEY_VAULT_KEYS'],
+  ['a vault that is not in Redis', { PARLEY_VAULT_REDIS_URL: 'http://x' }, 'PARLEY_VAULT_REDIS_URL'],
   ['a key without a tenant', { PARLEY_API_KEYS: KEY }, 'PARLEY_API_KEYS'],
   ['a key that no header can carry', { PARLEY_API_KEYS: 'acme:schlüssel-für-alle' }, 'PARLEY_API_KEYS'],
   ['a key with a space in it', { PARLEY_API_KEYS: 'acme:two words here' }, 'PARLEY_API_KEYS'],
@@ -67,7 +71,7 @@ it.each([
   const { faults, message } = fault as EnvError;
   expect(faults.map((text) => text.slice(0, text.indexOf(':')))).toContain(variable);
   for (const value of Object.values(source)) {
-    if (value.includes('acme:')) expect(message).not.toContain(value);
+    if (value.includes('acme:') || value === VAULT_KEY) expect(message).not.toContain(value);
   }
 });
 

@@ -11,7 +11,7 @@ import {
   stagedKey,
   VAULT_KEYS,
 } from '@parley/shared/redis/vault/keys';
-import { EnvError, readEnv, vaultLocation } from '@parley/shared/runtime/env';
+import { readEnv, vaultLocation } from '@parley/shared/runtime/env';
 import { createDevelopmentKeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -75,30 +75,6 @@ describe('the master keys', () => {
 });
 
 describe('the variables of the vault', () => {
-  it('are accepted when valid, and are optional', () => {
-    expect(readEnv('api', { PARLEY_VAULT_KEYS: `b:${KEY}, a:${OTHER}` }).PARLEY_VAULT_KEYS).toEqual([
-      `b:${KEY}`,
-      `a:${OTHER}`,
-    ]);
-    expect(readEnv('worker', {}).PARLEY_VAULT_KEYS).toEqual([]);
-  });
-
-  it('are refused together with the other faults, by name and not by value', () => {
-    try {
-      readEnv('worker', { PARLEY_VAULT_KEYS: `${KEY}`, PARLEY_VAULT_REDIS_URL: 'http://x', REDIS_URL: 'y' });
-      expect.unreachable();
-    } catch (error) {
-      expect(error).toBeInstanceOf(EnvError);
-      const { faults, message } = error as EnvError;
-      expect(faults.map((fault) => fault.split(':')[0])).toEqual([
-        'REDIS_URL',
-        'PARLEY_VAULT_KEYS',
-        'PARLEY_VAULT_REDIS_URL',
-      ]);
-      expect(message).not.toContain(KEY);
-    }
-  });
-
   it('choose where credentials are stored', () => {
     const main = { REDIS_URL: 'redis://main:6379' };
     const own = { PARLEY_VAULT_REDIS_URL: 'rediss://vault:6379' };
