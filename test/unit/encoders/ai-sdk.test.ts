@@ -139,6 +139,15 @@ describe('each event becomes', () => {
   });
 });
 
+it('ends once, with [DONE], and is silent from then on', () => {
+  const encoder = createAiSdkEncoder();
+  const sent = encodeAll(encoder, feed([started, finished]));
+  expect(sent.next).toBe('end');
+  expect(sent.frames.at(-1)?.text).toBe('[DONE]');
+  const late = feed([say('b', 'late'), asked(question('el_1'))]);
+  expect(encodeAll(encoder, late)).toEqual({ frames: [], bytes: '', next: 'end' });
+});
+
 describe('a restarted step', () => {
   const appended = [
     started,

@@ -157,6 +157,15 @@ describe('envelopes', () => {
   });
 });
 
+it('sends an error in the shape that clients throw', () => {
+  const sent = encoded(feed([started, { type: 'turn-failed', code: 'model_failed', message: 'Away.' }]));
+  expect(chunksOf(sent).at(-1)).toEqual({
+    error: { message: 'Away.', type: 'server_error', param: null, code: 'model_failed' },
+  });
+  expect(sent.frames.at(-1)?.text).toBe('[DONE]');
+  expect(sent.next).toBe('end');
+});
+
 describe('a restarted step', () => {
   const appended = feed([
     started,
