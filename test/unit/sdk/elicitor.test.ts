@@ -41,10 +41,15 @@ function scripted(
 const accept = (content: unknown): PromptReply => ({ action: 'accept', content });
 
 describe('kinds', () => {
-  // What each kind becomes for a client is in integration/cli/mcp.test.ts; here is what none of its questions has.
-  it('several choices are bounded from above, too', () => {
-    const asked = { kind: 'multi_choice', message: 'm', options: ['a', 'b'], min: 1, max: 2 } as const;
-    expect(pagesOf(asked)?.[0]?.schema.properties.answer).toMatchObject({ minItems: 1, maxItems: 2 });
+  // What each kind becomes for a client is in integration/cli/mcp.test.ts; here are the bounds that none of its answers meets.
+  it.each<readonly [Ask, object]>([
+    [{ kind: 'multi_choice', message: 'm', options: ['a', 'b'], max: 2 }, { maxItems: 2 }],
+    [
+      { kind: 'number', message: 'm', min: 1 },
+      { type: 'number', minimum: 1 },
+    ],
+  ])('%j has its bounds in the flat schema', (ask, field) => {
+    expect(pagesOf(ask)?.[0]?.schema.properties.answer).toMatchObject(field);
   });
 
   it('a secret and a url say that no flat schema can carry them', () => {

@@ -1,5 +1,5 @@
 import type { OAuthCredential } from '@parley/shared/domain/credential';
-import { judge } from '@parley/shared/vault/refresh-rules';
+import { judge, mergeRefreshed } from '@parley/shared/vault/refresh-rules';
 import { createSecret } from '@parley/shared/vault/secret';
 import type { OpenedCredential } from '@parley/shared/vault/vault';
 import { describe, expect, it } from 'vitest';
@@ -65,5 +65,15 @@ describe('tokens without a refresh token', () => {
     expect(verdict(ending(1))).toBe('use');
     expect(verdict(ending(0))).toBe('reconnect');
     expect(verdict(ending(HOUR), 7)).toBe('reconnect');
+  });
+});
+
+describe('a refresh result', () => {
+  it('keeps fields that the server omits, and uses those that it returns', () => {
+    const before = { ...TOKENS, scope: 'read' };
+    const after: OAuthCredential = { kind: 'oauth2', accessToken: 'new', tokenType: 'Bearer' };
+    expect(mergeRefreshed(before, after)).toEqual({ ...after, refreshToken: 'r', scope: 'read' });
+    const full = { ...after, refreshToken: 'new r', scope: 'write', expiresAt: 1 };
+    expect(mergeRefreshed(before, full)).toEqual(full);
   });
 });
