@@ -224,6 +224,16 @@ describe('the chain', () => {
     expect(order).toEqual(['A0', 'B0', 'A1', 'C0']);
   });
 
+  it('lets the check of an answer ask a question of its own', async () => {
+    // zod runs an asynchronous refinement a second time after it has found out that it is one.
+    const screen = scripted('screen', [accept({ n: 1 }), yes, yes], { oneAtATime: true });
+    const elicitor = createElicitor({ handlers: [screen] });
+    const schema = z.object({
+      n: z.int().refine(async () => (await elicitor.ask(ask)).status === 'accepted'),
+    });
+    expect(await elicitor.ask({ kind: 'form', message: 'm', schema })).toMatchObject({ status: 'accepted' });
+  });
+
   it('asks no client without end that replies at once with answers that break a rule', async () => {
     let refused = 0;
     let wrong = 0;
