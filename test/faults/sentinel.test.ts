@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import type { RedisServer } from '../harness/redis/redis-server.ts';
 import { type SentinelTopology, startSentinel } from '../harness/redis/sentinel.ts';
-import { bringBack, type Fleet, openFleet, throughFailover } from '../harness/site/failover.ts';
+import { bringBack, type Fleet, openFleet, throughFailovers } from '../harness/site/failover.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const NAME = 'F7 behind Sentinels, a load continues through the failover, and its losses are counted';
@@ -22,14 +23,6 @@ function suite(started: SentinelTopology): void {
   const { servers, sentinels, name, masterPort } = started;
   let fleet: Fleet | undefined;
 
-  async function startFleet(): Promise<Fleet> {
-    fleet ??= await openFleet({
-      PARLEY_REDIS_SENTINELS: sentinels.map(({ host, port }) => `${host}:${port}`).join(','),
-      PARLEY_REDIS_SENTINEL_NAME: name,
-    });
-    return fleet;
-  }
-
   afterAll(async () => {
     await fleet?.stop();
     await started.stop();
@@ -46,25 +39,27 @@ function suite(started: SentinelTopology): void {
     );
   }
 
-  it.each(['killed', 'frozen'] as const)('when the master is %s', async (how) => {
-    await throughFailover(await startFleet(), {
-      title: `F7 Sentinel, the master is ${how}`,
+  it('when the master is killed, when it is frozen, and when the failover is planned', async () => {
+    fleet = await openFleet({
+      PARLEY_REDIS_SENTINELS: sentinels.map(({ host, port }) => `${host}:${port}`).join(','),
+      PARLEY_REDIS_SENTINEL_NAME: name,
+    });
+    const heal = async () => {
+      await bringBack(servers);
+      await inStep();
+    };
+    const failover = (what: string, end: () => Promise<RedisServer>) => ({
+      name: what,
+      heal,
       async cause() {
-        const old = await (how === 'killed' ? started.killMaster() : started.pauseMaster());
+        const old = await end();
         expect(await started.newMaster(old.port)).not.toBe(old.port);
       },
-      async heal() {
-        await bringBack(servers);
-        await inStep();
-      },
     });
-  });
-
-  it('when the failover is planned', async () => {
-    await throughFailover(await startFleet(), {
-      title: 'F7 Sentinel, a planned failover',
-      cause: () => started.failover(),
-      heal: inStep,
-    });
+    await throughFailovers(fleet, 'F7 Sentinel, the master is killed, then frozen, then replaced as planned', [
+      failover('the master is killed', () => started.killMaster()),
+      failover('the master is frozen', () => started.pauseMaster()),
+      { name: 'a planned failover', cause: () => started.failover(), heal: inStep },
+    ]);
   });
 }

@@ -18,9 +18,9 @@ export interface Fleet {
   stop(): Promise<void>;
 }
 
-export interface FailoverOptions {
-  /** Name of the fault in the report. */
-  readonly title: string;
+export interface Failover {
+  /** What happens, for the report. */
+  readonly name: string;
   /** Causes the failover; resolves when a new master is in charge. */
   readonly cause: () => Promise<unknown>;
   /** Brings the failed servers back; resolves when all servers are in sync again. */
@@ -60,8 +60,12 @@ export async function bringBack(servers: readonly RedisServer[]): Promise<void> 
   }
 }
 
-/** Runs a load through a failover, counts what was lost, and then expects a faultless load. */
-export async function throughFailover(fleet: Fleet, { title, cause, heal }: FailoverOptions): Promise<void> {
+/** Runs a load through one failover after the other, counts what was lost, and then expects a faultless load. */
+export async function throughFailovers(
+  fleet: Fleet,
+  title: string,
+  failovers: readonly Failover[],
+): Promise<void> {
   const load = createLoad({
     fetch: pickFetch(fleet.urls),
     elicitations: SIZE.failover,
@@ -72,16 +76,15 @@ export async function throughFailover(fleet: Fleet, { title, cause, heal }: Fail
     behindMs: 5_000,
   });
   const running = load.run();
-  await waitUntil(
-    () => load.history.events.filter(({ type }) => type === 'wait').length > SIZE.failover / 4,
-    {
-      what: 'the load to make progress',
-      timeoutMs: 120_000,
-    },
-  );
-  load.history.record({ type: 'fault', kind: title, at: performance.now() });
-  await cause();
-  await heal();
+  const ended = () => load.history.events.filter(({ type }) => type === 'wait').length;
+  for (const [at, { name, cause, heal }] of failovers.entries()) {
+    // All of them happen in the first half of the load, so that each meets questions that are asked and waited for.
+    const enough = (SIZE.failover * (at + 1)) / (2 * failovers.length);
+    await waitUntil(() => ended() > enough, { what: 'the load to make progress', timeoutMs: 120_000 });
+    load.history.record({ type: 'fault', kind: name, at: performance.now() });
+    await cause();
+    await heal();
+  }
   await running;
   const report = checkHistory(load.history.events, { allow: LOSS, graceMs: 20_000 });
   const after = await calmLoad(fleet);
