@@ -128,9 +128,7 @@ it('a pod that was paused beyond its lease while it waited for an answer writes 
 
 it.each([
   ['no pod reaches Redis for a while', takeRedisAway],
-  ['the connections for commands are cut', () => kill('parley-commands')],
-  ['the subscribers are cut', () => kill('parley-subscriber')],
-  ['the scripts are flushed', () => redisCommand(site.redisUrl, 'SCRIPT', 'FLUSH')],
+  ['the scripts are flushed, and all connections are cut', forgetAndCut],
 ])('a turn that streams and one that waits for its person end whole when %s', async (fault, cause) => {
   const name = fault.replaceAll(' ', '-');
   const [streaming, waiting] = [
@@ -160,10 +158,13 @@ it.each([
   expect(counts.conversations).toBe(2);
 });
 
-const kill = async (name: string) => {
-  for (const id of await clientsNamed(site.redisUrl, name))
-    await redisCommand(site.redisUrl, 'CLIENT', 'KILL', 'ID', id);
-};
+async function forgetAndCut(): Promise<void> {
+  await redisCommand(site.redisUrl, 'SCRIPT', 'FLUSH');
+  for (const name of ['parley-commands', 'parley-subscriber']) {
+    for (const id of await clientsNamed(site.redisUrl, name))
+      await redisCommand(site.redisUrl, 'CLIENT', 'KILL', 'ID', id);
+  }
+}
 
 /** No pod reaches Redis until each has noticed. */
 async function takeRedisAway(): Promise<void> {

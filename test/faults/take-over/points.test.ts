@@ -13,7 +13,8 @@ import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
 const ROUNDS = isFullSize ? 3 : 1;
 // Further conversations that run beside each one with a label, and may be killed at any point.
 const COMPANIONS = isFullSize ? 3 : 0;
-const PODS = isFullSize ? 4 : 3;
+// A pod that ends is replaced at once.
+const PODS = isFullSize ? 4 : 2;
 // Several lanes kill each other's owners, as a soak should; a label that does not explain its owners is tried again.
 const LANES = isFullSize ? 3 : 1;
 // A try counts only when no label of another lane killed the run's owner as well; then the next one follows.

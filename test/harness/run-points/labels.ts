@@ -56,13 +56,9 @@ function isUntouched(what: string, when: (typeof WHEN)[number]): boolean {
 }
 
 // test/integration/turns/take-over.test.ts has an owner die at each write, before and after it. A daily run kills real pods
-// where more than the record of the run decides: at the beginning, while text streams, at a question and at the end.
-const DAILY: readonly string[] = [
-  'after the beginning',
-  'after some text',
-  'after the question',
-  'after the end',
-];
+// where more than the record of the run decides: while text streams, and at the end. At the beginning and at a question
+// test/e2e/chat has real pods die.
+const DAILY: readonly string[] = ['after some text', 'after the end'];
 
 const atWrites: readonly Label[] = WRITES.flatMap(([what, matches, before, after]) =>
   WHEN.map((when) => ({
@@ -131,7 +127,8 @@ const inCalls: readonly Label[] = [
 const whileWaiting: readonly Label[] = [
   {
     name: 'F18 while it waits, answered before a take-over',
-    isDaily: true,
+    // In times.test.ts and test/e2e/chat/chat.test.ts pods die so.
+    isDaily: false,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({ onQuestion: async () => fire(await onceBooked(site, talk)) }),
   },
@@ -184,7 +181,8 @@ const atTakeOvers: readonly Label[] = WHEN.flatMap((when): Label[] => [
   },
   {
     name: `${when} it is handed over`,
-    isDaily: true,
+    // Before it, a pod dies while it drains, as it does while the tool works.
+    isDaily: when === 'after',
     booking: 'returned',
     owners: when === 'before' ? 2 : 3,
     set: ({ site, talk, cut, settled }) => ({
@@ -204,13 +202,17 @@ const atUnknowns: readonly Label[] = WHEN.map((when) => ({
   isDaily: when === 'after',
   booking: 'unknown',
   owners: 3,
-  set: ({ site, talk, cut }) => ({
-    async onCall({ tool }) {
-      const owner = site.ownerOf(talk.name);
-      if (tool === 'book' && owner !== undefined) site.end(owner, 'SIGKILL');
-    },
-    onCommand: (pod, command) => (callIs('bookings__book', 'failed')(command) ? cut(when, pod) : 'pass'),
-  }),
+  set({ site, talk, cut }) {
+    let isKilled = false;
+    return {
+      async onCall({ tool }) {
+        const owner = site.ownerOf(talk.name);
+        // A second call is a defect, which the history shows.
+        if (tool === 'book' && owner !== undefined && !isKilled) isKilled = site.end(owner, 'SIGKILL');
+      },
+      onCommand: (pod, command) => (callIs('bookings__book', 'failed')(command) ? cut(when, pod) : 'pass'),
+    };
+  },
 }));
 
 /** The owner of a run once both tool calls have returned, so that it only waits. */
