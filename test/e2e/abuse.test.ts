@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
@@ -12,40 +11,31 @@ import {
   startAbuseParties,
 } from '../harness/load/abuse/abuse-run.ts';
 import { expectedReplies } from '../harness/load/abuse/attacks.ts';
-import { LOAD_ENV } from '../harness/load/run-load.ts';
 import { SIZE } from '../harness/load/size.ts';
-import { type Pod, startPod, startWorker } from '../harness/processes/processes.ts';
-import type { ManagedProcess } from '../harness/processes/start-process.ts';
-import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
-import { createMemoryFolder } from '../harness/site/site.ts';
+import { sized } from '../harness/proof-size.ts';
+import { DEFAULTS, openSiteInMemory, type Site } from '../harness/site/site.ts';
 
 // Pods of its own: other loads exceed the limits that this one is about.
-let folder: string;
-let redis: RedisServer;
+let site: Site;
 let parties: AbuseParties;
-let pods: Pod[];
-let worker: ManagedProcess;
 
 beforeAll(async () => {
   // A slow disk would delay all writes, with abuse and without.
-  folder = await createMemoryFolder();
-  [redis, parties] = await Promise.all([startRedis({ dir: folder }), startAbuseParties()]);
-  const env = { ...LOAD_ENV, ...ABUSE_ENV, PARLEY_CONFIG: parties.config, REDIS_URL: redis.url };
-  worker = await startWorker(env);
-  pods = await Promise.all([0, 1, 2].map(() => startPod(env)));
+  [site, parties] = await Promise.all([openSiteInMemory(), startAbuseParties()]);
 });
-
 afterAll(async () => {
-  await Promise.all([...(pods ?? []).map((pod) => pod.stop()), worker?.stop()]);
-  await Promise.all([redis?.stop(), parties?.stop()]);
-  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  await site?.stop();
+  await parties?.stop();
 });
 
 describe('an abusive user and an abusive service key of another tenant', () => {
   let run: AbuseRun;
   beforeAll(
     async () => {
-      run = await runAbuse({ pods, worker, redisPid: redis.pid, parties, ...ABUSE_SIZE });
+      const env = { ...DEFAULTS, ...ABUSE_ENV, PARLEY_CONFIG: parties.config };
+      const worker = await site.worker(env);
+      const pods = await Promise.all(Array.from({ length: sized(3, 2) }, () => site.pod(env)));
+      run = await runAbuse({ pods, worker, redisPid: site.redis.pid, parties, ...ABUSE_SIZE });
       const history = checkHistory(run.ordinary.history.events, { graceMs: 20_000 });
       reportAbuse(run, history);
     },

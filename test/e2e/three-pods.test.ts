@@ -3,12 +3,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
 import { pickFetch } from '../harness/http/pick-fetch.ts';
-import { createLoad, LOAD_ENV } from '../harness/load/run-load.ts';
+import { createLoad } from '../harness/load/run-load.ts';
 import { prove, SIZE } from '../harness/load/size.ts';
-import { type Pod, startPod, startWorker } from '../harness/processes/processes.ts';
-import type { ManagedProcess } from '../harness/processes/start-process.ts';
 import { sized } from '../harness/proof-size.ts';
-import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
+import { DEFAULTS, openSite, type Site, type SitePod } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
 const RETENTION_SECONDS = 20;
@@ -17,35 +15,26 @@ const RETENTION_SECONDS = 20;
 // until it has passed.
 const STANDING = /:(armed|names:.*|canary|pods|pod:[^:]+|audit-(lease|done):[^:]+|claim:(stream|sweep):.*)$/;
 
-let redis: RedisServer;
-let pods: Pod[];
-let worker: ManagedProcess;
+let site: Site;
+let pods: SitePod[];
 
 beforeAll(async () => {
-  redis = await startRedis();
-  const env = {
-    ...LOAD_ENV,
-    REDIS_URL: redis.url,
-    PARLEY_RETENTION_SECONDS: String(RETENTION_SECONDS * SIZE.patience),
-  };
-  worker = await startWorker(env);
-  pods = await Promise.all([0, 1, 2].map(() => startPod(env)));
+  site = await openSite();
+  const env = { ...DEFAULTS, PARLEY_RETENTION_SECONDS: String(RETENTION_SECONDS * SIZE.patience) };
+  await site.worker(env);
+  pods = await Promise.all([0, 1, 2].map(() => site.pod(env)));
 });
-
-afterAll(async () => {
-  await Promise.all([...(pods ?? []).map((pod) => pod.stop()), worker?.stop()]);
-  await redis?.stop();
-});
+afterAll(() => site?.stop());
 
 it('three pods, a random one for every request: each question ends once, and nothing is lost, duplicated or leaked', {
   timeout: 20 * 60_000,
 }, async () => {
-  const client = new Redis(redis.url);
+  const client = new Redis(site.redis.url);
   const load = createLoad({
     fetch: pickFetch(pods.map((pod) => pod.url)),
     elicitations: SIZE.elicitations,
-    askers: sized(50, 25),
-    users: sized(20, 5),
+    askers: sized(50, 20),
+    users: sized(20, 3),
   });
   const sample = async (label: 'before' | 'after') => {
     const channels = (await client.pubsub('CHANNELS', 'parley:*')) as string[];

@@ -13,8 +13,8 @@ import { untilSubscribed } from '../harness/site/redis-monitor.ts';
 import { openSiteInMemory, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
-const SETTLES = sized(30_000, 120);
-const KILLS = sized(12, 3);
+const SETTLES = sized(30_000, 80);
+const KILLS = sized(12, 2);
 
 let site: Site;
 

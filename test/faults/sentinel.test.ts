@@ -56,10 +56,14 @@ function suite(started: SentinelTopology): void {
         expect(await started.newMaster(old.port)).not.toBe(old.port);
       },
     });
-    await throughFailovers(fleet, 'F7 Sentinel, the master is killed, then frozen, then replaced as planned', [
-      failover('the master is killed', () => started.killMaster()),
-      failover('the master is frozen', () => started.pauseMaster()),
-      { name: 'a planned failover', cause: () => started.failover(), heal: inStep },
-    ]);
+    await throughFailovers(
+      fleet,
+      'F7 Sentinel, the master is killed, then frozen, then replaced as planned',
+      [
+        failover('the master is killed', () => started.killMaster()),
+        failover('the master is frozen', () => started.pauseMaster()),
+        { name: 'a planned failover', cause: () => started.failover(), heal: inStep },
+      ],
+    );
   });
 }

@@ -104,8 +104,8 @@ it('F20 the pod of a stream is killed: the reader resumes from Last-Event-ID on 
 });
 
 it('F20 pods are killed and replaced during settles: readers miss no event and receive none twice', async () => {
-  const settles = sized(20_000, 100);
-  const kills = sized(12, 2);
+  const settles = sized(20_000, 60);
+  const kills = sized(12, 1);
   const urls = (await startPods(PODS)).map(({ url }) => url);
   const load = createSettleLoad({
     fetch: pickFetch(urls),

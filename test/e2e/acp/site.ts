@@ -1,13 +1,10 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { type AnswerTo, connectEditor, type Editor } from '../../harness/acp/setup.ts';
 import { type Acpx, RUNNER } from '../../harness/acpx/acpx.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
@@ -50,14 +47,12 @@ function line({ userText, results }: Turn): ScriptedReply {
 }
 
 export async function openAcpPods(): Promise<AcpPods> {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-acp-'));
-  const [site, model] = await Promise.all([openSite(), startScriptedModel({ script: [line], delayMs: 1 })]);
-  const config = join(folder, 'agents.yaml');
-  writeFileSync(
-    config,
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
-acpAgents:
+  const site = await openSite();
+  const { folder } = site;
+  const model = await site.model({ script: [line], delayMs: 1 });
+  const config = site.agents(
+    model.url,
+    `acpAgents:
   coder: { title: Coder, command: "${process.execPath}", args: ["${PROGRAM}"], cwd: "${folder}" }
 agents:
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true, delegates: [{ agent: coder, description: Codes. }] }
@@ -124,8 +119,6 @@ agents:
       for (const child of children) child.kill();
       await pods.close();
       await site.stop();
-      await model.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

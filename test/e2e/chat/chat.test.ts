@@ -1,16 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type UIMessage, validateUIMessages } from 'ai';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
 import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import {
-  type ModelRequest,
-  type ScriptedModel,
-  startScriptedModel,
+import type {
+  ModelRequest,
+  ScriptedModel,
 } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import {
   type Asked,
@@ -34,7 +30,6 @@ let site: Site;
 let model: ScriptedModel;
 let echo: Awaited<ReturnType<typeof startEchoTools>>;
 let pods: SitePod[];
-let folder: string;
 let env: Record<string, string>;
 
 /** "ask" asks the person; "echo x" calls the tool; "count" gives a long reply; other texts are repeated. */
@@ -59,18 +54,12 @@ function faultFor({ body }: ModelRequest): ModelFault | undefined {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'parley-chat-'));
-  [site, model, echo] = await Promise.all([
-    openSite(),
-    startScriptedModel({ script: [line], delayMs: 1, fault: faultFor }),
-    startEchoTools({ headers: { authorization: 'Bearer project-token' } }),
-  ]);
-  const config = join(folder, 'agents.yaml');
-  writeFileSync(
-    config,
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
-agents:
+  site = await openSite();
+  model = await site.model({ script: [line], delayMs: 1, fault: faultFor });
+  echo = await startEchoTools({ headers: { authorization: 'Bearer project-token' } });
+  const config = site.agents(
+    model.url,
+    `agents:
   helper: { title: Helper, model: scripted, instructions: Be brief., elicit: true, tools: [{ server: echo }] }
   hasty: { title: Hasty, model: scripted, instructions: Be quick., limits: { turnTimeoutSeconds: 1 } }
   lead: { title: Lead, model: scripted, instructions: Lead., delegates: [{ agent: inner, description: Helps. }] }
@@ -101,8 +90,7 @@ mcpServers:
 });
 afterAll(async () => {
   await site?.stop();
-  await Promise.all([model?.stop(), echo?.stop()]);
-  rmSync(folder, { recursive: true, force: true });
+  await echo?.stop();
 });
 
 const urlOf = (pod: number) => pods[pod]?.url ?? '';

@@ -6,7 +6,7 @@ import { asked, meet, type Person } from './person.ts';
 import { accountOf, tokensOf, withVault } from './vault.ts';
 import type { World } from './world.ts';
 
-const RUNS = SIZE.full ? 50 : 18;
+const RUNS = SIZE.full ? 50 : 12;
 // Long enough that the runs on all pods overlap in it.
 const SLOW_MS = 1_500;
 

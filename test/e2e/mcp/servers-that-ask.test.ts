@@ -1,12 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import {
   createChatClient,
   person,
@@ -27,18 +20,16 @@ const ROUNDS = Array.from({ length: SIZE.full ? 25 : 1 }, (_, round) => round);
 
 const rows: CaseRow[] = [];
 let site: Site;
-let model: ScriptedModel;
 let servers: RunningMcpServer[];
 let pods: SitePod[];
 let env: Record<string, string>;
-const folder = mkdtempSync(join(tmpdir(), 'parley-asking-'));
 const modern = createAskingFixture();
 const legacy = createAskingFixture();
 
 beforeAll(async () => {
   site = await openSite();
   // "modern book" calls that tool of that server; then the model repeats what the tool said.
-  model = await startScriptedModel({
+  const model = await site.model({
     script: [
       ({ userText, results }) =>
         results.length > 0
@@ -50,12 +41,9 @@ beforeAll(async () => {
     startMcpServer({ revision: 'new', fixture: modern }),
     startMcpServer({ revision: 'old', fixture: legacy }),
   ]);
-  const config = join(folder, 'agents.yaml');
-  writeFileSync(
-    config,
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
-agents:
+  const config = site.agents(
+    model.url,
+    `agents:
   helper: { title: Helper, model: scripted, instructions: Help., tools: [{ server: modern }, { server: legacy }] }
 mcpServers:
   modern: { title: Modern Desk, transport: http, url: "${servers[0]?.url}", credentialScope: none }
@@ -77,8 +65,6 @@ mcpServers:
 afterAll(async () => {
   await site?.stop();
   await Promise.all((servers ?? []).map((server) => server.kill()));
-  await model?.stop();
-  rmSync(folder, { recursive: true, force: true });
   reportCases('servers that ask', 'test/e2e/mcp/servers-that-ask.test.ts', rows);
 });
 

@@ -1,8 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { type RemoteAgent, startRemoteAgent } from '../../harness/a2a/remote-agent.ts';
 import { serviceKeyOf } from '../../harness/load/load-env.ts';
 import { startBookingTools } from '../../harness/site/booking-tools.ts';
@@ -68,11 +64,10 @@ export async function openMcpPods(): Promise<McpPods> {
   const booked = new Map<string, number>();
   const refused = new Map<string, number>();
   const count = (counts: Map<string, number>, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
-  const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
-  const [site, desk, model, bookings, stock] = await Promise.all([
-    openSite(),
+  const site = await openSite();
+  const [desk, model, bookings, stock] = await Promise.all([
     startDesk((name, isDone) => count(isDone ? booked : refused, name)),
-    startScriptedModel({ script: [line], delayMs: 1 }),
+    site.model({ script: [line], delayMs: 1 }),
     startBookingTools({
       workMs: 1,
       async onCall({ name }) {
@@ -84,9 +79,6 @@ export async function openMcpPods(): Promise<McpPods> {
   const [balancer, peerBalancer] = await Promise.all([openBalancer('random'), openBalancer('random')]);
   const remote = (id: string, url: string) =>
     `  ${id}: { title: Remote ${id}, cardUrl: "${url}/run/a2a/${id}/", credentialScope: project, headersFromEnv: { Authorization: PEER_KEY }, userHeader: Parley-User, userTenant: acme }`;
-  const common = `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
-`;
   const env = { PEER_KEY: `Bearer ${serviceKeyOf('acme')}` };
   const pages = {
     PARLEY_PUBLIC_URL: balancer.url,
@@ -95,10 +87,9 @@ export async function openMcpPods(): Promise<McpPods> {
   };
   // The desk, where each person has an account of their own.
   const account = `{ title: Account, transport: http, url: "${desk.url}", credentialScope: user, connector: key, announcedTools: [{ name: stamp, description: Stamps., inputSchema: { type: object } }] }`;
-  const config = join(folder, 'agents.yaml');
-  writeFileSync(
-    config,
-    `${common}a2aAgents:
+  const config = site.agents(
+    model.url,
+    `a2aAgents:
 ${remote('one', peerBalancer.url)}
 ${remote('three', peerBalancer.url)}
   stock: { title: Stock, cardUrl: "${stock.url}", credentialScope: none }
@@ -120,10 +111,9 @@ a2aOffer:
   agents: [{ agent: helper }, { agent: two, answers: caller }]
 `,
   );
-  const peerConfig = join(folder, 'peer.yaml');
-  writeFileSync(
-    peerConfig,
-    `${common}a2aAgents:
+  const peerConfig = site.agents(
+    model.url,
+    `a2aAgents:
 ${remote('two', balancer.url)}
 mcpServers:
   bookings: { title: Bookings, transport: http, url: "${bookings.url}", credentialScope: none }
@@ -155,13 +145,11 @@ a2aOffer:
     async stop() {
       await pods.close();
       await peerBalancer.close();
-      await site.stop();
       await peer?.site.stop();
+      await site.stop();
       await bookings.stop();
       await desk.stop();
       await stock.stop();
-      await model.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

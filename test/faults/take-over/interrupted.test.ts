@@ -128,7 +128,7 @@ it('a pod that was paused beyond its lease while it waited for an answer writes 
 
 it.each([
   ['no pod reaches Redis for a while', takeRedisAway],
-  ['the scripts are flushed, and all connections are cut', forgetAndCut],
+  ['the scripts are flushed and all connections cut', forgetAndCut],
 ])('a turn that streams and one that waits for its person end whole when %s', async (fault, cause) => {
   const name = fault.replaceAll(' ', '-');
   const [streaming, waiting] = [

@@ -4,19 +4,13 @@ import { prove } from '../../harness/load/size.ts';
 import { judge } from '../../harness/run-points/final.ts';
 import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
 import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
+import { DEFAULTS } from '../../harness/site/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const PODS = 2;
 const CONVERSATIONS = 4;
 /** How long a pod of a quiet machine takes from a message to the question of its turn, at most, in ms. */
 const QUIET_MS = 1_000;
-
-// Resets the settings of this test site to the defaults.
-const DEFAULTS = {
-  PARLEY_RECHECK_MS: '',
-  PARLEY_SWEEP_MS: '',
-  PARLEY_DRAIN_DELAY_MS: '',
-};
 
 let site: RunSite;
 /** Times at which a conversation's run had a working owner, on this process's clock. */

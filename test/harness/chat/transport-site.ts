@@ -1,11 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Script } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createRoundRobin, type RoundRobin, type RoundRobinOptions } from '../http/round-robin.ts';
 import { startBookingTools } from '../site/booking-tools.ts';
 import { openSite, type Site, type SitePod } from '../site/site.ts';
@@ -74,21 +68,17 @@ export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> 
   const { script, delayMs, pods: count = 3, env: more, hasDesk = false, defaultAgent = 'helper' } = options;
   const { health = { healthIntervalMs: 100 } } = options;
   const booked: string[] = [];
-  const folder = mkdtempSync(join(tmpdir(), 'parley-chats-'));
-  const [site, model, bookings] = await Promise.all([
-    openSite(),
-    startScriptedModel({ script, delayMs }),
+  const site = await openSite();
+  const [model, bookings] = await Promise.all([
+    site.model({ script, delayMs }),
     hasDesk
       ? startBookingTools({ workMs: 1, onCall: async ({ name }) => void booked.push(name) })
       : undefined,
   ]);
   const gate = await startModelGate(model.url);
-  const config = join(folder, 'agents.yaml');
-  writeFileSync(
-    config,
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${gate.url}", model: scripted }
-${bookings === undefined ? '' : serversOf(bookings.url)}agents:
+  const config = site.agents(
+    gate.url,
+    `${bookings === undefined ? '' : serversOf(bookings.url)}agents:
   helper: { title: Helper, model: scripted, instructions: Help., elicit: true }
 ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
 `,
@@ -143,9 +133,7 @@ ${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
       await balancer.close();
       await site.stop();
       gate.stop();
-      await model.stop();
       await bookings?.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
 }

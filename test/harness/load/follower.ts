@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createParser } from 'eventsource-parser';
 import type { ElicitationStatus, Owner } from '../history/events.ts';
 import type { HistoryRecorder } from '../history/recorder.ts';
+import { readEvents } from '../http/read-events.ts';
 import { sleep } from './driver.ts';
 
 export interface FollowOptions {
@@ -48,8 +48,24 @@ async function connectOnce(
   const leave = () => leaving.abort();
   const timer = setTimeout(leave, options.reconnectEveryMs * (0.5 + Math.random()));
   stopped.addEventListener('abort', leave);
-  const parser = createParser({
-    onEvent({ id, event, data }) {
+  try {
+    const response = await options.fetch(`http://pod/v1/streams/${streamRequestId}/events`, {
+      headers: {
+        authorization: `Bearer ${options.token}`,
+        ...(resumeAfter !== undefined && { 'last-event-id': resumeAfter }),
+      },
+      signal: leaving.signal,
+    });
+    if (response.status !== 200) return lastEventId;
+    history.record({
+      type: 'connection-open',
+      connectionId,
+      subscriber: owner,
+      streamRequestId,
+      lastEventId: resumeAfter,
+      at: performance.now(),
+    });
+    await readEvents(response, ({ id, event, data }) => {
       if (event === 'stream-reset') {
         history.record({ type: 'stream-reset', connectionId, at: performance.now() });
         lastEventId = undefined;
@@ -70,26 +86,7 @@ async function connectOnce(
         ownerUserId: elicitation.userId ?? '',
         at: performance.now(),
       });
-    },
-  });
-  try {
-    const response = await options.fetch(`http://pod/v1/streams/${streamRequestId}/events`, {
-      headers: {
-        authorization: `Bearer ${options.token}`,
-        ...(resumeAfter !== undefined && { 'last-event-id': resumeAfter }),
-      },
-      signal: leaving.signal,
     });
-    if (response.status !== 200 || response.body === null) return lastEventId;
-    history.record({
-      type: 'connection-open',
-      connectionId,
-      subscriber: owner,
-      streamRequestId,
-      lastEventId: resumeAfter,
-      at: performance.now(),
-    });
-    for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
   } catch {
     // A disconnect, a reset and a dead pod all end the connection; the next connection resumes.
   } finally {

@@ -1,18 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
-import {
-  type ScriptedModel,
-  startScriptedModel,
-} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { type ChaosGate, createChaosGate, type GateVerdict } from '../chaos/gate.ts';
 import { SECRET } from '../chat/client.ts';
 import type { RunEvent } from '../history/run-events.ts';
 import type { ServedMcp } from '../mcp-servers/serve-mcp.ts';
 import { type BookingCall, startBookingTools } from '../site/booking-tools.ts';
-import { openSite, type SitePod } from '../site/site.ts';
+import { openSite, type Site, type SitePod } from '../site/site.ts';
 import { waitUntil } from '../wait-until.ts';
 import { parseRunCommand, type RunCommand } from './commands.ts';
 import { recording, watchRuns } from './monitor.ts';
@@ -90,11 +84,11 @@ export async function openRunSite({
   hooks = {},
   replaces = true,
 }: RunSiteOptions): Promise<RunSite> {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-runs-'));
   const events: RunEvent[] = [];
   const record = (event: RunEvent) => void events.push(event);
   const names = new Map<string, string>();
-  const [site, parties] = await Promise.all([openSite(), startParties(record, hooks)]);
+  const site = await openSite();
+  const parties = await startParties(site, record, hooks);
   const redis = new Redis(site.redis.url);
   const standing = new Map<string, { readonly run: string; readonly owner: string }>();
   const over = new Set<string>();
@@ -117,7 +111,7 @@ export async function openRunSite({
       if (name !== undefined) hooks.onWrite?.(name, write, accepted);
     },
   });
-  const env = { ...given, PARLEY_JWT_SECRET: SECRET, PARLEY_CONFIG: configIn(folder, parties) };
+  const env = { ...given, PARLEY_JWT_SECRET: SECRET, PARLEY_CONFIG: agentsWith(site, parties) };
   const fleet = createFleet({
     record,
     loadOf,
@@ -148,8 +142,7 @@ export async function openRunSite({
       redis.disconnect();
       await fleet.settled();
       await site.stop();
-      await Promise.all([parties.model.stop(), parties.tools.stop()]);
-      rmSync(folder, { recursive: true, force: true });
+      await parties.tools.stop();
     },
   };
 }
@@ -176,9 +169,13 @@ interface Parties {
   readonly tools: ServedMcp;
 }
 
-async function startParties(record: (event: RunEvent) => void, hooks: RunHooks): Promise<Parties> {
+async function startParties(
+  site: Site,
+  record: (event: RunEvent) => void,
+  hooks: RunHooks,
+): Promise<Parties> {
   const [model, tools] = await Promise.all([
-    startScriptedModel({
+    site.model({
       script: [line],
       delayMs: 10,
       fault({ body }) {
@@ -206,13 +203,10 @@ async function startParties(record: (event: RunEvent) => void, hooks: RunHooks):
   return { model, tools };
 }
 
-function configIn(folder: string, { model, tools }: Parties): string {
-  const config = join(folder, 'agents.yaml');
-  writeFileSync(
-    config,
-    `models:
-  scripted: { provider: openai-compatible, baseUrl: "${model.url}", model: scripted }
-mcpServers:
+function agentsWith(site: Site, { model, tools }: Parties): string {
+  return site.agents(
+    model.url,
+    `mcpServers:
   bookings:
     title: Bookings
     transport: http
@@ -224,7 +218,6 @@ agents:
 defaultAgent: helper
 `,
   );
-  return config;
 }
 
 interface FleetDeps {

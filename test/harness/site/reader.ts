@@ -1,6 +1,6 @@
 import { eventNumberOf, parseFeedPosition } from '@parley/shared/domain/events';
-import { createParser } from 'eventsource-parser';
 import type { Owner } from '../history/events.ts';
+import { readEvents } from '../http/read-events.ts';
 import { tokenOf } from './pod-client.ts';
 
 export interface ReadEvent {
@@ -32,12 +32,6 @@ export async function openReader(options: ReadOptions): Promise<Reader> {
   const { url, owner, streamRequestId, lastEventId } = options;
   const leaving = new AbortController();
   const events: ReadEvent[] = [];
-  const parser = createParser({
-    onEvent({ id, event, data }) {
-      const { elicitationId, status } = JSON.parse(data) as Partial<Record<string, string>>;
-      events.push({ id, name: event ?? '', elicitationId, status });
-    },
-  });
   const response = await fetch(`${url}/v1/streams/${streamRequestId}/events`, {
     headers: {
       authorization: `Bearer ${await tokenOf(owner)}`,
@@ -45,16 +39,15 @@ export async function openReader(options: ReadOptions): Promise<Reader> {
     },
     signal: leaving.signal,
   });
-  const reading = async () => {
-    try {
-      const body = response.body?.pipeThrough(new TextDecoderStream());
-      if (response.status !== 200) await response.body?.cancel();
-      else for await (const text of body ?? []) parser.feed(text);
-    } catch {
-      // A disconnect, a reset and a dead pod all end the connection.
-    }
-  };
-  const ended = reading();
+  // A disconnect, a reset and a dead pod all end the connection.
+  const ended = Promise.resolve(
+    response.status === 200
+      ? readEvents(response, ({ id, event, data }) => {
+          const { elicitationId, status } = JSON.parse(data) as Partial<Record<string, string>>;
+          events.push({ id, name: event ?? '', elicitationId, status });
+        })
+      : response.body?.cancel(),
+  ).catch(() => undefined);
   return {
     httpStatus: response.status,
     events,

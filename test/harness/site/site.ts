@@ -1,7 +1,13 @@
-import { existsSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  startScriptedModel,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { type ChaosProxy, createChaosProxy } from '../chaos/proxy.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
 import {
@@ -29,7 +35,13 @@ export interface Site {
   worker(env?: Env, options?: StartOptions): Promise<ManagedProcess>;
   /** Starts a proxy to this Redis whose connections can be broken. */
   proxy(): Promise<ChaosProxy>;
-  /** Ends everything started since the last call, except Redis. */
+  /** Starts a model for the agents of this site. */
+  model(options: ScriptedModelOptions): Promise<ScriptedModel>;
+  /** Writes an agents file whose model is at this URL; returns its path. */
+  agents(modelUrl: string, rest: string): string;
+  /** A folder that goes with the site. */
+  readonly folder: string;
+  /** Ends the processes and proxies started since the last call. */
   clear(): Promise<void>;
   /** Ends everything. */
   stop(): Promise<void>;
@@ -46,9 +58,18 @@ const PATIENT_ENV = {
   PARLEY_DRAIN_DELAY_MS: '0',
 } as const;
 
+/** Sets what PATIENT_ENV changes to what it is where nothing is set. */
+export const DEFAULTS = {
+  PARLEY_RECHECK_MS: '',
+  PARLEY_SWEEP_MS: '',
+  PARLEY_DRAIN_DELAY_MS: '',
+} as const;
+
 /** Starts a Redis for one test file. */
 export async function openSite(options: RedisOptions = {}): Promise<Site> {
   const redis = await startRedis(options);
+  const folder = mkdtempSync(join(tmpdir(), 'parley-site-'));
+  const models: ScriptedModel[] = [];
   const processes: ManagedProcess[] = [];
   const proxies: ChaosProxy[] = [];
   const clear = async () => {
@@ -57,7 +78,23 @@ export async function openSite(options: RedisOptions = {}): Promise<Site> {
   };
   return {
     redis,
+    folder,
     clear,
+    async model(given) {
+      const model = await startScriptedModel(given);
+      models.push(model);
+      return model;
+    },
+    agents(modelUrl, rest) {
+      const path = join(folder, `agents-${randomUUID()}.yaml`);
+      writeFileSync(
+        path,
+        `models:
+  scripted: { provider: openai-compatible, baseUrl: "${modelUrl}", model: scripted }
+${rest}`,
+      );
+      return path;
+    },
     async pod(env = {}, more = {}) {
       const pod = await startPod({ ...PATIENT_ENV, REDIS_URL: redis.url, ...env }, more);
       processes.push(pod);
@@ -75,7 +112,9 @@ export async function openSite(options: RedisOptions = {}): Promise<Site> {
     },
     async stop() {
       await clear();
+      await Promise.all(models.map((model) => model.stop()));
       await redis.stop();
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -61,7 +61,7 @@ export const ABUSE_SIZE = SIZE.full
       gapMs: SOAK_GAP_MS,
       rounds: Math.ceil((SIZE.abuseMinutes * 60_000) / (SOAK_PHASES.length * (SOAK_PHASE_MS + SOAK_GAP_MS))),
     }
-  : { users: 5, phases: ['user', 'key'] as const, phaseMs: 2_000, gapMs: 500, rounds: 1 };
+  : { users: 3, phases: ['user', 'key'] as const, phaseMs: 2_000, gapMs: 500, rounds: 1 };
 
 /** What pods need for the abuse, beside Redis: an agents file, whose models run here and in the abuser's process. */
 export interface AbuseParties {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createParser } from 'eventsource-parser';
+import { readEvents } from '../../http/read-events.ts';
 
 const AGAIN_MS = 50;
 
@@ -10,22 +10,17 @@ export function followInbox(
   onQuestion: (id: string, status: string) => void,
 ): { stop: () => Promise<void> } {
   const stopping = new AbortController();
-  const parser = createParser({
-    onEvent({ data }) {
-      const { elicitationId, status, elicitations } = JSON.parse(data) as Record<string, unknown>;
-      const all = (elicitations ?? [{ elicitationId, status }]) as Record<string, unknown>[];
-      for (const one of all) onQuestion(String(one.elicitationId), String(one.status));
-    },
-  });
   const read = async () => {
     const headers = { authorization: `Bearer ${token}` };
     const response = await fetchFrom('http://pod/v1/inbox/events', { headers, signal: stopping.signal });
-    if (response.body === null) return;
-    for await (const text of response.body.pipeThrough(new TextDecoderStream())) parser.feed(text);
+    await readEvents(response, ({ data }) => {
+      const { elicitationId, status, elicitations } = JSON.parse(data) as Record<string, unknown>;
+      const all = (elicitations ?? [{ elicitationId, status }]) as Record<string, unknown>[];
+      for (const one of all) onQuestion(String(one.elicitationId), String(one.status));
+    });
   };
   const reading = (async () => {
     while (!stopping.signal.aborted) {
-      parser.reset();
       await read().catch(() => undefined);
       await sleep(AGAIN_MS);
     }

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Owner } from '../../history/events.ts';
 import { createHistory, type HistoryRecorder } from '../../history/recorder.ts';
+import { readEvents } from '../../http/read-events.ts';
 import { createDriver } from '../driver.ts';
 import { follow } from '../follower.ts';
 import { serviceKeyOf } from '../load-env.ts';
 import { createCrowd, createTokenCache, stopOnceNotified, streamOf } from '../people.ts';
 import { SIZE } from '../size.ts';
 import { untilKnown } from '../until-known.ts';
-import { readChunks } from './chat-reader.ts';
 import { followInbox } from './inbox-reader.ts';
 import type { Samples } from './samples.ts';
 
@@ -34,6 +34,13 @@ export interface OrdinaryLoad {
   readonly counts: { begun: number; finished: number };
   /** Begins operations at their rates until the signal aborts; resolves when all are finished and every end was read. */
   run(stopping: AbortSignal): Promise<void>;
+}
+
+/** A part of the AI SDK's UI message stream, as far as the load reads it. */
+interface Chunk {
+  readonly type: string;
+  readonly delta?: string;
+  readonly data?: { readonly elicitationId: string; readonly status: string };
 }
 
 /** Operations a second of all ordinary users together, of which a daily run has a quarter. */
@@ -183,7 +190,9 @@ export function createOrdinaryLoad({ url, samples, users }: OrdinaryOptions): Or
       const response = await post(owner, '/run/api/chat', { id: conversationId, messages: [message] });
       // Whether the turn has begun is unknown: this chat is used no more.
       if (await isLate(response)) return;
-      await readChunks(response, ({ type, delta, data }) => {
+      await readEvents(response, (event) => {
+        if (event.data === '[DONE]') return;
+        const { type, delta, data } = JSON.parse(event.data) as Chunk;
         if (!isAsking) isShown();
         if (type === 'text-delta') reply += delta ?? '';
         if (type === 'finish' || type === 'error') ended = type;
