@@ -107,12 +107,14 @@ export default defineConfig({
           sequence: { groupOrder: isFull ? 2 : 1 },
         },
       },
-      // Loads of several pods, each in a process of its own: some of them judge memory.
+      // Loads of several pods. What they judge are the pods, so that a day's loads may share a process. A soak's fill one.
       {
         extends: true,
         test: {
           name: 'proofs',
           include: LOADS,
+          isolate: isFull,
+          unstubEnvs: true,
           maxWorkers: isFull ? 1 : WORKERS,
           sequence: { groupOrder: isFull ? 3 : 1 },
         },
