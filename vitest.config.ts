@@ -22,7 +22,7 @@ const LOADS = [
   'test/e2e/three-pods.test.ts',
   'test/faults/pubsub-kill.test.ts',
   'test/faults/streams.test.ts',
-  'test/faults/take-over/{points,take-over}.test.ts',
+  'test/faults/take-over/owners.test.ts',
 ];
 
 // Judges to the second how late a take-over is.

@@ -6,7 +6,7 @@ export const RUNS: readonly Mutant[] = [
     file: 'shared/src/redis/runs/write.lua',
     find: "if currentTerm ~= term then return 'fenced' end",
     replace: '',
-    killedBy: 'test/faults/take-over/interrupted.test.ts',
+    killedBy: 'test/faults/take-over/owners.test.ts',
     test: 'while it waited for an answer',
   },
   {
@@ -54,7 +54,7 @@ export const RUNS: readonly Mutant[] = [
     file: 'shared/src/runs/write.ts',
     find: 'queue = [];\n      }\n      if (error instanceof RunFencedError)',
     replace: '}\n      if (error instanceof RunFencedError)',
-    killedBy: 'test/faults/take-over/interrupted.test.ts',
+    killedBy: 'test/faults/take-over/owners.test.ts',
     test: 'while text of its turn was queued',
   },
 ];

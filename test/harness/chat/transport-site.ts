@@ -1,5 +1,8 @@
 import type { Script } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type {
+  ScriptedModel,
+  ScriptedModelOptions,
+} from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createRoundRobin, type RoundRobin, type RoundRobinOptions } from '../http/round-robin.ts';
 import { startBookingTools } from '../site/booking-tools.ts';
 import { openSite, type Site, type SitePod } from '../site/site.ts';
@@ -40,14 +43,17 @@ export interface ChatSiteOptions {
   readonly env?: Record<string, string>;
   /** True for an agent `desk` with the tools of a bookings server. Each call needs an approval. */
   readonly hasDesk?: boolean;
+  /** Breaks replies of the model. */
+  readonly fault?: ScriptedModelOptions['fault'];
+  /** Further parts of the agents file: settings of the helper, agents and MCP servers. */
+  readonly file?: { readonly helper: string; readonly agents: string; readonly servers: string };
   /** @default helper */
   readonly defaultAgent?: 'helper' | 'desk';
   /** How the balancer checks the pods. @default ten times a second, with a limit of a second */
   readonly health?: Pick<RoundRobinOptions, 'healthIntervalMs' | 'healthTimeoutMs'>;
 }
 
-const serversOf = (url: string) => `mcpServers:
-  bookings:
+const bookingsAt = (url: string) => `  bookings:
     title: Bookings
     transport: http
     url: "${url}"
@@ -66,22 +72,23 @@ export const PATIENT_HEALTH = { healthIntervalMs: 500, healthTimeoutMs: 30_000 }
 /** Opens a site whose agent replies by the script. */
 export async function openChatSite(options: ChatSiteOptions): Promise<ChatSite> {
   const { script, delayMs, pods: count = 3, env: more, hasDesk = false, defaultAgent = 'helper' } = options;
-  const { health = { healthIntervalMs: 100 } } = options;
+  const { fault, file, health = { healthIntervalMs: 100 } } = options;
   const booked: string[] = [];
   const site = await openSite();
   const [model, bookings] = await Promise.all([
-    site.model({ script, delayMs }),
+    site.model({ script, delayMs, ...(fault !== undefined && { fault }) }),
     hasDesk
       ? startBookingTools({ workMs: 1, onCall: async ({ name }) => void booked.push(name) })
       : undefined,
   ]);
   const gate = await startModelGate(model.url);
+  const servers = `${file?.servers ?? ''}${bookings === undefined ? '' : bookingsAt(bookings.url)}`;
   const config = site.agents(
     gate.url,
-    `${bookings === undefined ? '' : serversOf(bookings.url)}agents:
-  helper: { title: Helper, model: scripted, instructions: Help., elicit: true }
-${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
-`,
+    `agents:
+  helper: { title: Helper, model: scripted, instructions: Help., elicit: true${file === undefined ? '' : `, ${file.helper}`} }
+${file?.agents ?? ''}${bookings === undefined ? '' : DESK}defaultAgent: ${defaultAgent}
+${servers === '' ? '' : `mcpServers:\n${servers}`}`,
   );
   const env = {
     PARLEY_CONFIG: config,

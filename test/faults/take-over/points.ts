@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { currentEvents } from '../../harness/history/run-case.ts';
 import type { RunEvent } from '../../harness/history/run-events.ts';
 import { prove } from '../../harness/load/size.ts';
@@ -8,13 +8,11 @@ import { watchBookings } from '../../harness/run-points/bookings.ts';
 import { judge } from '../../harness/run-points/final.ts';
 import { LABELS } from '../../harness/run-points/labels.ts';
 import { converse, newTalk, type Talk } from '../../harness/run-points/person.ts';
-import { openRunSite, type RunSite } from '../../harness/run-points/site.ts';
+import type { RunHooks, RunSite } from '../../harness/run-points/site.ts';
 
 const ROUNDS = isFullSize ? 3 : 1;
 // Further conversations that run beside each one with a label, and may be killed at any point.
 const COMPANIONS = isFullSize ? 3 : 0;
-// A pod that ends is replaced at once.
-const PODS = isFullSize ? 4 : 2;
 // Several lanes kill each other's owners, as a soak should; a label that does not explain its owners is tried again.
 const LANES = isFullSize ? 3 : 1;
 // A try counts only when no label of another lane killed the run's owner as well; then the next one follows.
@@ -24,12 +22,9 @@ const POINTS = LABELS.filter(({ isDaily }) => isFullSize || isDaily);
 
 const aims = createAims();
 const bookings = watchBookings();
+/** What sees the points, and kills there. */
+export const POINT_HOOKS: RunHooks = { ...aims.hooks, ...bookings.hooks };
 let site: RunSite;
-
-beforeAll(async () => {
-  site = await openRunSite({ pods: PODS, hooks: { ...aims.hooks, ...bookings.hooks } });
-});
-afterAll(() => site?.stop());
 
 interface Aimed {
   readonly label: Label;
@@ -57,33 +52,6 @@ async function through(label: Label): Promise<Aimed[]> {
     return { label, talk, fired: hooks?.fired() ?? false };
   }
 }
-
-it('a pod is killed at any point of a run: another pod continues it, nothing is lost, and no event or effect is duplicated', async () => {
-  const todo = Array.from({ length: ROUNDS }, () => POINTS).flat();
-  const aimed: Aimed[] = [];
-  const startedAt = performance.now();
-  const lane = async () => {
-    for (let label = todo.shift(); label !== undefined; label = todo.shift())
-      aimed.push(...(await through(label)));
-  };
-  await Promise.all(Array.from({ length: LANES }, lane));
-  const { ok, text, counts } = await judge(
-    site,
-    aimed.map(({ talk }) => talk),
-  );
-  const tookS = Math.round((performance.now() - startedAt) / 1000);
-  prove(
-    'Pods killed at every point of a run',
-    `${POINTS.length} labels, ${aimed.filter(({ fired }) => fired).length} of them hit in ${tookS} s\n${text}`,
-  );
-  expect(ok, text).toBe(true);
-  const untrue = aimed.filter(({ talk }) => bookedIn(talk) !== bookings.outcomeOf(talk.name));
-  expect(untrue.map(({ label, talk }) => `${label.name}: ${talk.name} ${bookedIn(talk)}`)).toEqual([]);
-  // Each label has met the state of the booking that it is for, so that no label goes unchecked.
-  const missed = POINTS.filter((label) => hits(aimed, label).length < ROUNDS).map(({ name }) => name);
-  expect(missed).toEqual([]);
-  expect(counts.takenOver).toBeGreaterThan(POINTS.length / 2);
-});
 
 /**
  * Keeps conversations whose label fired, found the booking as it is for, and alone explains the owners: other labels kill
@@ -113,4 +81,38 @@ function bookedIn(talk: Talk) {
     event.type === 'run-final' ? currentEvents(event.feed) : [],
   );
   return feed.find(({ call, outcome }) => call === 'book#1' && outcome !== undefined)?.outcome;
+}
+
+/** Tests of owners that die at a given point. */
+export function killedAtPoints(the: () => RunSite): void {
+  beforeAll(() => {
+    site = the();
+  });
+
+  it('a pod is killed at any point of a run: another pod continues it, nothing is lost, and no event or effect is duplicated', async () => {
+    const todo = Array.from({ length: ROUNDS }, () => POINTS).flat();
+    const aimed: Aimed[] = [];
+    const startedAt = performance.now();
+    const lane = async () => {
+      for (let label = todo.shift(); label !== undefined; label = todo.shift())
+        aimed.push(...(await through(label)));
+    };
+    await Promise.all(Array.from({ length: LANES }, lane));
+    const { ok, text, counts } = await judge(
+      site,
+      aimed.map(({ talk }) => talk),
+    );
+    const tookS = Math.round((performance.now() - startedAt) / 1000);
+    prove(
+      'Pods killed at every point of a run',
+      `${POINTS.length} labels, ${aimed.filter(({ fired }) => fired).length} of them hit in ${tookS} s\n${text}`,
+    );
+    expect(ok, text).toBe(true);
+    const untrue = aimed.filter(({ talk }) => bookedIn(talk) !== bookings.outcomeOf(talk.name));
+    expect(untrue.map(({ label, talk }) => `${label.name}: ${talk.name} ${bookedIn(talk)}`)).toEqual([]);
+    // Each label has met the state of the booking that it is for, so that no label goes unchecked.
+    const missed = POINTS.filter((label) => hits(aimed, label).length < ROUNDS).map(({ name }) => name);
+    expect(missed).toEqual([]);
+    expect(counts.takenOver).toBeGreaterThan(POINTS.length / 2);
+  });
 }
