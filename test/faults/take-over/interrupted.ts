@@ -67,12 +67,14 @@ async function untilOwnedByAnother({ name }: Talk): Promise<Paused> {
   return one;
 }
 
+async function kill(name: string): Promise<void> {
+  for (const id of await clientsNamed(site.redisUrl, name))
+    await redisCommand(site.redisUrl, 'CLIENT', 'KILL', 'ID', id);
+}
+
 async function forgetAndCut(): Promise<void> {
   await redisCommand(site.redisUrl, 'SCRIPT', 'FLUSH');
-  for (const name of ['parley-commands', 'parley-subscriber']) {
-    for (const id of await clientsNamed(site.redisUrl, name))
-      await redisCommand(site.redisUrl, 'CLIENT', 'KILL', 'ID', id);
-  }
+  await kill('parley-commands');
 }
 
 /** No pod reaches Redis until each has noticed. */
@@ -179,7 +181,8 @@ export function interruptedOwners(the: () => RunSite): void {
 
   it.each([
     ['no pod reaches Redis for a while', takeRedisAway],
-    ['the scripts are flushed and all connections cut', forgetAndCut],
+    ['the scripts are flushed and the connections for commands cut', forgetAndCut],
+    ['the subscribers are cut', () => kill('parley-subscriber')],
   ])('a turn that streams and one that waits for its person end whole when %s', async (fault, cause) => {
     const name = fault.replaceAll(' ', '-');
     const [streaming, waiting] = [
