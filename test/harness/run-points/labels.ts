@@ -127,14 +127,14 @@ const inCalls: readonly Label[] = [
 const whileWaiting: readonly Label[] = [
   {
     name: 'F18 while it waits, answered before a take-over',
-    // In times.test.ts and test/e2e/chat/chat.test.ts pods die so.
+    // In times.test.ts and test/e2e/chat/conversations.ts pods die so.
     isDaily: false,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({ onQuestion: async () => fire(await onceBooked(site, talk)) }),
   },
   {
     name: 'F18 while it waits, answered once the new owner waits',
-    // The slow people of take-over.test.ts answer so.
+    // The slow people of take-over.ts answer so.
     isDaily: false,
     booking: 'returned',
     set: ({ site, talk, fire }) => ({
