@@ -15,8 +15,10 @@ import { waitUntil } from '../../harness/wait-until.ts';
 // connections break.
 
 const IN_CALL = 'paused-in-a-call';
-/** More text than a writer keeps for a moment before it writes: the end of a write would schedule the next one at once. */
-const QUEUED_WORDS = 400;
+/** Several times the text that a writer keeps for a moment: the end of a write would schedule the next one at once. */
+const QUEUED_WORDS = 1_500;
+/** Requests that a pod answers one after the other while it reads all of this text: it reads with each turn of its event loop. */
+const TURNS_TO_READ = 40;
 const WITH_TEXT_QUEUED = `${saying(QUEUED_WORDS)}paused`;
 /** The first chunk of a model's reply says only the role. */
 const QUEUED_CHUNKS = QUEUED_WORDS + 1;
@@ -142,7 +144,7 @@ export function interruptedOwners(the: () => RunSite): void {
     // Redis refuses the next write, and the pod learns so only after it has read what the model said meanwhile.
     pod.gate.stall(true);
     pod.thaw();
-    for (let request = 0; request < 3; request += 1) await fetch(`${pod.url}/healthz`);
+    for (let turn = 0; turn < TURNS_TO_READ; turn += 1) await fetch(`${pod.url}/healthz`);
     pod.gate.stall(false);
     await untilReady(pod);
     await waitUntil(() => isAsked, { what: 'the question' });
