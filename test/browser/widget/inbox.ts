@@ -7,8 +7,8 @@ import { axe, NARROW, overflow, RULES_OF_LOOKS } from '../../harness/widget/site
 
 const INBOX_BODY = '<elicitation-inbox></elicitation-inbox>';
 const INBOX_SCRIPT = `
-  import { createElicitationServer } from './elicitation-server.js';
-  import './elicitation-inbox.js';
+  import { createElicitationServer } from '/files/elicitation-server.js';
+  import '/files/elicitation-inbox.js';
   const inbox = document.querySelector('elicitation-inbox');
   inbox.addEventListener('elicitation-inbox-change', ({ detail }) => {
     document.querySelector('output').textContent = detail.waiting + ' for you';
@@ -26,7 +26,8 @@ const spokenOf = (page: Page) => page.locator('elicitation-inbox .spoken');
 async function namesAre(page: Page, expected: readonly string[]): Promise<void> {
   // The card inside a line has parts of the same name.
   const names = () => linesOf(page).locator('[part=disclosure] > [part=title]').allInnerTexts();
-  await expect.poll(names).toEqual(expected);
+  // Each look is work for the page, and a line stays for seconds after its end.
+  await expect.poll(names, { interval: 250 }).toEqual(expected);
 }
 
 const colour = (title: string, more: Asks = {}): Asks => ({ title, requestedSchema: COLOUR_FORM, ...more });

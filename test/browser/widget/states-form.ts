@@ -1,3 +1,4 @@
+import type { Locator } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
 import type { SettledQuestion } from '../../../clients/widget/src/strings/strings.ts';
@@ -243,24 +244,26 @@ export function formStates(site: () => Site, withPerson: WithPerson): void {
   it('sends the last decision when it is back: a decline, or an edited answer', () =>
     withPerson(async (ada) => {
       const [declined, edited] = [await ada.ask(TRIP_QUESTION), await ada.ask(TRIP_QUESTION)];
-      const pageOf = async (id: string) => {
-        const page = await ada.open({ ids: [id] });
-        await cardIn(page, 'pending');
-        await page.getByLabel('Name').fill('Grace');
-        await page.getByRole('radio', { name: 'First' }).check();
-        return page;
-      };
-      const [first, second] = [await pageOf(declined.id), await pageOf(edited.id)];
+      const page = await ada.open({ ids: [declined.id, edited.id] });
+      const [first, second] = [
+        page.locator('elicitation-card').first(),
+        page.locator('elicitation-card').last(),
+      ];
+      const press = (card: Locator, name: string) => card.getByRole('button', { name, exact: true }).click();
+      for (const card of [first, second]) {
+        await card.getByLabel('Name').fill('Grace');
+        await card.getByRole('radio', { name: 'First' }).check();
+      }
       await ada.context.setOffline(true);
-      await button(first, 'Decline').click();
-      await button(second, 'Send').click();
-      for (const page of [first, second]) await button(page, 'Try again').waitFor();
-      await button(first, 'Try again').click();
+      await press(first, 'Decline');
+      await press(second, 'Send');
+      for (const card of [first, second]) await card.getByRole('button', { name: 'Try again' }).waitFor();
+      await press(first, 'Try again');
       await second.getByLabel('Name').fill('Ada');
-      await button(second, 'Send').click();
+      await press(second, 'Send');
       await ada.context.setOffline(false);
-      await cardIn(first, 'declined');
-      await cardIn(second, 'accepted');
+      await cardIn(page, 'declined');
+      await cardIn(page, 'accepted');
       expect(await declined.outcome).toMatchObject({ status: 'declined' });
       expect(await edited.outcome).toMatchObject({ content: { name: 'Ada' } });
     }));

@@ -3,8 +3,17 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
 import type { Person, Site, WithPerson } from '../../harness/widget/site.ts';
-import { awake, button, cardIn, link, part, reads, spoken } from '../../harness/widget/site-card.ts';
-import { looksSound } from '../../harness/widget/site-look.ts';
+import {
+  awake,
+  button,
+  cardIn,
+  focused,
+  link,
+  part,
+  reads,
+  spoken,
+  tabTo,
+} from '../../harness/widget/site-card.ts';
 import { isAnswerTo } from '../../harness/widget/site-pages.ts';
 
 /** What the page script tried before any button was pressed. */
@@ -58,40 +67,42 @@ export function opensWindows(site: () => Site, withPerson: WithPerson): void {
       ]);
     }));
 
-  it.each([
-    ['plain pages', false],
-    ['pages that cut each other off', true],
-  ])(
-    'is finished by push while the other window is open: %s [MCP25-03 MCP25-19 MCP25-49 MCP25-57 MCP25-58 MCP26-03 MCP26-36 MCP26-44 MCP26-45 ACP-01 ACP-07 ACP-44 ACP-45]',
-    (_, strict) =>
-      withPerson(async (ada) => {
-        const { id, outcome, bank } = await askAbout(site(), ada, { strict });
-        const page = await ada.open({ ids: [id], strict });
-        const card = await cardIn(page, 'pending');
-        for (const words of [ENGLISH.asks('Release helper'), ENGLISH.why(WHY)]) {
-          expect(await card.innerText()).toContain(words);
-        }
-        expect(await part(page, 'address').locator('code').innerText()).toBe(bank.url);
-        expect(await part(page, 'address').locator('b').allInnerTexts()).toEqual(['localhost']);
-        await awake(page);
-        if (!strict) await looksSound(page);
-        expect(bank.visits()).toBe(0);
-        expect(await link(page).innerText()).toMatch(/^Connect account/u);
-        const tab = await openedBy(ada.context, () => link(page).click());
-        await cardIn(page, 'opened');
-        await reads(spoken(page), ENGLISH.waitingThere);
-        expect(await tab.evaluate(() => [window.opener, document.referrer])).toEqual([null, '']);
-        expect([tab.url(), bank.visits()]).toEqual([bank.url, 1]);
-        expect((await site().service.get(id)).status).toBe('opened');
-        await tab.getByRole('button', { name: 'Confirm' }).click();
-        await reads(
-          await cardIn(page, 'accepted'),
-          ENGLISH.ended({ status: 'accepted', mode: 'url', here: true, reason: undefined }),
-        );
-        expect(tab.isClosed()).toBe(false);
-        expect(await outcome).toMatchObject({ status: 'accepted' });
-      }),
+  it('opens its page at the press, and is finished by push while that is open [MCP25-03 MCP25-19 MCP25-49 MCP25-57 MCP25-58 MCP26-03 MCP26-36 MCP26-44 MCP26-45 ACP-01 ACP-07 ACP-44 ACP-45]', () =>
+    withPerson((ada) => finishedByPush(site(), ada, false)));
+}
+
+/** Follows a question to its page, which finishes it; `strict` pages cut each other off. */
+async function finishedByPush(site: Site, ada: Person, strict: boolean): Promise<void> {
+  const { id, outcome, bank } = await askAbout(site, ada, { strict });
+  const page = await ada.open({ ids: [id], strict });
+  const card = await cardIn(page, 'pending');
+  for (const words of [ENGLISH.asks('Release helper'), ENGLISH.why(WHY)]) {
+    expect(await card.innerText()).toContain(words);
+  }
+  expect(await part(page, 'address').locator('code').innerText()).toBe(bank.url);
+  expect(await part(page, 'address').locator('b').allInnerTexts()).toEqual(['localhost']);
+  await awake(page);
+  expect(bank.visits()).toBe(0);
+  expect(await link(page).innerText()).toMatch(/^Connect account/u);
+  const tab = await openedBy(ada.context, () => link(page).click());
+  await cardIn(page, 'opened');
+  await reads(spoken(page), ENGLISH.waitingThere);
+  expect(await tab.evaluate(() => [window.opener, document.referrer])).toEqual([null, '']);
+  expect([tab.url(), bank.visits()]).toEqual([bank.url, 1]);
+  expect((await site.service.get(id)).status).toBe('opened');
+  await tab.getByRole('button', { name: 'Confirm' }).click();
+  await reads(
+    await cardIn(page, 'accepted'),
+    ENGLISH.ended({ status: 'accepted', mode: 'url', here: true, reason: undefined }),
   );
+  expect(tab.isClosed()).toBe(false);
+  expect(await outcome).toMatchObject({ status: 'accepted' });
+}
+
+/** The other states of a question that leads to a page of others. */
+export function urlStates(site: () => Site, withPerson: WithPerson): void {
+  it('is finished by push on pages that cut each other off', () =>
+    withPerson((ada) => finishedByPush(site(), ada, true)));
 
   it('is settled by the press with client completion', () =>
     withPerson(async (ada) => {
@@ -105,10 +116,7 @@ export function opensWindows(site: () => Site, withPerson: WithPerson): void {
       await cardIn(page, 'accepted');
       expect(await outcome).toMatchObject({ status: 'accepted' });
     }));
-}
 
-/** The other states of a question that leads to a page of others. */
-export function urlStates(site: () => Site, withPerson: WithPerson): void {
   it('opens nothing until its link has been in view for a second [MCP25-06 MCP25-55 MCP25-56 MCP26-06 MCP26-42 MCP26-43 ACP-05 ACP-06 ACP-42 ACP-43]', () =>
     withPerson(async (ada) => {
       const { id, bank } = await askAbout(site(), ada);
@@ -134,24 +142,38 @@ export function urlStates(site: () => Site, withPerson: WithPerson): void {
       expect(bank.visits()).toBe(0);
     }, {}));
 
-  it('ignores a closed window: the page can be checked, opened again, and cancelled [MCP25-25 MCP26-20]', () =>
+  it('is opened, checked, opened again and cancelled by keyboard alone, whatever becomes of the other window [MCP25-25 MCP26-20]', () =>
     withPerson(async (ada) => {
       const { id, outcome, bank } = await askAbout(site(), ada);
       const page = await ada.open({ ids: [id] });
+      const pressLink = async () => {
+        const tab = await openedBy(ada.context, () => page.keyboard.press('Enter'));
+        expect(tab.url()).toBe(bank.url);
+        await tab.close();
+        await page.bringToFront();
+        await cardIn(page, 'opened');
+      };
+      await ada.context.grantPermissions(['clipboard-read', 'clipboard-write']);
       await awake(page);
-      await (await openedBy(ada.context, () => link(page).click())).close();
-      await cardIn(page, 'opened');
-      const reads = site().pages.count(isRead(id));
-      await button(page, 'Check now').click();
-      await expect.poll(() => site().pages.count(isRead(id))).toBeGreaterThan(reads);
+      await tabTo(page, 'Copy link');
+      await page.keyboard.press('Enter');
+      await reads(spoken(page), ENGLISH.copied);
+      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(bank.url);
+      await tabTo(page, 'Connect account');
+      await pressLink();
+      const looks = site().pages.count(isRead(id));
+      await tabTo(page, 'Check now');
+      await page.keyboard.press('Space');
+      await expect.poll(() => site().pages.count(isRead(id))).toBeGreaterThan(looks);
       await button(page, 'Check now').waitFor();
-      await cardIn(page, 'opened');
-      await awake(page);
-      await openedBy(ada.context, () => link(page).click());
+      await (await awake(page)).focus();
+      await pressLink();
       expect(bank.visits()).toBe(2);
       expect(site().pages.count(isAnswerTo(id))).toBe(1);
-      await button(page, 'Cancel').click();
+      await tabTo(page, 'Cancel');
+      await page.keyboard.press('Space');
       await cardIn(page, 'cancelled');
+      expect((await focused(page)).name).toBe('Connect your account');
       expect(await outcome).toMatchObject({ status: 'cancelled' });
     }));
 

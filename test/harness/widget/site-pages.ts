@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { join } from 'node:path';
 import { listenOnFreePort } from '../free-port.ts';
 import { createForwarder } from '../http/forward-request.ts';
+import type { Pod } from '../http/target-pool.ts';
 import { tokenOf } from '../sdk/setup.ts';
 
 /** The content of a page, with its language and direction. */
@@ -31,8 +32,8 @@ type Matches = (method: string, path: string) => boolean;
 /** A site that forwards calls to Parley, and can imitate a slow or broken network. */
 export interface Pages {
   readonly url: string;
-  /** Where Parley answers: calls to the site go there, and pages of hosts call it from another origin. */
-  setParley(url: string): void;
+  /** Where Parley answers: pages of hosts call `url` from another origin, and calls to the site go to the pods in turn. */
+  setParley(url: string, pods: readonly URL[]): void;
   /** The path of a page of a host for one person. */
   add(userId: string, page: HostPage): string;
   /** Holds back matching calls until the returned function is called. */
@@ -59,19 +60,36 @@ const SERVER_FILE = 'elicitation-server.js';
 const SCRIPT = `
 import { createElicitationServer } from './${SERVER_FILE}';
 import './elicitation-card.js';
-const server = createElicitationServer({ getToken: async () => (await fetch('token')).text() });
-globalThis.settled = [];
+const main = document.querySelector('main');
+let server;
+const begin = () => {
+  server = createElicitationServer({ getToken: async () => (await fetch('token')).text() });
+  globalThis.settled = [];
+};
 document.addEventListener('elicitation-settled', ({ detail }) => settled.push(detail));
 // As a chat page does when a question arrives.
 globalThis.show = (more) => {
-  const card = Object.assign(document.createElement('elicitation-card'), { server, ...more });
-  document.querySelector('main').append(card);
+  main.append(Object.assign(document.createElement('elicitation-card'), { server, ...more }));
 };
+// Spares the next person the load of the same page.
+globalThis.handOver = (path, ids) => {
+  history.replaceState(null, '', path);
+  for (const card of document.querySelectorAll('elicitation-card')) card.remove();
+  document.querySelector('input').value = '';
+  scrollTo(0, 0);
+  begin();
+  for (const id of ids) {
+    main.insertAdjacentHTML('beforeend', '<elicitation-card elicitation-id="' + id + '"></elicitation-card>');
+    main.lastElementChild.server = server;
+  }
+};
+begin();
 // As a chat page does when its stream delivers the question again.
 globalThis.tell = (elicitation) => Object.assign(document.querySelector('elicitation-card'), { elicitation });
 for (const card of document.querySelectorAll('elicitation-card')) card.server = server;
 `;
 const STYLE = '.deep { block-size: 400vh } body { margin: 0.5rem; font-family: sans-serif }';
+const OWN_FILES: Readonly<Record<string, string>> = { 'page.js': SCRIPT, 'page.css': STYLE };
 
 /** The path of a page for one person. */
 export function pathOf(userId: string, shown: Shown): string {
@@ -85,8 +103,12 @@ export async function startPages(folder: string): Promise<Pages> {
   const losses: Matches[] = [];
   const hostPages: { readonly userId: string; readonly page: HostPage }[] = [];
   let parley = 'http://not.started';
+  let targets: readonly Pod[] = [];
   const forwarder = createForwarder({
-    candidates: () => [{ name: 'parley', url: new URL(parley), healthy: true }],
+    candidates() {
+      targets = [...targets.slice(1), ...targets.slice(0, 1)];
+      return [...targets];
+    },
     onAnswer: () => undefined,
   });
   const server = createServer((req, res) => {
@@ -96,6 +118,8 @@ export async function startPages(folder: string): Promise<Pages> {
   async function answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(req.url ?? '', 'http://pages');
     if (/^\/(?:v1|run|auth)\//u.test(pathname)) return pass(req, res, pathname);
+    const [, shared] = /^\/files\/([\w.-]+)$/u.exec(pathname) ?? [];
+    if (shared !== undefined) return answerFile(shared, res);
     const [, index, own = ''] = /^\/host-(\d+)\/([\w.-]*)$/u.exec(pathname) ?? [];
     const host = hostPages[Number(index)];
     if (host !== undefined) return answerFor(host, own, res);
@@ -103,11 +127,20 @@ export async function startPages(folder: string): Promise<Pages> {
     if (file === undefined) return void res.writeHead(pathname === '/favicon.ico' ? 204 : 404).end();
     if (file === 'token') return void res.end(await tokenOf(userId));
     const shown = JSON.parse(searchParams.get('shown') ?? '{}') as Shown;
-    const [type, text] = await fileOf(file, shown);
     res.writeHead(200, {
-      'content-type': `text/${type}; charset=utf-8`,
+      'content-type': 'text/html; charset=utf-8',
       'content-security-policy': POLICY,
       ...(shown.strict && { 'cross-origin-opener-policy': 'same-origin' }),
+    });
+    res.end(htmlOf(shown));
+  }
+
+  async function answerFile(file: string, res: ServerResponse): Promise<void> {
+    const text = OWN_FILES[file] ?? (await readFile(join(folder, file)));
+    // Kept, as a site would have it: with its compiled code it saves most of the next load.
+    res.writeHead(200, {
+      'content-type': `text/${file.endsWith('.css') ? 'css' : 'javascript'}; charset=utf-8`,
+      'cache-control': 'max-age=3600',
     });
     res.end(text);
   }
@@ -127,12 +160,6 @@ export async function startPages(folder: string): Promise<Pages> {
     res.end(file === 'page.js' ? hostScriptOf(page, parley) : await readFile(join(folder, file)));
   }
 
-  async function fileOf(file: string, shown: Shown): Promise<[type: string, text: string | Buffer]> {
-    if (file === '') return ['html', htmlOf(shown)];
-    if (file === 'page.css') return ['css', STYLE];
-    return ['javascript', file === 'page.js' ? SCRIPT : await readFile(join(folder, file))];
-  }
-
   async function pass(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
     const method = req.method ?? '';
     calls.push([method, path]);
@@ -149,8 +176,9 @@ export async function startPages(folder: string): Promise<Pages> {
   const url = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   return {
     url,
-    setParley(at) {
+    setParley(at, pods) {
       parley = at;
+      targets = pods.map((pod, index) => ({ name: String(index), url: pod, healthy: true }));
     },
     add: (userId, page) => `/host-${hostPages.push({ userId, page }) - 1}/${page.query ?? ''}`,
     hold(matches) {
@@ -184,9 +212,9 @@ function htmlOf({ ids = [], lang = 'en', dir = 'ltr', deep = false }: Shown): st
   const cards = ids.map((id) => `<elicitation-card elicitation-id="${id}"></elicitation-card>`);
   return `<!doctype html><html lang="${lang}" dir="${dir}"><head><title>A chat</title>
 <meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<link rel="stylesheet" href="page.css"></head>
+<link rel="stylesheet" href="/files/page.css"></head>
 <body><main><h1>A chat</h1><h2>Today</h2><label>Message <input></label>${deep ? '<div class="deep"></div>' : ''}
-${cards.join('\n')}</main><script type="module" src="page.js"></script></body></html>`;
+${cards.join('\n')}</main><script type="module" src="/files/page.js"></script></body></html>`;
 }
 
 function hostHtmlOf({ body = '' }: HostPage): string {

@@ -72,6 +72,8 @@ export type WithPerson = (
   options?: BrowserContextOptions,
 ) => Promise<void>;
 
+declare const handOver: (path: string, ids: readonly string[]) => void;
+
 const OWN_HOSTS = ['127.0.0.1', 'localhost'];
 
 // Nothing of a test leaves the machine.
@@ -94,7 +96,10 @@ export async function startSite(): Promise<Site> {
   const env = { ...POD_ENV, REDIS_URL: redis.url, PARLEY_CORS_ORIGINS: pages.url };
   const pods = await Promise.all([0, 1].map(() => startPod(env)));
   const balancer = await createRoundRobin({ targets: pods.map(({ url }) => url), healthTimeoutMs: 30_000 });
-  pages.setParley(balancer.url);
+  pages.setParley(
+    balancer.url,
+    pods.map(({ url }) => new URL(url)),
+  );
   const service = serviceAt(balancer.url);
   const bank = await startBank((elicitationId) => service.complete(elicitationId));
   const over = new AbortController();
@@ -140,6 +145,8 @@ interface Windows {
   readonly first: Page;
   /** Of the person who has them now. */
   faults: string[];
+  /** The first page is one that `handOver` can give to the next person. */
+  isPlain: boolean;
 }
 
 async function openWindows(
@@ -153,7 +160,7 @@ async function openWindows(
     timezoneId: 'Europe/Berlin',
     ...options,
   });
-  const windows: Windows = { context, first: await context.newPage(), faults: [] };
+  const windows: Windows = { context, first: await context.newPage(), faults: [], isPlain: false };
   context.setDefaultTimeout(paced(30_000));
   context.on('response', (response) => {
     // The server of the pages, too, names itself there when it hands a reply through.
@@ -169,7 +176,7 @@ async function openWindows(
   return windows;
 }
 
-/** Leaves one empty page, as it was opened. */
+/** Leaves one page, with what it shows: the next person's page takes its place, at the latest when it is loaded. */
 async function tidy({ context, first }: Windows): Promise<void> {
   const others = context.pages().filter((page) => page !== first);
   await Promise.all(others.map((page) => page.close()));
@@ -177,7 +184,6 @@ async function tidy({ context, first }: Windows): Promise<void> {
   await context.clearPermissions();
   await first.emulateMedia({ ...STILL, colorScheme: null, forcedColors: null });
   await first.setViewportSize({ width: 1280, height: 720 });
-  await first.goto('about:blank');
 }
 
 function createPerson(
@@ -189,7 +195,6 @@ function createPerson(
   const userId = newUser();
   const { context } = windows;
   const faults: string[] = [];
-  windows.faults = faults;
   let isFirst = true;
   return {
     userId,
@@ -200,15 +205,26 @@ function createPerson(
       const { elicitation, outcome } = await service.start(question as Question, { signal });
       return { id: elicitation.elicitationId, elicitation, outcome };
     },
-    open: (shown = {}) => openAt(pathOf(userId, shown)),
+    open: ({ ids = [], ...special } = {}) =>
+      openAt(pathOf(userId, { ids, ...special }), Object.keys(special).length === 0 ? ids : undefined),
     visit: (page) => openAt(pages.add(userId, page)),
   };
 
-  async function openAt(path: string): Promise<Page> {
+  /** With the ids of the cards alone, a page of the same kind that is there will do. */
+  async function openAt(path: string, ids?: readonly string[]): Promise<Page> {
     const page = isFirst ? windows.first : await context.newPage();
-    if (!isFirst) listenTo(page, windows);
+    const isThere = isFirst && windows.isPlain && ids !== undefined;
+    if (isFirst) windows.isPlain = ids !== undefined;
+    else listenTo(page, windows);
+    if (isThere) {
+      windows.faults = faults;
+      await page.evaluate(([to, cards]) => handOver(to, cards), [path, ids] as const);
+    } else {
+      // Until then it shows the page of the person before.
+      if (isFirst) page.once('framenavigated', () => Object.assign(windows, { faults }));
+      await page.goto(pages.url + path);
+    }
     isFirst = false;
-    await page.goto(pages.url + path);
     return page;
   }
 }
