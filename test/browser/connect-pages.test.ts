@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, ConsoleMessage, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { launchChromium } from '../../infra/demo/chromium.ts';
 import { LANGUAGES, type Language } from '../../services/api/src/surfaces/connect/pages/language.ts';
@@ -68,22 +68,27 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     res.writeHead(page.status, page.headers).end(page.html);
   }
 
-  async function withPage<T>(options: BrowserContextOptions, use: (page: Page) => Promise<T>): Promise<T> {
-    const context = await browser.newContext({ ...STILL, ...options });
-    await stayHere(context);
-    try {
-      return await use(await context.newPage());
-    } finally {
-      await context.close();
-    }
+  /** One page with scripts and one without: a new one costs as much as most of what a test does with it. */
+  const pages = new Map<boolean, Page>();
+
+  async function withPage(use: (page: Page) => Promise<void>, javaScriptEnabled = true): Promise<void> {
+    const page = pages.get(javaScriptEnabled) ?? (await newPage(javaScriptEnabled));
+    pages.set(javaScriptEnabled, page);
+    await use(page);
+    const others = page.context().pages();
+    await Promise.all(others.map((other) => other !== page && other.close()));
   }
 
-  // Samples link to example.com; no request of a test may leave the machine.
-  function stayHere(context: BrowserContext) {
-    return context.route(
+  const withoutScript = (use: (page: Page) => Promise<void>) => withPage(use, false);
+
+  async function newPage(javaScriptEnabled: boolean): Promise<Page> {
+    const context = await browser.newContext({ ...STILL, javaScriptEnabled });
+    // Samples link to example.com; no request of a test may leave the machine.
+    await context.route(
       ({ hostname }) => hostname !== '127.0.0.1' && hostname !== 'localhost',
       (route) => route.abort('aborted'),
     );
+    return context.newPage();
   }
 
   const callsTo = (path: string) => calls.filter((call) => call.path === path);
@@ -102,22 +107,28 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
   it.each(CASES)(
     'is sound where there is little room: $language, $colorScheme',
     ({ language, colorScheme, names }) =>
-      withPage({ colorScheme, viewport: { width: 320, height: 640 } }, async (page) => {
+      withPage(async (page) => {
         const faults: string[] = [];
         let at = '';
-        page.on('console', (message) => faults.push(`${at}: ${message.text()}`));
-        page.on('pageerror', (error) => faults.push(`${at}: ${error.message}`));
+        const onConsole = (message: ConsoleMessage) => faults.push(`${at}: ${message.text()}`);
+        const onError = (error: Error) => faults.push(`${at}: ${error.message}`);
+        page.on('console', onConsole).on('pageerror', onError);
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width: 320, height: 640 });
         for (at of names) {
           // A page of status 4xx or 5xx logs one console line; a policy violation logs another.
           await page.goto(`${ours}/page/${language}/${at}`, { waitUntil: 'load' });
-          faults.push(...(await auditPage(page)).map((fault) => `${at}: ${fault}`));
+          faults.push(...(await page.evaluate(auditPage)).map((fault) => `${at}: ${fault}`));
         }
+        page.off('console', onConsole).off('pageerror', onError);
+        await page.emulateMedia({ colorScheme: null });
+        await page.setViewportSize({ width: 1280, height: 720 });
         expect(faults.filter((fault) => !fault.includes('Failed to load resource'))).toEqual([]);
       }),
   );
 
   it('shows the keyboard focus', () =>
-    withPage({}, async (page) => {
+    withPage(async (page) => {
       await page.goto(`${ours}/page/en/consent-long`);
       const stops: string[] = [];
       for (let stop = 0; stop < 3; stop++) {
@@ -133,24 +144,20 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       expect(stops).toEqual(['BLOCKQUOTE solid 3px', 'BUTTON solid 3px', 'BUTTON solid 3px']);
     }));
 
-  it('has no animation with reduced motion', async () => {
-    const animationOf = (page: Page) =>
-      page.evaluate(
-        () => getComputedStyle(document.querySelector('.turning svg') ?? document.body).animationName,
-      );
-    const seen = await Promise.all(
-      (['no-preference', 'reduce'] as const).map((reducedMotion) =>
-        withPage({ reducedMotion }, async (page) => {
-          await page.goto(`${ours}/page/en/waiting`);
-          return animationOf(page);
-        }),
-      ),
-    );
-    expect(seen).toEqual(['turn', 'none']);
-  });
+  it('has no animation with reduced motion', () =>
+    withPage(async (page) => {
+      await page.goto(`${ours}/page/en/waiting`);
+      const seen: string[] = [];
+      for (const reducedMotion of ['no-preference', 'reduce'] as const) {
+        await page.emulateMedia({ reducedMotion });
+        const turning = page.locator('.turning svg');
+        seen.push(await turning.evaluate((element) => getComputedStyle(element).animationName));
+      }
+      expect(seen).toEqual(['turn', 'none']);
+    }));
 
   it('leads to another origin without script: the form post carries the origin, the new page gets no referrer', () =>
-    withPage({ javaScriptEnabled: false }, async (page) => {
+    withoutScript(async (page) => {
       const { proceed } = SAMPLES.consent as Extract<ConnectView, { page: 'consent' }>;
       const arrival = `${other}/arrived?state=abc`;
       views.set(proceed.action, () => ({ page: 'continue', url: arrival, origin: other }));
@@ -171,7 +178,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     }));
 
   it('submits a secret with Enter, and a decline without one', () =>
-    withPage({ javaScriptEnabled: false }, async (page) => {
+    withoutScript(async (page) => {
       const view = SAMPLES.secret as Extract<ConnectView, { page: 'secret' }>;
       const action = `${view.proceed.action}/secret`;
       views.set('/page/en/secret-here', () => ({ ...view, proceed: { ...view.proceed, action } }));
@@ -189,7 +196,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     }));
 
   it('takes the secret of an answer link out of the address, and posts it only after a click', () =>
-    withPage({}, async (page) => {
+    withPage(async (page) => {
       const { enter } = SAMPLES['answer-entry'] as Extract<ConnectView, { page: 'answer-entry' }>;
       const path = '/page/en/answer-entry';
       await page.goto(`${ours}${path}#a-link-token`);
@@ -205,7 +212,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     }));
 
   it('takes a pasted link, and posts every kind of field, without script', () =>
-    withPage({ javaScriptEnabled: false }, async (page) => {
+    withoutScript(async (page) => {
       await page.goto(`${ours}/page/en/answer-entry#ignored`);
       expect(await page.getByLabel('Your link').isVisible()).toBe(true);
       const { proceed } = ANSWER_SAMPLES['answer-form'] as Extract<ConnectView, { page: 'answer' }>;
@@ -230,7 +237,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     }));
 
   it('reloads by itself while it waits', () =>
-    withPage({ javaScriptEnabled: false }, async (page) => {
+    withoutScript(async (page) => {
       const again = '/page/en/waiting-here';
       views.set(again, () =>
         callsTo(again).length < 2 ? { page: 'waiting', again } : { page: 'done', service: 'Issue tracker' },
@@ -258,7 +265,7 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
     }
 
     it('sends only the id to the page that opened it', () =>
-      withPage({}, async (page) => {
+      withPage(async (page) => {
         await openedFrom(other, page);
         expect(await page.evaluate(() => messages)).toEqual([
           { data: 'el_"<1>', origin: ours },
@@ -267,14 +274,14 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
       }));
 
     it('sends nothing to a page of another origin', () =>
-      withPage({}, async (page) => {
+      withPage(async (page) => {
         await openedFrom(ours, page);
         expect(await page.evaluate(() => messages)).toEqual([{ data: 'last', origin: ours }]);
       }));
   });
 
   it('cannot be framed [SEC-08]', () =>
-    withPage({}, async (page) => {
+    withPage(async (page) => {
       const framed = async (address: string) => {
         // A page counts as loaded when its frames are, even with the browser's error page in them.
         await page.goto(`${other}/?frame=${encodeURIComponent(address)}`, { waitUntil: 'load' });

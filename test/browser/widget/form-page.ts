@@ -44,9 +44,14 @@ async function formBundle(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** Waits for the form of the page. */
-export async function formHost(page: Page): Promise<ElementHandle<FormHost>> {
-  return (await page.waitForSelector('form-host:defined')) as ElementHandle<FormHost>;
+/** A new form in place of the page's: to load the page again would cost as much as most of what a test does with it. */
+export function newFormHost(page: Page): Promise<ElementHandle<FormHost>> {
+  return page.evaluateHandle(() => {
+    for (const name of ['dir', 'style']) document.documentElement.removeAttribute(name);
+    const host = document.createElement('form-host') as FormHost;
+    document.querySelector('form-host')?.replaceWith(host);
+    return host;
+  });
 }
 
 export type Form = ReturnType<typeof createForm>;

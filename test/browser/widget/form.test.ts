@@ -5,23 +5,22 @@ import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
 import { paced } from '../../harness/pace.ts';
 import { axe, NARROW, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
-import { createForm, type Form, formHost, originOf, startFormSite } from './form-page.ts';
+import { createForm, type Form, newFormHost, originOf, startFormSite } from './form-page.ts';
 import { BOUNDED, EVERY_KIND, HOSTILE, PRESET } from './form-schemas.ts';
 
 await describeInChromium('the form of a question', (chromium) => {
   let server: Server;
   let browser: Browser;
   let page: Page;
-  let origin: string;
   const faults: string[] = [];
 
   beforeAll(async () => {
     server = await startFormSite();
-    origin = originOf(server);
     browser = await launchChromium(chromium);
     page = await browser.newPage({ ...STILL, locale: 'en-US', timezoneId: 'Europe/Berlin' });
     page.setDefaultTimeout(paced(30_000));
     page.on('pageerror', (error) => faults.push(error.message));
+    await page.goto(originOf(server));
   });
   afterAll(async () => {
     await browser?.close();
@@ -42,8 +41,7 @@ await describeInChromium('the form of a question', (chromium) => {
   ): Promise<void> {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(isNarrow ? { width: NARROW, height: 640 } : { width: 1280, height: 720 });
-    await page.goto(origin);
-    const form = createForm(page, await formHost(page));
+    const form = createForm(page, await newFormHost(page));
     await form.host.evaluate((host, [asked, more]) => host.ask(asked, more), [
       schema,
       { isSensitive },

@@ -7,15 +7,9 @@ import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
 import { openGallery } from '../../harness/widget/site-gallery.ts';
-import { axe, NARROW, overflow, RULES_OF_COLOUR, RULES_OF_SIZE } from '../../harness/widget/site-look.ts';
+import { axe, NARROW, overflow, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
 
 const WIDE = 1280;
-
-/** Which rules of axe judge a width; all of them where there are none. */
-interface Judged {
-  readonly width: number;
-  readonly rules: readonly string[] | undefined;
-}
 
 await describeInChromium('the gallery', (chromium) => {
   let folder: string;
@@ -48,42 +42,29 @@ await describeInChromium('the gallery', (chromium) => {
     expect(faults.splice(0)).toEqual([]);
   }
 
-  /**
-   * What is judged in each look: the structure, which is the same in all, once; sizes in the narrow window, in both
-   * languages and directions; colours once for each theme.
-   */
-  const LOOKS: readonly (readonly [query: string, judged: readonly Judged[]])[] = [
-    [
-      'theme=light',
-      [
-        { width: NARROW, rules: RULES_OF_SIZE },
-        { width: WIDE, rules: undefined },
-      ],
-    ],
-    ['theme=dark', [{ width: WIDE, rules: RULES_OF_COLOUR }]],
-    ['theme=light&lang=de&dir=rtl', [{ width: NARROW, rules: RULES_OF_SIZE }]],
-  ];
-
-  it.each(LOOKS)('shows all states without axe violations or overflow: %s', (query, judged) =>
+  // A colour is the same in every width, language and direction, a size in every colour, and the structure in all looks.
+  // The language of the tests after this is the last one's.
+  it.each([
+    ['theme=dark&lang=de&dir=rtl', NARROW, RULES_OF_LOOKS],
+    ['theme=light', WIDE, undefined],
+  ] as const)('shows all states without axe violations or overflow: %s', (query, judged, rules) =>
     withGallery(query, async () => {
       const states = await page
         .locator('elicitation-card')
         .evaluateAll((cards) => cards.map((card) => card.getAttribute('data-state')));
       expect(new Set(states)).toEqual(new Set(STATES));
       await untilApprovals(page);
-      for (const { width, rules } of judged) {
-        // All of it in view: buttons that stick to a window's edge would cover what happens to lie there.
-        await page.setViewportSize({ width, height: 800 });
-        const height = Number(await page.evaluate('document.documentElement.scrollHeight'));
-        await page.setViewportSize({ width, height });
+      for (const width of [WIDE, NARROW]) {
+        // In a low window no buttons stick to the edge, where they would cover what happens to lie there.
+        await page.setViewportSize({ width, height: 400 });
         expect(await page.evaluate(overflow)).toEqual([]);
-        expect(await axe(page, rules)).toEqual([]);
+        if (width === judged) expect(await axe(page, rules)).toEqual([]);
       }
     }),
   );
 
   it('warns of every kind of URL, and opens none that is not http or https', () =>
-    withGallery('', async () => {
+    withGallery(undefined, async () => {
       const cards = page.locator('#addresses-to-look-at-twice elicitation-card');
       const warnings = await cards.evaluateAll((all) =>
         all.map((card) => card.shadowRoot?.querySelectorAll('[part=warning] p').length ?? 0),
@@ -109,10 +90,12 @@ await describeInChromium('the gallery', (chromium) => {
       // The gallery scrolls to its top once its other cards are in their states.
       const untilReady = (at: number) =>
         expect
-          .poll(() =>
-            approve(at)
-              .scrollIntoViewIfNeeded()
-              .then(() => isOff(at)),
+          .poll(
+            () =>
+              approve(at)
+                .scrollIntoViewIfNeeded()
+                .then(() => isOff(at)),
+            { interval: 250 },
           )
           .toBe('false');
       await untilReady(0);
@@ -169,9 +152,12 @@ await describeInChromium('the gallery', (chromium) => {
     }));
 
   it('closes with Escape what is open in the same call, and sends no reason that is not shown', () =>
-    withGallery('', async () => {
+    withGallery(undefined, async () => {
       const card = page.locator('approval-card', { hasText: 'B-1043' }).first();
-      const calls = card.locator('.call');
+      // The test before may have decided one.
+      const calls = card.locator('.call[data-state=pending]');
+      const open = await calls.count();
+      expect(open).toBeGreaterThan(1);
       for (const at of [0, 1]) {
         await calls.nth(at).locator('[part=deny]').click();
         await calls.nth(at).locator('[part=reason]').fill(`Reason ${at}`);
@@ -181,7 +167,7 @@ await describeInChromium('the gallery', (chromium) => {
       expect(await calls.nth(0).locator('[part=reason]').inputValue()).toBe('Reason 0');
       await calls.nth(0).locator('[part=cancel]').click();
       await card.locator('.all [part=deny]').click();
-      await expect.poll(() => card.locator('.call[data-state=denied]').count()).toBe(3);
+      await expect.poll(() => card.locator('.call[data-state=denied]').count()).toBe(open);
       expect(await card.getByText(/Reason \d/u).count()).toBe(0);
     }));
 });
@@ -194,7 +180,8 @@ async function untilApprovals(page: Page): Promise<void> {
     page
       .locator('approval-card')
       .evaluateAll((cards) => cards.map((card) => card.getAttribute('data-state')));
-  await expect.poll(async () => new Set(await statesOf())).toEqual(new Set(APPROVAL_STATES));
+  const isSo = async () => new Set(await statesOf());
+  await expect.poll(isSo, { interval: 250 }).toEqual(new Set(APPROVAL_STATES));
 }
 
 const APPROVAL_STATES = [

@@ -9,9 +9,10 @@ const WIDE = 1280;
 export const NARROW = 320;
 
 /** The rules of axe that colour can break, and those that size can break; all others check a page's structure. */
-export const RULES_OF_COLOUR = ['color-contrast', 'link-in-text-block'];
-export const RULES_OF_SIZE = ['target-size', 'scrollable-region-focusable'];
-export const RULES_OF_LOOKS = [...RULES_OF_COLOUR, ...RULES_OF_SIZE];
+export const RULES_OF_LOOKS = [
+  ...['color-contrast', 'link-in-text-block'],
+  ...['target-size', 'scrollable-region-focusable'],
+];
 
 /**
  * Expects that a page's current appearance has no faults: narrow and dark, wide and light. A colour is the same in every
