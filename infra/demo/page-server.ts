@@ -23,6 +23,8 @@ export interface PageOptions {
   readonly ask: (userId: string) => Promise<string>;
   /** What the chat page prints about the model. */
   readonly model: string;
+  /** How long a browser may keep scripts and styles, s. @default 0: they may have changed when the demo starts again */
+  readonly keepSeconds?: number;
 }
 
 const FOLDER = new URL('./page/', import.meta.url);
@@ -53,7 +55,7 @@ export async function startPageServer(options: PageOptions): Promise<PageServer>
     const text = files.has(name)
       ? readFileSync(new URL(name, FOLDER), 'utf8')
       : options.clientFiles.get(name);
-    if (text !== undefined) return send(res, extname(name), text);
+    if (text !== undefined) return send(res, extname(name), text, { keepSeconds: options.keepSeconds });
     res.writeHead(404, HEADERS).end();
   });
   port = await listenOnFreePort(server);
@@ -78,7 +80,7 @@ const NAMES: Readonly<Record<string, string>> = { '/': 'index.html', '/bare': 'b
 async function sendSession(res: ServerResponse, asked: string | null, options: PageOptions): Promise<void> {
   const person = personOf(asked, options);
   const { people, tokenOf, model } = options;
-  if (person === undefined) return send(res, '.json', JSON.stringify({ asked, people }), 404);
+  if (person === undefined) return send(res, '.json', JSON.stringify({ asked, people }), { status: 404 });
   const other = people.find((name) => name !== person);
   const session = { person, other, token: await tokenOf(person), model };
   send(res, '.json', JSON.stringify(session));
@@ -119,12 +121,18 @@ function passOn(req: IncomingMessage, res: ServerResponse, target: string): void
   req.pipe(onward);
 }
 
-function send(res: ServerResponse, type: string, text: string, status = 200): void {
-  const contentType = `${TYPES[type] ?? 'application/json'}; charset=utf-8`;
-  const policy = policyFor(type === '.html' ? text : '');
-  res
-    .writeHead(status, { ...HEADERS, 'content-type': contentType, 'content-security-policy': policy })
-    .end(text);
+function send(
+  res: ServerResponse,
+  type: string,
+  text: string,
+  { status = 200, keepSeconds = 0 }: { status?: number; keepSeconds?: number | undefined } = {},
+): void {
+  const kept = keepSeconds > 0 && type !== '.html' && { 'cache-control': `max-age=${keepSeconds}` };
+  const own = {
+    'content-type': `${TYPES[type] ?? 'application/json'}; charset=utf-8`,
+    'content-security-policy': policyFor(type === '.html' ? text : ''),
+  };
+  res.writeHead(status, { ...HEADERS, ...kept, ...own }).end(text);
 }
 
 /** Nothing but this server's own files runs; a script that stands in a page itself runs as it was written, or not. */

@@ -13,6 +13,7 @@ import {
   textOfLines,
 } from '../../harness/chat/chat-server.ts';
 import { type ChatPages, keptIn, openChatPages, type PageParts, textsOf } from '../../harness/chat/page.ts';
+import { STILL } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 /** The chat page before a scripted server. */
@@ -61,8 +62,13 @@ export type ForEachTest = (give: (opened: ScriptedPage) => void) => void;
 /** Serves the page to all tests of the current suite. */
 export function servePage(parts: () => PageParts): ForEachTest {
   let pages: ScriptedPages;
-  /** Of the test before, empty again: a new one costs the start of a process. */
+  /** Of the test before: a new one costs the start of a process. */
   let idle: Page | undefined;
+  const newPage = async () => {
+    const page = await (await parts().browser.newContext(STILL)).newPage();
+    await page.addInitScript(forget);
+    return page;
+  };
   beforeAll(async () => {
     pages = await openScriptedPages(parts());
   });
@@ -71,7 +77,7 @@ export function servePage(parts: () => PageParts): ForEachTest {
     beforeEach(async () => {
       pages.reset();
       const resumed = pages.resumed();
-      const page = await pages.open('ada', idle);
+      const page = await pages.open('ada', idle ?? (await newPage()));
       idle = undefined;
       // The page looks for earlier messages and for a running turn. What a test scripts later is not for that request.
       await waitUntil(() => pages.resumed() > resumed, { what: 'the page to look for a running turn' });
@@ -86,12 +92,15 @@ export function servePage(parts: () => PageParts): ForEachTest {
         // A clock that was changed stays.
         if (changedClocks.has(page)) return page.context().close();
         await page.unrouteAll();
-        // A file of the same origin, so that no script of the page keeps anything after this.
-        await page.goto(new URL('/page.css', page.url()).href);
-        await page.evaluate(() => sessionStorage.clear());
         idle = page;
       };
     });
+}
+
+/** Runs in a page before its scripts: what another test has left in the tab is gone, what a reload finds stays. */
+function forget(): void {
+  const [load] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
+  if (load?.type !== 'reload') sessionStorage.clear();
 }
 
 const changedClocks = new WeakSet<Page>();

@@ -47,7 +47,8 @@ export async function openChatPages(
   parts: PageParts | string,
 ): Promise<ChatPages> {
   const { browser, clientFiles } = typeof parts === 'string' ? await openPageParts(parts) : parts;
-  const rest = { clientFiles, tokenOf, people, model: 'scripted', ask: async () => '' };
+  // With the code that the browser has compiled of them, kept files save a third of a load.
+  const rest = { clientFiles, tokenOf, people, model: 'scripted', ask: async () => '', keepSeconds: 3_600 };
   const site = await startPageServer({ apiUrl, ...rest });
   return {
     browser,
