@@ -64,11 +64,6 @@ export function servePage(parts: () => PageParts): ForEachTest {
   let pages: ScriptedPages;
   /** Of the test before: a new one costs the start of a process. */
   let idle: Page | undefined;
-  const newPage = async () => {
-    const page = await (await parts().browser.newContext(STILL)).newPage();
-    await page.addInitScript(forget);
-    return page;
-  };
   beforeAll(async () => {
     pages = await openScriptedPages(parts());
   });
@@ -77,7 +72,7 @@ export function servePage(parts: () => PageParts): ForEachTest {
     beforeEach(async () => {
       pages.reset();
       const resumed = pages.resumed();
-      const page = await pages.open('ada', idle ?? (await newPage()));
+      const page = await pages.open('ada', idle ?? (await newPage(parts())));
       idle = undefined;
       // The page looks for earlier messages and for a running turn. What a test scripts later is not for that request.
       await waitUntil(() => pages.resumed() > resumed, { what: 'the page to look for a running turn' });
@@ -95,6 +90,13 @@ export function servePage(parts: () => PageParts): ForEachTest {
         idle = page;
       };
     });
+}
+
+/** A page for one test after the other. */
+export async function newPage({ browser }: PageParts): Promise<Page> {
+  const page = await (await browser.newContext(STILL)).newPage();
+  await page.addInitScript(forget);
+  return page;
 }
 
 /** Runs in a page before its scripts: what another test has left in the tab is gone, what a reload finds stays. */

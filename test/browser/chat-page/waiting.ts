@@ -14,6 +14,7 @@ import {
 import { type ChatSite, openChatSite, PATIENT_HEALTH } from '../../harness/chat/transport-site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
+import { newPage } from './site.ts';
 
 function line({ userText, results }: Turn): ScriptedReply {
   if (userText.startsWith('Book')) {
@@ -35,28 +36,30 @@ function line({ userText, results }: Turn): ScriptedReply {
 export function whileWaiting(parts: () => PageParts): void {
   let chats: ChatSite;
   let pages: ChatPages;
+  let page: Page;
 
   beforeAll(async () => {
     chats = await openChatSite({
       script: [line],
       delayMs: 1,
+      pods: 2,
       env: { PARLEY_HOLD_SECONDS: '1' },
       hasDesk: true,
       health: PATIENT_HEALTH,
       defaultAgent: 'desk',
     });
     pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay'], parts());
+    page = await newPage(parts());
   });
   afterAll(async () => {
     await pages?.stop();
     await chats?.stop();
   });
 
-  async function askedIn(person: string): Promise<Page> {
-    const page = await pages.open(person);
+  async function ask(person: string): Promise<void> {
+    await pages.open(person, page);
     await say(page, person);
     await keptIn(page, ['waiting']);
-    return page;
   }
 
   async function answerElsewhere(person: string): Promise<void> {
@@ -65,21 +68,20 @@ export function whileWaiting(parts: () => PageParts): void {
     await client.answer(asked?.elicitationId ?? '', { action: 'accept', content: { answer: '14C' } });
   }
 
-  const toldIn = async (page: Page) => textsOf((await keptIn(page, ['finished'])).at(-1));
+  const told = async () => textsOf((await keptIn(page, ['finished'])).at(-1));
 
   it('continues by itself once the question is answered in its card', async () => {
-    const page = await askedIn('ada');
+    await ask('ada');
     await page.getByRole('textbox', { name: /answer/i }).fill('12A');
     await page
       .getByRole('button', { name: /send|answer|submit/i })
       .first()
       .click();
-    expect(await toldIn(page)).toEqual(['Let me see, ada.', 'Seated ada.']);
-    await page.context().close();
+    expect(await told()).toEqual(['Let me see, ada.', 'Seated ada.']);
   });
 
   it('shows calls to approve in one card where they stand, also after a reload, and continues once all are decided', async () => {
-    const page = await pages.open('fay');
+    await pages.open('fay', page);
     await say(page, 'Book fay-1 fay-2');
     await keptIn(page, ['waiting']);
     await page.reload();
@@ -102,25 +104,23 @@ export function whileWaiting(parts: () => PageParts): void {
       return chats.booked.includes('fay-1');
     };
     await waitUntil(isBooked, { what: 'the approved call', timeoutMs: 60_000, everyMs: 250 });
-    const texts = await toldIn(page);
+    const texts = await told();
     expect(texts[0]).toBe('One moment.');
     expect(texts[1]).toMatch(/^Booked: booked for fay-1 .*One is enough/);
     expect(chats.booked.filter((name) => name.startsWith('fay'))).toEqual(['fay-1']);
     await expect.poll(() => page.locator('.tool .tool-state').allInnerTexts()).toEqual(['done', 'denied']);
-    await page.context().close();
   });
 
   it('continues after a reload, when the answer comes from elsewhere', async () => {
-    const page = await askedIn('bob');
+    await ask('bob');
     await page.reload();
     await keptIn(page, ['waiting']);
     await answerElsewhere('bob');
-    expect(await toldIn(page)).toEqual(['Let me see, bob.', 'Seated bob.']);
-    await page.context().close();
+    expect(await told()).toEqual(['Let me see, bob.', 'Seated bob.']);
   });
 
   it('continues when the answer comes while the reply is read again after a reload', async () => {
-    const page = await askedIn('eve');
+    await ask('eve');
     let isRead = false;
     let release = () => {};
     const held = new Promise<void>((resolve) => {
@@ -139,7 +139,6 @@ export function whileWaiting(parts: () => PageParts): void {
     await answerElsewhere('eve');
     await page.locator('elicitation-card[data-state=elsewhere]').waitFor();
     release();
-    expect(await toldIn(page)).toEqual(['Let me see, eve.', 'Seated eve.']);
-    await page.context().close();
+    expect(await told()).toEqual(['Let me see, eve.', 'Seated eve.']);
   });
 }
