@@ -56,24 +56,24 @@ export interface ScriptedPage {
   stops(): number;
 }
 
-/** Gives each test of the current suite a page of its own. */
-export type ForEachTest = (give: (opened: ScriptedPage) => void) => void;
+/** Gives each test of the current suite a page. `holdsTime`: one whose time `passTime` can advance. */
+export type ForEachTest = (give: (opened: ScriptedPage) => void, how?: { holdsTime?: boolean }) => void;
 
 /** Serves the page to all tests of the current suite. */
 export function servePage(parts: () => PageParts): ForEachTest {
   let pages: ScriptedPages;
-  /** Of the test before: a new one costs the start of a process. */
-  let idle: Page | undefined;
+  /** Of tests before, by whether they hold time: a new one costs the start of a process. */
+  const idle = new Map<boolean, Page>();
   beforeAll(async () => {
     pages = await openScriptedPages(parts());
   });
   afterAll(() => pages?.stop());
-  return (give) =>
+  return (give, { holdsTime = false } = {}) =>
     beforeEach(async () => {
       pages.reset();
       const resumed = pages.resumed();
-      const page = await pages.open('ada', idle ?? (await newPage(parts())));
-      idle = undefined;
+      const page = await pages.open('ada', idle.get(holdsTime) ?? (await newPage(parts(), holdsTime)));
+      idle.delete(holdsTime);
       // The page looks for earlier messages and for a running turn. What a test scripts later is not for that request.
       await waitUntil(() => pages.resumed() > resumed, { what: 'the page to look for a running turn' });
       const before = { sent: pages.sent().length, stops: pages.stops() };
@@ -87,15 +87,20 @@ export function servePage(parts: () => PageParts): ForEachTest {
         // A clock that was changed stays.
         if (changedClocks.has(page)) return page.context().close();
         await page.unrouteAll();
-        idle = page;
+        idle.set(holdsTime, page);
       };
     });
 }
 
 /** A page for one test after the other. */
-export async function newPage({ browser }: PageParts): Promise<Page> {
+export async function newPage({ browser }: PageParts, holdsTime = false): Promise<Page> {
   const page = await (await browser.newContext(STILL)).newPage();
   await page.addInitScript(forget);
+  if (holdsTime) {
+    // It also runs by itself.
+    await page.clock.install();
+    await page.addInitScript(noteSends);
+  }
   return page;
 }
 
@@ -201,7 +206,7 @@ export function textIn(text: string): UIMessageChunk[] {
 }
 
 /**
- * Advances the page's installed clock until the condition holds: while no request of the page is under way, so that the
+ * Advances the held time of a page until the condition holds: while no request of the page is under way, so that the
  * time that a slow machine takes to answer one does not count, or also `whileAsking`.
  */
 export function passTime(
@@ -222,7 +227,7 @@ export function passTime(
 /** The step of the clock, in ms. */
 const STEP_MS = 1_000;
 
-/** What `holdTime` leaves in a page. */
+/** What `noteSends` leaves in a page. */
 interface HeldTime {
   /** When messages were sent. */
   readonly sentAt: readonly number[];
@@ -230,32 +235,26 @@ interface HeldTime {
   readonly asking: number;
 }
 
-/** Installs a clock that the test can advance (it also runs by itself), and makes `Math.random` return 0.5. */
-export async function holdTime(page: Page): Promise<void> {
-  changedClocks.add(page);
-  await page.clock.install();
-  await page.addInitScript(() => {
-    Math.random = () => 0.5;
-    const held = { sentAt: [] as number[], asking: 0 };
-    const { fetch } = globalThis;
-    Object.assign(globalThis, held, {
-      fetch(input: string, init?: RequestInit) {
-        const asked = fetch(input, init);
-        if (input !== '/run/api/chat') return asked;
-        const page = globalThis as unknown as typeof held;
-        page.sentAt.push(Date.now());
-        page.asking += 1;
-        return asked.finally(() => {
-          page.asking -= 1;
-        });
-      },
-    });
+/** Runs in a page before its scripts: notes the messages that it sends, and makes `Math.random` return 0.5. */
+function noteSends(): void {
+  Math.random = () => 0.5;
+  const held = { sentAt: [] as number[], asking: 0 };
+  const { fetch } = globalThis;
+  Object.assign(globalThis, held, {
+    fetch(input: string, init?: RequestInit) {
+      const asked = fetch(input, init);
+      if (input !== '/run/api/chat') return asked;
+      const page = globalThis as unknown as typeof held;
+      page.sentAt.push(Date.now());
+      page.asking += 1;
+      return asked.finally(() => {
+        page.asking -= 1;
+      });
+    },
   });
-  await page.reload();
-  await page.getByText('You are ada.').waitFor();
 }
 
-/** The times between the messages that a page sent since `holdTime`, in ms of its clock. */
+/** The times between the messages that a page sent since its load, in ms of its clock. */
 export function gapsOf(page: Page): Promise<number[]> {
   return page.evaluate(() => {
     const { sentAt } = globalThis as unknown as HeldTime;
