@@ -13,7 +13,7 @@ import {
   spoken,
   tabTo,
 } from '../../harness/widget/site-card.ts';
-import { axe, looksSound, overflow } from '../../harness/widget/site-look.ts';
+import { axe, overflow } from '../../harness/widget/site-look.ts';
 import { isAnswerTo, isLook } from '../../harness/widget/site-pages.ts';
 import { TRIP_QUESTION } from './states-form.ts';
 import { CONNECT_QUESTION } from './states-url.ts';
@@ -124,7 +124,6 @@ export function forPeople(site: () => Site, withPerson: WithPerson): void {
         .locator('elicitation-card :is([part=card], code)')
         .evaluateAll((elements) => elements.map((element) => getComputedStyle(element).direction));
       expect(directions).toEqual(['rtl', 'rtl', 'ltr']);
-      await looksSound(page);
       await page.setViewportSize({ width: 640, height: 800 });
       await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
       expect(await page.evaluate(overflow)).toEqual([]);
