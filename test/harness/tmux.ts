@@ -1,5 +1,6 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { onPath } from './on-path.ts';
 import { waitUntil } from './wait-until.ts';
@@ -38,21 +39,18 @@ export async function openTerminal(
   { env = {}, columns = 100, rows = 40 }: TerminalOptions = {},
 ): Promise<Terminal> {
   const socket = `parley-${process.pid}-${randomBytes(4).toString('hex')}`;
-  const tmux = async (...args: readonly string[]) => {
-    const { stdout } = await run('tmux', ['-L', socket, '-f', '/dev/null', ...args]);
-    return stdout;
-  };
   const settings = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`]);
   const size = ['-x', String(columns), '-y', String(rows)];
-  const line = command.map((part) => `'${part.replaceAll("'", "'\\''")}'`).join(' ');
-  await tmux(
-    'new-session',
+  const line = command.map(quoted).join(' ');
+  await run('tmux', [
+    ...['-L', socket, '-f', '/dev/null', 'new-session'],
     '-d',
     ...size,
     ...settings,
     // Ctrl+C is for the program.
     `trap : INT; sleep 0.1; ${line}; printf '\\nended %s\\n' $?; exec sleep 600`,
-  );
+  ]);
+  const { tmux, close } = control(socket);
   const screen = () => tmux('capture-pane', '-p', '-S', '-300');
   const untilShown = (pattern: RegExp) =>
     waitUntil(
@@ -62,8 +60,7 @@ export async function openTerminal(
         if (!pattern.test(text)) throw new Error(text.trimEnd());
         return text;
       },
-      // Each look starts a program.
-      { what: `a screen like ${pattern}`, everyMs: 100 },
+      { what: `a screen like ${pattern}`, everyMs: 50 },
     );
   return {
     press: async (...keys) => void (await tmux('send-keys', ...keys)),
@@ -74,7 +71,46 @@ export async function openTerminal(
     untilEnded: () => untilShown(/^ended \d+$/m),
     resize: async (width, height) =>
       void (await tmux('resize-window', '-x', String(width), '-y', String(height))),
-    // The server is this terminal's own.
-    close: async () => void (await tmux('kill-server').catch(() => undefined)),
+    close,
+  };
+}
+
+const quoted = (part: string) => `'${part.replaceAll("'", "'\\''")}'`;
+
+/** A client in control mode: a program for each command would cost more than what runs in the terminal. */
+function control(socket: string) {
+  const client = spawn('tmux', ['-u', '-L', socket, '-C', 'attach-session', '-f', 'no-output'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const ended = new Promise<void>((resolve) => client.once('exit', () => resolve()));
+  // The first reply is that to the attaching.
+  const waiting: ((reply: readonly string[], isError: boolean) => void)[] = [() => undefined];
+  let reply: string[] | undefined;
+  createInterface({ input: client.stdout }).on('line', (line) => {
+    const [, mark] = /^%(begin|end|error) \d+ \d+ \d+$/.exec(line) ?? [];
+    if (mark === 'begin') reply = [];
+    else if (mark === undefined) reply?.push(line);
+    else {
+      waiting.shift()?.(reply ?? [], mark === 'error');
+      reply = undefined;
+    }
+  });
+  const send = (args: readonly string[]) => client.stdin.write(`${args.map(quoted).join(' ')}\n`);
+  client.stdin.on('error', () => undefined);
+  return {
+    tmux: (...args: readonly string[]) =>
+      new Promise<string>((resolve, reject) => {
+        waiting.push((lines, isError) => {
+          const text = `${lines.join('\n')}\n`;
+          if (isError) reject(new Error(text));
+          else resolve(text);
+        });
+        send(args);
+      }),
+    /** The server is this terminal's own. */
+    async close() {
+      send(['kill-server']);
+      await ended;
+    },
   };
 }

@@ -24,8 +24,6 @@ export async function pressAll(terminal: Terminal, keys: readonly Keys[]): Promi
     else await terminal.press(key.press);
     await waitUntil(async () => stillOf(await terminal.look()) !== before, {
       what: `an effect of ${JSON.stringify(key)}`,
-      // Each look starts a process.
-      everyMs: 100,
     });
   }
 }
