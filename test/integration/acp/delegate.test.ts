@@ -88,8 +88,8 @@ describe('an ACP agent as a delegate', () => {
     expect(text).not.toContain(KEY);
   });
 
-  it('asks by form on the stream of the turn, and gets the checked answer [ACP-18 ACP-29]', async () => {
-    const { question, answer, ended } = await handOver('form');
+  it('asks by form on the stream of the turn, and gets the checked answer, a decline and a cancel as they are [ACP-18 ACP-27 ACP-29]', async () => {
+    const { question, answer, ended } = await handOver('form form form');
     const asked = await question();
     expect(asked.definition).toMatchObject({
       mode: 'form',
@@ -100,13 +100,10 @@ describe('an ACP agent as a delegate', () => {
     const wrong = answer(asked.id, { action: 'accept', content: { city: 'X' } });
     await expect(wrong).rejects.toMatchObject({ code: 'invalid_answer' });
     await answer(asked.id, { action: 'accept', content: { city: 'Rome' } });
-    expect(await ended()).toContain('form={"action":"accept","content":{"city":"Rome"}}');
-  });
-
-  it.each(['decline', 'cancel'] as const)('gets %s as it is [ACP-27]', async (action) => {
-    const { question, answer, ended } = await handOver('form');
-    await answer((await question()).id, { action });
-    expect(await ended()).toContain(`form={"action":"${action}"}`);
+    for (const action of ['decline', 'cancel'] as const) await answer((await question()).id, { action });
+    const text = await ended();
+    expect(text).toContain('form={"action":"accept","content":{"city":"Rome"}}');
+    for (const action of ['decline', 'cancel']) expect(text).toContain(`form={"action":"${action}"}`);
   });
 
   it('gets the consent to a url without content, and its ids name nothing of ours [ACP-30 ACP-34 ACP-37]', async () => {
@@ -136,43 +133,47 @@ describe('an ACP agent as a delegate', () => {
     expect(text).toContain('"optionId":"no"');
   });
 
-  it.each([
-    ['yes', { action: 'accept', content: { decision: 'yes' } }, 'yes'],
-    ['no', { action: 'accept', content: { decision: 'no' } }, 'no'],
-    ['a refusal to answer', { action: 'decline' }, 'no'],
-    ['a dismissal', { action: 'cancel' }, 'no'],
-  ] as const)('asks for permissions; %s permits only what was chosen', async (_name, response, optionId) => {
-    const { question, answer, ended } = await handOver('permit');
-    const asked = await question();
-    expect(asked.definition).toMatchObject({
-      message: 'Delete the file',
-      description: '{"path":"/tmp/a"}',
-      context: { trigger: 'acp_permission' },
-    });
-    await answer(asked.id, response);
-    expect(await ended()).toContain(`"optionId":"${optionId}"`);
+  it('asks for permissions, and is permitted only what was chosen', async () => {
+    const { question, answer, ended } = await handOver('permit permit permit permit');
+    for (const response of [
+      { action: 'accept', content: { decision: 'yes' } },
+      { action: 'accept', content: { decision: 'no' } },
+      { action: 'decline' },
+      { action: 'cancel' },
+    ] as const) {
+      const asked = await question();
+      expect(asked.definition).toMatchObject({
+        message: 'Delete the file',
+        description: '{"path":"/tmp/a"}',
+        context: { trigger: 'acp_permission' },
+      });
+      await answer(asked.id, response);
+    }
+    const chosen = [...(await ended()).matchAll(/"optionId":"(\w+)"/g)].map(([, id]) => id);
+    expect(chosen).toEqual(['yes', 'no', 'no', 'no']);
   });
 
-  it.each(['leak', 'leakForm', 'leakUrl'])(
-    'shows no value of its environment to the person: %s',
-    async (word) => {
-      const { question, answer, ended } = await handOver(word);
+  it('shows no value of its environment to the person', async () => {
+    const { question, answer, ended } = await handOver('leak leakForm leakUrl');
+    for (const _ of [1, 2, 3]) {
       const asked = await question();
       expect(JSON.stringify(asked.definition)).toContain('[redacted]');
       expect(JSON.stringify(asked.definition)).not.toContain(KEY);
       await answer(asked.id, { action: 'decline' });
-      await ended();
-    },
-  );
+    }
+    await ended();
+  });
 
-  it.each(['long', 'diff'])('can only be refused a call that is not shown whole: %s', async (word) => {
-    const { question, answer, ended } = await handOver(word);
-    const asked = await question();
-    expect(asked.definition.description).toContain('Not everything of this call can be shown');
-    const decide = (decision: string) => answer(asked.id, { action: 'accept', content: { decision } });
-    await expect(decide('yes')).rejects.toMatchObject({ code: 'invalid_answer' });
-    await decide('no');
-    expect(await ended()).toContain('"optionId":"no"');
+  it('can only be refused a call that is not shown whole', async () => {
+    const { question, answer, ended } = await handOver('long diff');
+    for (const _ of [1, 2]) {
+      const asked = await question();
+      expect(asked.definition.description).toContain('Not everything of this call can be shown');
+      const decide = (decision: string) => answer(asked.id, { action: 'accept', content: { decision } });
+      await expect(decide('yes')).rejects.toMatchObject({ code: 'invalid_answer' });
+      await decide('no');
+    }
+    expect((await ended()).match(/"optionId":"no"/g)).toHaveLength(2);
   });
 
   it('takes a question back, which is then withdrawn', async () => {

@@ -32,21 +32,6 @@ afterEach(() => vi.useRealTimers());
 const REFUSED = { status: 429, code: 'read_quota', retryAfter: expect.stringMatching(/^[1-9]\d*$/) };
 
 describe('the reads of a user', () => {
-  it('have a budget of their own', async () => {
-    const refused: string[] = [];
-    const settings = { userReads: 3 };
-    const limits = callLimitsOn(createMemoryLimits(), settings, {
-      onRefused: (limit) => refused.push(limit),
-    });
-    const user = { kind: 'user', ...newOwner() } as const;
-    const read = () => refusalOf(limits.call(user, false));
-    expect([await read(), await read(), await read()]).toEqual([undefined, undefined, undefined]);
-    expect(await read()).toEqual(REFUSED);
-    expect(refused).toEqual(['user-reads']);
-    expect(await refusalOf(limits.call(user, true))).toBeUndefined();
-    expect(await refusalOf(limits.call({ ...user, userId: 'other' }, false))).toBeUndefined();
-  });
-
   it('have a budget of bytes: the reply that exceeds it is sent, the next read is refused', async () => {
     const refused: string[] = [];
     const limits = callLimitsOn(

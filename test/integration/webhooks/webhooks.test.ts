@@ -1,16 +1,11 @@
-import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { toWire } from '@parley/shared/domain/elicitations/row';
-import { mintElicitationId, type Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/shared/domain/ids';
 import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhooks/schedule';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
-import { deadLetterDetailsKey, deadLettersKey } from '@parley/shared/redis/outbox/dead-letter-keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { answerQuestion, newOwner, QUESTIONS, serviceOf } from '../../harness/engines/questions.ts';
+import { answerQuestion, QUESTIONS, serviceOf } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import { withRedis } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import {
@@ -22,7 +17,6 @@ import {
   replyWith,
   SECRET,
   type Site,
-  SLOW_MS,
   startReceiver,
   verified,
 } from '../../harness/webhooks/setup.ts';
@@ -275,51 +269,6 @@ describe('a receiver that misbehaves', () => {
     expect(site.attempts).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
   });
 
-  it('gets few places while it hangs: the rest is deferred, without counting as attempts, until it is quick again', async () => {
-    const silent: ServerResponse[] = [];
-    let answers = false;
-    const receiver = await startReceiver(
-      (res) => void (answers ? res.writeHead(204).end() : silent.push(res)),
-    );
-    const owner = newOwner();
-    const ids = [];
-    for (let count = 0; count < 3; count += 1) ids.push((await answered(receiver.url, {}, owner)).id);
-    const [first = '', second = '', third = ''] = ids;
-    const since = performance.now();
-    const one = site.deliver(first);
-    await waitUntil(() => silent.length === 1 && performance.now() - since > 2 * SLOW_MS, {
-      what: 'it to be slow',
-    });
-    silent[0]?.destroy();
-    expect(await one).toEqual({ retryInMs: 5_000 });
-    const two = [site.deliver(first, 2), site.deliver(second)];
-    await waitUntil(() => silent.length === 3, { what: 'both to be there' });
-    expect(await site.deliver(third)).toEqual({ deferInMs: 5_000 });
-    for (const res of silent) res.destroy();
-    await Promise.all(two);
-    expect(site.attempts.map(({ outcome }) => outcome)).toEqual(['again', 'again', 'again']);
-    answers = true;
-    expect(await site.deliver(third)).toBe('done');
-  });
-
-  it('has accepted it with its status, however long its body is, and is cut off', async () => {
-    let cut: Promise<unknown> | undefined;
-    const receiver = await startReceiver((res) => {
-      res.writeHead(200, { 'content-type': 'text/plain' });
-      cut = once(res, 'close');
-      const more = () => {
-        while (!res.destroyed && res.write('x'.repeat(65_536)));
-      };
-      res.on('drain', more);
-      more();
-    });
-    const { id } = await answered(receiver.url);
-    expect(await site.deliver(id)).toBe('done');
-    expect(site.attempts).toMatchObject([{ outcome: 'delivered', status: 200 }]);
-    await cut;
-    expect(receiver.received).toHaveLength(1);
-  });
-
   it('has accepted it with its status, even when its body never ends', async () => {
     const receiver = await startReceiver((res) => void res.writeHead(200).write('a'));
     const { id } = await answered(receiver.url);
@@ -375,51 +324,6 @@ describe('a dead letter', () => {
     await site.deliver(id);
     site.onAdd = () => Promise.reject(new Error('away'));
     await expect(site.webhooks.redrive({ tenant, deliveryId: webhookIdOf(id) })).rejects.toThrow('away');
-    expect((await lettersOf(tenant)).deadLetters).toHaveLength(1);
-  });
-
-  it('is listed once although many died in the same millisecond', async () => {
-    const { tenant } = newOwner();
-    const ids = Array.from({ length: 250 }, () =>
-      webhookIdOf(mintElicitationId({ tenant, userId: randomUUID() })),
-    );
-    const details = JSON.stringify({ elicitationId: 'el_', attempts: 10, lastError: 'timeout' });
-    const now = Date.now();
-    await withRedis(redis.url, async (client) => {
-      await client.zadd(deadLettersKey(tenant), ...ids.flatMap((id) => [now, id]));
-      await client.hset(deadLetterDetailsKey(tenant), ...ids.flatMap((id) => [id, details]));
-    });
-    const seen: string[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await site.webhooks.deadLetters({
-        tenant,
-        limit: 90,
-        ...(cursor !== undefined && { cursor }),
-      });
-      seen.push(...page.deadLetters.map(({ deliveryId }) => deliveryId));
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    expect(seen).toEqual(ids.sort().reverse());
-  });
-
-  it('of another tenant, of no delivery, or under no valid id is not found', async () => {
-    const receiver = await startReceiver(replyWith(410));
-    const { id, owner } = await answered(receiver.url);
-    await site.deliver(id);
-    const { tenant } = owner;
-    for (const [who, deliveryId] of [
-      [`${tenant}x`, webhookIdOf(id)],
-      [tenant, webhookIdOf(`${id.slice(0, -4)}none`)],
-      [tenant, id],
-      [tenant, ''],
-      [tenant, 'msg_'.repeat(10_000)],
-    ] as const) {
-      await expect(site.webhooks.redrive({ tenant: who, deliveryId })).rejects.toMatchObject({
-        code: 'not_found',
-      });
-    }
-    expect(site.outbox).toEqual([]);
     expect((await lettersOf(tenant)).deadLetters).toHaveLength(1);
   });
 });

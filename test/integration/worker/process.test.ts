@@ -1,8 +1,6 @@
 import { bucketOf } from '@parley/shared/domain/ids';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePort } from '../../harness/free-port.ts';
-import { testNotRun } from '../../harness/not-run.ts';
-import { fakeTime } from '../../harness/processes/faketime.ts';
 import { type ManagedProcess, startWorker } from '../../harness/processes/processes.ts';
 import { startProcess } from '../../harness/processes/start-process.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
@@ -77,18 +75,6 @@ describe('a worker', () => {
     expect(await metric('index_repairs_total')).toBe(0);
     expect(await metric('cleanup_removed_total')).toBe(0);
     expect(await metric('sweep_expired_total')).toBe(0);
-  });
-
-  it('fires deadlines that passed while it was frozen', async () => {
-    worker.freeze();
-    const asked = await ask(5, 1);
-    const overdue = async ({ id, owner }: Question) =>
-      (await pod.backend.elicitations.due(bucketOf(owner), 10)).includes(id);
-    await waitUntil(async () => (await Promise.all(asked.map(overdue))).every(Boolean), {
-      what: 'the deadlines to pass',
-    });
-    worker.thaw();
-    await allExpire(asked);
   });
 
   it('fires deadlines although Redis was killed, and its canary continues', async () => {
@@ -199,26 +185,4 @@ describe('a job that its worker does not finish', () => {
     await allExpire([await question(pod, { timeoutSeconds: 1 })]);
     await slow.stop(0);
   });
-});
-
-it('neither fires early nor spins when its clock is an hour ahead', async (context) => {
-  const ahead = await fakeTime(3_600);
-  if (ahead === undefined) return testNotRun(context, 'there is no faketime');
-  const worker = await startWorker({ ...ENV, REDIS_URL: redis.url, ...ahead.env }, { wrap: ahead.wrap });
-  const { queue, close } = await lookInto(single(redis.url));
-  const asked = await question(pod, { timeoutSeconds: 15 });
-  let starts = 0;
-  await waitUntil(
-    async () => {
-      starts = Math.max(starts, (await queue.getJob(jobIdOf(asked)))?.attemptsStarted ?? 0);
-      return (await asked.status()) === 'expired';
-    },
-    { what: 'the question to expire', everyMs: 100 },
-  );
-  await allExpire([asked]);
-  // At once, for it seemed due; then when it was.
-  expect(starts).toBeGreaterThanOrEqual(1);
-  expect(starts).toBeLessThanOrEqual(3);
-  await close();
-  await worker.stop();
 });
