@@ -18,7 +18,7 @@ export const PROTOCOLS: readonly Mutant[] = [
     find: "...(isComplete ? [notification('notifications/elicitation/complete', { elicitationId: id })] : []),",
     replace: '',
     killedBy: 'test/integration/mcp-server/clients.test.ts',
-    test: 'is asked by url',
+    test: 'with urls alone',
   },
   {
     defect: 'A question of an MCP server stays open after its call has returned.',

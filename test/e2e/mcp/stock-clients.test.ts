@@ -68,7 +68,7 @@ describe.each(CASES)('the official client %s, through two pods', (name, open) =>
     expect(urls.size).toBe(CALLS_BEHIND);
   });
 
-  it('ends questions by url as their person does, with the right result, and each tool is called once at most', async () => {
+  it('ends questions by url as their person does, with the right result, and each tool is called once at most [MRTR-17]', async () => {
     const ended = new Map<UrlCase, Results>(urlCasesOf(name).map((one) => [one, new Map()]));
     const calls = Array.from({ length: URL_ROUNDS }, () => urlCasesOf(name)).flat();
     await workOn(calls, async (one) => {

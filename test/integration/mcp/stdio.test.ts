@@ -23,8 +23,8 @@ const startHolder = (way: 'stays' | 'closes') =>
   spawn(process.execPath, [HOLDER, way], { stdio: ['ignore', 'pipe', 'inherit'] });
 
 describe.each(REVISIONS)('a program of the %s revision', (revision) => {
-  it('is listed and called, has only its own environment, and has exited after close', async () => {
-    const client = bench.client();
+  it('is listed and called, has only its own environment, loses a result that is too large and a call that hangs alone, and has exited after close', async () => {
+    const client = bench.client({ resultBytesMax: 10_000, messageBytesMax: 50_000 });
     const server = client.open(await stdioConfig([revision], { ONLY: 'this' }));
     const list = await server.listTools();
     expect(list).toMatchObject({ type: 'tools', dropped: [] });
@@ -34,6 +34,11 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     const pids = [await server.call('pid', {}), await server.call('child', {})].map((one) =>
       Number(said(one)),
     );
+    for (const bytes of [20_000, 500_000])
+      expect(await server.call('big', { bytes })).toMatchObject({ type: 'result', isError: true });
+    const timeout = { type: 'timeout', dispatched: 'maybe' };
+    expect(await server.call('hang', {}, { timeoutMs: 50 })).toEqual(timeout);
+    expect(said(await server.call('pid', {}))).toBe(String(pids[0]));
     expect(pids.every(isAlive)).toBe(true);
     await client.close();
     // What it started in turn may still be on its way out.
@@ -61,25 +66,6 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     expect(lines[0]).toBe('local: the key is [redacted]');
     expect(lines).toHaveLength(61);
     expect(said(await server.call('environment', {}))).not.toContain('canary');
-  });
-
-  it('that sends a result that is too large loses that result only', async () => {
-    const client = bench.client({ resultBytesMax: 10_000, messageBytesMax: 50_000 });
-    const server = client.open(await stdioConfig([revision]));
-    const before = said(await server.call('pid', {}));
-    for (const bytes of [20_000, 500_000])
-      expect(await server.call('big', { bytes })).toMatchObject({ type: 'result', isError: true });
-    expect(said(await server.call('pid', {}))).toBe(before);
-  });
-
-  it('hangs until the timeout, and is then usable', async () => {
-    const server = bench.client().open(await stdioConfig([revision]));
-    await server.listTools();
-    expect(await server.call('hang', {}, { timeoutMs: 50 })).toEqual({
-      type: 'timeout',
-      dispatched: 'maybe',
-    });
-    expect(said(await server.call('echo', { text: 'again' }))).toBe('again');
   });
 });
 
