@@ -233,24 +233,14 @@ test('only a key of the tenant with the scope makes links, and only where a link
 
 test('a link ends with its question', async () => {
   const here = await world();
-  // The deadline must leave this machine the time to open the link.
-  for (const timeoutSeconds of [1, 5, 25]) {
-    const asked = await ask(here, { timeoutSeconds });
-    const { body } = await callAnswerLink(here, asked.id);
-    if (body.code === 'expired') continue;
-    expect(Date.parse(String(body.expiresAt))).toBe((await read(here, asked.id))?.expiresAt);
-    const browser = createTestBrowser(here);
-    const entry = await browser.open(asked.path);
-    if (entry.heading !== ENTRY) continue;
-    const token = new URL(String(body.url)).hash.slice(1);
-    const question = await browser.submit(entry, 'open', { token });
-    await here.expired(asked.id);
-    if (!question.forms.has('accept')) continue;
-    const late = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
-    expect(late.heading).toBe(SAYS.expired);
-    return;
-  }
-  throw new Error('no link was opened before the deadline of its question');
+  const asked = await ask(here, { timeoutSeconds: 60 });
+  const { body } = await callAnswerLink(here, asked.id);
+  expect(Date.parse(String(body.expiresAt))).toBe((await read(here, asked.id))?.expiresAt);
+  const browser = createTestBrowser(here);
+  const question = await openLink(browser, asked, new URL(String(body.url)).hash.slice(1));
+  await here.engine.withdraw({ caller: { kind: 'service', tenant: 'acme' }, id: asked.id, reason: 'done' });
+  const late = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
+  expect(late.heading).toBe(SAYS.settled);
 });
 
 test('neither the token nor an answer stands in logs, in Redis beside the row, or in an address', async () => {

@@ -1,8 +1,7 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
-import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
-import { createTestBrowser, headingOf, SAYS, UNKNOWN_IDS } from '../../harness/connect/browser.ts';
+import { createTestBrowser, headingOf, SAYS } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
 import { askAboutSeat, ENTRY, issueLink, MESSAGE } from './seat-question.ts';
 import { connectSuite, type WorldOptions } from './suite.ts';
@@ -136,18 +135,6 @@ describe('an attack on the page of an owner', () => {
     expect(await here.status(asked.id)).toBe('pending');
   });
 
-  test('by another person ends when that person signs in as the owner, anew', async () => {
-    const here = await world();
-    const asked = await ask(here);
-    const browser = createTestBrowser(here);
-    const out = await browser.submit(await browser.enter(asked.path, 'bob'), 'sign-out');
-    expect(out.heading).toBe(SAYS.signIn);
-    const left = await browser.submit(out, 'sign-in');
-    expect(new URL(left.link ?? '').searchParams.get('prompt')).toBe('login');
-    const question = await browser.open(await browser.walk(left, 'ada', 'accept', createCookieJar()));
-    expect(question.html).toContain(MESSAGE);
-  });
-
   test('by a person of another tenant with the same id is refused', async () => {
     const here = await world({ identity: 'typed' });
     const { row } = await here.engine.ask({
@@ -173,14 +160,6 @@ describe('an attack on the page of an owner', () => {
     expect((await stranger.post(`${asked.path}/signed-in/accept`, withOwners)).heading).toBe(SAYS.refused);
     expect((await stranger.post(`${asked.path}/accept`, withOwners)).heading).toBe(SAYS.refused);
     expect(await here.status(asked.id)).toBe('pending');
-  });
-
-  test('finds nothing under an id that is none', async () => {
-    const { browser } = await entered();
-    for (const id of UNKNOWN_IDS) {
-      expect((await browser.open(`/auth/answer/${id}`)).heading, id).toBe(SAYS.notFound);
-      expect((await browser.post(`/auth/answer/${id}/signed-in/accept`, ANSWER)).status).not.toBe(200);
-    }
   });
 
   test('has no form for a url question, nor an answer to one', async () => {

