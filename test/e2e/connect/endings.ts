@@ -58,7 +58,7 @@ export function endings(the: () => World): void {
     }
 
     it.each(Object.keys(ENDINGS))(
-      'question %s: the model explains, nothing is kept, nothing is called',
+      'question %s: the model explains, nothing is kept, nothing is called [MCP25-32 MCP26-31 MCP26-32]',
       async (name) => {
         const { agent, end, status, words } = ENDINGS[name] as Ending;
         const { person, turn, question, over } = await paused(agent);

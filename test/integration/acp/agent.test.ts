@@ -96,18 +96,6 @@ describe('a turn', () => {
     expect(editor.text(sessionId)).toContain('inside');
   });
 
-  it('goes on over a lost connection, without saying anything twice', async () => {
-    const { answer, answers, asked } = byHand();
-    const { editor, sessionId } = await sitDown(answer);
-    const ended = editor.say(sessionId, 'colour');
-    await asked();
-    site.cut();
-    answers[0]?.(GREEN);
-    expect(await ended).toMatchObject(ENDED);
-    expect(editor.text(sessionId).split('One moment.').length).toBe(2);
-    expect(editor.asked.length).toBe(1);
-  });
-
   it('lasts until calls that wait for an approval were made, and continues after the decision', async () => {
     const { userId, editor, sessionId } = await sitDown();
     const ended = editor.say(sessionId, 'pay');

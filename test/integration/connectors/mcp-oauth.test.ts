@@ -85,18 +85,6 @@ describe('a connector that discovers the authorization server of an MCP server',
     expect(await one.refresh(refreshed.credential)).toMatchObject({ code: 'invalid_grant' });
   });
 
-  test('shows where it leads, and requests the scopes of the question', async () => {
-    const { serverUrl, authorization } = await startGuardedTracker();
-    const connector = discovering({ serverUrl });
-    const scopes = ['issues:read', 'issues:write', 'offline_access'];
-    expect(await connector.describe({ scope: 'issues:read issues:write' })).toEqual({
-      origin: authorization.issuer,
-      scopes,
-    });
-    const begun = await connector.begin({ ...CONTEXT, scope: 'issues:read issues:write' });
-    expect(begun.type === 'redirect' && parametersOf(begun.url).scope).toBe(scopes.join(' '));
-  });
-
   test('registers once for the attempts of an hour, and again when the server has forgotten it', async () => {
     const { serverUrl, authorization } = await startGuardedTracker();
     const connector = discovering({ serverUrl });

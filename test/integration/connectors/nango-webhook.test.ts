@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createNangoConnector } from '../../../services/api/src/surfaces/connect/connectors/nango.ts';
 import { CONTEXT } from '../../harness/connect/sightings.ts';
-import { connected, INTEGRATION, read, SECRET_KEY, SIGNING_KEY, startWorld } from './nango-setup.ts';
+import { connected, INTEGRATION, SECRET_KEY, SIGNING_KEY, startWorld } from './nango-setup.ts';
 
 const sign = (body: string, key = SIGNING_KEY) => createHmac('sha256', key).update(body).digest('hex');
 
@@ -61,18 +61,6 @@ describe('a webhook', () => {
     ['without a connection', changed({ connectionId: '' }), { type: 'ignored' }],
   ])('that is %s does nothing', (_what, text, verdict) => {
     expect(verdictOn(text, { 'x-nango-hmac-sha256': sign(text) })).toEqual(verdict);
-  });
-
-  test('that arrives twice has the same result', async () => {
-    const world = await startWorld();
-    const { begun, verdict, credential } = await connected(world);
-    const again = read(world, world.received[0]);
-    expect(again).toEqual(verdict);
-    expect(await world.connector.finish({ type: 'event', event: again.event }, begun.keep)).toEqual({
-      type: 'connected',
-      credential,
-      withheldScopes: [],
-    });
   });
 
   test('that is stale, or names another user’s connection, has no result', async () => {

@@ -22,19 +22,6 @@ export function askSuite(world: () => World): void {
   const service = () => serviceAt(url());
 
   describe('ask', () => {
-    it('returns the accepted answer', async () => {
-      const userId = newUser();
-      const asking = service().ask(colourQuestion({ userId }));
-      const user = userAt(url(), userId);
-      const open = await waitUntil(async () => (await user.list().page()).elicitations[0], {
-        what: 'the question',
-      });
-      await user.answer(open.elicitationId, { action: 'accept', content: { colour: 'red' } });
-      const outcome = await asking;
-      expect(outcome).toMatchObject({ status: 'accepted', content: { colour: 'red' } });
-      expect(outcome.elicitation.elicitationId).toBe(open.elicitationId);
-    });
-
     it.each([
       ['decline', 'declined'],
       ['cancel', 'cancelled'],

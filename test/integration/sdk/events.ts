@@ -148,21 +148,6 @@ export function eventSuite(world: () => World): void {
       ]);
     });
 
-    it('never contain an answer', async () => {
-      const { userId, ask, follow } = newStream();
-      const { items, until } = await ask().then(async ({ elicitation }) => {
-        const content = { colour: 'red', note: 'between us' };
-        await userAt(world().balancer.url, userId).answer(elicitation.elicitationId, {
-          action: 'accept',
-          content,
-        });
-        return follow();
-      });
-      await until(2);
-      expect(items[1]).toMatchObject({ type: 'elicitation-resolved', elicitation: { status: 'accepted' } });
-      expect(JSON.stringify(items)).not.toContain('between us');
-    });
-
     it('end with a typed error when they are refused', async () => {
       const { streamRequestId, ask, follow } = newStream();
       await expect(follow().ended).rejects.toMatchObject({ code: 'not_found', status: 404 });

@@ -150,23 +150,6 @@ describe('a turn', () => {
     expect((await turn.events()).filter(({ type }) => type === 'tool-failed')).toHaveLength(3);
   });
 
-  it('asks the user, waits, and continues with the answer; the record shows the pause', async () => {
-    const ask = async (call: ToolCall) => {
-      const { status, content } = await call.ask(0, FORM);
-      return { type: 'returned', output: { status, ...content } } as const;
-    };
-    const turn = await begin(callAll('ask'), { tools: [toolOf('ask', ask)] });
-    const [row] = await turn.asked();
-    const { streamRequestId, conversationId } = turn.run;
-    expect(row?.definition).toMatchObject({ streamRequestId, conversationId });
-    await turn.answer(row?.id, 'accept', 'green');
-    await turn.done();
-    expect(await turn.text()).toContain('green');
-    const [pause] = (await turn.record())?.pauses ?? [];
-    expect(pause).toMatchObject({ elicitationId: row?.id, outcome: 'accepted', trigger: 'agent' });
-    expect(pause?.resumedAt).toBeGreaterThanOrEqual(pause?.pausedAt ?? Number.NaN);
-  });
-
   it.each(['here', 'elsewhere'])(
     'that is stopped while it waits ends as stopped, also when the stop was requested %s',
     async (where) => {

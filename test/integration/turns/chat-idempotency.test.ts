@@ -107,22 +107,6 @@ describe('a request that is sent again', () => {
     },
   );
 
-  it('whose first pod shuts down during the outage continues on another pod', async () => {
-    const { backend, pod, request, untilFinished, standing, dead } = repeating();
-    const { runs } = losing(backend.runs, 'begun');
-    const [far, near] = [pod({ runs, pod: 'far' }), pod({ pod: 'near' })];
-    await expectRefusal(far.turns.begin(request));
-    await far.turns.close();
-    const run = await near.turns.begin(request);
-    expect(run.isRepeat).toBe(true);
-    // A pod that could not hand its turn over is found dead.
-    dead.add((await standing(run))?.owner ?? '');
-    const leave = near.turns.attend(run);
-    await untilFinished(run);
-    leave();
-    expect((await standing(run))?.owner).toMatch(/^near\//);
-  });
-
   it.each([true, false])(
     'after a late execution in Redis finds the active turn (with a key: %s); a turn without a key is ended',
     async (hasKey) => {

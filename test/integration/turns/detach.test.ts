@@ -140,15 +140,6 @@ else
       expect(rows.map(({ row }) => row?.status)).toEqual(['withdrawn', 'withdrawn']);
     });
 
-    it('a turn in the same conversation is refused while one is detached', async () => {
-      const { run, questions, join, saying, standing, answer, ended } = await detached('ask', 1);
-      const next = join().turns.begin(saying('ask'));
-      await expect(next).rejects.toMatchObject({ code: 'turn_running' });
-      expect(await standing(run)).toMatchObject({ owner: DETACHED });
-      await answer(questions[0], 'cancel');
-      expect(await ended(run)).toBe('finished');
-    });
-
     it.each([
       ['ask', 1],
       ['ask and ask', 2],

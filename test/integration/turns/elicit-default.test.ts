@@ -1,6 +1,5 @@
 import type { Support } from '@parley/shared/domain/runs/run';
 import { describe, expect, it } from 'vitest';
-import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -82,36 +81,6 @@ it.each([
 });
 
 describe('a form for a client that shows urls', () => {
-  it('and no forms is one form, shown as a url that leads to its answer page', async () => {
-    const { id, rows, engine, turns, run } = await ask('no default', URLS_ONLY, true);
-    const answerUrl = `https://parley.example/auth/answer/${id}`;
-    expect(rows).toMatchObject([{ definition: { mode: 'form', answerUrl, requestedSchema: {} } }]);
-    const events = await followTurn({ engine, turns }, run, { signal: AbortSignal.timeout(60_000) });
-    let shown: object | undefined;
-    for await (const event of events) {
-      shown = event.type === 'question' ? event.elicitation : undefined;
-      if (shown !== undefined) break;
-    }
-    expect(shown).toMatchObject({ mode: 'url', url: answerUrl, completion: 'server' });
-    expect(shown).not.toHaveProperty('requestedSchema');
-  });
-
-  it('takes its consent to open as no answer, and the outcome of the form as the outcome', async () => {
-    const { id, answer, standing, ended, text, run } = await ask('no default', URLS_ONLY, true);
-    expect((await answer(id, 'accept')).row).toMatchObject({ status: 'opened' });
-    expect(await standing(run)).toMatchObject({ status: 'running' });
-    await answer(id, 'accept', 'Ada');
-    await ended(run);
-    expect(JSON.parse(await text(run))).toEqual({ status: 'accepted', answer: 'Ada' });
-  });
-
-  it('that declines it has declined the form', async () => {
-    const { id, answer, ended, text, run } = await ask('no default', URLS_ONLY, true);
-    await answer(id, 'decline');
-    await ended(run);
-    expect(await text(run)).toContain('declined');
-  });
-
   const SOME: Support = { form: true, url: true, fieldKinds: ['text', 'select'] };
   const CAREFUL: Support = { form: true, url: true, sensitiveForms: false };
   it.each([

@@ -118,19 +118,6 @@ describe('an orphaned run', () => {
     await world.pod().turns.begin(world.saying('hello'));
   });
 
-  it('whose pod died is resumed for its readers, and its question stays', async () => {
-    const world = worldOn(model);
-    const { living, run } = await orphaned(world);
-    const leave = living.turns.attend(run);
-    await world.untilOwnedBy(run, 'living');
-    const [question, ...others] = await world.open();
-    expect(others).toEqual([]);
-    await world.answer(question?.id, 'accept', true);
-    expect(await world.ended(run)).toBe('finished');
-    expect(await world.open()).toEqual([]);
-    leave();
-  });
-
   it('whose pod lost its connection is resumed before its lease lapses, unless the pod is back at once', async () => {
     const world = worldOn(model);
     const run = await world.pod().turns.begin(world.saying('ask'));

