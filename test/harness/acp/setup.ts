@@ -40,8 +40,6 @@ const SECRET = 'a secret of tests, and of nothing else';
 export interface AcpSite {
   readonly url: string;
   readonly engine: Engine;
-  /** Ends every connection without a word, as the death of a pod would. */
-  cut(): void;
   token(userId: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -133,7 +131,7 @@ export async function openAcpSite({
   const eraseUser = (() => undefined) as never;
   const bounds = { keptMs: 60_000, positionsMax: 500, entryCharactersMax: 65_536 };
   const workflows = { records: backend.workflowRecords, ...bounds };
-  const { url, cut, stop } = await serveSurfaces(
+  const { url, stop } = await serveSurfaces(
     () => [
       restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
       aiSdkRoutes({ engine, limits, turns }),
@@ -149,7 +147,6 @@ export async function openAcpSite({
   return {
     url,
     engine,
-    cut,
     token: (userId) => userToken({ secret: SECRET, userId, tenant: 'acme' }),
     async stop() {
       clearInterval(timer);

@@ -7,7 +7,6 @@ import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createAcpProcesses } from '../../../services/api/src/agents/acp/programs.ts';
-import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import {
   type Answered,
@@ -211,36 +210,5 @@ describe('an ACP agent as a delegate', () => {
     const { question, answer, ended } = await handOver('form form', { limits: ', questionsPerCall: 1' });
     await answer((await question()).id, { action: 'decline' });
     expect(await ended()).toContain('form={"error":-32602}');
-  });
-});
-
-describe('the configuration', () => {
-  const read = (entry: string, agents = '') =>
-    readAgentsConfig(
-      `models: { m: { provider: openai-compatible, baseUrl: "http://localhost/v1", model: m } }
-acpAgents:
-  coder: ${entry}
-agents:
-  helper: { title: Helper, model: m, instructions: Help., delegates: [{ agent: coder, description: Codes. }] }
-${agents}
-`,
-      'agents.yaml',
-      { PATH: '/bin' },
-    );
-
-  it.each([
-    ['a relative path', '{ title: C, command: ./x, cwd: /tmp }', /relative path/],
-    ['a name without PATH', '{ title: C, command: x, cwd: /tmp }', /list `PATH`/],
-    ['a relative folder', '{ title: C, command: /x, cwd: tmp }', /absolute path/],
-    ['a variable that is not set', '{ title: C, command: /x, cwd: /tmp, env: [ABSENT_KEY] }', /not set/],
-  ])('refuses %s', (_name, entry, message) => {
-    expect(() => read(entry)).toThrow(message);
-  });
-
-  it('refuses an id that is an agent, too, and accepts the rest', () => {
-    const entry = '{ title: C, command: x, cwd: /tmp, env: [PATH] }';
-    expect(read(entry).warnings).toEqual([]);
-    const agents = '  coder: { title: Coder, model: m, instructions: Code. }\ndefaultAgent: helper';
-    expect(() => read(entry, agents)).toThrow(/has the id of an entry of `agents`/);
   });
 });

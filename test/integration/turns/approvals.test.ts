@@ -2,8 +2,6 @@ import type { ApprovalInput } from '@parley/shared/domain/approvals/response-inp
 import type { ConversationRef, Support } from '@parley/shared/domain/runs/run';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
-import type { AgentsConfigError } from '../../../services/api/src/agents/config/fault.ts';
-import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
@@ -326,45 +324,6 @@ it('decisions of one request are admitted each, once an approval, and are limite
 });
 
 describe('a policy', () => {
-  it('that is not well formed stops the start, and the fault names its place in the file', () => {
-    const config = (approval: string) => `models:
-  m: { provider: openai-compatible, baseUrl: "http://127.0.0.1:1", model: m }
-agents:
-  helper: { title: Helper, model: m, instructions: Help., tools: [{ server: bank }] }
-mcpServers:
-  bank:
-    title: Bank
-    transport: http
-    url: "http://127.0.0.1:1/mcp"
-    credentialScope: none
-    toolApprovals:
-      pay: ${approval}
-`;
-    const faultsOf = (approval: string) => {
-      try {
-        readAgentsConfig(config(approval), 'agents.yaml', {});
-        return [];
-      } catch (error) {
-        return (error as AgentsConfigError).faults;
-      }
-    };
-    expect(faultsOf('{ ask: when, rule: "args.amount > 100" }')).toEqual([]);
-    for (const [rule, reason] of [
-      ['args.amount >', /Unexpected token/],
-      ['amount > 100', /Unknown variable: amount/],
-      ['1 + 1', /has the type int/],
-    ] as const)
-      expect(faultsOf(`{ ask: when, rule: "${rule}" }`)).toMatchObject([
-        { line: 12, path: 'mcpServers.bank.toolApprovals.pay.rule', message: expect.stringMatching(reason) },
-      ]);
-    expect(faultsOf('{ ask: when }')).toMatchObject([
-      { line: 12, path: 'mcpServers.bank.toolApprovals.pay.ask', message: expect.stringContaining('rule') },
-    ]);
-    expect(faultsOf('{ ask: always, remember: 400 days }')).toMatchObject([
-      { line: 12, path: 'mcpServers.bank.toolApprovals.pay.remember' },
-    ]);
-  });
-
   const server = (entry: object, tools: object = {}) =>
     ({ id: 'bank', approval: entry, toolApprovals: tools }) as Parameters<typeof policyOf>[0];
   const HARMLESS = { ...SOURCE.hints, readOnlyHint: true, openWorldHint: false };

@@ -2,7 +2,7 @@ import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { NOTHING_ERASED } from '@parley/shared/domain/erasure';
 import { createLog } from '@parley/shared/runtime/log';
 import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
@@ -159,4 +159,25 @@ it('is for a key of the tenant with the scope admin only', async () => {
   expect(await (await call(OTHER, 'DELETE', PATH)).json()).toMatchObject({ erased: NOTHING_ERASED });
   expect((await call(ASKER, 'GET', `/v1/elicitations/${elicitationId}`)).status).toBe(200);
   expect((await call(BOSS, 'DELETE', `/v1/users/${'x'.repeat(300)}`)).status).toBe(404);
+});
+
+it('keeps the entries of a workflow from their latest read on', async () => {
+  const { call } = await startPod();
+  const path = '/v1/workflows/w/entries/0';
+  const entry = { kind: 'step', name: 'pay', result: { ok: true } };
+  const read = () => call(ASKER, 'GET', `${path}?userId=bob`);
+  const write = () => call(ASKER, 'POST', path, { userId: 'bob', ...entry });
+  vi.useFakeTimers({ toFake: ['Date'] });
+  onTestFinished(() => void vi.useRealTimers());
+  expect((await write()).status).toBe(200);
+  for (const again of [read, write, read]) {
+    vi.setSystemTime(Date.now() + 40_000);
+    const reply = await again();
+    expect([reply.status, await reply.json()]).toEqual([200, entry]);
+  }
+  vi.setSystemTime(Date.now() + 40_000);
+  const other = await call(ASKER, 'POST', path, { userId: 'bob', kind: 'step', name: 'other' });
+  expect(await other.json()).toEqual(entry);
+  vi.setSystemTime(Date.now() + 61_000);
+  expect((await read()).status).toBe(404);
 });

@@ -7,6 +7,7 @@ import { startIssueTracker } from '../../../infra/demo/stand-ins/issue-tracker/i
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createMcpOAuthConnector } from '../../../services/api/src/surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
+import { connect, connectorTo, startServer, tokenVerifier } from '../../harness/connect/connectors-setup.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { startPersonalPod } from '../../harness/turns/configured.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
@@ -161,6 +162,16 @@ describe('a tool that acts with the user’s own account', () => {
     expect((await pod.questions()).map(({ status }) => status)).toEqual(['accepted']);
   });
 
+  it('asks once more when the stored credential is refused, and continues with the new one', async () => {
+    const pod = await open({ verify: knows('good-key-2') });
+    await pod.vault.save(pod.ref, key('revoked-key-1'));
+    const { run, id } = await pod.beginAsked();
+    expect(await pod.state()).toBe('reconnect_required');
+    await pod.give(id, key('good-key-2'));
+    expect(await pod.words(run)).toContain('login page');
+    expect(await pod.questions()).toHaveLength(1);
+  });
+
   it('does not ask endlessly: a new credential that is refused as well ends the call', async () => {
     const pod = await open({ verify: knows() });
     await pod.vault.save(pod.ref, key('revoked-key-1'));
@@ -196,6 +207,26 @@ describe('a tool that acts with the user’s own account', () => {
     await pod.give(id, key('good-key-1'));
     expect(await pod.words(run)).toContain('login page');
     expect(pod.tracker.counts()).toMatchObject({ withoutToken: 0, tools: { list_issues: 1 } });
+  });
+
+  it('is refreshed and called again without a question when the server refuses an old token', async () => {
+    const server = await startServer();
+    const connector = connectorTo(server, { id: 'account' });
+    const { credential } = await connect(connector);
+    if (credential.kind !== 'oauth2') throw new Error('no tokens');
+    const pod = await open({ verify: tokenVerifier(server), connector });
+    await pod.vault.save(pod.ref, { ...credential, accessToken: 'an-old-access-token' });
+    const run = await pod.begin('list');
+    expect(await pod.words(run)).toContain('login page');
+    expect(await pod.questions()).toEqual([]);
+    expect(server.tokenCalls('refresh_token')).toBe(1);
+    server.revokeUser('ada');
+    const later = await pod.begin('list');
+    const { id } = await pod.asked();
+    const { credential: second } = await connect(connector);
+    await pod.give(id, second);
+    expect(await pod.words(later)).toContain('login page');
+    expect(pod.tracker.counts().withoutToken).toBe(0);
   });
 });
 

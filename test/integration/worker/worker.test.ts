@@ -17,18 +17,6 @@ beforeEach(async () => {
 });
 const openWorker = (more?: Parameters<typeof site.openWorker>[1]) => site.openWorker(pod, more);
 
-it('fires the deadline of a pod that is gone', async () => {
-  const asker = await openPod({ timers: 'queue' });
-  const queue = await site.openQueue();
-  const asked = await question(asker, { timeoutSeconds: 1 }, pod);
-  await waitUntil(() => queue.getJob(jobIdOf(asked)), { what: 'the job' });
-  await asker.close();
-  const { faults } = await openWorker();
-  await allExpire([asked]);
-  await waitUntil(async () => (await queue.getJobCountByTypes()) === 0, { what: 'the job to be done' });
-  expect(faults).toEqual([]);
-});
-
 it('delays a job again that came too early, and expires the question once due', async () => {
   const queue = await site.openQueue();
   const { faults } = await openWorker();
@@ -152,15 +140,6 @@ it('leaves the question of an abandoned job to the sweep, which adds the job of 
   await asker.engine.sweep();
   await allExpire([givenUp]);
   await waitUntil(() => queue.getJob(jobIdOf(next)), { what: 'the job of the next deadline' });
-});
-
-it('fires fifty deadlines over several queues, each once', async () => {
-  const timerQueues = 3;
-  const asker = await openPod({ timers: 'queue', timerQueues });
-  const workers = [await openWorker({ timerQueues }), await openWorker({ timerQueues })];
-  const asked = await Promise.all(Array.from({ length: 50 }, () => question(asker, { timeoutSeconds: 1 })));
-  await allExpire(asked);
-  expect(workers.flatMap(({ faults }) => faults)).toEqual([]);
 });
 
 it('fires deadlines of pods with more timer queues than it has, also of queues that come later', async () => {
