@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { canaryKey } from '@parley/shared/redis/client/keys';
-import { expect, it, onTestFinished } from 'vitest';
+import { beforeAll, expect, it, onTestFinished } from 'vitest';
 import { createTestBrowser } from '../../harness/connect/browser.ts';
 import { freePort } from '../../harness/free-port.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
@@ -23,7 +23,18 @@ export interface PackedCommand {
   readonly modules: string;
   /** The dependencies that only the command has. */
   readonly cliModules: string;
-  run(command: string, args: readonly string[], cwd: string): Promise<unknown>;
+  readonly run: Run;
+}
+
+type Run = (command: string, args: readonly string[], cwd: string) => Promise<unknown>;
+
+/** Puts packages of this repository where `npm install` would. */
+export async function unpack(run: Run, tarballs: readonly string[], modules: string): Promise<void> {
+  for (const tarball of tarballs) {
+    const own = join(modules, '@parley', /parley-(\w+)-[\d.]+\.tgz$/.exec(tarball)?.[1] ?? '');
+    await mkdir(own, { recursive: true });
+    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', own], modules);
+  }
 }
 
 /** The two commands of a newcomer, from the tarballs, in an empty folder and an empty home. */
@@ -32,11 +43,15 @@ export function twoCommands(packed: () => PackedCommand): void {
     suiteNotRun('the two commands of the README', 'there is no tmux');
     return;
   }
+  let installed: string;
+  beforeAll(async () => {
+    installed = await install(packed());
+  });
 
   it(
     'the first question is answered in a terminal, and the next on its page',
     async () => {
-      const person = await openNewcomer(packed());
+      const person = await openNewcomer(installed);
       const cast = createCast();
       const dev = await person.npx(`parley dev --memory --port ${person.port}`);
       await dev.untilShown(/Parley runs at [\s\S]*keeps everything in memory/);
@@ -65,7 +80,7 @@ export function twoCommands(packed: () => PackedCommand): void {
     async () => {
       const redis = await startRedis({ args: ['--appendonly', 'no'] });
       onTestFinished(() => redis.stop());
-      const person = await openNewcomer(packed(), { REDIS_URL: redis.url });
+      const person = await openNewcomer(installed, { REDIS_URL: redis.url });
       const dev = await person.npx(`parley dev --port ${person.port}`);
       await dev.untilShown(new RegExp(`keeps everything in Redis at ${new URL(redis.url).host}`));
       await dev.untilShown(/Question: What shall your agent be called\?/);
@@ -111,28 +126,27 @@ async function answerOnPage(
   expect((await browser.submit(question, 'accept', fields)).status).toBe(200);
 }
 
-/** An empty home and an empty folder, in which the tarballs are then installed. */
-async function openNewcomer(
-  { tarballs, modules, cliModules, run }: PackedCommand,
-  more: Readonly<Record<string, string>> = {},
-) {
-  const home = await mkdtemp(join(tmpdir(), 'parley-newcomer-'));
-  onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
-  const own = join(home, 'empty/node_modules');
-  await mkdir(join(own, '@parley'), { recursive: true });
+/** Unpacks the tarballs beside their dependencies, which are installed already. */
+async function install({ tarballs, modules, cliModules, run }: PackedCommand): Promise<string> {
+  const own = join(dirname(tarballs[0] ?? ''), 'installed/node_modules');
+  await mkdir(own, { recursive: true });
+  await unpack(run, tarballs, own);
   await mkdir(join(own, '.bin'));
-  for (const tarball of tarballs) {
-    const name = /parley-(\w+)-[\d.]+\.tgz$/.exec(tarball)?.[1] ?? '';
-    await mkdir(join(own, '@parley', name));
-    await run('tar', ['-xzf', tarball, '--strip-components=1', '-C', join(own, '@parley', name)], home);
-  }
-  // The dependencies are installed already.
   for (const name of await readdir(modules)) {
     if (name !== '@parley' && name !== '.bin') await symlink(join(modules, name), join(own, name));
   }
   await symlink(cliModules, join(own, '@parley/cli/node_modules'));
   await chmod(join(own, '@parley/cli/bin/parley.js'), 0o755);
   await symlink('../@parley/cli/bin/parley.js', join(own, '.bin/parley'));
+  return own;
+}
+
+/** An empty home and an empty folder, in which the packages are then installed. */
+async function openNewcomer(installed: string, more: Readonly<Record<string, string>> = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'parley-newcomer-'));
+  onTestFinished(() => rm(home, { recursive: true, force: true, maxRetries: 5 }));
+  await mkdir(join(home, 'empty'));
+  await symlink(installed, join(home, 'empty/node_modules'));
   const port = await freePort();
   const env = {
     HOME: home,

@@ -1,4 +1,4 @@
-/** The SDK and the command as their users get them: tarballs, installed without this repository and without a network. */
+/** The SDK and the command as their users get them: tarballs, unpacked outside of this repository. */
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { paced } from '../../harness/pace.ts';
-import { twoCommands } from '../cli/two-commands.ts';
+import { twoCommands, unpack } from '../cli/two-commands.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../..', import.meta.url));
 const MODULES = join(REPOSITORY, 'node_modules');
@@ -80,20 +80,6 @@ async function neededBySdk(): Promise<readonly string[]> {
   return [...needed];
 }
 
-/** Makes tarballs of installed packages. npm also installs uncompressed ones, and needs seconds to pack them itself. */
-async function archiveDependencies(): Promise<readonly string[]> {
-  const archives = (await neededBySdk()).map((name) => ({
-    installed: join(MODULES, name),
-    file: join(folder, `${name.replace('/', '-')}.tar`),
-  }));
-  await Promise.all(
-    archives.map(({ installed, file }) =>
-      run('tar', ['-chf', file, basename(installed)], dirname(installed)),
-    ),
-  );
-  return archives.map(({ file }) => file);
-}
-
 async function copySources(): Promise<void> {
   const isSource = (path: string) => !/(?:^|\/)(?:dist|node_modules)$/.test(path.slice(REPOSITORY.length));
   for (const path of [...PACKAGES, 'package.json', 'tsconfig.base.json']) {
@@ -117,16 +103,21 @@ beforeAll(async () => {
   sources = join(folder, 'sources');
   consumer = join(folder, 'consumer');
   await mkdir(consumer);
-  const [archives] = await Promise.all([archiveDependencies(), packSources()]);
+  await packSources();
   await writeFile(join(consumer, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const own = packed.slice(0, 1 + REFERENCED.length).map(({ filename }) => join(folder, filename));
-  const flags = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund'];
-  await run('npm', ['install', ...flags, ...own, ...archives], consumer);
+  const installed = join(consumer, 'node_modules');
+  await unpack(run, tarballsOf(packed.slice(0, 1 + REFERENCED.length)), installed);
+  // It finds no other package than those that the package files name.
+  for (const name of await neededBySdk()) {
+    await mkdir(dirname(join(installed, name)), { recursive: true });
+    await symlink(join(MODULES, name), join(installed, name));
+  }
 });
 afterAll(async () => {
   if (folder !== undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
+const tarballsOf = (all: readonly Packed[]) => all.map(({ filename }) => join(folder, filename));
 const pathsIn = (all: readonly Packed[]) => all.map(({ files }) => files.map(({ path }) => path).sort());
 
 it('the tarballs contain the build output, with the Redis scripts, and no sources', () => {
@@ -180,7 +171,7 @@ it('TypeScript checks a program against their declarations', async () => {
 });
 
 twoCommands(() => ({
-  tarballs: packed.map(({ filename }) => join(folder, filename)),
+  tarballs: tarballsOf(packed),
   modules: MODULES,
   cliModules: join(REPOSITORY, CLI_MODULES),
   run,
