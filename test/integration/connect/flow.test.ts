@@ -1,16 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { ADA, SCOPES, type World } from '../../harness/connect/setup.ts';
+import { ADA, SCOPES } from '../../harness/connect/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { discovering, startGuardedTracker } from '../connectors/mcp-oauth-setup.ts';
 import { connectSuite } from './suite.ts';
 
 const { world, begun, back, dump } = connectSuite();
-
-const _accessToken = (held: Awaited<ReturnType<World['held']>>) => {
-  const credential = held?.credential.reveal();
-  return credential?.kind === 'oauth2' ? credential.accessToken : undefined;
-};
 
 describe('a person who opens the link of their question', () => {
   test('signs in, agrees, and has connected the service', async () => {
@@ -155,8 +150,6 @@ describe('a callback that is repeated', () => {
 });
 
 describe('a question that ends while the person is at the provider', () => {
-  const _service = { kind: 'service', tenant: ADA.tenant } as const;
-
   test('by its deadline alone: the page says so before the outcome is recorded', async () => {
     const here = await world();
     const { path, id } = await here.ask({ timeoutSeconds: 1 });
