@@ -1,11 +1,7 @@
-import { createServer } from 'node:http';
-import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
+import { describe, expect, test } from 'vitest';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
 import { ADA } from '../../harness/connect/setup.ts';
-import { listenOnFreePort } from '../../harness/free-port.ts';
 import { connectSuite } from './suite.ts';
 
 const { world } = connectSuite();
@@ -70,25 +66,6 @@ describe('a tab that is overtaken while its provider is slow', () => {
     expect((await browser.open(first)).html).toContain('used the next time');
     expect(version).toBeDefined();
     expect((await here.held())?.version).toBe(version);
-    expect(await here.staged()).toBe(0);
-  });
-
-  test('keeps the key that was typed in the faster one', async () => {
-    const { late, wrap } = slow();
-    const service = createServer((_req, res) => void res.writeHead(200).end());
-    const checkUrl = `http://127.0.0.1:${await listenOnFreePort(service)}/me`;
-    onTestFinished(() => void service.close());
-    const guardedFetch = createGuardedFetch({ allowLoopback: true, timeoutMs: 60_000 });
-    const notes = wrap(createApiKeyConnector({ id: 'notes-key', checkUrl }, { guardedFetch }));
-    const here = await world({ services: () => ({ notes }) });
-    const { path } = await here.ask({ toolId: 'notes' });
-    const browser = createTestBrowser(here);
-    const tab = await browser.enter(path, 'ada');
-    late.meanwhile = () => browser.submit(tab, 'secret', { secret: 'faster-key' });
-    expect((await browser.submit(tab, 'secret', { secret: 'slower-key' })).heading).toBe(
-      SAYS.connected('notes'),
-    );
-    expect((await here.held('notes'))?.credential.reveal()).toMatchObject({ value: 'faster-key' });
     expect(await here.staged()).toBe(0);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import { canary, findCanary } from '../../harness/canary.ts';
 import { createTestBrowser, SAYS } from '../../harness/connect/browser.ts';
-import { ADA, type WorldOptions } from '../../harness/connect/setup.ts';
+import type { WorldOptions } from '../../harness/connect/setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 import { connectSuite } from './suite.ts';
 
@@ -88,14 +88,6 @@ describe('a key that the person types', () => {
     expect((await browser.submit(page, 'secret', { secret: 'guess' })).heading).toBe(SAYS.tooMany);
     expect((await browser.submit(page, 'secret', { secret: KEY })).heading).toBe(SAYS.tooMany);
     expect(await here.status(id)).toBe('opened');
-  });
-
-  test('is dropped when the question was declined meanwhile', async () => {
-    const { here, browser, page, id } = await begun();
-    const caller = { kind: 'user', ...ADA } as const;
-    await here.engine.answer({ caller, id, response: { action: 'decline' }, surface: 'chat' });
-    expect((await browser.submit(page, 'secret', { secret: KEY })).heading).toBe(SAYS.declined);
-    expect(await here.held('notes')).toBeUndefined();
   });
 
   test('is not asked for where the service is connected otherwise', async () => {

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DropReason } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
@@ -19,34 +19,39 @@ async function open(options: McpServerOptions, ...limits: Parameters<typeof benc
 
 const RESOURCE = 'https://tracker.example/.well-known/oauth-protected-resource';
 const CHALLENGE = `Bearer error="invalid_token", scope="issues:read", resource_metadata="${RESOURCE}"`;
+const UNAUTHORIZED = {
+  type: 'unauthorized',
+  status: 401,
+  wwwAuthenticate: CHALLENGE,
+  resourceMetadataUrl: RESOURCE,
+  scope: 'issues:read',
+};
+const MORE_SCOPES = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="more"' };
+const SCOPES_WANTED = { type: 'unauthorized', status: 403, scope: 'more' };
 const NOT_SENT = { type: 'unavailable', dispatched: 'no' };
 const MAYBE_SENT = { type: 'unavailable', dispatched: 'maybe' };
 const EVENTS = { 'content-type': 'text/event-stream' };
 
-describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) => {
-  it.each(['every request', 'calls only'])('that answers 401 to %s', async (which) => {
-    const instead: McpServerOptions['instead'] = ({ rpc }, reply) => {
-      if (which === 'calls only' && rpc !== 'tools/call') return false;
-      reply.writeHead(401, { 'www-authenticate': CHALLENGE }).end('{"error":"invalid_token"}');
-      return true;
-    };
-    const { server } = await open({ revision, instead });
-    expect(await server.call('echo', {})).toEqual({
-      type: 'unauthorized',
-      status: 401,
-      wwwAuthenticate: CHALLENGE,
-      resourceMetadataUrl: RESOURCE,
-      scope: 'issues:read',
-    });
-  });
+const refuse = (reply: ServerResponse) => {
+  reply.writeHead(401, { 'www-authenticate': CHALLENGE }).end('{"error":"invalid_token"}');
+  return true;
+};
 
-  it('that wants more scopes, or forbids', async () => {
-    const headers = [{ 'www-authenticate': 'Bearer error="insufficient_scope", scope="more"' }, {}];
-    const instead = toCalls((reply) => reply.writeHead(403, headers.shift()).end());
+describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) => {
+  it.each<[string, NonNullable<McpServerOptions['instead']>, object]>([
+    ['answers 401 to every request', (_, reply) => refuse(reply), UNAUTHORIZED],
+    ['answers 401 to calls only', toCalls(refuse), UNAUTHORIZED],
+    ['wants more scopes', toCalls((reply) => reply.writeHead(403, MORE_SCOPES).end()), SCOPES_WANTED],
+    ['forbids', toCalls((reply) => reply.writeHead(403).end()), { type: 'refused' }],
+    ['is down before the call is sent', (_, reply) => reply.writeHead(503).end() !== undefined, NOT_SENT],
+    [
+      'ends the stream without a reply',
+      toCalls((reply) => reply.writeHead(200, EVENTS).end('\n')),
+      MAYBE_SENT,
+    ],
+  ])('that %s', async (_what, instead, expected) => {
     const { server } = await open({ revision, instead });
-    const unauthorized = { type: 'unauthorized', status: 403, scope: 'more' };
-    expect(await server.call('echo', {})).toMatchObject(unauthorized);
-    expect(await server.call('echo', {})).toMatchObject({ type: 'refused' });
+    expect(await server.call('echo', {})).toMatchObject(expected);
   });
 
   it('that answers 500 with the credential in its text', async () => {
@@ -59,12 +64,6 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     expect(mcp.count('tools/call')).toBe(1);
   });
 
-  it('that is down before the call is sent', async () => {
-    const instead: McpServerOptions['instead'] = (_, reply) => reply.writeHead(503).end() !== undefined;
-    const { server } = await open({ revision, instead });
-    expect(await server.call('echo', {})).toMatchObject(NOT_SENT);
-  });
-
   it('that crashes while it runs the call', async () => {
     const { mcp, server } = await open({ revision });
     const call = server.call('hang', {});
@@ -73,12 +72,6 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     expect(await call).toMatchObject(MAYBE_SENT);
     expect(await server.call('echo', {})).toMatchObject(NOT_SENT);
     expect(mcp.count('tools/call')).toBe(1);
-  });
-
-  it('that ends the stream without a reply', async () => {
-    const instead = toCalls((reply) => reply.writeHead(200, EVENTS).end(': nothing\n\n'));
-    const { server } = await open({ revision, instead });
-    expect(await server.call('echo', {})).toMatchObject(MAYBE_SENT);
   });
 
   it.each(['gives', 'has lost'])(

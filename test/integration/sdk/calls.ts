@@ -54,21 +54,6 @@ export function callSuite(world: () => World): void {
       expect(sent).toHaveLength(2);
     });
 
-    it('wait for the time of Retry-After', async () => {
-      const at: number[] = [];
-      const busy = () => {
-        at.push(performance.now());
-        return at.length === 1
-          ? Promise.resolve(new Response('', { status: 503, headers: { 'retry-after': '1' } }))
-          : undefined;
-      };
-      const { elicitation } = await service().start(colourQuestion({}));
-      await serviceAt(url(), { fetch: recordingFetch(busy).fetch }).get(elicitation.elicitationId);
-      expect(at).toHaveLength(2);
-      // Timers may fire slightly early; without the header it would be 10 ms.
-      expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThan(990);
-    });
-
     it('end at once when Retry-After exceeds giveUpMs', async () => {
       const reply = () =>
         Promise.resolve(new Response('', { status: 429, headers: { 'retry-after': '3600' } }));

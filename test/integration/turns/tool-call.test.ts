@@ -123,17 +123,6 @@ describe('a tool that is offered again and needs an approval', () => {
     expect(callsOf('echo') - before).toBe(sent === undefined ? 0 : 1);
     expect(pod.faults).toEqual([]);
   });
-
-  it('is not called without a person, and asks nobody', async () => {
-    const pod = newPod({ offer: OFFERED });
-    const owner = newOwner();
-    const before = callsOf('echo');
-    const support = { form: false, url: false, unattended: true } as const;
-    const run = await pod.call(owner, 'guarded', 'echo', { text: 'said' }, { support });
-    expect(JSON.stringify(await pod.outcome(run))).toContain('no person takes part');
-    expect(callsOf('echo')).toBe(before);
-    expect((await pod.engine.approvals.list({ owner, limit: 5 })).rows).toEqual([]);
-  });
 });
 
 describe('a run of one tool call', () => {
@@ -251,23 +240,6 @@ describe('a run of one tool call', () => {
     await waitUntil(() => callsOf('hang') === before + 1, { what: 'the call' });
     await pod.turns.stop(run);
     expect(await pod.outcome(run)).toMatchObject({ type: 'failed', code: 'stopped' });
-  });
-
-  it('is not repeated where its outcome was lost with its pod', async () => {
-    const backend = createMemoryBackend(ROOMY);
-    const owner = newOwner();
-    const before = callsOf('hang');
-    const dying = podOn(backend, { pod: 'dying' });
-    const run = await dying.call(owner, 'plain', 'hang');
-    await waitUntil(() => callsOf('hang') === before + 1, { what: 'the call' });
-    const standing = await backend.runs.standing(run);
-    await backend.runs.takeOver(run, standing?.term ?? 0, 'a-pod-that-died');
-    const other = podOn(backend, { pod: 'other' });
-    expect(await other.outcome(run)).toMatchObject({
-      type: 'failed',
-      message: expect.stringContaining('may or may not have had its effect'),
-    });
-    expect(callsOf('hang')).toBe(before + 1);
   });
 });
 
