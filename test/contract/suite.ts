@@ -3,6 +3,7 @@ import { type Contract, contractOn } from '../harness/engines/contract.ts';
 import type { Store } from '../harness/engines/pods.ts';
 import { isFullSize } from '../harness/proof-size.ts';
 import { auditContract } from './cases/audit.ts';
+import { connectStoreContract } from './cases/connect-store.ts';
 import { budgetContract } from './cases/delivery/budgets.ts';
 import { busContract } from './cases/delivery/buses.ts';
 import { deadLetterContract } from './cases/delivery/dead-letters.ts';
@@ -46,6 +47,7 @@ const ON_EVERY_TOPOLOGY: readonly ((contract: Contract) => void)[] = [
   modelContract,
   erasingContract,
   ownerRecordContract,
+  connectStoreContract,
   vaultContract,
   auditContract,
 ];

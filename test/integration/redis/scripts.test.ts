@@ -2,6 +2,7 @@ import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { loadScript } from '@parley/shared/redis/client/script';
+import { connectKey } from '@parley/shared/redis/connect/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineOn } from '../../harness/engines/engines.ts';
@@ -42,6 +43,15 @@ describe('the Lua scripts', () => {
     }
     commands.disconnect();
   });
+});
+
+it('what hosted pages keep has a time to live, also once it was taken', async () => {
+  const pods = await openRedisPods(single(server.url), ROOMY);
+  const name = { family: 'flow', id: 'flow' } as const;
+  await pods.backend.connect.put(name, 'one', 3_600_000);
+  await pods.backend.connect.take(name, 'anybody');
+  expect(await redis.pttl(connectKey(name))).toBeGreaterThan(0);
+  await pods.close();
 });
 
 describe('the commands that a question costs Redis', () => {

@@ -1,4 +1,5 @@
 import { BUCKET_COUNT, bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { parseKey } from '@parley/shared/redis/client/key-names';
 import {
   canaryKey,
   channelName,
@@ -13,6 +14,7 @@ import {
   tagOf,
 } from '@parley/shared/redis/client/keys';
 import { slotOf } from '@parley/shared/redis/client/slot';
+import { connectKey } from '@parley/shared/redis/connect/keys';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -186,3 +188,13 @@ function claimsThatMeet(one: Parameters<typeof keysOf>[0], other: Parameters<typ
     `${one.userId}/${one.streamRequestId}` === `${other.userId}/${other.streamRequestId}`;
   return meet ? keysOf(one).slice(4) : [];
 }
+
+it('a key of what hosted pages keep does not contain the bearer’s value, and lies in its bucket', () => {
+  for (const id of Array.from({ length: 50 }, (_, at) => `flow ${at}`)) {
+    const key = connectKey({ family: 'flow', id });
+    expect(key).not.toContain(id);
+    const { bucket = -1, family } = parseKey(key) ?? {};
+    expect(family).toBe('connect-flow');
+    expect(Math.floor(slotOf(hashTagOf(key) ?? '') / SLOTS_PER_BUCKET)).toBe(bucket);
+  }
+});
