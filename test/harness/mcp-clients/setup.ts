@@ -8,13 +8,7 @@ import type { CallLimitSettings } from '../../../services/api/src/http/limits/ca
 import { type McpRouteDeps, mcpRoutes } from '../../../services/api/src/surfaces/mcp/routes.ts';
 import type { TurnsDeps } from '../../../services/api/src/turns/turns.ts';
 import { KINDS, type KindCase } from '../cli/kinds.ts';
-import {
-  openServedPods,
-  pageTool,
-  type ServedPods,
-  type ServedPodsOptions,
-  shortTool,
-} from '../protocols/pods.ts';
+import { openServedPods, pageTool, type ServedPods, type ServedPodsOptions } from '../protocols/pods.ts';
 import { authenticateByName } from '../protocols/served.ts';
 import { elicit } from '../turns/setup.ts';
 
@@ -37,7 +31,7 @@ function line({ userText, results }: Turn): ScriptedReply {
   const [words = ''] = userText.split(':');
   const calls = words.split(' ').flatMap((word) => {
     if (word === 'text') return [{ name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } }];
-    if (word === 'page' || word === 'short') return [{ name: word, arguments: {} }];
+    if (word === 'page') return [{ name: word, arguments: {} }];
     const at = /^kind-(\d+)$/.exec(word)?.[1];
     if (at !== undefined) return [{ name: 'kind', arguments: { at: Number(at) } }];
     return word === 'work' ? [{ name: 'work', arguments: { task: userText } }] : [];
@@ -121,7 +115,7 @@ export async function openMcpSite(
   budgets: Partial<CallLimitSettings> = {},
 ): Promise<McpSite> {
   const done = new Map<string, number>();
-  const tools = [elicit, workTool(done), kind, pageTool, shortTool];
+  const tools = [elicit, workTool(done), kind, pageTool];
   const pods = await openServedPods({
     line,
     pod: { agents: { helper: { tools } }, offering: OFFERING },

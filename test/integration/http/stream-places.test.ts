@@ -13,13 +13,12 @@ import { waitUntil } from '../../harness/wait-until.ts';
 const PLACES = 2;
 const RENEW_MS = 20;
 
-/** Two pods with the same limits. `dead` holds the pods whose lease has lapsed. */
+/** Two pods with the same limits, whose leases last. */
 function twoPods() {
   const limits = createMemoryLimits();
-  const dead = new Set<string>();
   const user: Owner = newOwner();
   const podNamed = (owner: string) => {
-    const holder = { owner, hasLapsed: async (other: string) => dead.has(other) };
+    const holder = { owner, hasLapsed: async () => false };
     const pod = callLimitsOn(limits, { userStreams: PLACES }, { holder, renewMs: RENEW_MS });
     const opened: StreamPlace[] = [];
     return {
@@ -30,8 +29,6 @@ function twoPods() {
         opened.push(place);
         return place;
       },
-      /** As a pod that is killed: its readers are gone, and nothing is released. */
-      dies: () => dead.add(owner),
     };
   };
   return { first: podNamed('pod-1/a'), second: podNamed('pod-2/b') };
