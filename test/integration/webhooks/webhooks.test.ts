@@ -1,10 +1,11 @@
+import type { ServerResponse } from 'node:http';
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import type { Owner } from '@parley/shared/domain/ids';
 import { WEBHOOK_KEEP_MS, WEBHOOK_PAUSES_MS } from '@parley/shared/domain/webhooks/schedule';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { canary, findCanary } from '../../harness/canary.ts';
-import { answerQuestion, QUESTIONS, serviceOf } from '../../harness/engines/questions.ts';
+import { answerQuestion, newOwner, QUESTIONS, serviceOf } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -17,6 +18,7 @@ import {
   replyWith,
   SECRET,
   type Site,
+  SLOW_MS,
   startReceiver,
   verified,
 } from '../../harness/webhooks/setup.ts';
@@ -267,6 +269,33 @@ describe('a receiver that misbehaves', () => {
     const { id } = await answered(receiver.url);
     expect(await site.deliver(id)).toEqual({ retryInMs: 5_000 });
     expect(site.attempts).toMatchObject([{ outcome: 'again', fault: 'timeout' }]);
+  });
+
+  it('gets few places while it hangs: the rest is deferred, without counting as attempts, until it is quick again', async () => {
+    const silent: ServerResponse[] = [];
+    let answers = false;
+    const receiver = await startReceiver(
+      (res) => void (answers ? res.writeHead(204).end() : silent.push(res)),
+    );
+    const owner = newOwner();
+    const ids = [];
+    for (let count = 0; count < 3; count += 1) ids.push((await answered(receiver.url, {}, owner)).id);
+    const [first = '', second = '', third = ''] = ids;
+    const since = performance.now();
+    const one = site.deliver(first);
+    await waitUntil(() => silent.length === 1 && performance.now() - since > 2 * SLOW_MS, {
+      what: 'it to be slow',
+    });
+    silent[0]?.destroy();
+    expect(await one).toEqual({ retryInMs: 5_000 });
+    const two = [site.deliver(first, 2), site.deliver(second)];
+    await waitUntil(() => silent.length === 3, { what: 'both to be there' });
+    expect(await site.deliver(third)).toEqual({ deferInMs: 5_000 });
+    for (const res of silent) res.destroy();
+    await Promise.all(two);
+    expect(site.attempts.map(({ outcome }) => outcome)).toEqual(['again', 'again', 'again']);
+    answers = true;
+    expect(await site.deliver(third)).toBe('done');
   });
 
   it('has accepted it with its status, even when its body never ends', async () => {
