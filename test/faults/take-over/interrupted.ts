@@ -15,9 +15,9 @@ import { waitUntil } from '../../harness/wait-until.ts';
 // connections break.
 
 const IN_CALL = 'paused-in-a-call';
-/** Several times the text that a writer keeps for a moment: the end of a write would schedule the next one at once. */
-const QUEUED_WORDS = 1_500;
-/** Requests that a pod answers one after the other while it reads all of this text: it reads with each turn of its event loop. */
+/** Most of this text comes while the pod is paused: several times what a writer keeps for a moment before it writes. */
+const QUEUED_WORDS = 200;
+/** Requests that a pod answers one after the other while it reads this text: it reads with each turn of its event loop. */
 const TURNS_TO_READ = 40;
 const WITH_TEXT_QUEUED = `${saying(QUEUED_WORDS)}paused`;
 /** The first chunk of a model's reply says only the role. */
@@ -141,6 +141,10 @@ export function interruptedOwners(the: () => RunSite): void {
       },
     });
     const { pod } = await untilOwnedByAnother(talk);
+    let hasEnded = false;
+    void pod.exited.then(() => {
+      hasEnded = true;
+    });
     // Redis refuses the next write, and the pod learns so only after it has read what the model said meanwhile.
     pod.gate.stall(true);
     pod.thaw();
@@ -158,6 +162,8 @@ export function interruptedOwners(the: () => RunSite): void {
     const whole = final === undefined ? undefined : wholeText(final.feed);
     const read = await Promise.all(readers.map(async (reader) => textOf(await reader?.done)));
     expect(read).toEqual(pods.map(() => whole));
+    // A pod that spins is ended by its watchdog, and its readers go to another one.
+    expect(hasEnded).toBe(false);
   });
 
   it('a pod that was paused beyond its lease while a call was under way changes nothing with its late result, and the outcome is unknown', async () => {

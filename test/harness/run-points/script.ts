@@ -21,7 +21,7 @@ const STEP_AT: Readonly<Record<number, number>> = { 0: 0, 2: 1, 3: 1, 4: 2 };
 /** Conversations whose names begin so pay, which their person must approve. */
 export const PAYS = 'pay-';
 
-/** Conversations whose names begin so get a first text of so many words. */
+/** Conversations whose names begin so get a first text of so many words, of a hundred characters each. */
 export const saying = (words: number) => `says-${words}-words-`;
 const SAYS = /^says-(\d+)-words-/;
 
@@ -45,7 +45,7 @@ export function line({ userText, results }: Turn): ScriptedReply {
     const words = Number(SAYS.exec(userText)?.[1] ?? 0);
     const text =
       words > 0
-        ? Array.from({ length: words }, (_, at) => `word-${at}-of-many `).join('')
+        ? Array.from({ length: words }, (_, at) => `word-${at}-`.padEnd(99, 'x')).join(' ')
         : `Let me see what there is for ${userText}, and which seat it is to be. `;
     return { text, calls: [call('book', 1), call('look', 1), ask] };
   }
