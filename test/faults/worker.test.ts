@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { bucketOf } from '@parley/shared/domain/ids';
-import { armedKey, canaryKey } from '@parley/shared/redis/client/keys';
-import { timerPrefix } from '@parley/shared/redis/jobs/timers';
+import { canaryKey } from '@parley/shared/redis/client/keys';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { checkHistory } from '../harness/history/check-history.ts';
 import { formatReport } from '../harness/history/report.ts';
@@ -14,7 +12,7 @@ import { type ManagedProcess, startProcess } from '../harness/processes/processe
 import { sized } from '../harness/proof-size.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import type { Asked, Reply } from '../harness/site/pod-client.ts';
-import { countEndings, onCommand } from '../harness/site/redis-monitor.ts';
+import { countEndings, onCommand, untilQueued } from '../harness/site/redis-monitor.ts';
 import { openSiteInMemory, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -82,21 +80,6 @@ async function expiresOnce(pod: SitePod, asked: Asked): Promise<void> {
   expect(await countEndings(site.redis.url, asked)).toBe(1);
 }
 
-/** The key of the job that is armed in the bucket of a question. */
-async function armedJobKey({ owner }: Asked): Promise<string> {
-  const armed = String(await redisCommand(site.redis.url, 'GET', armedKey(bucketOf(owner))));
-  return `${timerPrefix(0)}:expiry:${bucketOf(owner)}-${armed.split(' ')[0]}`;
-}
-
-/** Waits until there is a job for each of these questions, its own or an earlier one; returns the keys of the jobs. */
-async function untilQueued(asked: readonly Asked[]): Promise<readonly string[]> {
-  const keys = [...new Set(await Promise.all(asked.map(armedJobKey)))];
-  await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', ...keys)) === keys.length, {
-    what: 'all jobs to be queued',
-  });
-  return keys;
-}
-
 it('F10 Redis is down across the deadlines: all questions expire once it is back', async () => {
   const [pod] = await Promise.all([podWith({}), onlyWorker()]);
   const asked = await askMany(pod, 15, 2);
@@ -111,7 +94,7 @@ it('F11 Redis restarts before the deadlines: the jobs still run', async () => {
   const [pod] = await Promise.all([podWith(NO_TIMERS), onlyWorker()]);
   await untilReady(pod);
   const asked = await askMany(pod, 15, 4);
-  await untilQueued(asked);
+  await untilQueued(site.redis.url, asked);
   await site.redis.kill9();
   await site.redis.restart();
   await untilReady(pod);
@@ -122,7 +105,7 @@ it('F12 the only worker is frozen when the deadlines pass: the sweep expires the
   const [pod, frozen] = await Promise.all([podWith(NO_TIMERS), onlyWorker(), podWith(SWEEPING)]);
   frozen.freeze();
   const asked = await askMany(pod, 10, 1);
-  const jobs = await untilQueued(asked);
+  const jobs = await untilQueued(site.redis.url, asked);
   await allExpire(pod, asked);
   frozen.thaw();
   await waitUntil(async () => (await redisCommand(site.redis.url, 'EXISTS', ...jobs)) === 0, {
@@ -172,7 +155,7 @@ it('F14 a job that crashes every worker is abandoned, and the sweep expires its 
     });
   const victims = await Promise.all(Array.from({ length: 5 }, start));
   const asked = await pod.ask({ timeoutSeconds: 1 });
-  const [job = ''] = await untilQueued([asked]);
+  const [job = ''] = await untilQueued(site.redis.url, [asked]);
   const taken = ({ lines }: ManagedProcess) => lines.includes(JSON.stringify({ taken: asked.id }));
   const givenUp = async () => (await redisCommand(site.redis.url, 'EXISTS', job)) === 0;
   let died = 0;

@@ -4,7 +4,7 @@ import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { SURFACE_RECORDS } from '../ports/owner-records.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { type Commands, connectCommands, connectProducer, connectSubscriber } from './client/connect.ts';
-import { canaryKey, probeChannel } from './client/keys.ts';
+import { canaryKey, probeChannel, writeProbeKey } from './client/keys.ts';
 import { createSubscriber } from './client/subscriber.ts';
 import { createRedisConnectStore } from './connect/store.ts';
 import { createRedisClaims } from './elicitations/claims.ts';
@@ -136,9 +136,14 @@ export function createRedisBackend({
   };
 }
 
+/**
+ * Whether commands are answered and writes are taken. A replica, a master without its replicas and one that cannot save
+ * refuse this write; a server whose memory is full takes it, and goes on serving reads.
+ */
 async function answers(redis: Commands): Promise<boolean> {
   try {
-    return (await redis.ping()) === 'PONG';
+    await redis.del(writeProbeKey());
+    return true;
   } catch {
     return false;
   }

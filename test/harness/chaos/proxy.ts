@@ -29,6 +29,8 @@ export type ChaosProxy = {
    * Resolves with true after the reset, with false when `heal()`, `close()` or another call came first.
    */
   cutAfterNextRequest(marker: string | RegExp): Promise<boolean>;
+  /** New connections lead to another server, as after a change of a name in DNS; existing ones stay. */
+  moveTo(targetPort: number): void;
   /** Every chunk takes this much longer, each way; order is kept. 0 ends it. */
   delay(ms: number): void;
   /** Ends every fault. A connection that lost bytes is destroyed, never resumed: its replies would be out of step. */
@@ -41,7 +43,8 @@ export type ChaosProxy = {
 type Faults = { stalled: boolean; delayMs: number; fresh?: Direction | undefined; trap?: Trap | undefined };
 
 /** Listens on a free port of 127.0.0.1 and passes everything on to `targetPort` unless a fault is set. */
-export async function createChaosProxy({ targetPort }: { targetPort: number }): Promise<ChaosProxy> {
+export async function createChaosProxy(target: { readonly targetPort: number }): Promise<ChaosProxy> {
+  let { targetPort } = target;
   const links = new Set<Link>();
   const faults: Faults = { stalled: false, delayMs: 0 };
   const gate = await createGate((client) => {
@@ -85,6 +88,9 @@ export async function createChaosProxy({ targetPort }: { targetPort: number }): 
         faults.trap?.finish(false);
         faults.trap = createTrap(marker, resolve);
       }),
+    moveTo(port) {
+      targetPort = port;
+    },
     delay(ms) {
       faults.delayMs = ms;
     },

@@ -1,5 +1,6 @@
-import { ownStreamOf } from '@parley/shared/domain/ids';
-import { channelName, elicitationKey, feedKey, limitKey } from '@parley/shared/redis/client/keys';
+import { bucketOf, ownStreamOf } from '@parley/shared/domain/ids';
+import { armedKey, channelName, elicitationKey, feedKey, limitKey } from '@parley/shared/redis/client/keys';
+import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import type { Owner } from '../history/events.ts';
 import { type RedisAddress, redisCommand } from '../redis/redis-command.ts';
 import { watchCommands } from '../redis/redis-monitor.ts';
@@ -48,6 +49,21 @@ async function readCommits(at: RedisAddress, id: string): Promise<string[]> {
 /** Counts the ending events on a question's own stream. */
 export async function countEndings(at: RedisAddress, asked: Asked): Promise<number> {
   return (await readEvents(at, asked)).filter((name) => name === 'elicitation-resolved').length;
+}
+
+/** The key of the job that is armed in the bucket of a question. */
+async function armedJobKey(at: RedisAddress, { owner }: Asked): Promise<string> {
+  const armed = String(await redisCommand(at, 'GET', armedKey(bucketOf(owner))));
+  return `${timerPrefix(0)}:expiry:${bucketOf(owner)}-${armed.split(' ')[0]}`;
+}
+
+/** Waits until there is a job for each of these questions, its own or an earlier one; returns the keys of the jobs. */
+export async function untilQueued(at: RedisAddress, asked: readonly Asked[]): Promise<readonly string[]> {
+  const keys = [...new Set(await Promise.all(asked.map((each) => armedJobKey(at, each))))];
+  await waitUntil(async () => (await redisCommand(at, 'EXISTS', ...keys)) === keys.length, {
+    what: 'all jobs to be queued',
+  });
+  return keys;
 }
 
 /** Counts a person's open streams by the slots that they hold. */

@@ -101,6 +101,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     return new Redis(location.url ?? 'redis://127.0.0.1:6379', {
       ...options,
       ...tlsOf(location),
+      reconnectOnError: leaveReplica,
       Connector: ServerConnector,
     });
   return new Redis({
@@ -114,11 +115,19 @@ function openServer(location: RedisLocation, options: Options): Redis {
     name: location.name ?? 'mymaster',
     failoverDetector: true,
     Connector: PersistentSentinelConnector,
+    reconnectOnError: leaveReplica,
     sentinelRetryStrategy: reconnectPauseMs,
     sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
-    // A master that was demoted answers READONLY: leave it and ask the sentinels again.
-    reconnectOnError: (error: Error) => (error.message.startsWith('READONLY') ? 2 : false),
   });
+}
+
+/**
+ * What ioredis asks after each error reply. A master that was demoted answers READONLY and keeps its connections: they are
+ * opened anew, with the master that the Sentinels name, or with the server to which the name of the URL leads by then.
+ */
+function leaveReplica(error: Error): 2 | false {
+  // 2: the command, which was not executed, is sent again on the new connection.
+  return error.message.startsWith('READONLY') ? 2 : false;
 }
 
 function authOf({ username, password }: RedisLocation): Options {

@@ -243,6 +243,11 @@ export function canaryKey(): string {
   return `${ROOT}:{${tagOf(0)}}:canary`;
 }
 
+/** Never set. Removing it shows whether the server takes writes. */
+export function writeProbeKey(): string {
+  return `${ROOT}:{${tagOf(0)}}:write-probe`;
+}
+
 /** String: the worker that does a piece of maintenance. */
 export function auditLeaseKey(name: string): string {
   return `${ROOT}:{${tagOf(0)}}:audit-lease:${name}`;

@@ -13,7 +13,12 @@ local nextKey, nextArg = 1, 1
 while nextArg <= #args do
   local keyCount, argCount = tonumber(args[nextArg]), tonumber(args[nextArg + 1])
   local isDone, reply = pcall(commitStep, slice(keys, nextKey, keyCount), slice(args, nextArg + 2, argCount))
-  if not isDone then reply = { -3, type(reply) == 'table' and reply.err or tostring(reply) } end
+  if not isDone then
+    local message = type(reply) == 'table' and reply.err or tostring(reply)
+    -- A server that has become a replica refuses all steps. ioredis leaves it when the whole reply is this error.
+    if string.find(message, '^READONLY') then return redis.error_reply(message) end
+    reply = { -3, message }
+  end
   replies[#replies + 1] = reply
   nextKey, nextArg = nextKey + keyCount, nextArg + 2 + argCount
 end
