@@ -34,6 +34,16 @@ it.each([
   expect(() => readEnv('api', source)).not.toThrow();
 });
 
+it('reads nodes by name and by address, IPv6 in brackets', () => {
+  expect(readEnv('api', { PARLEY_REDIS_SENTINELS: 'a:1,10.0.0.1:2,[::1]:3' }).PARLEY_REDIS_SENTINELS).toEqual(
+    [
+      { host: 'a', port: 1 },
+      { host: '10.0.0.1', port: 2 },
+      { host: '::1', port: 3 },
+    ],
+  );
+});
+
 it.each([
   ['an address that is not of Redis', { REDIS_URL: 'http://redis:6379' }, 'REDIS_URL'],
   [
@@ -43,6 +53,7 @@ it.each([
   ],
   ['a key of the vault without an id', { PARLEY_VAULT_KEYS: VAULT_KEY }, 'PARLEY_VAULT_KEYS'],
   ['a vault that is not in Redis', { PARLEY_VAULT_REDIS_URL: 'http://x' }, 'PARLEY_VAULT_REDIS_URL'],
+  ['an IPv6 node without brackets', { PARLEY_REDIS_CLUSTER: '::1:6379' }, 'PARLEY_REDIS_CLUSTER'],
   ['a key without a tenant', { PARLEY_API_KEYS: KEY }, 'PARLEY_API_KEYS'],
   ['a key that no header can carry', { PARLEY_API_KEYS: 'acme:schlüssel-für-alle' }, 'PARLEY_API_KEYS'],
   ['a key with a space in it', { PARLEY_API_KEYS: 'acme:two words here' }, 'PARLEY_API_KEYS'],

@@ -3,6 +3,7 @@ import type { RedisLocation, RedisNode } from '../../ports/redis-location.ts';
 import { reconnectPauseMs } from './reconnect.ts';
 import { PersistentSentinelConnector } from './sentinel-connector.ts';
 import { ServerConnector } from './server-connector.ts';
+import { serverNameOf } from './server-name.ts';
 
 // ioredis types its reply mapping as never undefined; it stays at its default everywhere.
 type Options = Omit<RedisOptions, 'replyMapping'>;
@@ -92,6 +93,8 @@ function open(location: RedisLocation, options: Options): Commands {
     slotsRefreshInterval: 5_000,
     retryDelayOnClusterDown: 100,
     retryDelayOnFailover: 100,
+    // Names stay names until a socket is opened: a certificate names hosts, and a name may lead to another address by then.
+    dnsLookup: (name, done) => done(null, name),
     redisOptions: { ...redisOptions, ...authOf(location), ...tlsOf(location), Connector: ServerConnector },
   });
 }
@@ -108,7 +111,11 @@ function openServer(location: RedisLocation, options: Options): Redis {
     ...options,
     ...tlsOf(location),
     // Without these two ioredis takes `tls` for nothing here and speaks in clear.
-    ...(location.tls === true && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+    ...(location.tls === true && {
+      enableTLSForSentinelMode: true,
+      sentinelTLS: {},
+      natMap: (address: string) => withServerName(address),
+    }),
     ...(location.sentinelUsername !== undefined && { sentinelUsername: location.sentinelUsername }),
     ...(location.sentinelPassword !== undefined && { sentinelPassword: location.sentinelPassword }),
     sentinels: [...(location.nodes ?? [])],
@@ -128,6 +135,13 @@ function openServer(location: RedisLocation, options: Options): Redis {
 function leaveReplica(error: Error): 2 | false {
   // 2: the command, which was not executed, is sent again on the new connection.
   return error.message.startsWith('READONLY') ? 2 : false;
+}
+
+/** The address of a master as a Sentinel names it, with what TLS needs beside it; ioredis hands all of it to the socket. */
+function withServerName(address: string): RedisNode {
+  const colon = address.lastIndexOf(':');
+  const host = address.slice(0, colon);
+  return { host, port: Number(address.slice(colon + 1)), ...serverNameOf(host) };
 }
 
 function authOf({ username, password }: RedisLocation): Options {

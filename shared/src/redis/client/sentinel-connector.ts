@@ -1,6 +1,12 @@
 import { type SentinelConnectionOptions, SentinelConnector } from 'ioredis';
 import { boundHandshake } from './handshake.ts';
+import { serverNameOf } from './server-name.ts';
 import { shareWrites } from './shared-writes.ts';
+
+/** What ioredis calls for each connection to a Sentinel, and declares private. It gives all Sentinels the same TLS options. */
+interface SentinelOpener {
+  connectToSentinel(endpoint: { readonly host?: string }, more?: object): unknown;
+}
 
 /**
  * Finds the master through Sentinels, for every connection, and bounds the handshake with it. ioredis keeps listening for
@@ -13,6 +19,11 @@ export class PersistentSentinelConnector extends SentinelConnector {
   // ioredis hands its connectors the options of the connection and calls them unknown.
   constructor(options: unknown) {
     super(options as SentinelConnectionOptions);
+    if (this.options.sentinelTLS === undefined) return;
+    const opener = this as unknown as SentinelOpener;
+    const open = opener.connectToSentinel.bind(this);
+    opener.connectToSentinel = (endpoint, more) =>
+      open(endpoint, { ...more, tls: { ...this.options.sentinelTLS, ...serverNameOf(endpoint.host) } });
   }
 
   override async connect(

@@ -2,6 +2,7 @@ import { connect as connectTcp, type Socket, type TcpNetConnectOpts } from 'node
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector, type StandaloneConnectionOptions } from 'ioredis';
 import { boundHandshake } from './handshake.ts';
+import { serverNameOf } from './server-name.ts';
 import { shareWrites } from './shared-writes.ts';
 
 /**
@@ -22,7 +23,7 @@ export class ServerConnector extends AbstractConnector {
   override async connect(): Promise<Socket> {
     const { host, port, family, tls } = this.#options;
     const address = { host, port, family } as TcpNetConnectOpts;
-    this.stream = tls ? connectTls({ ...address, ...tls }) : connectTcp(address);
+    this.stream = tls ? connectTls({ ...address, ...serverNameOf(host), ...tls }) : connectTcp(address);
     this.stream.once('error', (error) => {
       this.firstError = error;
     });

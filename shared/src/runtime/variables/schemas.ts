@@ -34,9 +34,14 @@ export const flag = (about: string) =>
 export const nodes = (about: string) =>
   list(about).transform((parts, issues) =>
     parts.map((part) => {
-      const match = /^(.+):([0-9]{1,5})$/.exec(part);
-      if (match?.[1] !== undefined) return { host: match[1], port: Number(match[2]) };
-      issues.addIssue({ code: 'custom', message: 'must be host:port, comma separated' });
+      // The brackets of an IPv6 address tell its colons from that of the port; they are no part of the address.
+      const [, address, name, port] = /^(?:\[([^\]]+)\]|([^:[\]]+)):([0-9]{1,5})$/.exec(part) ?? [];
+      const host = address ?? name;
+      if (host !== undefined) return { host, port: Number(port) };
+      issues.addIssue({
+        code: 'custom',
+        message: 'must be host:port, comma separated, with IPv6 addresses in brackets: [::1]:6379',
+      });
       return z.NEVER;
     }),
   );
