@@ -92,7 +92,13 @@ const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
   'clients/core/src': ['shared/src/domain'],
   'clients/sdk/src': ['shared/src/domain', 'clients/core/src'],
   'clients/widget/src': ['shared/src/domain', 'clients/core/src'],
-  'clients/cli/src': ['shared/src/domain', 'clients/core/src', 'clients/sdk/src'],
+  'clients/cli/src': [
+    'shared/src/domain',
+    'shared/src/ports',
+    'shared/src/redis',
+    'clients/core/src',
+    'clients/sdk/src',
+  ],
 };
 
 /** Rooms whose code runs in browsers. */
@@ -108,6 +114,8 @@ export const BACKEND_PICKERS = [
   'services/api/src/wiring/wiring.ts',
   'services/worker/src/wiring.ts',
   'services/worker/src/rekey.ts',
+  // It looks whether a Redis can be used, and uses none.
+  'clients/cli/src/dev/find-redis.ts',
 ];
 
 /** Packages that only some rooms may import. The domain may have only DOMAIN_PACKAGES, which run in browsers. */

@@ -9,7 +9,6 @@ import { closeServer, listen, portOf } from './wiring/server.ts';
 import { type Pod, readVersion, wirePod } from './wiring/wiring.ts';
 
 const READY_POLL_MS = 50;
-const READY_WARN_MS = 5_000;
 const CLOSE_SHARE = 0.75;
 
 async function main(): Promise<void> {
@@ -57,16 +56,8 @@ function metricsOnly(pod: Pod) {
 }
 
 async function untilReady(pod: Pod): Promise<void> {
-  let warnAt = performance.now() + READY_WARN_MS;
-  while (!(await pod.ready())) {
-    if (performance.now() > warnAt) {
-      pod.log.warn(
-        'not ready: Redis does not answer yet; check REDIS_URL, or the Sentinels or Cluster set instead',
-      );
-      warnAt = performance.now() + READY_WARN_MS;
-    }
-    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
-  }
+  while (!(await pod.ready())) await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+  await pod.checkRedis();
 }
 
 /**

@@ -8,7 +8,6 @@ import { readVersion, wireWorker } from './wiring.ts';
 
 const NO_REDIS =
   'The worker needs Redis: set REDIS_URL, PARLEY_REDIS_SENTINELS or PARLEY_REDIS_CLUSTER. Without Redis the api runs alone and does this work itself.';
-const WARN_MS = 5_000;
 
 async function main(): Promise<void> {
   const env = readEnv('worker');
@@ -44,15 +43,7 @@ async function main(): Promise<void> {
     deadlineMs: env.PARLEY_DRAIN_MS,
     log: worker.log,
   });
-  const late = setInterval(
-    () =>
-      worker.log.warn(
-        'not ready: Redis does not answer yet; check REDIS_URL, or the Sentinels or Cluster set instead',
-      ),
-    WARN_MS,
-  );
   await worker.ready();
-  clearInterval(late);
   // Scripts wait for this line. All other lines on standard output are log lines.
   process.stdout.write(`${JSON.stringify({ ready: true, pod: env.PARLEY_POD })}\n`);
 }

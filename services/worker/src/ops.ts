@@ -1,22 +1,25 @@
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { BackendHealth } from '@parley/shared/ports/backend';
+import type { RedisFault } from '@parley/shared/ports/redis-diagnosis';
 
 export interface OpsDeps {
   readonly health: () => Promise<BackendHealth>;
+  /** Why Redis cannot be used, as far as it is known. */
+  readonly redisFault: () => RedisFault | undefined;
   /** True from the first moment at which jobs are processed until the drain. */
   readonly working: () => boolean;
   readonly metrics: RequestListener;
 }
 
 /** Health, readiness and metrics of a worker, for operators and probes. */
-export function createOps({ health, working, metrics }: OpsDeps): RequestListener {
+export function createOps({ health, redisFault, working, metrics }: OpsDeps): RequestListener {
   return (req, res) => {
     if (req.method !== 'GET') return send(res, 405, { status: 'use GET' });
     switch (req.url) {
       case '/healthz':
         return send(res, 200, { status: 'ok' });
       case '/readyz':
-        return void sendReady(res, health, working);
+        return void sendReady(res, { health, redisFault, working });
       case '/metrics':
         return metrics(req, res);
       default:
@@ -28,15 +31,16 @@ export function createOps({ health, working, metrics }: OpsDeps): RequestListene
 /** Ready means that Redis answers and jobs are processed. The canary is for information only. */
 async function sendReady(
   res: ServerResponse,
-  health: OpsDeps['health'],
-  working: OpsDeps['working'],
+  { health, redisFault, working }: Omit<OpsDeps, 'metrics'>,
 ): Promise<void> {
   const { commands, timerCanaryAgeMs } = await health();
   const ready = commands && working();
+  const fault = commands ? undefined : redisFault();
   send(res, ready ? 200 : 503, {
     status: ready ? 'ready' : 'not ready',
     commands,
     working: working(),
+    ...(fault !== undefined && { reason: fault.code }),
     ...(timerCanaryAgeMs !== undefined && { timerCanaryAgeSeconds: Math.round(timerCanaryAgeMs / 1000) }),
   });
 }

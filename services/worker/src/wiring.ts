@@ -11,6 +11,7 @@ import { createRedisAudit } from '@parley/shared/redis/audit/audit';
 import { createExclusive } from '@parley/shared/redis/audit/exclusive';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { connectCommands } from '@parley/shared/redis/client/connect';
+import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { createCanary } from '@parley/shared/redis/jobs/canary';
 import { schedule } from '@parley/shared/redis/jobs/schedules';
 import { startWorkers } from '@parley/shared/redis/jobs/workers';
@@ -21,6 +22,7 @@ import { createReleasers, type Releasers } from '@parley/shared/runtime/lifecycl
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
+import { checkRedis, watchRedis } from '@parley/shared/runtime/checks/redis-watch';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { createFaultLog } from './faults.ts';
 import { createJobs, type JobsDeps } from './jobs.ts';
@@ -29,7 +31,7 @@ import { createOps } from './ops.ts';
 export interface WorkerPod {
   readonly log: Log;
   readonly ops: RequestListener;
-  /** Resolves when jobs are processed and the schedules exist. Waits for Redis without a limit. */
+  /** Resolves when jobs are processed and the schedules exist. Waits for Redis without a limit; rejects when it is too old. */
   readonly ready: () => Promise<void>;
   /** Finishes running jobs, within half of the shutdown time, and releases all resources. */
   readonly release: () => Promise<void>;
@@ -68,15 +70,20 @@ export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemet
   releasers.add(() => {
     working = false;
   });
+  const isUsable = async () => (await backend.health()).commands;
+  const redisWatch = watchRedis({ diagnose: () => diagnose(location), isUsable, log });
+  releasers.add(redisWatch.stop);
   return {
     log,
     ops: createOps({
       health: () => backend.health(),
+      redisFault: redisWatch.fault,
       working: () => working,
       metrics: telemetry.metricsHandler,
     }),
     async ready() {
       await untilReady;
+      checkRedis(await diagnose(location), log);
       working = true;
     },
     release: () => releasers.release(),

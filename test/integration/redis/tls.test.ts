@@ -1,39 +1,28 @@
 /** TLS with certificates that name hosts and no addresses, as providers give them to their servers. */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:tls';
-import { fileURLToPath } from 'node:url';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
 import { LOAD_ENV } from '../../harness/load/load-env.ts';
 import { startPod } from '../../harness/processes/processes.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
-import { startRedis } from '../../harness/redis/redis-server.ts';
+import { startTlsRedis, TLS_CERTIFICATE, TLS_KEY, type TlsRedis } from '../../harness/redis/tls-redis.ts';
 import { createPodClient } from '../../harness/site/pod-client.ts';
 import { untilReady } from '../../harness/site/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-const fixture = (name: string) =>
-  fileURLToPath(new URL(`../../harness/fixtures/tls/${name}`, import.meta.url));
-/** For `localhost` alone, valid for a hundred years, and its own authority. */
-const CERTIFICATE = fixture('localhost.pem');
-const KEY = fixture('localhost.key');
-
-/** Starts a Redis that speaks TLS on a second port. */
-async function startTlsRedis(args: readonly string[] = [], isSentinel = false) {
-  const tlsPort = await freePort();
-  const files = ['--tls-cert-file', CERTIFICATE, '--tls-key-file', KEY, '--tls-ca-cert-file', CERTIFICATE];
-  const tls = ['--tls-port', `${tlsPort}`, ...files, '--tls-auth-clients', 'no'];
-  const server = await startRedis({ args: [...tls, ...args], sentinel: isSentinel });
-  onTestFinished(server.stop);
-  return { server, tlsPort };
+async function start(...args: Parameters<typeof startTlsRedis>): Promise<TlsRedis> {
+  const redis = await startTlsRedis(...args);
+  onTestFinished(redis.server.stop);
+  return redis;
 }
 
 /** Starts a pod that trusts the authority, and asks it one question. */
 async function askOver(env: Record<string, string>): Promise<void> {
-  const pod = await startPod({ ...LOAD_ENV, NODE_EXTRA_CA_CERTS: CERTIFICATE, REDIS_URL: '', ...env });
-  onTestFinished(pod.stop);
+  const pod = await startPod({ ...LOAD_ENV, NODE_EXTRA_CA_CERTS: TLS_CERTIFICATE, REDIS_URL: '', ...env });
+  onTestFinished(() => pod.stop().then(() => undefined));
   await untilReady(pod);
   await createPodClient(pod).ask();
 }
@@ -48,8 +37,8 @@ it.each<[string, (port: number) => RedisLocation]>([
 ])('the handshake with %s names the host that is asked for', async (_what, location) => {
   const names: string[] = [];
   const server = createServer({
-    key: readFileSync(KEY),
-    cert: readFileSync(CERTIFICATE),
+    key: readFileSync(TLS_KEY),
+    cert: readFileSync(TLS_CERTIFICATE),
     SNICallback(name, done) {
       names.push(name);
       done(null);
@@ -67,28 +56,22 @@ it.each<[string, (port: number) => RedisLocation]>([
 });
 
 it('a pod works on one server, whose certificate names its host', async () => {
-  const { tlsPort } = await startTlsRedis();
+  const { tlsPort } = await start();
   await askOver({ REDIS_URL: `rediss://localhost:${tlsPort}` });
 });
 
 it('a pod works on a Cluster whose nodes announce names', async () => {
   const names = ['--cluster-announce-hostname', 'localhost', '--cluster-preferred-endpoint-type', 'hostname'];
-  const { server, tlsPort } = await startTlsRedis([
-    '--cluster-enabled',
-    'yes',
-    '--tls-cluster',
-    'yes',
-    ...names,
-  ]);
+  const { server, tlsPort } = await start(['--cluster-enabled', 'yes', '--tls-cluster', 'yes', ...names]);
   await redisCommand(server.url, 'CLUSTER', 'ADDSLOTSRANGE', 0, 16_383);
   await askOver({ PARLEY_REDIS_CLUSTER: `localhost:${tlsPort}`, PARLEY_REDIS_TLS: 'true' });
 });
 
 it('a pod works behind a Sentinel that names its master by its host', async () => {
-  const master = await startTlsRedis();
+  const master = await start();
   const names = ['--sentinel', 'resolve-hostnames', 'yes', '--sentinel', 'announce-hostnames', 'yes'];
   const watch = ['--sentinel', 'monitor', 'm', 'localhost', `${master.tlsPort}`, '1'];
-  const { tlsPort } = await startTlsRedis([...names, ...watch, '--tls-replication', 'yes'], true);
+  const { tlsPort } = await start([...names, ...watch, '--tls-replication', 'yes'], true);
   await askOver({
     PARLEY_REDIS_SENTINELS: `localhost:${tlsPort}`,
     PARLEY_REDIS_SENTINEL_NAME: 'm',

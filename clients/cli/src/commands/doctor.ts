@@ -2,7 +2,7 @@ import { readableLine } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, styled } from '../context.ts';
-import { isOldRedis, probeRedis, REDIS_MAJOR_MIN } from '../dev/find-redis.ts';
+import { diagnoseAddress } from '../dev/find-redis.ts';
 import { EXIT } from '../exit-code.ts';
 import { VERSION } from '../version.ts';
 
@@ -25,7 +25,11 @@ export function registerDoctor(program: Command, context: CliContext): void {
     .command('doctor')
     .description('check the address, the token, Redis, clocks and versions, and say what to do')
     .action(async () => {
-      const findings = [checkNode(), ...(await checkServer(command, context)), await checkRedis(context)];
+      const findings = [
+        checkNode(),
+        ...(await checkServer(command, context)),
+        ...(await checkRedis(context)),
+      ];
       for (const finding of findings) {
         if (isJson(command)) printJson(context, finding);
         else print(context, lineOf(finding, context));
@@ -120,28 +124,33 @@ function expiryOf(token: string): number | undefined {
   }
 }
 
-async function checkRedis({ env }: CliContext): Promise<Finding> {
-  const { redisUrl } = env;
-  if (redisUrl === undefined)
-    return finding('redis', 'unknown', 'REDIS_URL is not set; the server may use another one');
-  if (!URL.canParse(redisUrl)) return finding('redis', 'wrong', 'REDIS_URL is no URL');
-  const { host } = new URL(redisUrl);
-  const { isReached, reply, version, timeMs } = await probeRedis(redisUrl);
-  if (!isReached) return finding('redis', 'wrong', `${host} cannot be reached`);
-  if (reply !== 'PONG')
-    return finding(
-      'redis',
-      reply === undefined ? 'unknown' : 'wrong',
-      `${host}: ${reply ?? 'reached over TLS'}`,
-    );
-  if (isOldRedis(version))
-    return finding('redis', 'wrong', `${host} is Redis ${version}; ${REDIS_MAJOR_MIN} or later is needed`);
-  const clock = timeMs === undefined ? undefined : checkClock('redis', timeMs);
-  return finding(
-    'redis',
-    clock?.verdict ?? 'ok',
-    `${host} is Redis ${version}; its clock is ${clock?.text ?? 'unknown'}`,
-  );
+async function checkRedis(context: CliContext): Promise<readonly Finding[]> {
+  const { redisUrl: url } = context.env;
+  if (url === undefined)
+    return [finding('redis', 'unknown', 'REDIS_URL is not set; the server may use another one')];
+  if (!URL.canParse(url)) return [finding('redis', 'wrong', 'REDIS_URL is no URL')];
+  const {
+    address,
+    fault,
+    version = 'of an unknown version',
+    evictionPolicy,
+    timeMs,
+  } = await diagnoseAddress(url);
+  if (fault !== undefined) return [finding('redis', 'wrong', fault.text)];
+  const evicts = evictionPolicy !== undefined && evictionPolicy !== 'noeviction';
+  return [
+    finding('redis', 'ok', `${address} is Redis ${version}`),
+    checkClock('clock of redis', timeMs ?? Number.NaN),
+    ...(evicts
+      ? [
+          finding(
+            'redis',
+            'wrong',
+            `${address} removes open questions when its memory is full; set its maxmemory-policy to noeviction`,
+          ),
+        ]
+      : []),
+  ];
 }
 
 async function get(url: string, token?: string): Promise<Response | undefined> {

@@ -1,8 +1,11 @@
 import type { BackendHealth } from '@parley/shared/ports/backend';
+import type { RedisFault } from '@parley/shared/ports/redis-diagnosis';
 import { ANYBODY, json, type Reply, route, type Surface } from './route.ts';
 
 export interface HealthDeps {
   readonly health: () => Promise<BackendHealth>;
+  /** Why Redis cannot be used, as far as it is known. */
+  readonly redisFault: () => RedisFault | undefined;
   readonly draining: AbortSignal;
 }
 
@@ -18,15 +21,18 @@ export function healthRoutes(deps: HealthDeps): Surface {
   };
 }
 
-/** Ready: commands answer, the subscription is acknowledged, and the pod is not draining. The canary only informs. */
-async function readiness({ health, draining }: HealthDeps): Promise<Reply> {
+/** Ready: commands answer and write, the subscription is acknowledged, and the pod is not draining. The canary only informs. */
+async function readiness({ health, redisFault, draining }: HealthDeps): Promise<Reply> {
   if (draining.aborted) return json(503, { status: 'draining' }, { 'retry-after': '1' });
   const { commands, subscription, timerCanaryAgeMs } = await health();
   const ready = commands && subscription;
+  const fault = ready ? undefined : redisFault();
   return json(ready ? 200 : 503, {
     status: ready ? 'ready' : 'not ready',
     commands,
     subscription,
+    // The code alone: the sentence names hosts, and everybody may read this.
+    ...(fault !== undefined && { reason: fault.code }),
     ...(timerCanaryAgeMs !== undefined && { timerCanaryAgeSeconds: Math.round(timerCanaryAgeMs / 1000) }),
   });
 }

@@ -9,6 +9,7 @@ import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { createLocalTimers } from '@parley/shared/memory/timers';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
+import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { type Lease, startLease } from '@parley/shared/runs/lease';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import {
@@ -22,6 +23,7 @@ import {
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
+import { checkRedis, type RedisWatch, watchRedis } from '@parley/shared/runtime/checks/redis-watch';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { withNotices } from '../agents/loop/reach.ts';
 import { healthRoutes } from '../http/health.ts';
@@ -53,6 +55,8 @@ export interface Pod {
   readonly engine: Engine;
   /** True once commands answer and the subscription is acknowledged. */
   readonly ready: () => Promise<boolean>;
+  /** Rejects when Redis, which answers by then, is too old. */
+  readonly checkRedis: () => Promise<void>;
   /** Makes the pod not ready, and ends streams and long polls, whose clients continue on another pod. */
   readonly startDraining: () => void;
   /** Stops the turns, timers and sweeps, and closes Redis and telemetry. */
@@ -66,7 +70,13 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   const metrics = createMetrics(telemetry.meter, env.PARLEY_LIMIT_METRIC_TENANTS);
+  const location = redisLocation(env);
   const backend = openBackend(env, metrics);
+  const isReady = async () => {
+    const { commands, subscription } = await backend.health();
+    return commands && subscription;
+  };
+  const redisWatch = location && watchRedis({ diagnose: () => diagnose(location), isUsable: isReady, log });
   metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
   const localTimers = createLocalTimers({
     onDue: (ids) => engine.expireFired(ids),
@@ -108,6 +118,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const app = createPodApp({
     ...parts,
     deliveries: dispatch,
+    redisWatch,
     ...(agents !== undefined && { agents }),
     ...(slack !== undefined && { slack }),
   });
@@ -133,14 +144,15 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     app: (req, res) => telemetry.continuing(req.headers, () => app(req, res)),
     metrics: telemetry.metricsHandler,
     log,
-    backendKind: redisLocation(env) === undefined ? 'memory' : 'redis',
+    backendKind: location === undefined ? 'memory' : 'redis',
     engine,
-    async ready() {
-      const { commands, subscription } = await backend.health();
-      return commands && subscription;
+    ready: isReady,
+    async checkRedis() {
+      if (location !== undefined) checkRedis(await diagnose(location), log);
     },
     startDraining: () => drain.abort(),
     async release() {
+      redisWatch?.stop();
       await slack?.close();
       await agents?.close();
       lease.stop();
@@ -193,6 +205,7 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
 }
 
 interface AppParts extends PodParts {
+  readonly redisWatch: RedisWatch | undefined;
   readonly draining: AbortSignal;
   readonly deliveries: Dispatch;
   readonly agents?: WiredAgents;
@@ -237,7 +250,7 @@ function createSurfaces(parts: AppParts): Surface[] {
   // A task of a channel that is not configured would stay outstanding.
   const asking = withNotices(engine, slack === undefined ? undefined : agents?.notify);
   return [
-    healthRoutes({ health: () => backend.health(), draining }),
+    healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatch?.fault(), draining }),
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),

@@ -1,0 +1,37 @@
+/** Why a Redis cannot be used, as a stable code. */
+export type RedisFaultCode =
+  | 'unknown_host'
+  | 'refused'
+  | 'no_answer'
+  | 'no_tls'
+  | 'tls_expected'
+  | 'certificate'
+  | 'password_missing'
+  | 'password_wrong'
+  | 'not_permitted'
+  | 'not_a_sentinel'
+  | 'unknown_master'
+  | 'not_a_cluster'
+  | 'replica'
+  | 'too_old'
+  | 'not_ready'
+  | 'other';
+
+export interface RedisFault {
+  readonly code: RedisFaultCode;
+  /** What is wrong and what to do, in sentences that name the server and no secret. */
+  readonly text: string;
+}
+
+/** What a look at a Redis found. Members are absent where the server hides them or was not reached. */
+export interface RedisDiagnosis {
+  /** The server that was looked at, as host:port. */
+  readonly address: string;
+  /** Why it cannot be used; absent when it can. */
+  readonly fault?: RedisFault;
+  readonly version?: string;
+  /** What it removes when its memory is full, such as `noeviction`. */
+  readonly evictionPolicy?: string;
+  /** Its clock, in ms since 1970. */
+  readonly timeMs?: number;
+}

@@ -1,0 +1,123 @@
+import type { RedisFault, RedisFaultCode } from '../../ports/redis-diagnosis.ts';
+
+/** How far a connection had come when it failed. */
+export type DiagnosisStep = 'tcp' | 'tls' | 'commands';
+
+/** The oldest Redis that Parley runs on. */
+export const REDIS_MAJOR_MIN = 7;
+
+const UNKNOWN_HOST = /^(?:ENOTFOUND|EAI_\w+)$/;
+/** Node's codes of certificates that cannot be checked, and of those of another host or another time. */
+const CERTIFICATE = /^(?:CERT_\w+|\w*CERT\w*|UNABLE_TO_\w+|ERR_TLS_CERT_\w+|HOSTNAME_MISMATCH)$/;
+
+/** Explains why a connection to `address` (host:port) failed at a step. */
+export function explainFault(address: string, step: DiagnosisStep, error: unknown): RedisFault {
+  const { code = '', message = '' } = (error ?? {}) as {
+    readonly code?: string;
+    readonly message?: string;
+  };
+  if (step === 'commands') return explainReply(address, message);
+  if (UNKNOWN_HOST.test(code))
+    return fault(
+      'unknown_host',
+      `No address is known for the host of ${address}. Check the name and the DNS.`,
+    );
+  if (step === 'tls') {
+    if (CERTIFICATE.test(code))
+      return fault(
+        'certificate',
+        `The certificate of ${address} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to its authority, and use a name that it contains.`,
+      );
+    return fault(
+      'no_tls',
+      `${address} does not speak TLS. Use redis:// instead of rediss:// and leave PARLEY_REDIS_TLS unset, or use its port for TLS.`,
+    );
+  }
+  if (code === 'ECONNREFUSED')
+    return fault('refused', `Nothing listens at ${address}. Start Redis, or correct the port.`);
+  return fault(
+    'no_answer',
+    `${address} does not answer${code === '' ? '' : ` (${code})`}. A firewall or a network policy may be in the way.`,
+  );
+}
+
+// The beginnings of error replies of Redis, and of what ioredis says when a connection ends.
+const REPLIES: readonly [RegExp, RedisFaultCode, (address: string) => string][] = [
+  [
+    /^NOAUTH/,
+    'password_missing',
+    (at) => `${at} asks for a password. Set it in REDIS_URL or PARLEY_REDIS_PASSWORD.`,
+  ],
+  [
+    /^WRONGPASS/,
+    'password_wrong',
+    (at) =>
+      `${at} refuses the user or the password. Correct REDIS_URL, or PARLEY_REDIS_USERNAME and PARLEY_REDIS_PASSWORD.`,
+  ],
+  [
+    /^NOPERM/,
+    'not_permitted',
+    (at) => `The user lacks rights at ${at}. Give it those of the user parley in infra/redis/users.acl.`,
+  ],
+  [
+    /unknown command '?sentinel/i,
+    'not_a_sentinel',
+    (at) => `${at} is no Sentinel. Set PARLEY_REDIS_SENTINELS to Sentinels, or REDIS_URL to this server.`,
+  ],
+  [
+    /cluster support disabled/,
+    'not_a_cluster',
+    (at) => `${at} belongs to no Cluster. Set REDIS_URL to it instead of PARLEY_REDIS_CLUSTER.`,
+  ],
+  [
+    /^READONLY/,
+    'replica',
+    (at) => `${at} is a replica and refuses writes. Use the name or the port of the master.`,
+  ],
+  [
+    /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|MISCONF|NOREPLICAS)/,
+    'not_ready',
+    (at) => `${at} is not ready for commands. Its own log says why; it is tried again.`,
+  ],
+  [
+    /ECONNRESET|EPIPE|closed/i,
+    'tls_expected',
+    (at) =>
+      `${at} closes connections without an answer. It may expect TLS: use rediss://, or set PARLEY_REDIS_TLS.`,
+  ],
+  [
+    /timed out|ETIMEDOUT|handshake/i,
+    'no_answer',
+    (at) => `${at} accepts connections and does not answer. It may be frozen.`,
+  ],
+];
+
+function explainReply(address: string, message: string): RedisFault {
+  const known = REPLIES.find(([pattern]) => pattern.test(message));
+  if (known !== undefined) return fault(known[1], known[2](address));
+  // The first word is the code of the reply; the rest may quote a command.
+  return fault('other', `${address} replies ${/^\w+/.exec(message)?.[0] ?? 'with an error'} to Parley.`);
+}
+
+/** Explains a server that is too old; nothing for others, and for those that hide their version. */
+export function explainVersion(address: string, version: string | undefined): RedisFault | undefined {
+  if (version === undefined || Number(version.split('.')[0]) >= REDIS_MAJOR_MIN) return undefined;
+  return fault('too_old', `${address} is Redis ${version}. Parley needs ${REDIS_MAJOR_MIN}.0 or later.`);
+}
+
+/** Explains a Sentinel that does not know the master. */
+export function unknownMaster(address: string, name: string): RedisFault {
+  return fault(
+    'unknown_master',
+    `The Sentinel at ${address} knows no master called ${name}. Correct PARLEY_REDIS_SENTINEL_NAME.`,
+  );
+}
+
+/** Explains a server that is a replica. */
+export function isReplica(address: string): RedisFault {
+  return explainReply(address, 'READONLY');
+}
+
+function fault(code: RedisFaultCode, text: string): RedisFault {
+  return { code, text };
+}

@@ -1,0 +1,59 @@
+import type { RedisDiagnosis, RedisFault } from '../../ports/redis-diagnosis.ts';
+import type { Log } from '../log.ts';
+
+export interface RedisWatch {
+  /** Why Redis cannot be used; undefined while it can, and until that is known. */
+  fault(): RedisFault | undefined;
+  stop(): void;
+}
+
+export interface RedisWatchOptions {
+  readonly diagnose: () => Promise<RedisDiagnosis>;
+  readonly isUsable: () => Promise<boolean>;
+  readonly log: Log;
+  /** Time between two looks, in ms. */
+  readonly everyMs?: number;
+}
+
+const EVERY_MS = 5_000;
+
+/** Says in the log why Redis cannot be used and what to do, once for each cause, and when it can be used again. */
+export function watchRedis({ diagnose, isUsable, log, everyMs = EVERY_MS }: RedisWatchOptions): RedisWatch {
+  let known: RedisFault | undefined;
+  let isLooking = false;
+
+  async function look(): Promise<void> {
+    if (await isUsable()) {
+      if (known !== undefined) log.info('Redis can be used again');
+      known = undefined;
+      return;
+    }
+    const { fault } = await diagnose();
+    // Without a fault it has come back meanwhile, which the next look says.
+    if (fault === undefined || fault.text === known?.text) return;
+    known = fault;
+    log.warn({ reason: fault.code }, `Redis cannot be used: ${fault.text}`);
+  }
+
+  const looking = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void look().finally(() => {
+      isLooking = false;
+    });
+  }, everyMs).unref();
+  return { fault: () => known, stop: () => clearInterval(looking) };
+}
+
+/**
+ * Judges a Redis that can be used by what it says of itself. Throws when it is too old for Parley. Warns where it removes
+ * keys when its memory is full: open questions would be among them.
+ */
+export function checkRedis({ address, fault, evictionPolicy }: RedisDiagnosis, log: Log): void {
+  if (fault?.code === 'too_old') throw new Error(fault.text);
+  if (evictionPolicy === undefined || evictionPolicy === 'noeviction') return;
+  log.warn(
+    { evictionPolicy },
+    `${address} removes open questions when its memory is full. Set its maxmemory-policy to noeviction.`,
+  );
+}
