@@ -11,6 +11,7 @@ import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { type Lease, startLease } from '@parley/shared/runs/lease';
+import { checkRedis, type RedisWatch, watchRedis } from '@parley/shared/runtime/checks/redis-watch';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
 import {
   backendSettings,
@@ -23,7 +24,6 @@ import {
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
-import { checkRedis, type RedisWatch, watchRedis } from '@parley/shared/runtime/checks/redis-watch';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { withNotices } from '../agents/loop/reach.ts';
 import { healthRoutes } from '../http/health.ts';
