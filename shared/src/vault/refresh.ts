@@ -61,7 +61,7 @@ export interface RefreshDeps {
   readonly leases: Leases;
   readonly settings?: Partial<RefreshSettings>;
   /** Called after every call to an authorization server, with the error that the call threw. */
-  readonly onRefresh?: (outcome: RefreshOutcome, error?: unknown) => void;
+  readonly onRefresh?: (outcome: RefreshOutcome, ref: CredentialRef, error?: unknown) => void;
 }
 
 const DEFAULTS: RefreshSettings = { skewMs: 60_000, jitterMs: 15_000, leaseMs: 30_000, callMs: 20_000 };
@@ -166,11 +166,11 @@ async function refreshOnce(
     tokens = mergeRefreshed(verdict.tokens, await refresh(verdict.tokens, signal));
   } catch (error) {
     const refused = error instanceof Error && error.name === 'InvalidGrantError';
-    deps.onRefresh?.(refused ? 'refused' : 'failed', error);
+    deps.onRefresh?.(refused ? 'refused' : 'failed', ref, error);
     return refused ? requireReconnect(attempt, opened) : asStored(attempt, await deps.vault.read(ref));
   }
   const version = await saveWithRetries(attempt, tokens, opened.version);
-  deps.onRefresh?.(version === undefined ? 'overtaken' : 'refreshed');
+  deps.onRefresh?.(version === undefined ? 'overtaken' : 'refreshed', ref);
   if (version === undefined) return asStored(attempt, await deps.vault.read(ref));
   return { status: 'usable', credential: createSecret(tokens), version };
 }

@@ -74,19 +74,19 @@ describe('a token endpoint', () => {
 });
 
 describe('discovery', () => {
-  test.each<[string, object]>([
-    ['names another issuer', { issuer: 'https://evil.example' }],
+  test.each<[string, object, string?]>([
+    ['names another issuer', { issuer: 'https://evil.example' }, 'bad_issuer'],
     ['sends people to plain http', { authorization_endpoint: 'http://evil.example/auth' }],
     ['sends people to a script', { authorization_endpoint: 'javascript:alert(1)' }],
     ['sends secrets to plain http', { token_endpoint: 'http://evil.example/token' }],
     ['has no endpoints', { authorization_endpoint: undefined, token_endpoint: undefined }],
-  ])('that %s is refused', async (_what, lie) => {
+  ])('that %s is refused', async (_what, lie, code = 'unavailable') => {
     const reply = { body: '' };
     const odd = await oddServer(reply);
     const { issuer } = odd;
     const endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
     reply.body = JSON.stringify({ issuer, ...endpoints, ...lie });
-    expect(await connectorTo(odd).begin(CONTEXT)).toMatchObject(failed('unavailable'));
+    expect(await connectorTo(odd).begin(CONTEXT)).toMatchObject(failed(code));
   });
 });
 

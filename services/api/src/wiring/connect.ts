@@ -61,9 +61,11 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const fresh = createRefresher({
     vault,
     leases: backend.vault,
-    onRefresh(outcome) {
+    onRefresh(outcome, { connectorId }, error) {
       metrics.credentialRefreshes.add(1, { outcome });
-      log.info({ outcome }, 'credential refresh');
+      // The connectors name what a provider said by a registered code only.
+      const reason = error instanceof Error ? error.message : undefined;
+      log[reason === undefined ? 'info' : 'warn']({ outcome, connectorId, reason }, 'credential refresh');
     },
   });
   const stopSweeping = startSweeper({

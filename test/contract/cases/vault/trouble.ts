@@ -173,7 +173,7 @@ export function failingRefreshContract(pods: () => VaultPods): void {
           },
         },
         settings: { skewMs: HOUR_MS },
-        onRefresh: (outcome, error) => failures.push([outcome, String(error)]),
+        onRefresh: (outcome, _ref, error) => failures.push([outcome, String(error)]),
       });
       await vault.save(ref, { ...endedTokens(), expiresAt: Date.now() + HOUR_MS / 2 });
       expect(shown(await fresh(ref, outage))).toBe('access 0');

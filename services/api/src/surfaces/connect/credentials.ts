@@ -65,7 +65,9 @@ function refreshBy(connector: Connector): RefreshCall {
   return async (tokens, signal) => {
     const result = await connector.refresh(tokens, signal);
     if (result.type === 'refreshed' && result.credential.kind === 'oauth2') return result.credential;
-    if (result.type === 'failed' && result.code === 'unavailable') throw new Error(result.detail);
-    throw new InvalidGrantError();
+    if (result.type !== 'failed') throw new InvalidGrantError();
+    const { code, detail, providerError } = result;
+    const reason = providerError === undefined ? detail : `${detail}: ${providerError}`;
+    throw code === 'unavailable' ? new Error(reason) : new InvalidGrantError(reason);
   };
 }

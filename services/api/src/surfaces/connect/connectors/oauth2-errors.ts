@@ -10,6 +10,8 @@ export interface ServerFault {
   /** `refused`: it answered with an OAuth error; `malformed`: its answer is none; `unavailable`: no answer. */
   readonly kind: 'refused' | 'malformed' | 'unavailable';
   readonly providerError?: string;
+  /** Asking again brings the same answer: the server refuses what it was given, rather than who gave it or when. */
+  readonly isDefinite: boolean;
 }
 
 // Anything else could be a secret that the server reflects.
@@ -33,27 +35,47 @@ const REGISTERED_ERRORS = new Set([
   'unsupported_response_type',
 ]);
 const DOWN = new Set(['server_error', 'temporarily_unavailable']);
+/** Statuses of replies that mean "later": of timeouts, of early data, and of too many calls. */
+const LATER = new Set([408, 425, 429]);
 
 /** `error` as it may be shown: itself when registered, else `other`. */
 export function publicErrorCode(error: string): string {
   return REGISTERED_ERRORS.has(error) ? error : 'other';
 }
 
+/** True for metadata that were published for another issuer than the one that was asked for. */
+export function isOtherIssuer(error: unknown): boolean {
+  return error instanceof ClientError && error.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
+}
+
 /** Sorts what openid-client threw. The error itself holds request and response, and goes no further. */
 export function faultOf(error: unknown): ServerFault {
   if (error instanceof ResponseBodyError) return faultOfAnswer(error.error, error.status);
   if (error instanceof AuthorizationResponseError) return faultOfAnswer(error.error, 400);
-  // A 401 with a challenge is the server's word on our client, whatever its body says.
-  if (error instanceof WWWAuthenticateChallengeError) return faultOfAnswer('invalid_client', 401);
-  if (!(error instanceof ClientError)) return { kind: 'unavailable' };
+  // A challenge without an error of its own. Most servers mean our client, some the token.
+  if (error instanceof WWWAuthenticateChallengeError)
+    return { kind: 'refused', providerError: 'invalid_client', isDefinite: true };
+  if (!(error instanceof ClientError)) return { kind: 'unavailable', isDefinite: false };
   const status = error.cause instanceof Response ? error.cause.status : undefined;
-  if (status !== undefined && (status >= 500 || status === 429)) return { kind: 'unavailable' };
+  if (status !== undefined && isLater(status)) return { kind: 'unavailable', isDefinite: false };
   // Some servers send their errors with status 200, where they read as an answer without a token.
   const reported = reportedError(error.cause);
   if (reported !== undefined) return faultOfAnswer(reported, 400);
+  // A token of a kind that cannot be presented: it replaced what was there before.
+  if (error.code === 'OAUTH_UNSUPPORTED_OPERATION') return { kind: 'malformed', isDefinite: true };
+  const isMalformed = error.code?.startsWith('OAUTH_') === true && !isTimeout(error);
   return {
-    kind: error.code?.startsWith('OAUTH_') === true && !isTimeout(error) ? 'malformed' : 'unavailable',
+    kind: isMalformed ? 'malformed' : 'unavailable',
+    isDefinite: isMalformed && status !== undefined && isRefusal(status),
   };
+}
+
+function isLater(status: number): boolean {
+  return status >= 500 || LATER.has(status);
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 400 && !isLater(status);
 }
 
 function isTimeout({ code }: ClientError): boolean {
@@ -61,8 +83,13 @@ function isTimeout({ code }: ClientError): boolean {
 }
 
 function faultOfAnswer(error: string, status: number): ServerFault {
-  const down = status >= 500 || status === 429 || DOWN.has(error);
-  return { kind: down ? 'unavailable' : 'refused', providerError: publicErrorCode(error) };
+  const isDown = isLater(status) || DOWN.has(error);
+  return {
+    kind: isDown ? 'unavailable' : 'refused',
+    providerError: publicErrorCode(error),
+    // Our own registration is the deployer's business: connecting again would not mend it.
+    isDefinite: !isDown && isRefusal(status) && error !== 'invalid_client',
+  };
 }
 
 function reportedError(cause: unknown): string | undefined {

@@ -13,6 +13,7 @@ import {
 import { createBoundedFetch, OutboundError } from './bounded-fetch.ts';
 import { createCached } from './cached.ts';
 import type { OAuth2Options, StaticServer } from './oauth2-options.ts';
+import { readingProviders } from './provider-reply.ts';
 
 const RESPONSE_BYTES_MAX = 512 * 1024;
 const TIMEOUT_MS = 10_000;
@@ -25,10 +26,11 @@ const METADATA_TTL_MS = 60 * 60_000;
 export function createServerSource(options: OAuth2Options): () => Promise<Configuration> {
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const boundedFetch =
+  const readingFetch = readingProviders(
     options.fetch ??
-    createBoundedFetch({ timeoutMs, allowLoopbackHttp, responseBytesMax: RESPONSE_BYTES_MAX });
-  const fetchIt = (url: string, init: object) => boundedFetch(url, init as RequestInit);
+      createBoundedFetch({ timeoutMs, allowLoopbackHttp, responseBytesMax: RESPONSE_BYTES_MAX }),
+  );
+  const fetchIt = (url: string, init: object) => readingFetch(url, init as RequestInit);
   const clientAuth = clientAuthOf(options);
   const { server, clientId } = options;
 

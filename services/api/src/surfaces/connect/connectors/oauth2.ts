@@ -19,22 +19,12 @@ import {
   type Redirect,
   type Refreshed,
 } from './connector.ts';
-import { faultOf } from './oauth2-errors.ts';
+import { faultOf, isOtherIssuer } from './oauth2-errors.ts';
 import { finishAuthorization } from './oauth2-finish.ts';
 import { checkOAuth2Options, type OAuth2Options } from './oauth2-options.ts';
 import { createServerSource } from './oauth2-server.ts';
 import { credentialOf, scopesOf } from './oauth2-tokens.ts';
 import { isHeaderSafe } from './secret-text.ts';
-
-// The server will not give a new token without the person.
-const GONE = new Set([
-  'access_denied',
-  'bad_refresh_token',
-  'consent_required',
-  'interaction_required',
-  'invalid_grant',
-  'login_required',
-]);
 
 /**
  * Authorization code flow with PKCE (OAuth 2.1), against a discovered or a described server. Throws a `TypeError`
@@ -56,16 +46,15 @@ export function createOAuth2Connector(options: OAuth2Options): Connector {
     },
 
     async begin() {
-      const server = await source().catch(() => undefined);
-      return server === undefined ? noMetadata() : beginAuthorization(options, server, extra);
+      return source().then((server) => beginAuthorization(options, server, extra), metadataFailure);
     },
 
     async finish(input, keep) {
       if (input.type !== 'callback') return failure('bad_state', 'not a callback');
-      const server = await source().catch(() => undefined);
-      return server === undefined
-        ? noMetadata()
-        : finishAuthorization({ server, options, extra, url: input.url, keep });
+      return source().then(
+        (server) => finishAuthorization({ server, options, extra, url: input.url, keep }),
+        metadataFailure,
+      );
     },
 
     async refresh(credential, signal) {
@@ -129,13 +118,13 @@ async function refresh(
     const tokens = await refreshTokenGrant(server, refreshToken, extra);
     const scopes = scopesOf(credential.scope ?? '');
     const fresh = credentialOf(tokens, { scopes, refreshToken, nowMs: Date.now() });
+    // The old refresh token may be dead already, so that waiting would not help.
     return fresh === undefined
-      ? credentialFailure('unavailable', 'the refreshed token is not one to present')
+      ? credentialFailure('invalid_grant', 'the refreshed token is not one to present')
       : { type: 'refreshed', credential: fresh };
   } catch (error) {
-    const { kind, providerError } = faultOf(error);
-    const gone = kind === 'refused' && GONE.has(providerError ?? '');
-    return gone
+    const { kind, providerError, isDefinite } = faultOf(error);
+    return isDefinite
       ? credentialFailure('invalid_grant', 'the authorization server no longer honours it', providerError)
       : credentialFailure('unavailable', `the refresh came to nothing (${kind})`, providerError);
   }
@@ -172,6 +161,8 @@ async function headersOf(credential: Credential): ReturnType<Connector['headersF
   };
 }
 
-function noMetadata(): ConnectorFailure {
-  return failure('unavailable', 'the metadata of the authorization server cannot be had');
+function metadataFailure(error: unknown): ConnectorFailure {
+  return isOtherIssuer(error)
+    ? failure('bad_issuer', 'the metadata of the authorization server names another issuer')
+    : failure('unavailable', 'the metadata of the authorization server cannot be had');
 }

@@ -32,7 +32,7 @@ export async function readChallenge(serverUrl: string, timeoutMs: number): Promi
     // The body may be an event stream without an end.
     await response.body?.cancel();
     if (response.status !== 401 && response.status !== 403) return {};
-    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
+    const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(withBearerFirst(response));
     return {
       ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl: resourceMetadataUrl.href }),
       ...(scope !== undefined && { scope }),
@@ -40,4 +40,11 @@ export async function readChallenge(serverUrl: string, timeoutMs: number): Promi
   } catch {
     return {};
   }
+}
+
+/** A server may name several schemes in one header, and the SDK reads only the first. */
+function withBearerFirst({ status, headers }: Response): Response {
+  const challenges = headers.get('www-authenticate') ?? '';
+  const [, bearer = challenges] = /(?:^|,)\s*(Bearer\s.*)$/is.exec(challenges) ?? [];
+  return new Response(null, { status, headers: { 'www-authenticate': bearer } });
 }

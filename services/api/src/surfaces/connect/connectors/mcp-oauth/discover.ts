@@ -3,6 +3,7 @@ import {
   checkResourceAllowed,
   discoverAuthorizationServerMetadata,
   discoverOAuthProtectedResourceMetadata,
+  type FetchLike,
   IssuerMismatchError,
   type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
@@ -49,9 +50,12 @@ export async function discoverServer(options: DiscoveryOptions): Promise<Discove
     const issuer = issuerOf(resource, options.issuer);
     if (issuer === undefined)
       return failure('provider_error', 'the server names no authorization server that may be used');
-    const metadata = await discoverAuthorizationServerMetadata(issuer, { fetchFn });
+    const places = createPlaces(fetchFn);
+    const metadata = await discoverAs(issuer, places.fetchFn);
     if (metadata === undefined)
-      return failure('provider_error', 'the authorization server publishes no metadata');
+      return places.isDown()
+        ? failure('unavailable', 'the metadata cannot be had')
+        : failure('provider_error', 'the authorization server publishes no metadata');
     const fault = faultOf(metadata, options);
     if (fault !== undefined) return failure('provider_error', fault);
     const challenged = scopesOfList(challenge.scope ?? '');
@@ -67,6 +71,45 @@ export async function discoverServer(options: DiscoveryOptions): Promise<Discove
   } catch (error) {
     return failureOf(error);
   }
+}
+
+/** The metadata of an issuer. Many people write one with a slash at its end, or without: its own spelling counts. */
+async function discoverAs(
+  issuer: string,
+  fetchFn: FetchLike,
+): Promise<AuthorizationServerMetadata | undefined> {
+  try {
+    return await discoverAuthorizationServerMetadata(issuer, { fetchFn });
+  } catch (error) {
+    if (!(error instanceof IssuerMismatchError)) throw error;
+    const other = issuer.endsWith('/') ? issuer.slice(0, -1) : `${issuer}/`;
+    return discoverAuthorizationServerMetadata(other, { fetchFn });
+  }
+}
+
+/**
+ * A fetch for the well-known places of metadata, of which the next is looked at where one has nothing: a server answers with a
+ * page, or with an error of its own, where it does not know the place.
+ */
+function createPlaces(fetchFn: FetchLike) {
+  let down = 0;
+  return {
+    /** True where some place had an error of the server: then the metadata may be there later. */
+    isDown: () => down > 0,
+    async fetchFn(...[url, init]: Parameters<FetchLike>): Promise<Response> {
+      const response = await fetchFn(url, init);
+      if (response.status >= 500) down += 1;
+      const isNothing = response.status >= 500 || (response.ok && !(await isJson(response.clone())));
+      return isNothing ? new Response(null, { status: 404 }) : response;
+    },
+  };
+}
+
+async function isJson(response: Response): Promise<boolean> {
+  return response.json().then(
+    () => true,
+    () => false,
+  );
 }
 
 /** True where tokens for the resource are for the server. */

@@ -13,6 +13,7 @@ import {
   foreignCredential,
 } from '../connector.ts';
 import { createOAuth2Connector } from '../oauth2.ts';
+import { readingProviders } from '../provider-reply.ts';
 import { type Discovered, discoverServer, isFor, isSameIssuer, textOf } from './discover.ts';
 import { createServerFetch } from './fetch.ts';
 import { clientMetadataDocument, createRegistration, type RegisteredClient } from './register.ts';
@@ -63,16 +64,18 @@ export function createMcpOAuthConnector(
   const { id, serverUrl, issuer, client, metadataUrl } = options;
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
-  const fetch = createServerFetch({
-    trusted: new Set([serverUrl ?? [], issuer ?? []].flat().map((url) => new URL(url).origin)),
-    // The MCP server may be a sidecar in production.
-    boundedFetch: createBoundedFetch({
-      timeoutMs,
-      responseBytesMax: RESPONSE_BYTES_MAX,
-      allowLoopbackHttp: true,
+  const fetch = readingProviders(
+    createServerFetch({
+      trusted: new Set([serverUrl ?? [], issuer ?? []].flat().map((url) => new URL(url).origin)),
+      // The MCP server may be a sidecar in production.
+      boundedFetch: createBoundedFetch({
+        timeoutMs,
+        responseBytesMax: RESPONSE_BYTES_MAX,
+        allowLoopbackHttp: true,
+      }),
+      guardedFetch,
     }),
-    guardedFetch,
-  });
+  );
   const registration = createRegistration(options, fetch, now);
 
   async function discover(): Promise<Discovered | ConnectorFailure> {
