@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { createServer, IncomingMessage, type Server } from 'node:http';
 import { Socket } from 'node:net';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthenticate } from '../../services/api/src/http/auth.ts';
 import { createTokenVerifier, unauthenticated } from '../../services/api/src/http/token.ts';
 import { call, expectProblem } from '../harness/attacks/call.ts';
@@ -26,7 +26,7 @@ interface Issuer {
   close(): void;
 }
 
-async function startIssuer(jwk: object): Promise<Issuer> {
+async function startIssuer(...jwks: readonly object[]): Promise<Issuer> {
   let asked = 0;
   const server: Server = createServer((_req, res) => {
     asked += 1;
@@ -35,7 +35,7 @@ async function startIssuer(jwk: object): Promise<Issuer> {
     if (issuer.mode === 'html') return res.writeHead(200).end('<html></html>');
     if (issuer.mode === 'no keys') return res.end('{"error":"later"}');
     if (issuer.mode === 'elsewhere') return res.writeHead(302, { location: '/other' }).end();
-    return res.end(JSON.stringify({ keys: [jwk] }));
+    return res.end(JSON.stringify({ keys: jwks }));
   });
   const port = await listenOnFreePort(server);
   const issuer: Issuer = {
@@ -84,6 +84,15 @@ function rs256(claims: Claims = {}, header: object = {}, key = keys.privateKey):
   const all = { sub: 'ada', tenant: 'acme', iss: ISSUER, aud: AUDIENCE, exp: now + 600, ...claims };
   return new SignJWT(all).setProtectedHeader({ alg: 'RS256', typ: 'JWT', kid: KID, ...header }).sign(key);
 }
+
+/** A verifier of this issuer's tokens. */
+const OF_ISSUER = () => ({
+  jwksUrl: issuer.url,
+  issuer: ISSUER,
+  audience: AUDIENCE,
+  tenants: ['acme'],
+  userClaim: 'sub',
+});
 
 const list = (pod: Pod, token: string) => call(pod.url, { path: '/v1/elicitations', token });
 
@@ -202,20 +211,91 @@ it('a verified token is not accepted from the cache after its expiry', async () 
   await waitUntil(isRefused, { what: 'the token to run out' });
 });
 
+describe('the keys of an issuer that is away', () => {
+  const HOUR_MS = 3_600_000;
+  const DAY = Math.floor(Date.now() / 1_000) + 86_400;
+
+  it('are used for as long as configured, and a key that is not among them is no wrong token', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    onTestFinished(() => {
+      vi.useRealTimers();
+      issuer.mode = 'up';
+    });
+    issuer.mode = 'up';
+    const verify = createTokenVerifier({ ...OF_ISSUER(), keysKeptSeconds: 3_600 });
+    const token = await rs256({ exp: DAY });
+    expect(await verify?.(token)).toMatchObject({ userId: 'ada' });
+    issuer.mode = 'down';
+    vi.setSystemTime(Date.now() + HOUR_MS / 2);
+    const asked = issuer.asked();
+    for (let call = 0; call < 5; call += 1) expect(await verify?.(token)).toMatchObject({ userId: 'ada' });
+    // An issuer that did not answer is left alone for a moment.
+    expect(issuer.asked()).toBe(asked + 1);
+    await expect(verify?.(await rs256({ exp: DAY }, { kid: 'new' }))).rejects.toMatchObject({
+      code: 'unavailable',
+    });
+    vi.setSystemTime(Date.now() + HOUR_MS);
+    await expect(verify?.(token)).rejects.toMatchObject({ code: 'unavailable' });
+    issuer.mode = 'up';
+    vi.setSystemTime(Date.now() + 60_000);
+    expect(await verify?.(token)).toMatchObject({ userId: 'ada' });
+  });
+});
+
+describe('tokens as issuers write them', () => {
+  it.each(['JWT', 'jwt', 'at+jwt', 'application/at+jwt', undefined])(
+    'are accepted with the type %s',
+    async (typ) => {
+      expect(await createTokenVerifier(OF_ISSUER())?.(await rs256({}, { typ }))).toMatchObject({
+        userId: 'ada',
+      });
+    },
+  );
+
+  it('are accepted without a key id where several keys may be theirs, and refused where none is', async () => {
+    const other = await generateKeyPair('RS256', { extractable: true });
+    const both = await startIssuer(
+      { ...(await exportJWK(other.publicKey)), kid: 'key-0', alg: 'RS256' },
+      { ...(await exportJWK(keys.publicKey)), kid: KID, alg: 'RS256' },
+    );
+    onTestFinished(both.close);
+    const verify = createTokenVerifier({ ...OF_ISSUER(), jwksUrl: both.url });
+    expect(await verify?.(await rs256({}, { kid: undefined }))).toMatchObject({ userId: 'ada' });
+    const foreign = await rs256({}, { kid: undefined }, strangers.privateKey);
+    await expect(verify?.(foreign)).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  it('that are refused leave the reason, and nothing of the token', async () => {
+    const reasons: string[] = [];
+    const verify = createTokenVerifier({ ...OF_ISSUER(), onRefused: (reason) => reasons.push(reason) });
+    const wrong = [
+      await rs256({ exp: 1 }),
+      await rs256({ aud: 'billing' }),
+      await rs256({ tenant: 'initech' }),
+      await rs256({}, { typ: 'dpop+jwt' }),
+      await rs256({}, {}, strangers.privateKey),
+      'not-a-token',
+    ];
+    for (const token of wrong)
+      await expect(verify?.(token)).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(reasons).toEqual([
+      'ERR_JWT_EXPIRED: exp',
+      'ERR_JWT_CLAIM_VALIDATION_FAILED: aud',
+      'the claim tenant names no tenant for which the issuer speaks',
+      'the header typ names another kind of token',
+      'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
+      'ERR_JWS_INVALID',
+    ]);
+  });
+});
+
 describe('the e-mail address as user id', () => {
   beforeAll(() => {
     issuer.mode = 'up';
   });
 
   const EMAIL = 'ada@example.com';
-  const byJwks = () =>
-    createTokenVerifier({
-      jwksUrl: issuer.url,
-      issuer: ISSUER,
-      audience: AUDIENCE,
-      tenants: ['acme'],
-      userClaim: 'email',
-    });
+  const byJwks = () => createTokenVerifier({ ...OF_ISSUER(), userClaim: 'email' });
   const secret = 'a-secret-of-at-least-thirty-two-characters';
   const bySecret = () => createTokenVerifier({ secret, tenants: [], userClaim: 'email' });
 

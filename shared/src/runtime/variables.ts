@@ -84,13 +84,19 @@ export const Variables = z.object({
     31_536_000,
     'How long after its `iat` a user token without `exp` is accepted. Streams end with their token; those of a token with neither claim last this long.',
   ),
+  PARLEY_JWT_KEYS_KEPT_SECONDS: integer(
+    3_600,
+    0,
+    604_800,
+    'How long keys of the JWKS that were read are used while the issuer cannot be reached.',
+  ),
   PARLEY_JWT_USER_CLAIM: z
     .string()
     .min(1)
     .default('sub')
     .describe('Claim that names the user. With `email`, tokens need `email_verified: true`.'),
   PARLEY_API_KEYS: list(
-    'Service keys, comma separated: `tenant:secret`, or `tenant/name/scopes/expiry:secret` with some of the scopes `ask`, `read`, `chat`, `link`, `admin` joined by `+` and the first day (UTC) on which the key is refused, such as `acme/billing/ask+read/2027-01-31:secret`. Expiry, scopes and name may be omitted, in this order. Default scopes: `ask+read+chat`. Secrets have at least 8 characters, 24 in production.',
+    'Service keys, comma separated: `tenant:secret`, or `tenant/name/scopes/expiry:secret` with some of the scopes `ask`, `read`, `chat`, `link`, `act`, `admin` joined by `+` and the first day (UTC) on which the key is refused, such as `acme/billing/ask+read/2027-01-31:secret`. Expiry, scopes and name may be omitted, in this order. Default scopes: `ask+read+chat`. Secrets have at least 8 characters, 24 in production.',
   ),
   PARLEY_MCP_URL: text(
     'Address at which MCP clients reach `/run/v1/mcp`. The protected-resource metadata name it. Default `<PARLEY_PUBLIC_URL>/run/v1/mcp`.',

@@ -53,11 +53,12 @@ it('tokens are accepted for the audience of the MCP endpoint there, and for that
     return accepted;
   };
   const base = { PARLEY_JWT_SECRET: SECRET, PARLEY_JWT_AUDIENCE: 'api' };
+  const log = { info: () => undefined };
   const env = readEnv('api', { ...base, PARLEY_MCP_AUDIENCE: MCP });
-  expect(await acceptedBy(createAuthentication(env, env.PARLEY_MCP_AUDIENCE))).toEqual([MCP]);
-  expect(await acceptedBy(createAuthentication(env))).toEqual(['api']);
+  expect(await acceptedBy(createAuthentication(env, log, env.PARLEY_MCP_AUDIENCE))).toEqual([MCP]);
+  expect(await acceptedBy(createAuthentication(env, log))).toEqual(['api']);
   const same = readEnv('api', base);
-  expect(await acceptedBy(createAuthentication(same, same.PARLEY_MCP_AUDIENCE))).toEqual(['api']);
+  expect(await acceptedBy(createAuthentication(same, log, same.PARLEY_MCP_AUDIENCE))).toEqual(['api']);
 });
 
 it('names an address of its own to a request whose host is none', () => {

@@ -1,5 +1,13 @@
-import { ParleyError } from '@parley/shared/domain/errors';
-import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyResult, jwtVerify } from 'jose';
+import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import {
+  errors,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+  jwtVerify,
+} from 'jose';
+import { createIssuerKeys, isKeyOutage } from './issuer-keys.ts';
 
 export interface VerifiedUser {
   readonly tenant: string;
@@ -21,10 +29,17 @@ export interface TokenOptions {
   readonly userClaim: string;
   /** How long after its `iat` a token without `exp` is accepted; one day when absent. */
   readonly maxAgeSeconds?: number;
+  /** How long keys of the issuer that were read are used while it cannot be reached; an hour when absent. */
+  readonly keysKeptSeconds?: number;
+  /** Called with the reason for which a token was refused, in words that hold nothing of the token. */
+  readonly onRefused?: (reason: string) => void;
 }
 
 const CLOCK_TOLERANCE_SECONDS = 30;
 const MAX_AGE_SECONDS = 86_400;
+const KEYS_KEPT_SECONDS = 3_600;
+/** Keys without a `kid` that a token without one is tried with. */
+const KEYS_TRIED_MAX = 10;
 // Never a mix: with a public key among the accepted ones, HS256 would let its text sign tokens.
 const PUBLIC_KEY_ALGORITHMS = [
   'RS256',
@@ -48,23 +63,61 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
     ...(options.issuer !== undefined && { issuer: options.issuer }),
     ...(options.audience !== undefined && { audience: options.audience }),
   };
-  const { secret, jwksUrl } = options;
+  const { secret, jwksUrl, keysKeptSeconds = KEYS_KEPT_SECONDS, onRefused } = options;
   if (jwksUrl !== undefined) {
-    const keys = createRemoteJWKSet(new URL(jwksUrl), { timeoutDuration: 3_000 });
+    const keys = createIssuerKeys({ url: jwksUrl, keptMs: keysKeptSeconds * 1_000 });
     const tenants = options.tenants.length > 0 ? options.tenants : ['default'];
-    return async (token) => {
+    return tellingWhy(onRefused, async (token) => {
       const verified = await verified401(() =>
-        jwtVerify(token, keys, { ...bound, algorithms: PUBLIC_KEY_ALGORITHMS }),
+        verifyByAnyKey(token, keys, { ...bound, algorithms: PUBLIC_KEY_ALGORITHMS }),
       );
       return userOf(verified, options, (claim) => tenantAmong(tenants, claim));
-    };
+    });
   }
   if (secret === undefined) return undefined;
   const key = new TextEncoder().encode(secret);
-  return async (token) => {
+  return tellingWhy(onRefused, async (token) => {
     const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));
     return userOf(verified, options, (claim) => claim ?? 'default');
+  });
+}
+
+/** Tells why a token is refused; the caller learns only that it is. */
+function tellingWhy(onRefused: TokenOptions['onRefused'], verify: TokenVerifier): TokenVerifier {
+  if (onRefused === undefined) return verify;
+  return async (token) => {
+    try {
+      return await verify(token);
+    } catch (error) {
+      if (isParleyError(error, 'unauthenticated') && error.cause instanceof Error)
+        onRefused(error.cause.message);
+      throw error;
+    }
   };
+}
+
+/** Verifies a token. One that names no key is tried with each that it may be of. */
+async function verifyByAnyKey(
+  token: string,
+  keys: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<JWTVerifyResult> {
+  try {
+    return await jwtVerify(token, keys, options);
+  } catch (error) {
+    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
+    let tried = 0;
+    for await (const key of error) {
+      tried += 1;
+      if (tried > KEYS_TRIED_MAX) break;
+      const verified = await jwtVerify(token, key, options).catch((fault: unknown) => {
+        if (!(fault instanceof errors.JWSSignatureVerificationFailed)) throw fault;
+        return undefined;
+      });
+      if (verified !== undefined) return verified;
+    }
+    throw new errors.JWSSignatureVerificationFailed();
+  }
 }
 
 async function verified401(run: () => Promise<JWTVerifyResult>): Promise<JWTVerifyResult> {
@@ -81,15 +134,15 @@ async function verified401(run: () => Promise<JWTVerifyResult>): Promise<JWTVeri
         },
       );
     }
-    throw unauthenticated();
+    throw unauthenticated(reasonOf(error));
   }
 }
 
-/** True when the issuer's keys could not be fetched: that says nothing about the token. */
-function isKeyOutage(error: unknown): boolean {
-  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return true;
-  if (error instanceof errors.JOSEError) return error.code === 'ERR_JOSE_GENERIC';
-  return error instanceof TypeError && error.message === 'fetch failed';
+/** The code of jose, with the claim that it is about: its messages may quote the token. */
+function reasonOf(error: unknown): string {
+  if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
+    return `${error.code}: ${error.claim}`;
+  return error instanceof errors.JOSEError ? error.code : 'the token is malformed';
 }
 
 function userOf(
@@ -97,14 +150,18 @@ function userOf(
   { userClaim, maxAgeSeconds = MAX_AGE_SECONDS }: TokenOptions,
   tenantOf: (claim: string | undefined) => string | undefined,
 ): VerifiedUser {
-  if (protectedHeader.typ !== undefined && !TYPES.has(protectedHeader.typ.toUpperCase()))
-    throw unauthenticated();
-  if (isUnverified(userClaim, payload)) throw unauthenticated();
+  // RFC 7515: the beginning "application/" of a media type may be left out.
+  const type = protectedHeader.typ?.toUpperCase().replace(/^APPLICATION\//, '');
+  if (type !== undefined && !TYPES.has(type))
+    throw unauthenticated('the header typ names another kind of token');
+  if (isUnverified(userClaim, payload)) throw unauthenticated('the issuer has not verified the address');
   const userId = payload[userClaim];
+  if (typeof userId !== 'string') throw unauthenticated(`the claim ${userClaim} is not a text`);
   const tenant = tenantOf(tenantClaim(payload));
-  if (typeof userId !== 'string' || tenant === undefined || !TENANT.test(tenant)) throw unauthenticated();
+  if (tenant === undefined || !TENANT.test(tenant))
+    throw unauthenticated('the claim tenant names no tenant for which the issuer speaks');
   const expiresAtMs = expiryOf(payload, maxAgeSeconds);
-  if (expiresAtMs <= Date.now()) throw unauthenticated();
+  if (expiresAtMs <= Date.now()) throw unauthenticated('it is older than PARLEY_JWT_MAX_AGE_SECONDS');
   return { tenant, userId, expiresAtMs };
 }
 
@@ -119,7 +176,7 @@ export function isUnverified(userClaim: string, claims: Readonly<Record<string, 
 function tenantClaim(payload: JWTPayload): string | undefined {
   const claim = payload.tenant;
   if (claim === undefined) return undefined;
-  if (typeof claim !== 'string') throw unauthenticated();
+  if (typeof claim !== 'string') throw unauthenticated('the claim tenant is not a text');
   return claim;
 }
 
@@ -136,7 +193,11 @@ function expiryOf({ exp, iat }: JWTPayload, maxAgeSeconds: number): number {
   return from + maxAgeSeconds * 1000;
 }
 
-/** One answer for every way a token can be wrong. */
-export function unauthenticated(): ParleyError {
-  return new ParleyError('unauthenticated', 'Send a valid bearer token in the Authorization header.');
+/** One answer for every way a token can be wrong. The reason, which holds nothing of the token, is for the log. */
+export function unauthenticated(reason?: string): ParleyError {
+  return new ParleyError(
+    'unauthenticated',
+    'Send a valid bearer token in the Authorization header.',
+    reason === undefined ? {} : { cause: new Error(reason) },
+  );
 }

@@ -43,7 +43,7 @@ export function wireA2a(
       agents,
       version,
       records: backend.ownerRecords,
-      authenticate: createAuthentication(env, env.PARLEY_A2A_AUDIENCE),
+      authenticate: createAuthentication(env, log, env.PARLEY_A2A_AUDIENCE),
       ...(url !== undefined && { origin: new URL(url).origin }),
       ...(privateKey !== undefined && { signer: { privateKey } }),
       ...(push !== undefined && { push }),

@@ -1,10 +1,7 @@
 import type { Log } from '@parley/shared/runtime/log';
 import type { Metrics } from '@parley/shared/runtime/metrics';
 import type { ConnectEvent } from '../surfaces/connect/events.ts';
-
-// Lines about requests that belong to no question: anybody can send those, as many as they like.
-const LINES_MAX = 10;
-const WINDOW_MS = 60_000;
+import { createLineLimit } from './line-limit.ts';
 
 export interface ConnectLogDeps {
   readonly log: Log;
@@ -18,28 +15,13 @@ export interface ConnectLogDeps {
  * minute are written; `suppressed` in the next line counts those left out.
  */
 export function createConnectLog({ log, metrics, clock = () => performance.now() }: ConnectLogDeps) {
-  let windowEndsAt = Number.NEGATIVE_INFINITY;
-  let lines = 0;
-  let suppressed = 0;
-
-  function isWritten(): boolean {
-    const now = clock();
-    if (now >= windowEndsAt) {
-      windowEndsAt = now + WINDOW_MS;
-      lines = 0;
-    }
-    lines += 1;
-    if (lines <= LINES_MAX) return true;
-    suppressed += 1;
-    return false;
-  }
+  const limit = createLineLimit(clock);
 
   return (event: ConnectEvent, requestId?: string): void => {
     if (event.type === 'mismatch') metrics.identityMismatch.add(1);
     const isUnproven = event.type === 'failed' && event.elicitationId === undefined;
-    if (isUnproven && !isWritten()) return;
-    const left = isUnproven && suppressed > 0 ? { suppressed } : {};
-    if (isUnproven) suppressed = 0;
-    log.info({ ...event, requestId, ...left }, 'connect page');
+    const suppressed = isUnproven ? limit() : 0;
+    if (suppressed === undefined) return;
+    log.info({ ...event, requestId, ...(suppressed > 0 && { suppressed }) }, 'connect page');
   };
 }

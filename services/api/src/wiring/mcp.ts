@@ -26,7 +26,7 @@ export function wireMcp(
     turns,
     version,
     records: backend.ownerRecords,
-    authenticate: createAuthentication(env, env.PARLEY_MCP_AUDIENCE),
+    authenticate: createAuthentication(env, log, env.PARLEY_MCP_AUDIENCE),
     resource: { ...(url !== undefined && { url }), ...(issuer !== undefined && { issuer }) },
     origins: originsOf(env, url),
     stateKey: stateKeyOf(env),

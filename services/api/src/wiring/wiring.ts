@@ -96,7 +96,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const owner = `${env.PARLEY_POD}/${randomUUID()}`;
   const lease = startLease(backend.heartbeats, owner, leaseTiming(env), () => undefined);
   const callChecks = {
-    authenticate: createAuthentication(env),
+    authenticate: createAuthentication(env, log),
     limits: createLimits({ env, backend, metrics, owner, lease }),
   };
   const agents = wireAgents({
