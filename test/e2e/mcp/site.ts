@@ -79,7 +79,9 @@ export async function openMcpPods(): Promise<McpPods> {
   const [balancer, peerBalancer] = await Promise.all([openBalancer('random'), openBalancer('random')]);
   const remote = (id: string, url: string) =>
     `  ${id}: { title: Remote ${id}, cardUrl: "${url}/run/a2a/${id}/", credentialScope: project, headersFromEnv: { Authorization: PEER_KEY }, userHeader: Parley-User, userTenant: acme }`;
-  const env = { PEER_KEY: `Bearer ${serviceKeyOf('acme')}` };
+  // The key acts for people at the other Parley.
+  const key = serviceKeyOf('acme');
+  const env = { PEER_KEY: `Bearer ${key}`, PARLEY_API_KEYS: `acme/peers/ask+read+chat+act:${key}` };
   const pages = {
     PARLEY_PUBLIC_URL: balancer.url,
     PARLEY_CONNECT_IDENTITY: 'dev',

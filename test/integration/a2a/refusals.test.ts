@@ -282,6 +282,8 @@ describe('a service key that speaks for a person', () => {
   it('names the person, and answers only where the agent allows it; the record says who did', async () => {
     const person = newPerson();
     expect((await send({ token: `key/${person.tenant}` }, 'hi')).status).toBe(403);
+    // Each key without scopes could otherwise act as anybody.
+    expect((await send({ ...keyOf(person), token: `default-key/${person.tenant}` }, 'hi')).status).toBe(403);
     const { body } = await send(keyOf(person), 'text', {}, 'speaker');
     const done = await send(keyOf(person), 'green', { taskId: body.result.task.id }, 'speaker');
     expect(done.body.result.task.status.state).toBe('TASK_STATE_COMPLETED');

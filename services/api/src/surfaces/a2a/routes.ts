@@ -44,7 +44,8 @@ const CARD_SECONDS = 300;
 export function a2aRoutes(deps: A2aDeps): Surface {
   const loadSdk = createSdkLoader();
   const agents = new Map(deps.agents.map((agent) => [agent.id, agent]));
-  const proof = bearerFor(deps.authenticate, 'user', 'chat');
+  // A key names the person for whom it speaks, and so acts as anybody: no key may do that by default.
+  const proof = bearerFor(deps.authenticate, 'user', 'act');
 
   function agentOf({ agent: id = '' }: Readonly<Record<string, string>>): OfferedAgent {
     const agent = agents.get(id);
