@@ -43,9 +43,11 @@ async function main(): Promise<void> {
 
 async function listenOn(variable: 'PORT' | 'PARLEY_METRICS_PORT', env: Env, app: RequestListener) {
   const host = variable === 'PORT' ? env.PARLEY_HOST : env.PARLEY_METRICS_HOST;
-  return listen(app, env[variable], host).catch((error: NodeJS.ErrnoException) => {
-    throw listenFault(variable, env, error);
-  });
+  return listen(app, env[variable], host, { keepAliveMs: env.PARLEY_KEEP_ALIVE_MS }).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw listenFault(variable, env, error);
+    },
+  );
 }
 
 function metricsOnly(pod: Pod) {

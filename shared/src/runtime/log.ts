@@ -35,9 +35,13 @@ const ANY_LEAK = new RegExp(LEAKS.map(([pattern]) => pattern.source).join('|'), 
 // Lines beyond this many bytes that nobody reads are dropped: a stuck reader must not take the memory of the process.
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
+/** How long a process that exits waits for the reader of its last lines, in ms. */
+const LAST_LINES_MS = 1_000;
+
 /**
  * Makes the logger of a process. Writes to stdout unless a `destination` is given. A write does not wait for the reader of
- * stdout: with a full pipe a synchronous one would stop everything else. What is unwritten at the exit is written then.
+ * stdout: with a full pipe a synchronous one would stop everything else. What is unwritten at the exit is written then, for
+ * as long as somebody reads it.
  */
 export function createLog({ service, level, pod }: LogOptions, destination?: DestinationStream): Log {
   return pino(
@@ -52,8 +56,30 @@ export function createLog({ service, level, pod }: LogOptions, destination?: Des
       redact: { paths: SECRET_NAMES, censor: CENSORED },
       hooks: { streamWrite: withoutLeaks },
     },
-    destination ?? pino.destination({ fd: 1, sync: false, maxLength: UNREAD_BYTES_MAX }),
+    destination ?? openStdout(),
   );
+}
+
+function openStdout(): DestinationStream {
+  let exitsSince: number | undefined;
+  const stdout = pino.destination({
+    // Node makes a pipe non-blocking when it is asked for: a write into a full one then fails instead of holding a thread.
+    fd: process.stdout.fd,
+    sync: false,
+    maxLength: UNREAD_BYTES_MAX,
+    retryEAGAIN: () => exitsSince === undefined || performance.now() - exitsSince < LAST_LINES_MS,
+  });
+  // It comes before pino's own listener, which would wait for the reader for ever.
+  process.prependListener('exit', () => {
+    exitsSince = performance.now();
+    try {
+      stdout.flushSync();
+    } catch {
+      // Nobody reads.
+    }
+    stdout.destroy();
+  });
+  return stdout;
 }
 
 function withoutSecrets(fields: Record<string, unknown>): Record<string, unknown> {

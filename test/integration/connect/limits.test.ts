@@ -54,7 +54,7 @@ describe('a person with many failed attempts', () => {
   test('is counted by the address that the last trusted proxy saw', async () => {
     const here = await world({ deps: { failuresMax: 1, proxyHops: 1 } });
     const browser = createTestBrowser(here);
-    const ways = await refusals(here, browser, 5);
+    const ways = await refusals(here, browser, 9);
     const from = async (address: string) => {
       const cookie = browser.jar.header(here.publicUrl);
       const headers = { cookie, 'x-forwarded-for': `1.2.3.4, ${address}` };
@@ -65,6 +65,11 @@ describe('a person with many failed attempts', () => {
     expect(await from('192.0.2.2')).toBe(400);
     expect(await from('2001:db8:0:1::1')).toBe(400);
     expect(await from('2001:db8:0:1:ffff::9')).toBe(429);
+    // Some proxies add the port of the connection.
+    expect(await from('192.0.2.3:5001')).toBe(400);
+    expect(await from('192.0.2.3:5002')).toBe(429);
+    expect(await from('[2001:db8:0:2::1]:443')).toBe(400);
+    expect(await from('"[2001:db8:0:2::2]"')).toBe(429);
   });
 
   test('is not affected by requests that other sites cause: with unknown states, or states of another browser', async () => {

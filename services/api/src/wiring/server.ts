@@ -1,28 +1,35 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { serveWellFormed } from '../http/malformed.ts';
 
-// Longer than a load balancer keeps idle connections (60 s), so that the load balancer closes them, not this server.
-const KEEP_ALIVE_MS = 70_000;
 const CLOSE_IDLE_EVERY_MS = 100;
 
-/** How long a request may take to arrive until its connection is closed, and how often that is checked; in ms. */
-export interface RequestTimeouts {
+/** Times of connections, in ms. */
+export interface ConnectionTimes {
+  /** How long an idle connection is kept. A load balancer must close it first. */
+  readonly keepAliveMs: number;
+  /** How long a request may take to arrive until its connection is closed, and how often that is checked. */
   readonly headersMs: number;
   readonly requestMs: number;
   readonly checkMs: number;
 }
 
-const REQUEST_TIMEOUTS: RequestTimeouts = { headersMs: 15_000, requestMs: 30_000, checkMs: 1_000 };
+const CONNECTION_TIMES: ConnectionTimes = {
+  keepAliveMs: 70_000,
+  headersMs: 15_000,
+  requestMs: 30_000,
+  checkMs: 1_000,
+};
 
 /** Starts an HTTP server. Resolves when it listens. Port 0 selects a free port. */
 export async function listen(
   handler: RequestListener,
   port: number,
   host: string,
-  { headersMs, requestMs, checkMs }: RequestTimeouts = REQUEST_TIMEOUTS,
+  times: Partial<ConnectionTimes> = {},
 ): Promise<Server> {
+  const { keepAliveMs, headersMs, requestMs, checkMs } = { ...CONNECTION_TIMES, ...times };
   const server = createServer({
-    keepAliveTimeout: KEEP_ALIVE_MS,
+    keepAliveTimeout: keepAliveMs,
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: checkMs,

@@ -28,6 +28,12 @@ export const TIME_VARIABLES = {
     20_000,
     'Pause between heartbeats of a stream. Clients close a stream that is silent for 45 s.',
   ),
+  PARLEY_KEEP_ALIVE_MS: integer(
+    70_000,
+    1_000,
+    86_400_000,
+    'How long the api keeps an idle connection. The load balancer in front must close its idle connections earlier.',
+  ),
   PARLEY_DRAIN_MS: integer(10_000, 100, 300_000, 'Maximum duration of a shutdown.'),
   PARLEY_STALL_MS: integer(
     30_000,

@@ -62,8 +62,15 @@ export function createAttempts(deps: AttemptsDeps): Attempts {
 export function addressOf({ headers, remoteAddress }: RequestHead, proxyHops: number): string {
   const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',');
   const forwardedFor = proxyHops === 0 ? undefined : forwarded.at(-proxyHops)?.trim();
-  const address = forwardedFor === undefined || forwardedFor === '' ? remoteAddress : forwardedFor;
+  const address =
+    forwardedFor === undefined || forwardedFor === '' ? remoteAddress : withoutPort(forwardedFor);
   return isIPv6(address) && !address.includes('.') ? networkOf(address) : address.slice(0, 64);
+}
+
+/** Some proxies add the port of the connection, which differs each time, and put IPv6 addresses in brackets. */
+function withoutPort(forwardedFor: string): string {
+  const [, inBrackets, plain] = /^"?(?:\[([^\]]*)\](?::\d*)?|([^:]*):\d*)"?$/.exec(forwardedFor) ?? [];
+  return inBrackets ?? plain ?? forwardedFor;
 }
 
 function networkOf(address: string): string {
