@@ -1,9 +1,8 @@
-import { RE2JS } from 're2js';
+import { compileLinear, PATTERN_LENGTH_MAX } from '../linear-pattern.ts';
 import type { FormField, FormValue } from './value.ts';
 
 /** The size of all patterns of a form together, in instructions of the compiled expressions. */
 export const PATTERN_SIZE_MAX = 500;
-const PATTERN_LENGTH_MAX = 256;
 /** The longest text that a field with a pattern accepts. Matching takes a time proportional to this and to the size. */
 const MATCHED_LENGTH_MAX = 1_000;
 
@@ -15,7 +14,7 @@ export function sizeOfPattern(pattern: string): number | { readonly fault: strin
   if (pattern.length > PATTERN_LENGTH_MAX)
     return { fault: `must be at most ${PATTERN_LENGTH_MAX} characters` };
   try {
-    return compiled(pattern).programSize();
+    return compileLinear(pattern).size;
   } catch {
     return { fault: 'must be a regular expression without look-around and back-references' };
   }
@@ -26,9 +25,5 @@ export function faultOfMatch(field: FormField, value: FormValue): string | undef
   if (!('pattern' in field) || field.pattern === undefined || typeof value !== 'string') return undefined;
   if (value.length > MATCHED_LENGTH_MAX) return `must be at most ${MATCHED_LENGTH_MAX} characters`;
   // JSON Schema does not anchor patterns.
-  return compiled(field.pattern).matcher(value).find() ? undefined : `must match ${field.pattern}`;
-}
-
-function compiled(pattern: string): RE2JS {
-  return RE2JS.compile(RE2JS.translateRegExp(pattern));
+  return compileLinear(field.pattern).isIn(value) ? undefined : `must match ${field.pattern}`;
 }

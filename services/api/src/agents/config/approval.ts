@@ -1,34 +1,9 @@
-import { createRequire } from 'node:module';
 import type { RememberFor } from '@parley/shared/domain/approvals/approval';
 import { z } from 'zod';
+import { compileRule } from './argument-rule.ts';
 
 const RULE_CHARACTERS_MAX = 2_000;
 const HINTS = ['destructive', 'open_world'] as const;
-
-/** A rule over the arguments of a call. True also when the rule cannot be evaluated: then a person decides. */
-export type ArgumentRule = (args: Readonly<Record<string, unknown>>) => boolean;
-
-type Cel = typeof import('@marcbachmann/cel-js');
-
-/**
- * Compiles a rule in the Common Expression Language over the variable `args`. Throws with the reason when it is not well
- * formed or cannot be a truth value. The language is loaded with the first rule: most configurations have none.
- */
-export function compileRule(text: string): ArgumentRule {
-  const { Environment } = createRequire(import.meta.url)('@marcbachmann/cel-js') as Cel;
-  const rule = new Environment().registerVariable('args', 'map').parse(text);
-  const checked = rule.check();
-  if (!checked.valid) throw new Error(checked.error?.message ?? 'is not valid');
-  if (checked.type !== 'bool' && checked.type !== 'dyn')
-    throw new Error(`has the type ${String(checked.type)}, and must be true or false`);
-  return (args) => {
-    try {
-      return rule({ args }) !== false;
-    } catch {
-      return true;
-    }
-  };
-}
 
 const Rule = z
   .string()

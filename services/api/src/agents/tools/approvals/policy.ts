@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RememberFor } from '@parley/shared/domain/approvals/approval';
-import { type ApprovalEntry, type ArgumentRule, compileRule, rememberFor } from '../../config/approval.ts';
+import { type ApprovalEntry, rememberFor } from '../../config/approval.ts';
+import { type ArgumentRule, compileRule } from '../../config/argument-rule.ts';
 import type { Agent, McpServer } from '../../config/file.ts';
 import type { McpTool, McpToolHints } from '../../mcp/calls/results.ts';
 
