@@ -14,7 +14,7 @@ import type { Mutant } from './mutant.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const tree = join(root, '.tmp/mutants');
 /** A defect may keep a process busy for ever. Its test has failed when it has not ended after this time. */
-const TEST_MS_MAX = 10 * 60_000;
+const TEST_MS_MAX = 4 * 60_000;
 
 type Verdict = 'passed' | 'failed' | 'did not end' | 'ran no test';
 

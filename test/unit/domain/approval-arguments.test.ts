@@ -70,6 +70,38 @@ describe('the check of edited arguments', () => {
     expect(faultsOfArguments(byName, { a: 'text' }, [])).toEqual([]);
   });
 
+  it.each(['allOf', 'anyOf', 'oneOf'])(
+    'refuses a schema whose %s doubles at each reference, at once',
+    (keyword) => {
+      const doubled = (levels: number, ends: object) => ({
+        type: 'object',
+        properties: { a: { $ref: '#/$defs/l0' } },
+        $defs: Object.fromEntries(
+          Array.from({ length: levels + 1 }, (_, at) => [
+            `l${at}`,
+            at === levels
+              ? ends
+              : { [keyword]: [{ $ref: `#/$defs/l${at + 1}` }, { $ref: `#/$defs/l${at + 1}` }] },
+          ]),
+        ),
+      });
+      expect(faultsOfArguments(doubled(40, { type: 'string' }), { a: 1 }, [])).toEqual([
+        { path: '', message: expect.stringMatching(/cannot be checked/) },
+      ]);
+      expect(faultsOfArguments(doubled(3, { type: 'string' }), { a: 1 }, [])[0]).toMatchObject({ path: 'a' });
+      const atOnce = { ...doubled(40, { type: 'object' }), $ref: '#/$defs/l0' };
+      expect(isCheckable(atOnce)).toBe(false);
+    },
+  );
+
+  it('refuses a schema that refers to itself without an end, and reads one that ends with its value', () => {
+    expect(isCheckable({ $ref: '#' })).toBe(false);
+    const tree = { type: 'object', properties: { child: { $ref: '#' }, name: { type: 'string' } } };
+    expect(faultsOfArguments(tree, { child: { child: { name: 1 } } }, [])).toMatchObject([
+      { path: 'child.child.name' },
+    ]);
+  });
+
   it('checks parameters that have the names of keywords', () => {
     const schema = {
       type: 'object',

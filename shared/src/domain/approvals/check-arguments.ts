@@ -2,8 +2,11 @@ import { z } from 'zod';
 import type { Issue } from '../issue.ts';
 import { isRecord } from '../plain-record.ts';
 import type { Arguments } from './approval.ts';
+import { isWithinSteps } from './schemas-at.ts';
 
 const ISSUES_MAX = 20;
+/** A server chose the schema: judging arguments by it takes a fraction of a second at most. */
+const STEPS_MAX = 20_000;
 /** Keywords with regular expressions. A server chose them, and a slow one would stop the pod. The server checks them itself. */
 const PATTERNS = new Set(['pattern', 'patternProperties']);
 /** Keywords whose values are maps of schemas. */
@@ -24,7 +27,7 @@ export function faultsOfArguments(
   masked: readonly string[],
 ): Issue[] {
   const checker = checkerOf(schema);
-  if (checker === undefined) return NOT_CHECKED;
+  if (checker === undefined || !isWithinSteps(schema, given, STEPS_MAX)) return NOT_CHECKED;
   const hidden = new Set(masked);
   const result = checker.safeParse(given);
   if (result.success) return [];
@@ -36,7 +39,7 @@ export function faultsOfArguments(
 
 /** True when arguments of this schema can be checked, so that they may be edited. */
 export function isCheckable(schema: Readonly<Record<string, unknown>>): boolean {
-  return checkerOf(schema) !== undefined;
+  return checkerOf(schema) !== undefined && isWithinSteps(schema, {}, STEPS_MAX);
 }
 
 function checkerOf(schema: Readonly<Record<string, unknown>>): z.ZodType | undefined {

@@ -47,6 +47,44 @@ export function schemasOf(root: unknown, given: readonly unknown[], budget: Read
   return { schemas: [...found], isPartial };
 }
 
+/**
+ * Whether a value can be judged by a document within `stepsMax` steps: a step is a schema that is applied to a value within.
+ * A validator applies a schema anew for each reference that leads to it, so that a short document may take for ever.
+ */
+export function isWithinSteps(root: unknown, given: unknown, stepsMax: number): boolean {
+  let left = stepsMax;
+
+  function apply(schema: unknown, value: unknown): void {
+    left -= 1;
+    if (left < 0) throw new RangeError('too many steps');
+    if (!isRecord(schema)) return;
+    for (const other of [own(schema, 'not'), ...othersOf(schema)]) apply(other, value);
+    for (const keyword of REFERENCES)
+      if (Object.hasOwn(schema, keyword)) apply(targetOf(root, schema[keyword]), value);
+    for (const [inner, part] of partsOf(schema, value)) apply(inner, part);
+  }
+
+  try {
+    apply(root, given);
+    return true;
+  } catch (error) {
+    // Also the error of references in a circle, which leave no room on the stack.
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}
+
+/** The members or items of a value, each with the schemas that describe it. */
+function partsOf(schema: Subschema, value: unknown): [schema: unknown, part: unknown][] {
+  const here = { schemas: [schema], isPartial: false };
+  const parts: [unknown[], unknown][] = Array.isArray(value)
+    ? value.map((item, at) => [itemSchemas(here, at), item])
+    : isRecord(value)
+      ? Object.entries(value).map(([name, member]) => [propertySchemas(here, name), member])
+      : [];
+  return parts.flatMap(([schemas, part]) => schemas.map((inner): [unknown, unknown] => [inner, part]));
+}
+
 /** Schemas within a schema that may describe the same value. */
 function othersOf(schema: Subschema): unknown[] {
   return [
