@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Cluster } from 'ioredis';
 import { APPROVALS } from '../domain/approvals/family.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { SURFACE_RECORDS } from '../ports/owner-records.ts';
@@ -6,6 +7,7 @@ import type { RedisLocation } from '../ports/redis-location.ts';
 import { type Commands, connectCommands, connectProducer, connectSubscriber } from './client/connect.ts';
 import { canaryKey, probeChannel, writeProbeKey } from './client/keys.ts';
 import { createSubscriber } from './client/subscriber.ts';
+import { servesReads } from './client/unavailable.ts';
 import { createRedisConnectStore } from './connect/store.ts';
 import { createRedisClaims } from './elicitations/claims.ts';
 import { createRedisElicitations } from './elicitations/elicitations.ts';
@@ -137,15 +139,17 @@ export function createRedisBackend({
 }
 
 /**
- * Whether commands are answered and writes are taken. A replica, a master without its replicas and one that cannot save
- * refuse this write; a server whose memory is full takes it, and goes on serving reads.
+ * Whether commands are answered, and the server is no replica by now. A server that is full, has lost its replicas or cannot
+ * save refuses writes and still serves reads, so that its pods stay ready. Any node of a Cluster may answer: its masters change
+ * without the pods, and one of them must not take all pods away.
  */
 async function answers(redis: Commands): Promise<boolean> {
   try {
-    await redis.del(writeProbeKey());
+    if (redis instanceof Cluster) await redis.ping();
+    else await redis.del(writeProbeKey());
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return servesReads(error);
   }
 }
 

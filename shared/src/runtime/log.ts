@@ -35,8 +35,9 @@ const ANY_LEAK = new RegExp(LEAKS.map(([pattern]) => pattern.source).join('|'), 
 // Lines beyond this many bytes that nobody reads are dropped: a stuck reader must not take the memory of the process.
 const UNREAD_BYTES_MAX = 16 * 1024 * 1024;
 
-/** How long a process that exits waits for the reader of its last lines, in ms. */
-const LAST_LINES_MS = 1_000;
+/** How long a process that exits waits for a reader of its last lines who takes nothing, and for any reader; in ms. */
+const IDLE_READER_MS = 1_000;
+const LAST_LINES_MS = 5_000;
 
 /**
  * Makes the logger of a process. Writes to stdout unless a `destination` is given. A write does not wait for the reader of
@@ -61,17 +62,28 @@ export function createLog({ service, level, pod }: LogOptions, destination?: Des
 }
 
 function openStdout(): DestinationStream {
-  let exitsSince: number | undefined;
+  /** Set at the exit: how much was unwritten when a reader last took some of it. */
+  let last: { readonly since: number; readonly at: number; readonly unwritten: number } | undefined;
+
+  /** Whether a write into a full pipe is tried again: always until the exit, and then while somebody reads. */
+  function isWorthwhile(_error: Error, ofThis: number, ofOthers: number): boolean {
+    if (last === undefined) return true;
+    const [now, unwritten] = [performance.now(), ofThis + ofOthers];
+    if (unwritten < last.unwritten) last = { ...last, at: now, unwritten };
+    return now - last.at < IDLE_READER_MS && now - last.since < LAST_LINES_MS;
+  }
+
   const stdout = pino.destination({
     // Node makes a pipe non-blocking when it is asked for: a write into a full one then fails instead of holding a thread.
     fd: process.stdout.fd,
     sync: false,
     maxLength: UNREAD_BYTES_MAX,
-    retryEAGAIN: () => exitsSince === undefined || performance.now() - exitsSince < LAST_LINES_MS,
+    retryEAGAIN: isWorthwhile,
   });
   // It comes before pino's own listener, which would wait for the reader for ever.
   process.prependListener('exit', () => {
-    exitsSince = performance.now();
+    const now = performance.now();
+    last = { since: now, at: now, unwritten: Number.POSITIVE_INFINITY };
     try {
       stdout.flushSync();
     } catch {

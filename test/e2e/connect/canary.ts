@@ -70,7 +70,13 @@ async function connectBadly(world: World, person: Person): Promise<Record<string
     expect(await replyTo('file nothing')).not.toContain('Created');
   }
   world.endToken(before.accessToken);
-  expect(await reflecting(() => replyTo('file nothing'))).toContain('cannot be reached');
+  // A refresh that is refused with what was sent: the person connects again.
+  const refused = await reflecting(async () => {
+    const again = await person.say('file one more');
+    return { again, question: await asked(again) };
+  });
+  await person.connect(refused.question);
+  expect(textOf(await refused.again.done)).toBe(wholeText('one more'));
   expect(await replyTo('file two')).toBe(wholeText('two'));
   const after = await withVault(world, (vault) => tokensOf(vault, person.userId));
   expect(after.refreshToken).not.toBe(before.refreshToken);

@@ -10,6 +10,7 @@ import {
 } from './mcp-oauth-setup.ts';
 
 const REGISTERED = { status: 201, body: { client_id: 'parley', redirect_uris: ['http://127.0.0.1:9/cb'] } };
+const ROOT_PATH = '/.well-known/oauth-protected-resource';
 const OPENID_PATH = '/.well-known/openid-configuration';
 const PAGE = { headers: { 'content-type': 'text/html' }, body: '<html>Welcome</html>' };
 
@@ -66,6 +67,14 @@ it.each<[string, Routes]>([
     (at) => ({
       [RESOURCE_PATH]: { body: { ...resourceOf(at), scopes_supported: null, resource_name: null } },
     }),
+  ],
+  [
+    'a page at the first place of the resource',
+    (at) => ({ [RESOURCE_PATH]: PAGE, [ROOT_PATH]: { body: resourceOf(at) } }),
+  ],
+  [
+    'an error at the first place of the resource',
+    (at) => ({ [RESOURCE_PATH]: { status: 500 }, [ROOT_PATH]: { body: resourceOf(at) } }),
   ],
   [
     'a challenge of two schemes',

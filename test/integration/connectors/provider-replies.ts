@@ -81,6 +81,24 @@ export const PASSING_FAILURES: readonly ProviderReply[] = [
   { what: 'a page with 502', status: 502, ...PAGE },
   { what: 'a page with 200, as of a firewall', ...PAGE },
   { what: 'a redirect', status: 302, headers: { location: '/login' }, body: '' },
+  { what: "Slack's rate limit with 200", body: { ok: false, error: 'ratelimited' } },
+  { what: "Slack's internal error with 200", body: { ok: false, error: 'internal_error' } },
+  { what: 'our secret, which is wrong, with 200', body: { ok: false, error: 'bad_client_secret' } },
+  { what: "GitHub's word for our secret", body: error('incorrect_client_credentials') },
+  {
+    what: 'a refusal with a time to wait',
+    status: 403,
+    headers: { 'retry-after': '60' },
+    body: error('forbidden'),
+  },
+  { what: 'a page with a time to wait', status: 403, ...PAGE, headers: { 'retry-after': '60' } },
+  { what: 'a proxy that wants to know us', status: 407, body: '' },
+  {
+    what: 'a challenge that names our client',
+    status: 401,
+    headers: { 'www-authenticate': 'Basic error="invalid_client"' },
+    body: '',
+  },
 ];
 
 /** Replies with tokens that are read, and what is stored of them beside the access token. */
@@ -140,5 +158,17 @@ export const TOKEN_REPLIES: readonly (ProviderReply & { readonly stored: object 
     what: 'an identity that cannot be checked',
     body: { ...TOKEN, id_token: 'not.a.jwt' },
     stored: { refreshToken: 'new-refresh' },
+  },
+  { what: 'status 202', status: 202, body: TOKEN, stored: { refreshToken: 'new-refresh' } },
+  { what: 'a scope that is no text', body: { ...TOKEN, scope: 7 }, stored: { scope: 'x y' } },
+  {
+    what: 'a refresh token that is no text',
+    body: { ...TOKEN, refresh_token: false },
+    stored: { refreshToken: 'old-refresh' },
+  },
+  {
+    what: 'a time without an end',
+    body: '{"access_token":"new-access","token_type":"bearer","expires_in":1e999}',
+    stored: { expires: false },
   },
 ];

@@ -17,6 +17,8 @@ const PASSWORD = 'canary-of-a-password';
 let open: RedisServer;
 let locked: TlsRedis;
 let replica: RedisServer;
+/** A master that has lost its replicas. */
+let lonely: RedisServer;
 let silentPort: number;
 /** Accepts connections and never answers. */
 const silent = createServer((socket) => {
@@ -25,18 +27,21 @@ const silent = createServer((socket) => {
 });
 
 beforeAll(async () => {
-  [open, locked, silentPort] = await Promise.all([
+  [open, lonely, locked, silentPort] = await Promise.all([
     startRedis(),
+    startRedis({ args: ['--min-replicas-to-write', '1'] }),
     startTlsRedis(['--requirepass', PASSWORD]),
     listenOnFreePort(silent),
   ]);
   replica = await startRedis({ args: ['--replicaof', `127.0.0.1 ${open.port}`] });
   const asAdmin = `redis://:${PASSWORD}@127.0.0.1:${locked.server.port}`;
   await redisCommand(asAdmin, 'ACL', 'SETUSER', 'weak', 'on', `>${PASSWORD}`, '+ping');
+  await redisCommand(asAdmin, 'ACL', 'SETUSER', 'keyless', 'on', `>${PASSWORD}`, '+@all', '&*');
+  await redisCommand(asAdmin, 'ACL', 'SETUSER', 'mute', 'on', `>${PASSWORD}`, '+@all', '~*', 'resetchannels');
 });
 afterAll(async () => {
   silent.close();
-  await Promise.all([open?.stop(), locked?.server.stop(), replica?.stop()]);
+  await Promise.all([open?.stop(), locked?.server.stop(), replica?.stop(), lonely?.stop()]);
 });
 
 const at = (port: number, login = ''): RedisLocation => ({
@@ -67,7 +72,10 @@ it.each<[string, () => RedisLocation | Promise<RedisLocation>, RegExp]>([
   ['password_missing', () => at(locked.server.port), /PARLEY_REDIS_PASSWORD/],
   ['password_wrong', () => at(locked.server.port, 'weak:wrong@'), /PARLEY_REDIS_USERNAME/],
   ['not_permitted', () => at(locked.server.port, `weak:${PASSWORD}@`), /users\.acl/],
+  ['not_permitted', () => at(locked.server.port, `keyless:${PASSWORD}@`), /users\.acl/],
+  ['not_permitted', () => at(locked.server.port, `mute:${PASSWORD}@`), /users\.acl/],
   ['replica', () => at(replica.port), /master/],
+  ['not_ready', () => at(lonely.port), /its own log|Its own log/],
   ['not_a_sentinel', () => sentinel(open.port), /is no Sentinel/],
   [
     'not_a_cluster',

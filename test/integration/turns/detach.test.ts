@@ -181,7 +181,7 @@ else
       pod({ pod: 'slow' }, { ...pods.second, elicitations: { ...elicitations, read } });
       await answer(questions[0], 'accept', 'heard');
       await waitUntil(async () => (await states(run)).includes('returned'), { what: 'the first result' });
-      expect(stalls).toBeGreaterThan(0);
+      await waitUntil(() => stalls > 0, { what: 'a slow read of a question' });
       await answer(questions[1], 'decline');
       expect(await ended(run)).toBe('finished');
       expect(await text(run)).toContain('heard');

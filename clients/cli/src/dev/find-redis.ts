@@ -1,11 +1,12 @@
 import type { RedisDiagnosis } from '@parley/shared/ports/redis-diagnosis';
-import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 
 const TIMEOUT_MS = 800;
 const LOCAL_REDIS = 'redis://127.0.0.1:6379';
 
 /** Looks at a Redis by its address; why it cannot be used is part of what it finds. */
-export function diagnoseAddress(url: string, timeoutMs?: number): Promise<RedisDiagnosis> {
+export async function diagnoseAddress(url: string, timeoutMs?: number): Promise<RedisDiagnosis> {
+  // Loading a client of Redis takes as long as most commands.
+  const { diagnose } = await import('@parley/shared/redis/diagnosis/diagnose');
   return diagnose({ kind: 'single', url }, timeoutMs);
 }
 

@@ -17,12 +17,15 @@ export interface IssuerKeysOptions {
 
 const TIMEOUT_MS = 3_000;
 /** An issuer that did not answer is left alone for so long: each call would wait for it. */
-const PAUSE_MS = 5_000;
+const PAUSE_MS = 30_000;
+/** Keys are taken for current for so long, as jose has it. */
+const CURRENT_MS = 600_000;
 
 /** The keys of an issuer, read when they are needed and every ten minutes. Rejects as jose does. */
 export function createIssuerKeys({ url, keptMs, now = Date.now }: IssuerKeysOptions): JWTVerifyGetKey {
   const read: JWKSCacheInput = {};
   const remote = createRemoteJWKSet(new URL(url), { timeoutDuration: TIMEOUT_MS, [jwksCache]: read });
+  let kept: { readonly uat: number; readonly keys: JWTVerifyGetKey } | undefined;
   let failure: { readonly at: number; readonly error: unknown } | undefined;
 
   /** True for a moment after a failure, where earlier keys are known. */
@@ -35,9 +38,11 @@ export function createIssuerKeys({ url, keptMs, now = Date.now }: IssuerKeysOpti
   /** A key among those that were read last, unless that is too long ago. A key that is not among them may be new. */
   async function keptKey(...[header, token]: Parameters<JWTVerifyGetKey>) {
     const { uat, jwks } = read;
-    if (jwks === undefined || uat === undefined || now() - uat >= keptMs) throw failure?.error;
+    if (jwks === undefined || uat === undefined || now() - uat >= Math.max(keptMs, CURRENT_MS))
+      throw failure?.error;
+    if (kept?.uat !== uat) kept = { uat, keys: createLocalJWKSet(jwks) };
     try {
-      return await createLocalJWKSet(jwks)(header, token);
+      return await kept.keys(header, token);
     } catch (error) {
       throw error instanceof errors.JWKSNoMatchingKey ? failure?.error : error;
     }

@@ -38,7 +38,7 @@ export interface TokenOptions {
 const CLOCK_TOLERANCE_SECONDS = 30;
 const MAX_AGE_SECONDS = 86_400;
 const KEYS_KEPT_SECONDS = 3_600;
-/** Keys without a `kid` that a token without one is tried with. */
+/** Keys that a token without a key id is tried with. */
 const KEYS_TRIED_MAX = 10;
 // Never a mix: with a public key among the accepted ones, HS256 would let its text sign tokens.
 const PUBLIC_KEY_ALGORITHMS = [

@@ -104,7 +104,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     return new Redis(location.url ?? 'redis://127.0.0.1:6379', {
       ...options,
       ...tlsOf(location),
-      reconnectOnError: leaveReplica,
+      reconnectOnError: leaveReplica(options),
       Connector: ServerConnector,
     });
   return new Redis({
@@ -122,7 +122,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     name: location.name ?? 'mymaster',
     failoverDetector: true,
     Connector: PersistentSentinelConnector,
-    reconnectOnError: leaveReplica,
+    reconnectOnError: leaveReplica(options),
     sentinelRetryStrategy: reconnectPauseMs,
     sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
   });
@@ -130,11 +130,12 @@ function openServer(location: RedisLocation, options: Options): Redis {
 
 /**
  * What ioredis asks after each error reply. A master that was demoted answers READONLY and keeps its connections: they are
- * opened anew, with the master that the Sentinels name, or with the server to which the name of the URL leads by then.
+ * opened anew, with the master that the Sentinels name, or with the server to which the name of the URL leads by then. 2: the
+ * command, which was not executed, is sent again then; a connection that fails fast passes the error on (1).
  */
-function leaveReplica(error: Error): 2 | false {
-  // 2: the command, which was not executed, is sent again on the new connection.
-  return error.message.startsWith('READONLY') ? 2 : false;
+function leaveReplica({ maxRetriesPerRequest }: Options): (error: Error) => 1 | 2 | false {
+  const reaction = maxRetriesPerRequest === null ? 2 : 1;
+  return (error) => (error.message.startsWith('READONLY') ? reaction : false);
 }
 
 /** The address of a master as a Sentinel names it, with what TLS needs beside it; ioredis hands all of it to the socket. */

@@ -25,8 +25,15 @@ export async function orUnavailable<T>(
 
 /** True for an `unavailable` of a server that serves reads and refuses writes, for example because its memory is full. */
 export function refusesWritesOnly(error: unknown): boolean {
-  if (!isParleyError(error, 'unavailable') || !isReplyError(error.cause)) return false;
-  return /^(OOM|READONLY|NOREPLICAS|MISCONF)\b/.test(error.cause.message);
+  if (!isParleyError(error, 'unavailable')) return false;
+  return (
+    servesReads(error.cause) || (isReplyError(error.cause) && error.cause.message.startsWith('READONLY'))
+  );
+}
+
+/** True for the reply of a master that refuses writes for the time being. A replica is no such server: it is to be left. */
+export function servesReads(error: unknown): boolean {
+  return isReplyError(error) && /^(OOM|NOREPLICAS|MISCONF)\b/.test(error.message);
 }
 
 function isReplyError(error: unknown): error is Error {

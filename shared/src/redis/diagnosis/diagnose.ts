@@ -3,6 +3,7 @@ import { connect as connectTls } from 'node:tls';
 import { Redis } from 'ioredis';
 import type { RedisDiagnosis, RedisFault } from '../../ports/redis-diagnosis.ts';
 import type { RedisLocation, RedisNode } from '../../ports/redis-location.ts';
+import { probeChannel, writeProbeKey } from '../client/keys.ts';
 import { ServerConnector } from '../client/server-connector.ts';
 import { serverNameOf } from '../client/server-name.ts';
 import { explainFault, explainVersion, isReplica, unknownMaster } from './fault.ts';
@@ -17,7 +18,8 @@ const DEFAULT_PORT = 6_379;
 
 /**
  * Looks at a Redis over connections of its own, step by step: name, TCP, TLS, password, version, role. Of several nodes or
- * Sentinels the first that can be used is reported, else the first. Each step takes at most `timeoutMs`. Never rejects.
+ * Sentinels the first that can be used is reported, else the first. Each step takes at most `timeoutMs`. Rejects for a URL
+ * that is none.
  */
 export async function diagnose(location: RedisLocation, timeoutMs = TIMEOUT_MS): Promise<RedisDiagnosis> {
   const found = await Promise.all(
@@ -39,8 +41,9 @@ function nodesOf({ kind, url, nodes = [] }: RedisLocation): readonly RedisNode[]
 
 function loginOf({ url, username, password }: RedisLocation): Login {
   const inUrl = url === undefined ? undefined : new URL(url);
-  const name = username ?? decodeURIComponent(inUrl?.username ?? '');
-  const secret = password ?? decodeURIComponent(inUrl?.password ?? '');
+  // As ioredis has it, what stands in the URL comes first.
+  const name = decodeURIComponent(inUrl?.username ?? '') || (username ?? '');
+  const secret = decodeURIComponent(inUrl?.password ?? '') || (password ?? '');
   return { ...(name !== '' && { username: name }), ...(secret !== '' && { password: secret }) };
 }
 
@@ -55,12 +58,15 @@ async function diagnoseServer(
   const facts = await ask(node, usesTls(location), loginOf(location), timeoutMs, async (redis) => {
     const info = await redis.info();
     if (location.kind === 'cluster') await redis.call('CLUSTER', 'INFO');
+    // What a pod needs beside reads: writes to its keys, and its channels.
+    else await redis.del(writeProbeKey());
+    await redis.publish(probeChannel('diagnosis'), '');
     const [seconds] = await redis.time();
     const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
     const [version, evictionPolicy] = [field('redis_version'), field('maxmemory_policy')];
     const fault =
       explainVersion(address, version) ??
-      (location.kind === 'single' && field('role') === 'slave' ? isReplica(address) : undefined);
+      (location.kind !== 'cluster' && field('role') === 'slave' ? isReplica(address) : undefined);
     return {
       timeMs: Number(seconds) * 1_000,
       ...(version !== undefined && { version }),
@@ -121,7 +127,7 @@ async function ask<Found extends object>(
     await redis.connect();
     return await questions(redis);
   } catch (error) {
-    return { fault: explainFault(address, 'commands', cause ?? error) };
+    return { fault: explainFault(address, isTls ? 'commands over TLS' : 'commands', cause ?? error) };
   } finally {
     redis.disconnect();
   }

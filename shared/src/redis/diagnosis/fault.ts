@@ -1,7 +1,7 @@
 import type { RedisFault, RedisFaultCode } from '../../ports/redis-diagnosis.ts';
 
 /** How far a connection had come when it failed. */
-export type DiagnosisStep = 'tcp' | 'tls' | 'commands';
+export type DiagnosisStep = 'tcp' | 'tls' | 'commands' | 'commands over TLS';
 
 /** The oldest Redis that Parley runs on. */
 export const REDIS_MAJOR_MIN = 7;
@@ -16,7 +16,8 @@ export function explainFault(address: string, step: DiagnosisStep, error: unknow
     readonly code?: string;
     readonly message?: string;
   };
-  if (step === 'commands') return explainReply(address, message);
+  if (step === 'commands' || step === 'commands over TLS')
+    return explainReply(address, message, step === 'commands over TLS');
   if (UNKNOWN_HOST.test(code))
     return fault(
       'unknown_host',
@@ -40,6 +41,9 @@ export function explainFault(address: string, step: DiagnosisStep, error: unknow
     `${address} does not answer${code === '' ? '' : ` (${code})`}. A firewall or a network policy may be in the way.`,
   );
 }
+
+/** What ioredis and the sockets say of a connection that ended. */
+const CLOSED = /ECONNRESET|EPIPE|closed/i;
 
 // The beginnings of error replies of Redis, and of what ioredis says when a connection ends.
 const REPLIES: readonly [RegExp, RedisFaultCode, (address: string) => string][] = [
@@ -80,19 +84,20 @@ const REPLIES: readonly [RegExp, RedisFaultCode, (address: string) => string][] 
     (at) => `${at} is not ready for commands. Its own log says why; it is tried again.`,
   ],
   [
-    /ECONNRESET|EPIPE|closed/i,
-    'tls_expected',
-    (at) =>
-      `${at} closes connections without an answer. It may expect TLS: use rediss://, or set PARLEY_REDIS_TLS.`,
-  ],
-  [
     /timed out|ETIMEDOUT|handshake/i,
     'no_answer',
     (at) => `${at} accepts connections and does not answer. It may be frozen.`,
   ],
 ];
 
-function explainReply(address: string, message: string): RedisFault {
+function explainReply(address: string, message: string, isTls = false): RedisFault {
+  if (CLOSED.test(message))
+    return isTls
+      ? fault('no_answer', `${address} closes connections without an answer. Its own log says why.`)
+      : fault(
+          'tls_expected',
+          `${address} closes connections without an answer. It may expect TLS (use rediss://, or set PARLEY_REDIS_TLS), be in protected mode, or have no place for more clients.`,
+        );
   const known = REPLIES.find(([pattern]) => pattern.test(message));
   if (known !== undefined) return fault(known[1], known[2](address));
   // The first word is the code of the reply; the rest may quote a command.

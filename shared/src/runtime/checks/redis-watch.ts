@@ -28,19 +28,28 @@ export function watchRedis({ diagnose, isUsable, log, everyMs = EVERY_MS }: Redi
       known = undefined;
       return;
     }
-    const { fault } = await diagnose();
-    // Without a fault it has come back meanwhile, which the next look says.
-    if (fault === undefined || fault.text === known?.text) return;
-    known = fault;
-    log.warn({ reason: fault.code }, `Redis cannot be used: ${fault.text}`);
+    const { address, fault } = await diagnose();
+    // It may have come back meanwhile.
+    if (fault === undefined && (await isUsable())) return;
+    const found = fault ?? {
+      code: 'other',
+      text: `${address} answers, and this process cannot use it. Its user may lack rights.`,
+    };
+    if (found.text === known?.text) return;
+    known = found;
+    log.warn({ reason: found.code }, `Redis cannot be used: ${found.text}`);
   }
 
   const looking = setInterval(() => {
     if (isLooking) return;
     isLooking = true;
-    void look().finally(() => {
-      isLooking = false;
-    });
+    look()
+      .catch((error: unknown) =>
+        log.warn({ err: error }, 'it could not be found out why Redis cannot be used'),
+      )
+      .finally(() => {
+        isLooking = false;
+      });
   }, everyMs).unref();
   return { fault: () => known, stop: () => clearInterval(looking) };
 }

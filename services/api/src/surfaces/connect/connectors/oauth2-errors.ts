@@ -34,9 +34,27 @@ const REGISTERED_ERRORS = new Set([
   'unsupported_grant_type',
   'unsupported_response_type',
 ]);
-const DOWN = new Set(['server_error', 'temporarily_unavailable']);
-/** Statuses of replies that mean "later": of timeouts, of early data, and of too many calls. */
-const LATER = new Set([408, 425, 429]);
+/** Codes that mean "later", of the standards and of Slack. */
+const DOWN = new Set([
+  ...[
+    'server_error',
+    'temporarily_unavailable',
+    'slow_down',
+    'ratelimited',
+    'rate_limited',
+    'request_timeout',
+  ],
+  ...['internal_error', 'fatal_error', 'service_unavailable'],
+]);
+/** Codes that mean our own registration: it is the deployer's business, and connecting again would not mend it. */
+const OUR_CLIENT = new Set([
+  'invalid_client',
+  'invalid_client_id',
+  'bad_client_secret',
+  'incorrect_client_credentials',
+]);
+/** Statuses of replies that mean "later": of proxies, of timeouts, of early data, and of too many calls. */
+const LATER = new Set([407, 408, 425, 429]);
 
 /** `error` as it may be shown: itself when registered, else `other`. */
 export function publicErrorCode(error: string): string {
@@ -50,14 +68,21 @@ export function isOtherIssuer(error: unknown): boolean {
 
 /** Sorts what openid-client threw. The error itself holds request and response, and goes no further. */
 export function faultOf(error: unknown): ServerFault {
-  if (error instanceof ResponseBodyError) return faultOfAnswer(error.error, error.status);
+  if (error instanceof ResponseBodyError)
+    return faultOfAnswer(error.error, isAskedToWait(error.response) ? 429 : error.status);
   if (error instanceof AuthorizationResponseError) return faultOfAnswer(error.error, 400);
-  // A challenge without an error of its own. Most servers mean our client, some the token.
-  if (error instanceof WWWAuthenticateChallengeError)
-    return { kind: 'refused', providerError: 'invalid_client', isDefinite: true };
+  if (error instanceof WWWAuthenticateChallengeError) {
+    // Where a challenge names no error, most servers mean our client, and some the token.
+    const named = error.cause.map(({ parameters }) => parameters.error).find((code) => code !== undefined);
+    return named === undefined
+      ? { kind: 'refused', providerError: 'invalid_client', isDefinite: true }
+      : faultOfAnswer(named, 401);
+  }
   if (!(error instanceof ClientError)) return { kind: 'unavailable', isDefinite: false };
-  const status = error.cause instanceof Response ? error.cause.status : undefined;
-  if (status !== undefined && isLater(status)) return { kind: 'unavailable', isDefinite: false };
+  const response = error.cause instanceof Response ? error.cause : undefined;
+  const status = response?.status;
+  if (status !== undefined && (isLater(status) || isAskedToWait(response)))
+    return { kind: 'unavailable', isDefinite: false };
   // Some servers send their errors with status 200, where they read as an answer without a token.
   const reported = reportedError(error.cause);
   if (reported !== undefined) return faultOfAnswer(reported, 400);
@@ -68,6 +93,11 @@ export function faultOf(error: unknown): ServerFault {
     kind: isMalformed ? 'malformed' : 'unavailable',
     isDefinite: isMalformed && status !== undefined && isRefusal(status),
   };
+}
+
+/** True for a refusal that names a time after which it may be different. */
+function isAskedToWait(response: Response | undefined): boolean {
+  return response?.headers.has('retry-after') === true;
 }
 
 function isLater(status: number): boolean {
@@ -87,8 +117,7 @@ function faultOfAnswer(error: string, status: number): ServerFault {
   return {
     kind: isDown ? 'unavailable' : 'refused',
     providerError: publicErrorCode(error),
-    // Our own registration is the deployer's business: connecting again would not mend it.
-    isDefinite: !isDown && isRefusal(status) && error !== 'invalid_client',
+    isDefinite: !isDown && isRefusal(status) && !OUR_CLIENT.has(error),
   };
 }
 

@@ -9,7 +9,7 @@ export function readingProviders(fetchIt: BoundedFetch): BoundedFetch {
   return async (url, init) => {
     const response = await fetchIt(url, init);
     if (response.status === 401) return withoutChallenge(response);
-    if (response.status !== 200 && response.status !== 201) return response;
+    if (!response.ok) return response;
     const text = await response.clone().text();
     const reply = recordIn(text, response.headers.get('content-type') ?? '');
     if (reply === undefined) return response;
@@ -18,7 +18,7 @@ export function readingProviders(fetchIt: BoundedFetch): BoundedFetch {
     headers.delete('content-length');
     const isToken = 'access_token' in reply || 'authed_user' in reply;
     const read = isToken ? tokensIn(reply, isRefresh(init)) : reply;
-    // A created token is a token; a registration is created with 201.
+    // A token is a token, with whatever status of success; a registration is created with 201.
     const status = isToken ? 200 : response.status;
     return new Response(JSON.stringify(present(read)), { status, headers });
   };
@@ -64,10 +64,12 @@ function tokensIn(reply: Readonly<Record<string, unknown>>, ofRefresh: boolean):
   const seconds = Number(expiresIn);
   return {
     ...rest,
+    ...(typeof rest.refresh_token !== 'string' && { refresh_token: undefined }),
     token_type: type === undefined || BEARER_TYPES.test(String(type)) ? 'bearer' : type,
     // Nothing, zero and negative times mean a token without an end.
-    ...(seconds > 0 && { expires_in: seconds }),
-    ...(scope !== undefined && { scope: Array.isArray(scope) ? scope.join(' ') : scope }),
+    ...(seconds > 0 && Number.isFinite(seconds) && { expires_in: seconds }),
+    ...(Array.isArray(scope) && { scope: scope.join(' ') }),
+    ...(typeof scope === 'string' && { scope }),
     // A refreshed token is kept whatever is said beside it about the person: the old refresh token may be dead already.
     ...(idToken !== undefined && !ofRefresh && { id_token: idToken }),
   };

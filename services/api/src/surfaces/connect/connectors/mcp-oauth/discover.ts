@@ -43,8 +43,14 @@ export async function discoverServer(options: DiscoveryOptions): Promise<Discove
   const { serverUrl, timeoutMs } = options;
   const fetchFn = asFetchLike(options.fetch);
   const challenge = await readChallenge(serverUrl, timeoutMs);
+  const resourcePlaces = createPlaces(fetchFn);
   try {
-    const resource = await discoverOAuthProtectedResourceMetadata(serverUrl, challenge, fetchFn);
+    const resource = await discoverOAuthProtectedResourceMetadata(
+      serverUrl,
+      challenge,
+      // A server that names the place in its challenge has no other one.
+      challenge.resourceMetadataUrl === undefined ? resourcePlaces.fetchFn : fetchFn,
+    );
     if (!isFor(serverUrl, resource.resource))
       return failure('provider_error', 'the protected-resource metadata is for another resource');
     const issuer = issuerOf(resource, options.issuer);
@@ -69,7 +75,7 @@ export async function discoverServer(options: DiscoveryOptions): Promise<Discove
       }),
     };
   } catch (error) {
-    return failureOf(error);
+    return resourcePlaces.isDown() ? failure('unavailable', 'the metadata cannot be had') : failureOf(error);
   }
 }
 
