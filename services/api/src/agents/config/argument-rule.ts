@@ -55,7 +55,7 @@ export function compileRule(text: string): ArgumentRule {
   };
 }
 
-interface Shape {
+interface RuleShape {
   readonly nodes: number;
   /** How deep loops lie in each other. */
   readonly depth: number;
@@ -64,10 +64,10 @@ interface Shape {
   readonly hasSplit: boolean;
 }
 
-const NOTHING: Shape = { nodes: 0, depth: 0, sums: 0, hasSplit: false };
+const NOTHING: RuleShape = { nodes: 0, depth: 0, sums: 0, hasSplit: false };
 
 /** Reads the shape of an expression, and has `matches` take linear time. */
-function inspect(node: unknown): Shape {
+function inspect(node: unknown): RuleShape {
   if (Array.isArray(node)) return node.map(inspect).reduce(together, NOTHING);
   const { op, args } = (node ?? {}) as Node;
   if (op === undefined) return NOTHING;
@@ -79,11 +79,11 @@ function inspect(node: unknown): Shape {
 }
 
 /** What is called on a list is evaluated before the loop over it, and only its arguments within. */
-function loopOf(name: unknown, within: Shape): Shape {
+function loopOf(name: unknown, within: RuleShape): RuleShape {
   return LOOPS.has(String(name)) ? { ...within, depth: within.depth + 1 } : within;
 }
 
-function together(one: Shape, other: Shape): Shape {
+function together(one: RuleShape, other: RuleShape): RuleShape {
   return {
     nodes: one.nodes + other.nodes,
     depth: Math.max(one.depth, other.depth),
