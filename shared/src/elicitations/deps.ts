@@ -8,7 +8,7 @@ import type { Approvals, Elicitations, StoredRecords } from '../ports/elicitatio
 import type { EventBus } from '../ports/elicitations/event-bus.ts';
 import type { Feed } from '../ports/elicitations/feed.ts';
 import type { Observer } from '../ports/elicitations/observer.ts';
-import type { OwnerRecords } from '../ports/owner-records.ts';
+import type { OwnerRecordsByKind } from '../ports/owner-records.ts';
 import type { Timers } from '../ports/timers.ts';
 
 /** Bounds and rhythms of the engine; every one has a default in runtime/env.ts. */
@@ -40,10 +40,8 @@ export interface EngineDeps {
   readonly approvalWakes: EventBus<ApprovalWake>;
   readonly inboxWakes: EventBus<InboxWake>;
   readonly claims: Claims;
-  /** Remembered approvals are records of their owners. */
-  readonly ownerRecords: OwnerRecords;
-  /** Notes of what owners have seen. */
-  readonly seenRecords: OwnerRecords;
+  /** Remembered approvals, and what people have seen. */
+  readonly ownerRecords: Pick<OwnerRecordsByKind, 'grants' | 'seen'>;
   /** The timers of this process, which expire what it asked itself. Absent in a process that asks nothing. */
   readonly timers?: Timers;
   /** The jobs that expire what is overdue when the pod that asked is gone. */

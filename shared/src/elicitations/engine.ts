@@ -52,7 +52,7 @@ export function createEngine(deps: EngineDeps) {
   const questions = elicitationDeps(deps, known.questions);
   const approvals = approvalDeps(deps, known.approvals);
   const streamClaims = createStreamClaims(deps.claims, deps.settings.retentionMs);
-  const grants = createGrants(deps.ownerRecords, deps.settings.retentionMs);
+  const grants = createGrants(deps.ownerRecords.grants, deps.settings.retentionMs);
   const askDeps = { ...deps, questions, streamClaims };
   const allDeps = { ...deps, families: { questions, approvals } };
 
@@ -93,7 +93,7 @@ export function createEngine(deps: EngineDeps) {
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(allDeps, input),
     watchInbox: (input: InboxInput) => watchInbox(allDeps, input),
     /** When channels notify people of what they have not seen. */
-    notices: createNotices(deps.seenRecords),
+    notices: createNotices(deps.ownerRecords.seen),
     sweep: (signal?: AbortSignal) => sweep(allDeps, signal),
     sweepInTurn(turn: SweepTurn, signal?: AbortSignal) {
       purgeKnown();

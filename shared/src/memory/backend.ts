@@ -2,7 +2,7 @@ import type { PushedCall } from '../domain/a2a/pushed-call.ts';
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
-import { SURFACE_RECORDS } from '../ports/owner-records.ts';
+import { recordsByKind } from '../ports/owner-records.ts';
 import { createMemoryClaims } from './claims.ts';
 import { createMemoryConnectStore } from './connect-store.ts';
 import { createMemoryElicitations } from './elicitations/elicitations.ts';
@@ -41,9 +41,9 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     runs,
     conversations,
     erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, subscriptions, fence }),
-    ownerRecords: createMemoryOwnerRecords(fence, SURFACE_RECORDS),
-    seenRecords: createMemoryOwnerRecords(fence, SURFACE_RECORDS),
-    workflowRecords: createMemoryOwnerRecords(fence, { max: settings.workflowEntriesMax, beyond: 'refuse' }),
+    ownerRecords: recordsByKind(settings.workflowEntriesMax, (_kind, bound) =>
+      createMemoryOwnerRecords(fence, bound),
+    ),
     outbox,
     subscriptions,
     deadLetters: createMemoryDeadLetters({ keepMs: settings.deadLetterMs }),

@@ -12,7 +12,7 @@ import type { EventBus } from './elicitations/event-bus.ts';
 import type { Feed } from './elicitations/feed.ts';
 import type { Erasure } from './erasure.ts';
 import type { Limits } from './limits.ts';
-import type { OwnerRecords } from './owner-records.ts';
+import type { OwnerRecordsByKind } from './owner-records.ts';
 import type { Conversations } from './runs/conversations.ts';
 import type { Heartbeats } from './runs/heartbeats.ts';
 import type { RunQueue } from './runs/run-queue.ts';
@@ -91,11 +91,7 @@ export interface Backend {
   readonly connect: ConnectStore;
   readonly erasure: Erasure;
   /** Records of surfaces, by owner. */
-  readonly ownerRecords: OwnerRecords;
-  /** Notes of what people have seen, by owner. They have a bound of their own. */
-  readonly seenRecords: OwnerRecords;
-  /** Entries of workflows, by owner. They have a bound of their own. */
-  readonly workflowRecords: OwnerRecords;
+  readonly ownerRecords: OwnerRecordsByKind;
   /** Sealed credentials. */
   readonly vault: VaultStore;
   health(): Promise<BackendHealth>;

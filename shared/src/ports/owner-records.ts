@@ -1,7 +1,7 @@
 import { ParleyError } from '../domain/errors.ts';
 import type { Owner } from '../domain/ids.ts';
 
-/** How many records of surfaces an owner has at once. */
+/** How many records of one kind an owner has at once; of workflows as many as are configured. */
 export const OWNER_RECORDS_MAX = 1_000;
 
 /** How many records an owner may have, and what happens to one more. */
@@ -11,8 +11,30 @@ export interface RecordBound {
   readonly beyond: 'drop' | 'refuse';
 }
 
-/** The bound of the records of surfaces, and of the notes of what was seen. */
-export const SURFACE_RECORDS: RecordBound = { max: OWNER_RECORDS_MAX, beyond: 'drop' };
+/**
+ * What a record is for: a remembered approval or its revocation, a session or a call of MCP, an answer over A2A, where A2A
+ * pushes go, a link or a post of Slack, what a person has seen, an entry of a workflow. Each kind has a bound of its own, so
+ * that a busy one takes nothing from another.
+ */
+export const RECORD_KINDS = ['grants', 'mcp', 'a2a', 'pushes', 'slack', 'seen', 'workflows'] as const;
+export type RecordKind = (typeof RECORD_KINDS)[number];
+
+/** Makes the records of each kind. */
+export function recordsByKind(
+  workflowEntriesMax: number,
+  create: (kind: RecordKind, bound: RecordBound) => OwnerRecords,
+): OwnerRecordsByKind {
+  const bounded = (kind: RecordKind) =>
+    create(
+      kind,
+      kind === 'workflows'
+        ? { max: workflowEntriesMax, beyond: 'refuse' }
+        : { max: OWNER_RECORDS_MAX, beyond: 'drop' },
+    );
+  return Object.fromEntries(
+    RECORD_KINDS.map((kind) => [kind, bounded(kind)]),
+  ) as unknown as OwnerRecordsByKind;
+}
 
 /** The error for an entry of a workflow that is one too many. */
 export function workflowQuota(): ParleyError {
@@ -45,3 +67,5 @@ export interface OwnerRecords {
   /** Removes all records of an owner. */
   removeAll(owner: Owner): Promise<void>;
 }
+
+export type OwnerRecordsByKind = Readonly<Record<RecordKind, OwnerRecords>>;

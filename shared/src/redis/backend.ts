@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Cluster } from 'ioredis';
 import { APPROVALS } from '../domain/approvals/family.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
-import { SURFACE_RECORDS } from '../ports/owner-records.ts';
+import { recordsByKind } from '../ports/owner-records.ts';
 import type { RedisLocation } from '../ports/redis-location.ts';
 import { type Commands, connectCommands, connectProducer, connectSubscriber } from './client/connect.ts';
 import { canaryKey, probeChannel, writeProbeKey } from './client/keys.ts';
@@ -113,13 +113,9 @@ export function createRedisBackend({
     vault: createRedisVaultStore(vaultRedis, onError),
     connect: createRedisConnectStore(redis, onError),
     erasure: createRedisErasure(redis, onError),
-    ownerRecords: createRedisOwnerRecords(redis, { index: 'records', bound: SURFACE_RECORDS, onError }),
-    seenRecords: createRedisOwnerRecords(redis, { index: 'seen-records', bound: SURFACE_RECORDS, onError }),
-    workflowRecords: createRedisOwnerRecords(redis, {
-      index: 'workflow-records',
-      bound: { max: settings.workflowEntriesMax, beyond: 'refuse' },
-      onError,
-    }),
+    ownerRecords: recordsByKind(settings.workflowEntriesMax, (kind, bound) =>
+      createRedisOwnerRecords(redis, { kind, bound, onError }),
+    ),
     async health() {
       const [commands, timerCanaryAgeMs] = await Promise.all([answers(redis), canaryAge(redis)]);
       return {

@@ -27,8 +27,6 @@ export interface EraseUserDeps {
     | 'connect'
     | 'erasure'
     | 'ownerRecords'
-    | 'seenRecords'
-    | 'workflowRecords'
   >;
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
@@ -57,7 +55,7 @@ const ATTEMPTS_MAX = 5;
  * lists it. The same call again continues where an earlier one was interrupted. Throws `unavailable`.
  */
 export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner): Promise<Erased> {
-  const { erasure, connect, limits, ownerRecords, seenRecords, workflowRecords, runQueue } = deps.backend;
+  const { erasure, connect, limits, ownerRecords, runQueue } = deps.backend;
   const owner = { tenant, userId };
   const endsAt = performance.now() + deps.budgetMs;
   await erasure.fence(owner, FENCE_MS);
@@ -82,9 +80,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   }
   // The pages before the accounts: no flow can begin that would bring another credential.
   const pages = await connect.dropOf(owner);
-  await ownerRecords.removeAll(owner);
-  await seenRecords.removeAll(owner);
-  await workflowRecords.removeAll(owner);
+  for (const records of Object.values(ownerRecords)) await records.removeAll(owner);
   let accounts = 0;
   // A flow that had begun before may bring another credential meanwhile.
   for (;;) {

@@ -78,8 +78,8 @@ async function fill(backend: Backend, owner: Owner) {
   await backend.subscriptions.add(running, 'follower', HOUR_MS);
   await outbox.add({ kind: 'follower', subject: formatStreamPath(running), bucket: bucketOf(owner) });
   await backend.elicitations.keep(older, HOUR_MS);
-  await backend.ownerRecords.putIfAbsent(owner, `record-${name}`, 'kept', HOUR_MS);
-  await backend.workflowRecords.putIfAbsent(owner, `workflow-${name}`, 'kept', HOUR_MS);
+  await backend.ownerRecords.mcp.putIfAbsent(owner, `record-${name}`, 'kept', HOUR_MS);
+  await backend.ownerRecords.workflows.putIfAbsent(owner, `workflow-${name}`, 'kept', HOUR_MS);
   const account = { ...owner, ...ACCOUNT };
   await vault.write(account, `sealed-${name}`);
   await vault.lease(account, 'a pod', HOUR_MS);
@@ -127,8 +127,8 @@ async function shownOf(backend: Backend, filled: Filled) {
     followers: await backend.subscriptions.of(turns[0] ?? stream),
     places: await backend.limits.places('streams', owner),
     session: await backend.connect.read(session),
-    record: await backend.ownerRecords.read(owner, `record-${filled.name}`),
-    entry: await backend.workflowRecords.read(owner, `workflow-${filled.name}`),
+    record: await backend.ownerRecords.mcp.read(owner, `record-${filled.name}`),
+    entry: await backend.ownerRecords.workflows.read(owner, `workflow-${filled.name}`),
     accounts: await backend.vault.listOf(owner),
     credential: await backend.vault.read(account),
   };
@@ -308,8 +308,8 @@ export function erasingContract(contract: Contract): void {
         () => backend.runs.begin(turnOf(gone)),
         () => backend.connect.put(session, 'again', HOUR_MS, gone),
         () => backend.subscriptions.add(running, 'follower', HOUR_MS),
-        () => backend.ownerRecords.putIfAbsent(gone, 'again', 'again', HOUR_MS),
-        () => backend.workflowRecords.putIfAbsent(gone, 'again', 'again', HOUR_MS),
+        () => backend.ownerRecords.mcp.putIfAbsent(gone, 'again', 'again', HOUR_MS),
+        () => backend.ownerRecords.workflows.putIfAbsent(gone, 'again', 'again', HOUR_MS),
       ];
       for (const one of asks)
         expect(await expectRefusal(one())).toMatchObject({

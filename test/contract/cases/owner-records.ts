@@ -17,27 +17,27 @@ export function ownerRecordContract(contract: Contract): void {
     it('keeps the first value of a name, for its owner only, and shows it on every pod', async () => {
       const { backend, second } = contract.pods;
       const [owner, other] = [newOwner(), newOwner()];
-      expect(await backend.ownerRecords.putIfAbsent(owner, 'a name', 'first', HOUR_MS)).toBe('first');
-      expect(await second.ownerRecords.putIfAbsent(owner, 'a name', 'second', HOUR_MS)).toBe('first');
-      expect(await second.ownerRecords.read(owner, 'a name')).toBe('first');
-      expect(await second.ownerRecords.read(other, 'a name')).toBeUndefined();
-      expect(await second.ownerRecords.read(owner, 'another name', HOUR_MS)).toBeUndefined();
+      expect(await backend.ownerRecords.mcp.putIfAbsent(owner, 'a name', 'first', HOUR_MS)).toBe('first');
+      expect(await second.ownerRecords.mcp.putIfAbsent(owner, 'a name', 'second', HOUR_MS)).toBe('first');
+      expect(await second.ownerRecords.mcp.read(owner, 'a name')).toBe('first');
+      expect(await second.ownerRecords.mcp.read(other, 'a name')).toBeUndefined();
+      expect(await second.ownerRecords.mcp.read(owner, 'another name', HOUR_MS)).toBeUndefined();
     });
 
     it('removes a record, or only the one with that value', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
-      await backend.ownerRecords.putIfAbsent(owner, 'a', 'first', HOUR_MS);
-      expect(await second.ownerRecords.remove(owner, 'a', 'other')).toBe(false);
-      expect(await second.ownerRecords.remove(owner, 'a', 'first')).toBe(true);
-      expect(await second.ownerRecords.remove(owner, 'a')).toBe(false);
-      expect(await backend.ownerRecords.putIfAbsent(owner, 'a', 'second', HOUR_MS)).toBe('second');
-      expect(await second.ownerRecords.remove(owner, 'a')).toBe(true);
-      expect(await backend.ownerRecords.read(owner, 'a')).toBeUndefined();
+      await backend.ownerRecords.mcp.putIfAbsent(owner, 'a', 'first', HOUR_MS);
+      expect(await second.ownerRecords.mcp.remove(owner, 'a', 'other')).toBe(false);
+      expect(await second.ownerRecords.mcp.remove(owner, 'a', 'first')).toBe(true);
+      expect(await second.ownerRecords.mcp.remove(owner, 'a')).toBe(false);
+      expect(await backend.ownerRecords.mcp.putIfAbsent(owner, 'a', 'second', HOUR_MS)).toBe('second');
+      expect(await second.ownerRecords.mcp.remove(owner, 'a')).toBe(true);
+      expect(await backend.ownerRecords.mcp.read(owner, 'a')).toBeUndefined();
     });
 
     it('keeps so many records of an owner, and drops the one that expires first', async () => {
-      const { ownerRecords } = contract.pods.backend;
+      const { mcp: ownerRecords } = contract.pods.backend.ownerRecords;
       const owner = newOwner();
       const put = (name: string, life: number) => ownerRecords.putIfAbsent(owner, name, 'kept', life);
       await put('first', 2 * HOUR_MS);
@@ -55,18 +55,30 @@ export function ownerRecordContract(contract: Contract): void {
       expect(read).toEqual(['kept', undefined, 'kept']);
     });
 
+    it('drops no record for one of another kind, however many those are', async () => {
+      const { grants, slack } = contract.pods.backend.ownerRecords;
+      const owner = newOwner();
+      await grants.putIfAbsent(owner, 'a revocation', 'revoked', HOUR_MS);
+      const posts = Array.from({ length: OWNER_RECORDS_MAX + 1 }, (_, index) => `post ${index}`);
+      await Promise.all(posts.map((name) => slack.putIfAbsent(owner, name, 'posted', 2 * HOUR_MS)));
+      expect(await grants.read(owner, 'a revocation')).toBe('revoked');
+      expect(await grants.list(owner, '')).toEqual(['revoked']);
+    });
+
     it('refuses entries of workflows beyond their own bound, and drops none', async () => {
       const { backend, second } = contract.pods;
-      const { ownerRecords, workflowRecords } = backend;
+      const { mcp: ownerRecords, workflows: workflowRecords } = backend.ownerRecords;
       const [owner, other] = [newOwner(), newOwner()];
       await ownerRecords.putIfAbsent(owner, 'a session', 'kept', HOUR_MS);
       const names = Array.from({ length: ROOMY.workflowEntriesMax }, (_, index) => `entry ${index}`);
       for (const name of names) await workflowRecords.putIfAbsent(owner, name, 'kept', 2 * HOUR_MS);
-      const more = second.workflowRecords.putIfAbsent(owner, 'one more', 'refused', HOUR_MS);
+      const more = second.ownerRecords.workflows.putIfAbsent(owner, 'one more', 'refused', HOUR_MS);
       await expect(more).rejects.toMatchObject({ code: 'workflow_quota' });
-      expect(await second.workflowRecords.read(owner, 'one more')).toBeUndefined();
-      expect(await second.workflowRecords.putIfAbsent(owner, 'entry 0', 'again', HOUR_MS)).toBe('kept');
-      expect(await second.workflowRecords.putIfAbsent(other, 'entry 0', 'of another', HOUR_MS)).toBe(
+      expect(await second.ownerRecords.workflows.read(owner, 'one more')).toBeUndefined();
+      expect(await second.ownerRecords.workflows.putIfAbsent(owner, 'entry 0', 'again', HOUR_MS)).toBe(
+        'kept',
+      );
+      expect(await second.ownerRecords.workflows.putIfAbsent(other, 'entry 0', 'of another', HOUR_MS)).toBe(
         'of another',
       );
       await workflowRecords.remove(owner, 'entry 0');
@@ -80,15 +92,15 @@ export function ownerRecordContract(contract: Contract): void {
       const { backend, second } = contract.pods;
       const [owner, other] = [newOwner(), newOwner()];
       for (const one of [owner, other])
-        for (const name of ['a', 'b']) await backend.ownerRecords.putIfAbsent(one, name, 'kept', HOUR_MS);
-      await second.ownerRecords.removeAll(owner);
-      expect(await backend.ownerRecords.read(owner, 'a')).toBeUndefined();
-      expect(await backend.ownerRecords.read(owner, 'b')).toBeUndefined();
-      expect(await backend.ownerRecords.read(other, 'b')).toBe('kept');
+        for (const name of ['a', 'b']) await backend.ownerRecords.mcp.putIfAbsent(one, name, 'kept', HOUR_MS);
+      await second.ownerRecords.mcp.removeAll(owner);
+      expect(await backend.ownerRecords.mcp.read(owner, 'a')).toBeUndefined();
+      expect(await backend.ownerRecords.mcp.read(owner, 'b')).toBeUndefined();
+      expect(await backend.ownerRecords.mcp.read(other, 'b')).toBe('kept');
     });
 
     it('forgets a record with its time, unless a read renews it', async () => {
-      const { ownerRecords } = contract.pods.backend;
+      const { mcp: ownerRecords } = contract.pods.backend.ownerRecords;
       const owner = newOwner();
       await ownerRecords.putIfAbsent(owner, 'short', 'value', SHORT_MS);
       await ownerRecords.putIfAbsent(owner, 'renewed', 'value', SHORT_MS);

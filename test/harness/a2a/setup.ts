@@ -108,7 +108,7 @@ export const a2aSurface = (settings: Partial<A2aDeps>): Parameters<typeof openSe
       engine,
       turns,
       limits,
-      records: backend.ownerRecords,
+      records: backend.ownerRecords.a2a,
       version: '0.0.0',
       agents: [
         { id: 'helper', title: 'Helper', description: 'Helps.', answers: 'user' },

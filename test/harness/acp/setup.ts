@@ -130,7 +130,7 @@ export async function openAcpSite({
   const webhooks = createWebhooks({ ...backend, ...ROOMY });
   const eraseUser = (() => undefined) as never;
   const bounds = { keptMs: 60_000, positionsMax: 500, entryCharactersMax: 65_536 };
-  const workflows = { records: backend.workflowRecords, ...bounds };
+  const workflows = { records: backend.ownerRecords.workflows, ...bounds };
   const { url, stop } = await serveSurfaces(
     () => [
       restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),

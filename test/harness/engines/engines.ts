@@ -39,7 +39,6 @@ export function engineOn(backend: Backend, options: EngineOptions = {}): Engine 
     inboxWakes: backend.inboxWakes,
     claims: backend.claims,
     ownerRecords: backend.ownerRecords,
-    seenRecords: backend.seenRecords,
     deadlineJobs: { add: async () => undefined },
     observer: silentObserver,
     deliveries: dispatchOn(backend),

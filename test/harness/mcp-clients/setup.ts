@@ -92,7 +92,7 @@ export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOpti
       engine,
       turns,
       limits,
-      records: backend.ownerRecords,
+      records: backend.ownerRecords.mcp,
       version: '0.0.0',
       stateKey: STATE_KEY,
       sessionMs: 600_000,

@@ -1,6 +1,6 @@
 /** Surfaces of the product, served in this process as a pod serves them. */
 import { createServer, type IncomingMessage } from 'node:http';
-import { DEFAULT_SCOPES } from '@parley/shared/domain/service-key';
+import { DEFAULT_SCOPES, type Scope } from '@parley/shared/domain/service-key';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
 import type { CallLimits } from '../../../services/api/src/http/limits/call-limits.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
@@ -75,15 +75,17 @@ export async function serveSurfaces(
 }
 
 /**
- * The bearer token `<tenant>/<user>` is that person's; `key/<tenant>` is a service key that may act for people, and
- * `default-key/<tenant>` one without scopes. The header `x-expires-at` says until when.
+ * The bearer token `<tenant>/<user>` is that person's; `key/<tenant>` and `other-key/<tenant>` are service keys that
+ * may act for people, and `default-key/<tenant>` is one without scopes. The header `x-expires-at` says until when.
  */
 export const authenticateByName: Authenticate = async ({ headers }: IncomingMessage) => {
   const [, tenant, userId] = /^Bearer ([^/]+)\/(.+)$/.exec(headers.authorization ?? '') ?? [];
   if (tenant === undefined || userId === undefined) throw unauthenticated();
   const expiresAtMs = Number(headers['x-expires-at'] ?? Number.POSITIVE_INFINITY);
-  const scopes = { key: ['act'] as const, 'default-key': DEFAULT_SCOPES }[tenant];
+  const scopes = { key: ['act'], 'other-key': ['act'], 'default-key': DEFAULT_SCOPES }[tenant] as
+    | readonly Scope[]
+    | undefined;
   return scopes !== undefined
-    ? { caller: { kind: 'service', tenant: userId, keyId: 'bot', scopes }, expiresAtMs }
+    ? { caller: { kind: 'service', tenant: userId, keyId: tenant, scopes }, expiresAtMs }
     : { caller: { kind: 'user', tenant, userId }, expiresAtMs };
 };

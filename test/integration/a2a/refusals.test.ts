@@ -293,6 +293,22 @@ describe('a service key that speaks for a person', () => {
     expect(rows.map(({ settlement }) => settlement?.surface)).toEqual(['a2a-caller']);
   });
 
+  it('sees the tasks and the contexts that it began, and none of the person or of another key', async () => {
+    const person = newPerson();
+    const { token } = person;
+    const ofPerson = (await send({ token }, 'hi', { contextId: 'shared' }, 'speaker')).body.result.task;
+    const ofKey = (await send(keyOf(person), 'hi', { contextId: 'shared' }, 'speaker')).body.result.task;
+    const other = { ...keyOf(person), token: `other-key/${person.tenant}` };
+    for (const id of [ofPerson.id, ofKey.id]) {
+      expect(codeOf(await rpc({ token }, 'GetTask', { id }, 'speaker'))).toBeUndefined();
+      expect(codeOf(await rpc(other, 'GetTask', { id }, 'speaker'))).toBe(NOT_FOUND);
+    }
+    expect(codeOf(await rpc(keyOf(person), 'GetTask', { id: ofPerson.id }, 'speaker'))).toBe(NOT_FOUND);
+    expect(codeOf(await rpc(keyOf(person), 'CancelTask', { id: ofPerson.id }, 'speaker'))).toBe(NOT_FOUND);
+    const listed = (await rpc(keyOf(person), 'ListTasks', {}, 'speaker')).body.result.tasks;
+    expect(listed.map(({ id }) => id)).toEqual([ofKey.id]);
+  });
+
   it('is given the page of the person for a form that only they may answer, and cannot answer it [A2A-20 A2A-29]', async () => {
     const person = newPerson();
     const { task } = (await send(keyOf(person), 'text')).body.result;

@@ -49,7 +49,7 @@ async function startPod() {
   });
   const webhooks = createWebhooks({ ...backend, ...ROOMY });
   const workflows = {
-    records: backend.workflowRecords,
+    records: backend.ownerRecords.workflows,
     keptMs: 60_000,
     positionsMax: 500,
     entryCharactersMax: 65_536,

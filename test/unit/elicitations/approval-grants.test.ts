@@ -1,7 +1,6 @@
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { createGrants } from '@parley/shared/elicitations/approvals/grants';
 import { createMemoryOwnerRecords } from '@parley/shared/memory/owner-records';
-import { SURFACE_RECORDS } from '@parley/shared/ports/owner-records';
 import { expect, it } from 'vitest';
 
 const DAY_MS = 86_400_000;
@@ -25,7 +24,7 @@ const row = {
 
 it('a remembered approval lasts from its decision on, also when a repeat of the decision stores it', async () => {
   const stored: number[] = [];
-  const records = createMemoryOwnerRecords({ check: () => undefined }, SURFACE_RECORDS);
+  const records = createMemoryOwnerRecords({ check: () => undefined }, { max: 1_000, beyond: 'drop' });
   const counted: typeof records = {
     ...records,
     async putIfAbsent(owner, name, value, ttlMs) {

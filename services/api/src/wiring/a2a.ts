@@ -42,7 +42,7 @@ export function wireA2a(
       turns,
       agents,
       version,
-      records: backend.ownerRecords,
+      records: backend.ownerRecords.a2a,
       authenticate: createAuthentication(env, log, env.PARLEY_A2A_AUDIENCE),
       ...(url !== undefined && { origin: new URL(url).origin }),
       ...(privateKey !== undefined && { signer: { privateKey } }),

@@ -25,7 +25,7 @@ export function wireMcp(
     limits,
     turns,
     version,
-    records: backend.ownerRecords,
+    records: backend.ownerRecords.mcp,
     authenticate: createAuthentication(env, log, env.PARLEY_MCP_AUDIENCE),
     resource: { ...(url !== undefined && { url }), ...(issuer !== undefined && { issuer }) },
     origins: originsOf(env, url),

@@ -49,7 +49,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
   const onFault = (err: unknown) => log.warn({ err: faultShown(err) }, 'a request of Slack failed');
   const web = createSlackWeb(settings);
   const vault = createVault({ store: backend.vault, keys: pages.keys });
-  const records = backend.ownerRecords;
+  const records = backend.ownerRecords.slack;
   const installations = createInstallations({
     records,
     vault,

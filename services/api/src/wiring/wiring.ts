@@ -241,7 +241,7 @@ function createSurfaces(parts: AppParts): Surface[] {
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
   const eraseUser = wireEraseUser({ ...parts, disconnectAll: pages?.disconnectAll, unlink: slack?.unlink });
   const workflows = {
-    records: backend.workflowRecords,
+    records: backend.ownerRecords.workflows,
     keptMs: env.PARLEY_RETENTION_SECONDS * 1000,
     positionsMax: env.PARLEY_LIMIT_WORKFLOW_POSITIONS,
     entryCharactersMax: env.PARLEY_LIMIT_WORKFLOW_ENTRY_CHARACTERS,

@@ -1,15 +1,16 @@
 import { ParleyError } from '../errors.ts';
 import { isReferenceId } from '../ids.ts';
 
-const PARALLEL = 'a2a.';
 const MARK_LENGTH = 22;
-// A conversation id has room for the mark of a parallel task.
-const CONTEXT_LENGTH_MAX = 128 - PARALLEL.length - MARK_LENGTH - 1;
+const PARALLEL = 'a2a.';
+const OF_KEY = 'a2k.';
+// A conversation id has room for the marks of a key and of a parallel task.
+const CONTEXT_LENGTH_MAX = 128 - PARALLEL.length - OF_KEY.length - 2 * (MARK_LENGTH + 1);
 
-/** The conversation that a client names as its context. Throws `invalid_request`. */
+/** The context that a client names. Throws `invalid_request`. */
 export function checkContextId(contextId: string): string {
-  if (isReferenceId(contextId) && contextId.length <= CONTEXT_LENGTH_MAX && !contextId.startsWith(PARALLEL))
-    return contextId;
+  const isOurs = contextId.startsWith(PARALLEL) || contextId.startsWith(OF_KEY);
+  if (isReferenceId(contextId) && contextId.length <= CONTEXT_LENGTH_MAX && !isOurs) return contextId;
   throw new ParleyError('invalid_request', 'The contextId is none that Parley can have.', {
     issues: [
       { path: 'message.contextId', message: `must be 1 to ${CONTEXT_LENGTH_MAX} of A-Z a-z 0-9 . _ -` },
@@ -17,14 +18,28 @@ export function checkContextId(contextId: string): string {
   });
 }
 
-/** The conversation of a task that runs beside another one of its context. `digest` is a base64url digest of its message. */
-export function parallelConversation(contextId: string, digest: string): string {
-  return `${PARALLEL}${digest.slice(0, MARK_LENGTH)}.${contextId}`;
+/** The conversation of a context that a service key began for a person. `digest` is a base64url digest of the key's name. */
+export function conversationOfKey(digest: string, contextId: string): string {
+  return `${OF_KEY}${digest.slice(0, MARK_LENGTH)}.${contextId}`;
+}
+
+/** The conversation of a task that runs beside another one of its conversation. `digest` is a base64url digest of its message. */
+export function parallelConversation(conversationId: string, digest: string): string {
+  return `${PARALLEL}${digest.slice(0, MARK_LENGTH)}.${conversationId}`;
+}
+
+/** Whether a service key began the conversation. */
+export function isOfKey(digest: string, conversationId: string): boolean {
+  return without(PARALLEL, conversationId).startsWith(conversationOfKey(digest, ''));
 }
 
 /** The context of a task, by the conversation of its turn. */
 export function contextOf(conversationId: string): string {
-  return conversationId.startsWith(PARALLEL)
-    ? conversationId.slice(PARALLEL.length + MARK_LENGTH + 1)
+  return without(OF_KEY, without(PARALLEL, conversationId));
+}
+
+function without(prefix: string, conversationId: string): string {
+  return conversationId.startsWith(prefix)
+    ? conversationId.slice(prefix.length + MARK_LENGTH + 1)
     : conversationId;
 }

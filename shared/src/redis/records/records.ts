@@ -1,6 +1,11 @@
 import type { Owner } from '../../domain/ids.ts';
 import { userErased } from '../../ports/erasure.ts';
-import { type OwnerRecords, type RecordBound, workflowQuota } from '../../ports/owner-records.ts';
+import {
+  type OwnerRecords,
+  type RecordBound,
+  type RecordKind,
+  workflowQuota,
+} from '../../ports/owner-records.ts';
 import type { Commands } from '../client/connect.ts';
 import { fenceKey, ownedBy } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
@@ -15,16 +20,13 @@ export function recordKey(owner: Owner, name: string): string {
   return ownedBy(owner, 'record', `/${encodeURIComponent(name)}`);
 }
 
-/** What lists an owner's records: those of surfaces, notes of what was seen, or the entries of workflows. */
-type RecordIndex = 'records' | 'seen-records' | 'workflow-records';
-
-/** Sorted set: the names of an owner's records, by the time (ms) at which each expires. */
-function recordsKey(owner: Owner, index: RecordIndex = 'records'): string {
-  return ownedBy(owner, index);
+/** Sorted set: the names of an owner's records of one kind, by the time (ms) at which each expires. */
+function recordsKey(owner: Owner, kind: RecordKind): string {
+  return ownedBy(owner, `${kind}-records`);
 }
 
 export interface OwnerRecordsOptions {
-  readonly index: RecordIndex;
+  readonly kind: RecordKind;
   readonly bound: RecordBound;
   readonly onError?: ((error: unknown) => void) | undefined;
 }
@@ -32,19 +34,19 @@ export interface OwnerRecordsOptions {
 /** Records of owners as strings that expire, in the slots of their owners. */
 export function createRedisOwnerRecords(
   redis: Commands,
-  { index, bound, onError }: OwnerRecordsOptions,
+  { kind, bound, onError }: OwnerRecordsOptions,
 ): OwnerRecords {
   const put = loadScript(redis, 'records/put', onError);
   const renew = loadScript(redis, 'records/renew', onError);
   const remove = loadScript(redis, 'records/remove', onError);
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
-  const keysOf = (owner: Owner, name: string) => [recordKey(owner, name), recordsKey(owner, index)];
+  const keysOf = (owner: Owner, name: string) => [recordKey(owner, name), recordsKey(owner, kind)];
 
   /** Removes records before their names: what an interruption leaves behind is still listed. */
   async function drop(owner: Owner, names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await guarded(() => redis.unlink(...names.map((name) => recordKey(owner, name))));
-    await guarded(() => redis.zrem(recordsKey(owner, index), ...names));
+    await guarded(() => redis.zrem(recordsKey(owner, kind), ...names));
   }
 
   return {
@@ -64,7 +66,7 @@ export function createRedisOwnerRecords(
       return typeof value === 'string' ? value : undefined;
     },
     async list(owner, prefix) {
-      const names = await guarded(() => redis.zrange(recordsKey(owner, index), '0', '-1'));
+      const names = await guarded(() => redis.zrange(recordsKey(owner, kind), '0', '-1'));
       const values = await Promise.all(
         names
           .filter((name) => name.startsWith(prefix))
@@ -78,7 +80,7 @@ export function createRedisOwnerRecords(
     },
     async removeAll(owner) {
       for (;;) {
-        const names = await guarded(() => redis.zrange(recordsKey(owner, index), '0', `${PAGE - 1}`));
+        const names = await guarded(() => redis.zrange(recordsKey(owner, kind), '0', `${PAGE - 1}`));
         if (names.length === 0) return;
         await drop(owner, names);
       }

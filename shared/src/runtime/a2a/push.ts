@@ -36,7 +36,7 @@ export function createPushStoreOf(
     },
   };
   const keepMs = (env.PARLEY_RETENTION_SECONDS + TIMEOUT_SECONDS_MAX) * 1000;
-  return createPushStore({ records: ownerRecords, seals, keepMs });
+  return createPushStore({ records: ownerRecords.pushes, seals, keepMs });
 }
 
 const FINAL_FAULTS: ReadonlySet<string> = new Set(['refused_url', 'refused_address']);

@@ -1,5 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { checkContextId, contextOf, parallelConversation } from '@parley/shared/domain/a2a/context';
+import {
+  checkContextId,
+  contextOf,
+  conversationOfKey,
+  isOfKey,
+  parallelConversation,
+} from '@parley/shared/domain/a2a/context';
 import { plainTextField, questionDataOf } from '@parley/shared/domain/a2a/extension';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
@@ -53,6 +59,8 @@ export function createCallerTasks(
 ): CallerTasks {
   const { engine, turns, limits, records } = deps;
   const mayAnswer = caller.kind === 'user' || agent.answers === 'caller';
+  /** The name of the key that speaks for the person; it sees what it began itself, and nothing else of theirs. */
+  const key = caller.kind === 'service' ? sha256(caller.keyId ?? '') : undefined;
   // What the person alone may answer is answered on the hosted page.
   const support: Support = { form: mayAnswer, url: true, sensitiveForms: false };
 
@@ -69,27 +77,28 @@ export function createCallerTasks(
       delivery: 'detach',
       // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
       repeatable: {
-        key: `a2a ${messageId}`,
+        key: key === undefined ? `a2a ${messageId}` : `a2a ${key} ${messageId}`,
         digest: sha256(JSON.stringify([agent.id, contextId ?? null, text])),
       },
     });
   }
 
-  /** Another task of the context runs: this one begins beside it, with what was said before. */
-  async function beginBeside(contextId: string, message: ReadMessage) {
-    const { messages } = await turns.history({ ...owner, conversationId: contextId });
+  /** Another task of the conversation runs: this one begins beside it, with what was said before. */
+  async function beginBeside(conversationId: string, message: ReadMessage) {
+    const { messages } = await turns.history({ ...owner, conversationId });
     const before = messages.flatMap(({ role, parts }): Message[] => {
       const content = textOf({ parts: parts as ChatMessage['parts'] });
       return content === '' ? [] : [{ role, content }];
     });
-    return beginIn(parallelConversation(contextId, sha256(message.messageId)), message, before);
+    return beginIn(parallelConversation(conversationId, sha256(message.messageId)), message, before);
   }
 
   async function read(taskId: string): Promise<Run | undefined> {
     const run = isReferenceId(taskId)
       ? await turns.readRun({ ...owner, streamRequestId: taskId })
       : undefined;
-    return run === undefined || run.agent !== agent.id || run.parent !== undefined ? undefined : run;
+    if (run === undefined || run.agent !== agent.id || run.parent !== undefined) return undefined;
+    return key === undefined || isOfKey(key, run.conversationId) ? run : undefined;
   }
 
   async function find(taskId: string): Promise<Run> {
@@ -170,7 +179,8 @@ export function createCallerTasks(
       if (message.hops > deps.hopsMax) throw new ParleyError('already_settled', TOO_MANY_HOPS);
       turns.admitToAgent(caller, agent.id);
       const contextId = message.contextId && checkContextId(message.contextId);
-      const conversationId = contextId ?? `conv_${randomUUID()}`;
+      const named = contextId ?? `conv_${randomUUID()}`;
+      const conversationId = key === undefined ? named : conversationOfKey(key, named);
       const begun = await beginIn(conversationId, message).catch((error: unknown) => {
         if (!isParleyError(error, 'turn_running')) throw error;
         return beginBeside(conversationId, message);
