@@ -276,6 +276,16 @@ describe('a call that waits for its task', () => {
   });
 });
 
+it('a GET changes nothing: a task is cancelled by POST alone', async () => {
+  const person = newPerson();
+  const { id } = await asked(person);
+  const path = `/run/a2a/helper/tasks/${id}:cancel`;
+  expect((await call(path, person)).status).toBe(404);
+  expect((await statusOf(person, id)).state).toBe('TASK_STATE_INPUT_REQUIRED');
+  expect((await call(path, { ...person, method: 'POST', body: '{}' })).status).toBe(200);
+  expect((await statusOf(person, id)).state).toBe('TASK_STATE_CANCELED');
+});
+
 describe('a service key that speaks for a person', () => {
   const keyOf = ({ tenant, userId }: Person) => ({ token: `key/${tenant}`, user: userId });
 

@@ -63,6 +63,16 @@ it.each([
   ['a drain that is all delay', { PARLEY_DRAIN_DELAY_MS: '10000' }, 'PARLEY_DRAIN_DELAY_MS'],
   ['an origin with a path', { PARLEY_CORS_ORIGINS: 'https://app.example.com/x' }, 'PARLEY_CORS_ORIGINS'],
   ['a JWKS without an issuer', { PARLEY_JWT_JWKS_URL: 'https://id.example.com/jwks' }, 'PARLEY_JWT_ISSUER'],
+  [
+    'a signing secret of Slack that is one letter',
+    { ...PRODUCTION, PARLEY_SLACK_SIGNING_SECRET: 'a', PARLEY_SLACK_BOT_TOKEN: 'xoxb-1' },
+    'PARLEY_SLACK_SIGNING_SECRET',
+  ],
+  [
+    'a webhook secret of zeros',
+    { ...PRODUCTION, PARLEY_WEBHOOK_SECRETS: `acme:whsec_${Buffer.alloc(32).toString('base64')}` },
+    'PARLEY_WEBHOOK_SECRETS',
+  ],
   ['production without callers', { ...PRODUCTION, PARLEY_API_KEYS: '' }, 'PARLEY_JWT_SECRET'],
   [
     'the words of programs in the log of production',

@@ -102,6 +102,19 @@ it('records that a person has opened the address of a question in a direct messa
   expect(await status()).toBe('accepted');
 });
 
+it('takes no message of an app for one of the person whom it names', async () => {
+  const { event, slack } = await appInEnterprise();
+  const mention = { type: 'app_mention', channel: 'C1', user: 'U7', user_team: 'T1', text: '<@UBOT> hello' };
+  const direct = { ...mention, type: 'message', channel: 'D1', channel_type: 'im' };
+  for (const one of [mention, direct]) {
+    await event({ ...one, bot_id: 'B9', ts: newTs() });
+    await event({ ...one, subtype: 'bot_message', ts: newTs() });
+  }
+  expect(slack.ephemerals).toEqual([]);
+  await event({ ...mention, ts: newTs() });
+  expect(slack.ephemerals.map(({ user }) => user)).toEqual(['U7']);
+});
+
 it('takes nobody of another company for a person of the enterprise', async () => {
   const { event, slack } = await appInEnterprise();
   const mention = (user: string, team: string, isShared?: boolean) =>

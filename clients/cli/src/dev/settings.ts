@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writePrivateFile } from '../private-file.ts';
 
 /** The development server of this machine. Its secrets are kept, so that tokens stay valid over restarts. */
 export interface DevServer {
@@ -13,8 +14,6 @@ export interface DevServer {
 /** The one tenant of the development server, and the person whom commands ask unless they name one. */
 export const DEV_TENANT = 'dev';
 export const DEV_USER = 'me';
-
-const PRIVATE = 0o600;
 
 /** The development server that `parley dev` wrote down last; nothing before the first one. */
 export function readDevServer(folder: string): DevServer | undefined {
@@ -31,11 +30,6 @@ export function writeDevServer(folder: string, url: string): DevServer {
     ...readDevServer(folder),
     url,
   };
-  const file = join(folder, 'dev.json');
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(server)}\n`, { mode: PRIVATE });
-  // The mode above counts for a new file only.
-  chmodSync(draft, PRIVATE);
-  renameSync(draft, file);
+  writePrivateFile(join(folder, 'dev.json'), `${JSON.stringify(server)}\n`);
   return server;
 }

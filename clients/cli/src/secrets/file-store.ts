@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { chmodSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { CliError, EXIT } from '../exit-code.ts';
+import { writeDraft, writePrivateFile } from '../private-file.ts';
 import type { SecretStore } from './store.ts';
 
 const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
-const PRIVATE = 0o600;
 
 /**
  * An encrypted file for machines without a keyring: AES-256-GCM for each secret, bound to its name, under a random key in
@@ -19,9 +19,7 @@ export function createFileStore(folder: string): SecretStore {
   const keyFile = join(folder, 'secrets.key');
 
   function write(secrets: ReadonlyMap<string, string>): void {
-    const draft = `${file}.${process.pid}`;
-    writeFileSync(draft, `${JSON.stringify(Object.fromEntries(secrets))}\n`, { mode: PRIVATE });
-    renameSync(draft, file);
+    writePrivateFile(file, `${JSON.stringify(Object.fromEntries(secrets))}\n`);
   }
 
   return {
@@ -53,8 +51,7 @@ function readSecrets(file: string): Map<string, string> {
 function readKey(file: string): Buffer {
   const known = readOrNothing(file);
   if (known !== undefined) return known;
-  const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, randomBytes(KEY_BYTES), { mode: PRIVATE });
+  const draft = writeDraft(file, randomBytes(KEY_BYTES));
   try {
     linkSync(draft, file);
   } catch {
@@ -62,7 +59,6 @@ function readKey(file: string): Buffer {
   } finally {
     rmSync(draft);
   }
-  chmodSync(file, PRIVATE);
   return readFileSync(file);
 }
 

@@ -28,6 +28,11 @@ export function faultsOfSecrets(env: Env): string[] {
     ['PARLEY_REDIS_PASSWORD', env.PARLEY_REDIS_PASSWORD],
     ['PARLEY_REDIS_SENTINELS_PASSWORD', env.PARLEY_REDIS_SENTINELS_PASSWORD],
     ['PARLEY_CONNECT_OIDC_CLIENT_SECRET', env.PARLEY_CONNECT_OIDC_CLIENT_SECRET],
+    ['PARLEY_SLACK_CLIENT_SECRET', env.PARLEY_SLACK_CLIENT_SECRET],
+    ['PARLEY_SLACK_SIGNING_SECRET', env.PARLEY_SLACK_SIGNING_SECRET],
+    ...env.PARLEY_WEBHOOK_SECRETS.map(
+      (entry) => ['PARLEY_WEBHOOK_SECRETS', entry.replace(/^[^:]*:(?:whsec_)?/, '')] as const,
+    ),
   ];
   const faults = secrets.flatMap(([name, secret]) => {
     const weakness = secret === undefined ? undefined : weaknessOf(secret);

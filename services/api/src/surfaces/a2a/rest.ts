@@ -23,14 +23,23 @@ export function sendOperation({ params: { operation = '' }, body }: RestRequest)
   return method === undefined ? undefined : { method, params: recordOf(body) };
 }
 
-const TASK_VERBS: Readonly<Record<string, string>> = { cancel: 'CancelTask', subscribe: 'SubscribeToTask' };
+const READING_VERBS: Readonly<Record<string, string>> = { subscribe: 'SubscribeToTask' };
+const TASK_VERBS: typeof READING_VERBS = { ...READING_VERBS, cancel: 'CancelTask' };
 
-/** `/tasks/{id}` with GET, and `/tasks/{id}:cancel` and `:subscribe`. */
-export function taskOperation({ params: { task = '' }, query }: RestRequest): RestOperation | undefined {
+/** `GET /tasks/{id}`, and `:subscribe` after the id. It changes nothing: links and previews are followed by themselves. */
+export const readingOperation = (request: RestRequest) => taskOperationOf(READING_VERBS, request);
+
+/** `POST /tasks/{id}:cancel` and `:subscribe`. */
+export const taskOperation = (request: RestRequest) => taskOperationOf(TASK_VERBS, request);
+
+function taskOperationOf(
+  verbs: typeof READING_VERBS,
+  { params: { task = '' }, query }: RestRequest,
+): RestOperation | undefined {
   const [id = '', verb, ...more] = task.split(':');
   if (more.length > 0) return undefined;
   if (verb === undefined) return { method: 'GetTask', params: { id, ...numbers(query, ['historyLength']) } };
-  const method = TASK_VERBS[verb];
+  const method = Object.hasOwn(verbs, verb) ? verbs[verb] : undefined;
   return method === undefined ? undefined : { method, params: { id } };
 }
 

@@ -25,6 +25,7 @@ import {
   PUSH_OPERATIONS,
   type RestOperation,
   type RestRequest,
+  readingOperation,
   sendOperation,
   taskOperation,
 } from './rest.ts';
@@ -134,7 +135,7 @@ export function a2aRoutes(deps: A2aDeps): Surface {
           replies: { 200: { description: 'The task' } },
           errors: ['not_found', 'forbidden'],
         },
-        handle: rest(taskOperation),
+        handle: rest(readingOperation),
       }),
       readOnly(TASKS_PATH, listOperation),
       readOnly(`${AGENT_PATH}/extendedAgentCard`, () => ({ method: 'GetExtendedAgentCard', params: {} })),

@@ -37,15 +37,20 @@ const TEXT_MAX = 10_000;
 /** A direct message or a mention begins a turn as the person who wrote it. */
 export function listenToMessages(app: App, deps: ListenerDeps): void {
   app.event('app_mention', async ({ event, body, context, client }) => {
-    await take(deps, event as Incoming, body, context, client);
+    const message = event as Incoming;
+    if (isOfPerson(message)) await take(deps, message, body, context, client);
   });
   app.event('message', async ({ event, body, context, client }) => {
     const message = event as Incoming;
-    // Edits, joins and messages of other apps are no messages to this one. In channels, mentions come by themselves.
-    if (message.channel_type !== 'im' || message.subtype !== undefined || message.bot_id !== undefined)
-      return;
-    await take(deps, message, body, context, client);
+    // In channels, mentions come by themselves.
+    if (message.channel_type === 'im' && isOfPerson(message))
+      await take(deps, message, body, context, client);
   });
+}
+
+/** False for edits, joins and messages of apps. Those of an app may name the person for whom it writes. */
+function isOfPerson({ subtype, bot_id: botId }: Incoming): boolean {
+  return subtype === undefined && botId === undefined;
 }
 
 async function take(
