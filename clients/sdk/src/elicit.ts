@@ -32,6 +32,6 @@ export {
 } from './elicit/handlers/mcp.ts';
 export { createParleyHandler, type ParleyHandlerOptions } from './elicit/handlers/parley.ts';
 export { fieldsOfList, type ListedField } from './elicit/listed-fields.ts';
-export { type AskOutcome, type Attempt, NobodyCanAskError } from './elicit/outcome.ts';
+export { type AskOutcome, type Attempt, NobodyCanAskError, QuestionLostError } from './elicit/outcome.ts';
 export { pagesOf } from './elicit/pages.ts';
 export { createSecretAnswer } from './elicit/secret-answer.ts';

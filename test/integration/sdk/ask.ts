@@ -1,3 +1,4 @@
+import { createElicitor, createParleyHandler, type ElicitationHandler } from '@parley/sdk/elicit';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { freePort } from '../../harness/free-port.ts';
@@ -168,6 +169,32 @@ export function askSuite(world: () => World): void {
       const { fetch } = recordingFetch((request) => (isAsk(request) ? later(request) : undefined));
       const error = await failureOf(serviceAt(url(), { fetch }).ask(colourQuestion({})));
       expect(error).toMatchObject({ code: 'internal' });
+    });
+
+    it('a wait that is refused ends the ask of an elicitor: nobody else is asked, and the question is withdrawn', async () => {
+      const refused = async () => Response.json({ code: 'unauthenticated' }, { status: 401 });
+      const { fetch } = recordingFetch((request) => (isWait(request) ? refused() : undefined));
+      const userId = newUser();
+      let asked = 0;
+      const other: ElicitationHandler = {
+        name: 'other',
+        canHandle: () => true,
+        async handle() {
+          asked += 1;
+          return { action: 'decline' };
+        },
+      };
+      const parley = createParleyHandler({ client: serviceAt(url(), { fetch }), userId });
+      const asking = createElicitor({ handlers: [parley, other] }).ask({
+        kind: 'confirmation',
+        message: 'Sure?',
+      });
+      await expect(asking).rejects.toMatchObject({
+        code: 'question_lost',
+        cause: { code: 'unauthenticated' },
+      });
+      expect(asked).toBe(0);
+      for await (const { status } of userAt(url(), userId).list()) expect(status).toBe('withdrawn');
     });
   });
 }

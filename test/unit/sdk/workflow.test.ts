@@ -32,6 +32,34 @@ it('a workflow may catch a refusal, or ask for the outcome', async () => {
   expect(await result).toEqual([{ status: 'declined', handler: 'no' }, expect.any(NotAnsweredError)]);
 });
 
+it.each(['an ask that fails', 'a signal'])('a workflow that %s ends early runs its finally', async (what) => {
+  const stopping = new AbortController();
+  const fault = new Error('nobody is there');
+  const failing = createElicitor({
+    handlers: [
+      {
+        name: 'gone',
+        canHandle: () => true,
+        async handle() {
+          if (what === 'a signal') stopping.abort(fault);
+          throw fault;
+        },
+      },
+    ],
+  });
+  const left: string[] = [];
+  async function* program(): AsyncGenerator<WorkflowRequest, void, unknown> {
+    try {
+      yield { ask: question };
+    } finally {
+      left.push('left');
+    }
+  }
+  const running = runWorkflow(program, { elicitor: failing, signal: stopping.signal });
+  await expect(running).rejects.toThrow(what === 'a signal' ? 'nobody is there' : 'No handler could ask');
+  expect(left).toEqual(['left']);
+});
+
 it('an asynchronous workflow is replayed with its results, a failed step included', async () => {
   const record = createMemoryRecord('w');
   let runs = 0;

@@ -1,7 +1,7 @@
 import type { AnswerOf, Ask, FieldValue } from './asks.ts';
 import type { AnswerFault } from './flat-fields.ts';
 import type { ElicitationHandler, Prompt, PromptReply } from './handler.ts';
-import { type AskOutcome, type Attempt, NobodyCanAskError } from './outcome.ts';
+import { type AskOutcome, type Attempt, NobodyCanAskError, QuestionLostError } from './outcome.ts';
 import { ANSWER_FIELD, type Page, pagesOf } from './pages.ts';
 import { createScreenQueue, type ScreenQueue } from './queue.ts';
 import { createSecretAnswer } from './secret-answer.ts';
@@ -231,7 +231,7 @@ async function show(
       const call = { signal: deadline.signal, remainingMs: deadline.remainingMs(), ...key };
       return { reply: await untilAborted(handler.handle(prompt, call), deadline.signal), handler };
     } catch (error) {
-      if (deadline.signal.aborted) throw error;
+      if (deadline.signal.aborted || error instanceof QuestionLostError) throw error;
       failed.set(handler, error);
       attempts.push({ handler: name, reason: 'failed', error });
     } finally {

@@ -49,6 +49,6 @@ export interface ElicitationHandler {
   readonly oneAtATime?: boolean;
   /** Whether the person can be shown this now. A rejection counts as false. */
   canHandle(prompt: Prompt): boolean | Promise<boolean>;
-  /** Shows the prompt and waits. A rejection hands the prompt over to the next handler. */
+  /** Shows the prompt and waits. A rejection hands the prompt over to the next handler, but for a QuestionLostError. */
   handle(prompt: Prompt, call: HandlerCall): Promise<PromptReply>;
 }

@@ -33,3 +33,18 @@ export class NobodyCanAskError extends Error {
     this.attempts = attempts;
   }
 }
+
+/**
+ * The person was asked, and what became of the question cannot be read: the token has lapsed, for example. Nobody else is
+ * asked, since the person may have answered. `cause` says why; without a key the question was withdrawn where that was possible.
+ */
+export class QuestionLostError extends Error {
+  readonly code = 'question_lost';
+  readonly elicitationId: string;
+
+  constructor(elicitationId: string, cause: unknown) {
+    super(`What became of the question ${elicitationId} cannot be read.`, { cause });
+    this.name = 'QuestionLostError';
+    this.elicitationId = elicitationId;
+  }
+}

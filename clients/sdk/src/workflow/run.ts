@@ -35,15 +35,29 @@ export async function runWorkflow<Result>(
     signal,
     isDurable: record !== undefined,
   };
-  let next = await running.next();
-  let position = 0;
-  for (; !next.done; position += 1) {
-    signal?.throwIfAborted();
-    const done = await fulfil(next.value, position, parts);
-    next = 'value' in done ? await running.next(done.value) : await running.throw(done.thrown);
+  try {
+    let next = await running.next();
+    let position = 0;
+    for (; !next.done; position += 1) {
+      signal?.throwIfAborted();
+      const done = await fulfil(next.value, position, parts);
+      next = 'value' in done ? await running.next(done.value) : await running.throw(done.thrown);
+    }
+    await checkEnd(parts, position);
+    return next.value;
+  } catch (error) {
+    await leave(running);
+    throw error;
   }
-  await checkEnd(parts, position);
-  return next.value;
+}
+
+/** Runs the `finally` of a program whose run has ended early. What it asks for then is not done, and its errors come too late. */
+async function leave(running: Workflow<unknown>): Promise<void> {
+  try {
+    await running.return(undefined);
+  } catch {
+    // The error that ended the run counts.
+  }
 }
 
 /** A program that ends where the recorded one asked or ran a step is another one. */

@@ -1,6 +1,7 @@
 import type { ParleyClient } from '../../client.ts';
 import type { Question, QuestionBase } from '../../question.ts';
 import type { ElicitationHandler, Prompt, PromptReply } from '../handler.ts';
+import { QuestionLostError } from '../outcome.ts';
 import { messageWithFaults } from './messages.ts';
 
 export interface ParleyHandlerOptions {
@@ -28,14 +29,13 @@ export function createParleyHandler(options: ParleyHandlerOptions): ElicitationH
         signal,
         ...(key !== undefined && { idempotencyKey: key }),
       });
+      const { elicitationId } = asked.elicitation;
       try {
         return replyOf(await asked.outcome);
       } catch (error) {
         // A question with a key of its own waits for the process that comes back.
-        if (signal.aborted && key === undefined) {
-          await client.withdraw(asked.elicitation.elicitationId, 'asker_gave_up').catch(() => undefined);
-        }
-        throw error;
+        if (key === undefined) await client.withdraw(elicitationId, 'asker_gave_up').catch(() => undefined);
+        throw signal.aborted ? error : new QuestionLostError(elicitationId, error);
       }
     },
   };
