@@ -145,7 +145,7 @@ export function interruptedOwners(the: () => RunSite): void {
     void pod.exited.then(() => {
       hasEnded = true;
     });
-    // Redis refuses the next write, and the pod learns so only after it has read what the model said meanwhile.
+    // Redis refuses the next write, and the pod learns so only after it has read what the model said during the pause.
     pod.gate.stall(true);
     pod.thaw();
     for (let turn = 0; turn < TURNS_TO_READ; turn += 1) await fetch(`${pod.url}/healthz`);

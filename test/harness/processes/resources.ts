@@ -21,7 +21,7 @@ export async function connectionsTo({ pid }: ManagedProcess, port: number): Prom
   const folder = `/proc/${pid}/fd`;
   const links = await readdir(folder).catch(() => undefined);
   if (links === undefined) return undefined;
-  // A file that is closed meanwhile is not there any more.
+  // A file may be closed between the listing and this read.
   const targets = await Promise.all(links.map((link) => readlink(`${folder}/${link}`).catch(() => '')));
   const own = new Set(targets.map((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1]));
   const tables = await Promise.all(

@@ -46,13 +46,13 @@ export async function runWorkflow<Result>(
     await checkEnd(parts, position);
     return next.value;
   } catch (error) {
-    await leave(running);
+    await runFinally(running);
     throw error;
   }
 }
 
 /** Runs the `finally` of a program whose run has ended early. What it asks for then is not done, and its errors come too late. */
-async function leave(running: Workflow<unknown>): Promise<void> {
+async function runFinally(running: Workflow<unknown>): Promise<void> {
   try {
     await running.return(undefined);
   } catch {

@@ -28,8 +28,8 @@ export function createIssuerKeys({ url, keptMs, now = Date.now }: IssuerKeysOpti
   let kept: { readonly uat: number; readonly keys: JWTVerifyGetKey } | undefined;
   let failure: { readonly at: number; readonly error: unknown } | undefined;
 
-  /** True for a moment after a failure, where earlier keys are known. */
-  function isAway(): boolean {
+  /** True for `PAUSE_MS` after a failure, where earlier keys are known. */
+  function isUnavailable(): boolean {
     const { uat } = read;
     if (failure === undefined || uat === undefined || uat > failure.at) return false;
     return now() - failure.at < PAUSE_MS;
@@ -49,7 +49,7 @@ export function createIssuerKeys({ url, keptMs, now = Date.now }: IssuerKeysOpti
   }
 
   return async (header, token) => {
-    if (isAway()) return keptKey(header, token);
+    if (isUnavailable()) return keptKey(header, token);
     try {
       return await remote(header, token);
     } catch (error) {

@@ -104,7 +104,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     return new Redis(location.url ?? 'redis://127.0.0.1:6379', {
       ...options,
       ...tlsOf(location),
-      reconnectOnError: leaveReplica(options),
+      reconnectOnError: reconnectFromReplica(options),
       Connector: ServerConnector,
     });
   return new Redis({
@@ -122,7 +122,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
     name: location.name ?? 'mymaster',
     failoverDetector: true,
     Connector: PersistentSentinelConnector,
-    reconnectOnError: leaveReplica(options),
+    reconnectOnError: reconnectFromReplica(options),
     sentinelRetryStrategy: reconnectPauseMs,
     sentinelCommandTimeout: SENTINEL_TIMEOUT_MS,
   });
@@ -133,7 +133,7 @@ function openServer(location: RedisLocation, options: Options): Redis {
  * opened anew, with the master that the Sentinels name, or with the server to which the name of the URL leads by then. 2: the
  * command, which was not executed, is sent again then; a connection that fails fast passes the error on (1).
  */
-function leaveReplica({ maxRetriesPerRequest }: Options): (error: Error) => 1 | 2 | false {
+function reconnectFromReplica({ maxRetriesPerRequest }: Options): (error: Error) => 1 | 2 | false {
   const reaction = maxRetriesPerRequest === null ? 2 : 1;
   return (error) => (error.message.startsWith('READONLY') ? reaction : false);
 }

@@ -29,7 +29,7 @@ export function watchRedis({ diagnose, isUsable, log, everyMs = EVERY_MS }: Redi
       return;
     }
     const { address, fault } = await diagnose();
-    // It may have come back meanwhile.
+    // Redis may have become usable while the diagnosis ran.
     if (fault === undefined && (await isUsable())) return;
     const found = fault ?? {
       code: 'other',
