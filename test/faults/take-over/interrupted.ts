@@ -122,6 +122,21 @@ async function expectFenced(talk: Talk) {
   return counts;
 }
 
+/** Talks until the agent asks its question, and on when the test lets the person answer. */
+function untilAnswered(talk: Talk) {
+  let isAsked = false;
+  let answer = () => {};
+  const done = converse(site, talk, {
+    onQuestion() {
+      isAsked = true;
+      return new Promise((resolve) => {
+        answer = resolve;
+      });
+    },
+  });
+  return { done, answer: () => answer(), asked: () => waitUntil(() => isAsked, { what: 'the question' }) };
+}
+
 /** Tests of owners that are paused, or lose Redis. */
 export function interruptedOwners(the: () => RunSite): void {
   beforeAll(() => {
@@ -130,16 +145,7 @@ export function interruptedOwners(the: () => RunSite): void {
 
   it('a pod that was paused beyond its lease while text of its turn was queued works on, writes nothing more of the turn, and serves its readers', async () => {
     const talk = await newTalk(site, WITH_TEXT_QUEUED);
-    let isAsked = false;
-    let answer = () => {};
-    const talking = converse(site, talk, {
-      onQuestion() {
-        isAsked = true;
-        return new Promise((resolve) => {
-          answer = resolve;
-        });
-      },
-    });
+    const waiting = untilAnswered(talk);
     const { pod } = await untilOwnedByAnother(talk);
     let hasEnded = false;
     void pod.exited.then(() => {
@@ -151,12 +157,12 @@ export function interruptedOwners(the: () => RunSite): void {
     for (let turn = 0; turn < TURNS_TO_READ; turn += 1) await fetch(`${pod.url}/healthz`);
     pod.gate.stall(false);
     await untilReady(pod);
-    await waitUntil(() => isAsked, { what: 'the question' });
+    await waiting.asked();
     const pods = site.pods();
     const client = createChatClient((at) => pods[at]?.url ?? '');
     const readers = await Promise.all(pods.map((_, at) => client.resume(at, talk.authorization, talk.name)));
-    answer();
-    await talking;
+    waiting.answer();
+    await waiting.done;
     await expectFenced(talk);
     const final = eventsOf(talk).find((event) => event.type === 'run-final');
     const whole = final === undefined ? undefined : wholeText(final.feed);
@@ -197,23 +203,14 @@ export function interruptedOwners(the: () => RunSite): void {
       await newTalk(site, `${saying(STREAMED_WORDS)}${name}`),
       await newTalk(site, name),
     ];
-    let isAsked = false;
-    let answer = () => {};
-    const waited = converse(site, waiting, {
-      onQuestion() {
-        isAsked = true;
-        return new Promise((resolve) => {
-          answer = resolve;
-        });
-      },
-    });
-    await waitUntil(() => isAsked, { what: 'the question' });
+    const waited = untilAnswered(waiting);
+    await waited.asked();
     const text = new Promise<void>((resolve) => onText.set(streaming.name, resolve));
     const streamed = converse(site, streaming);
     await text;
     await cause();
-    answer();
-    await Promise.all([waited, streamed]);
+    waited.answer();
+    await Promise.all([waited.done, streamed]);
     await Promise.all(site.pods().map(untilReady));
     const { ok, text: report, counts } = await judge(site, [streaming, waiting]);
     expect(ok, report).toBe(true);
