@@ -1,3 +1,4 @@
+import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import { onTestFinished } from 'vitest';
 import {
@@ -15,6 +16,7 @@ import type {
 import { createOAuth2Connector } from '../../../services/api/src/surfaces/connect/connectors/oauth2.ts';
 import type { OAuth2Options } from '../../../services/api/src/surfaces/connect/connectors/oauth2-options.ts';
 import { canary } from '../canary.ts';
+import { listenOnFreePort } from '../free-port.ts';
 import { CONTEXT } from './sightings.ts';
 
 export const REDIRECT_URI = 'http://127.0.0.1:9/auth/callback/tracker';
@@ -66,6 +68,35 @@ export function connectorTo(
 /** What the tracker's API would say about a token. */
 export function tokenVerifier({ issuer }: AuthorizationServer, resource?: string) {
   return createTokenVerifier({ issuer, ...API, ...(resource !== undefined && { resource }) });
+}
+
+/** A reply of some token endpoint. */
+export interface OddReply {
+  /** 200 by default. */
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is when it is a text, else as JSON. */
+  readonly body?: unknown;
+}
+
+/** A server that sends the same reply to each call until the test ends, and a connector that knows its endpoints. */
+export async function startOddReplies(reply: OddReply) {
+  const calls: string[] = [];
+  const server = createServer((req, res) => {
+    const { status = 200, headers = {}, body } = reply;
+    calls.push(req.url ?? '');
+    res.writeHead(status, { 'content-type': 'application/json', ...headers });
+    res.end(typeof body === 'string' ? body : JSON.stringify(body));
+  });
+  const issuer = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  onTestFinished(() => void server.close());
+  return { issuer, calls, connector: connectorTo({ issuer }, { server: endpointsOf({ issuer }) }) };
+}
+
+/** Begins a flow and returns from the provider with a code. */
+export async function finishWithCode(connector: Connector) {
+  const { keep, state } = await begin(connector);
+  return connector.finish({ type: 'callback', url: `/cb?code=c&state=${state}` }, keep);
 }
 
 /** Begins a flow that must lead to a provider. */

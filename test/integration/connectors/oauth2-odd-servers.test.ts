@@ -1,31 +1,15 @@
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
-import { begin, connectorTo, endpointsOf } from '../../harness/connect/connectors-setup.ts';
+import {
+  begin,
+  connectorTo,
+  finishWithCode,
+  startOddReplies,
+} from '../../harness/connect/connectors-setup.ts';
 import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
-type Finished = Awaited<ReturnType<Connector['finish']>>;
 const failed = (code: string) => ({ type: 'failed', code });
-
-/** A custom server: `reply` is the reply of its token endpoint. */
-async function oddServer(reply: { status?: number; headers?: Record<string, string>; body: string }) {
-  const calls: string[] = [];
-  const server = createServer((req, res) => {
-    calls.push(req.url ?? '');
-    res
-      .writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers })
-      .end(reply.body);
-  });
-  const issuer = `http://127.0.0.1:${await listenOnFreePort(server)}`;
-  onTestFinished(() => void server.close());
-  return { issuer, calls, connector: connectorTo({ issuer }, { server: endpointsOf({ issuer }) }) };
-}
-
-async function finishAt({ connector }: Awaited<ReturnType<typeof oddServer>>): Promise<Finished> {
-  const { keep, state } = await begin(connector);
-  return connector.finish({ type: 'callback', url: `/cb?code=c&state=${state}` }, keep);
-}
 
 describe('a token endpoint', () => {
   const token = { access_token: 'fine', token_type: 'bearer' };
@@ -38,19 +22,19 @@ describe('a token endpoint', () => {
     ['a page', '<html>', 'provider_error'],
     ['more than it should', JSON.stringify({ ...token, padding: 'x'.repeat(600_000) }), 'unavailable'],
   ])('that answers %s', async (_what, body, code) => {
-    expect(await finishAt(await oddServer({ body }))).toMatchObject(failed(code));
+    expect(await finishWithCode((await startOddReplies({ body })).connector)).toMatchObject(failed(code));
   });
 
   test('that reports an error with status 200 is handled as an error', async () => {
     const body = JSON.stringify({ error: 'bad_refresh_token' });
-    const { connector } = await oddServer({ body });
+    const { connector } = await startOddReplies({ body });
     const credential = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer', refreshToken: 'r' } as const;
     expect(await connector.refresh(credential)).toMatchObject(failed('invalid_grant'));
   });
 
   test('that sends no refresh token keeps the old one and its scopes', async () => {
     const body = JSON.stringify({ ...token, expires_in: 60 });
-    const { connector } = await oddServer({ body });
+    const { connector } = await startOddReplies({ body });
     const stored = {
       kind: 'oauth2',
       accessToken: 'a',
@@ -65,9 +49,13 @@ describe('a token endpoint', () => {
   });
 
   test('that redirects is not followed', async () => {
-    const thief = await oddServer({ body: JSON.stringify(token) });
-    const odd = await oddServer({ status: 307, headers: { location: `${thief.issuer}/token` }, body: '' });
-    expect(await finishAt(odd)).toMatchObject(failed('provider_error'));
+    const thief = await startOddReplies({ body: JSON.stringify(token) });
+    const odd = await startOddReplies({
+      status: 307,
+      headers: { location: `${thief.issuer}/token` },
+      body: '',
+    });
+    expect(await finishWithCode(odd.connector)).toMatchObject(failed('provider_error'));
     expect(odd.calls).toEqual(['/token']);
     expect(thief.calls).toEqual([]);
   });
@@ -82,7 +70,7 @@ describe('discovery', () => {
     ['has no endpoints', { authorization_endpoint: undefined, token_endpoint: undefined }],
   ])('that %s is refused', async (_what, lie, code = 'unavailable') => {
     const reply = { body: '' };
-    const odd = await oddServer(reply);
+    const odd = await startOddReplies(reply);
     const { issuer } = odd;
     const endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
     reply.body = JSON.stringify({ issuer, ...endpoints, ...lie });

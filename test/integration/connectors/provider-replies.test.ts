@@ -1,13 +1,11 @@
-import { createServer } from 'node:http';
-import { expect, it, onTestFinished } from 'vitest';
-import { connectorTo, endpointsOf } from '../../harness/connect/connectors-setup.ts';
-import { listenOnFreePort } from '../../harness/free-port.ts';
+import { expect, it } from 'vitest';
 import {
-  DEFINITE_REFUSALS,
-  PASSING_FAILURES,
-  type ProviderReply,
-  TOKEN_REPLIES,
-} from './provider-replies.ts';
+  expectConnected,
+  finishWithCode,
+  SCOPES,
+  startOddReplies,
+} from '../../harness/connect/connectors-setup.ts';
+import { DEFINITE_REFUSALS, PASSING_FAILURES, TOKEN_REPLIES } from './provider-replies.ts';
 
 const STORED = {
   kind: 'oauth2',
@@ -17,16 +15,10 @@ const STORED = {
   scope: 'x y',
 } as const;
 
+type Reply = Parameters<typeof startOddReplies>[0];
+
 /** Refreshes a stored credential at a token endpoint that sends this reply. */
-async function refreshWith({ status = 200, headers = {}, body }: ProviderReply) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const server = createServer((_req, res) => {
-    res.writeHead(status, { 'content-type': 'application/json', ...headers }).end(text);
-  });
-  const issuer = `http://127.0.0.1:${await listenOnFreePort(server)}`;
-  onTestFinished(() => void server.close());
-  return connectorTo({ issuer }, { server: endpointsOf({ issuer }) }).refresh(STORED);
-}
+const refreshWith = async (reply: Reply) => (await startOddReplies(reply)).connector.refresh(STORED);
 
 it.each(DEFINITE_REFUSALS)('after $what the person is asked to connect again', async (reply) => {
   expect(await refreshWith(reply)).toMatchObject({ type: 'failed', code: 'invalid_grant' });
@@ -43,3 +35,35 @@ it.each(TOKEN_REPLIES)('a new token is read from $what', async ({ stored, ...rep
   if (expires === undefined || result.type !== 'refreshed') return;
   expect('expiresAt' in result.credential).toBe(expires);
 });
+
+/** What a first token has in place of what a refresh carries on. */
+const FIRST: Readonly<Record<string, string | undefined>> = {
+  [STORED.refreshToken]: undefined,
+  [STORED.scope]: SCOPES.join(' '),
+};
+
+it.each(TOKEN_REPLIES.filter(({ isIdentityWrong }) => isIdentityWrong !== true))(
+  'a first token is read from $what',
+  async ({ stored, ...reply }) => {
+    const { expires, ...members } = { expires: undefined, ...stored };
+    const { connector } = await startOddReplies(reply);
+    const { credential } = expectConnected(await finishWithCode(connector));
+    const first = Object.entries<string>(members).map(([name, value]) => [
+      name,
+      value in FIRST ? FIRST[value] : value,
+    ]);
+    expect({ refreshToken: undefined, ...credential }).toMatchObject({
+      accessToken: 'new-access',
+      ...Object.fromEntries(first),
+    });
+    if (expires !== undefined) expect('expiresAt' in credential).toBe(expires);
+  },
+);
+
+it.each(TOKEN_REPLIES.filter(({ isIdentityWrong }) => isIdentityWrong === true))(
+  'a first token with $what is refused',
+  async (reply) => {
+    const { connector } = await startOddReplies(reply);
+    expect(await finishWithCode(connector)).toMatchObject({ type: 'failed', code: 'provider_error' });
+  },
+);

@@ -1,12 +1,9 @@
+import type { OddReply } from '../../harness/connect/connectors-setup.ts';
+
 /** A reply of a token endpoint, as some provider sends it. */
-export interface ProviderReply {
+export interface ProviderReply extends OddReply {
   /** What is special about it. */
   readonly what: string;
-  /** 200 by default. */
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The body: sent as it is when it is a text, else as JSON. */
-  readonly body?: unknown;
 }
 
 const TOKEN = { access_token: 'new-access', refresh_token: 'new-refresh', token_type: 'Bearer' };
@@ -101,8 +98,15 @@ export const PASSING_FAILURES: readonly ProviderReply[] = [
   },
 ];
 
-/** Replies with tokens that are read, and what is stored of them beside the access token. */
-export const TOKEN_REPLIES: readonly (ProviderReply & { readonly stored: object })[] = [
+interface TokenReply extends ProviderReply {
+  /** What is stored beside the access token. */
+  readonly stored: object;
+  /** True where the reply names a person and cannot prove it: a refresh ignores that, a first token is refused. */
+  readonly isIdentityWrong?: true;
+}
+
+/** Replies with tokens that are read. */
+export const TOKEN_REPLIES: readonly TokenReply[] = [
   {
     what: 'the standard one',
     body: { ...TOKEN, expires_in: 3600, scope: 'a b' },
@@ -157,6 +161,7 @@ export const TOKEN_REPLIES: readonly (ProviderReply & { readonly stored: object 
   {
     what: 'an identity that cannot be checked',
     body: { ...TOKEN, id_token: 'not.a.jwt' },
+    isIdentityWrong: true,
     stored: { refreshToken: 'new-refresh' },
   },
   { what: 'status 202', status: 202, body: TOKEN, stored: { refreshToken: 'new-refresh' } },
