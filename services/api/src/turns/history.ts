@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Approval } from '@parley/shared/domain/approvals/approval';
-import { unmaskArguments } from '@parley/shared/domain/approvals/mask';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { messageIdOf } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
-import type { ConversationRef, Message } from '@parley/shared/domain/runs/run';
+import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
+import type { ConversationRef, RememberedMessage } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
@@ -53,12 +52,13 @@ export async function readHistory(
     const input = run && run.status === 'running' ? run.input : undefined;
     if (running !== undefined && input === undefined && attempt < ATTEMPTS) continue;
     const shown = append([], messages);
-    const newest = shown.at(-1);
-    if (newest?.role === 'assistant' && last !== undefined) newest.id = messageIdOf(last.streamRequestId);
-    append(shown, input ?? []);
+    append(
+      shown,
+      (input ?? []).map((message) => ({ ...message, turn: running })),
+    );
     if (shown.some(({ parts }) => parts.some(isCall)))
       addApprovals(shown, await approvalsOf(deps, conversation, running));
-    return { messages: JSON.parse(jsonLine(shown)), isRunning: input !== undefined };
+    return { messages: JSON.parse(jsonLine(withIds(shown))), isRunning: input !== undefined };
   }
 }
 
@@ -76,25 +76,21 @@ async function approvalsOf(
   return ended.map((row) => toApprovalWire(row, { now, content: true }));
 }
 
-/**
- * Shows each call with its approval. The ids of calls are unique within a turn only, and the messages do not name their
- * turn: an approval belongs to the newest call with its id, its tool and its arguments.
- */
-function addApprovals(shown: readonly ShownMessage[], approvals: Approval[]): void {
-  for (const { parts } of shown.toReversed())
+/** Shows each call with its approval. */
+function addApprovals(shown: readonly ShownMessage[], approvals: readonly Approval[]): void {
+  const byCall = new Map(
+    approvals.map((approval) => [callOf(approval.streamRequestId, approval.toolCallId), approval]),
+  );
+  for (const { turn = '', parts } of shown)
     for (const [at, part] of parts.entries()) {
       if (!isCall(part)) continue;
-      const found = approvals.findIndex((approval) => isOfCall(approval, part));
-      const [approval] = found === -1 ? [] : approvals.splice(found, 1);
+      const approval = byCall.get(callOf(turn, part.toolCallId));
       if (approval !== undefined) parts[at] = toolPartOf(part, approval, outcomeOf(part));
     }
 }
 
-function isOfCall({ tool, arguments: asked, masked, ...approval }: Approval, call: ToolPart): boolean {
-  if (approval.toolCallId !== call.toolCallId || tool.name !== call.toolName) return false;
-  const input = isRecord(call.input) ? call.input : {};
-  return isDeepStrictEqual(unmaskArguments(asked, input, masked), input);
-}
+/** Names a call beyond its turn, within which its id is unique. */
+const callOf = (turn: string, toolCallId: string): string => `${turn} ${toolCallId}`;
 
 function outcomeOf({ state, output = null, errorText = '' }: ToolPart): ToolPartEnd | undefined {
   if (state === 'output-available') return { state, output };
@@ -106,27 +102,56 @@ function isCall(part: UiMessagePart): part is ToolPart {
 }
 
 interface ShownMessage {
-  id: string;
+  /** The stream request of its turn; absent for messages that earlier versions stored. */
+  readonly turn: string | undefined;
   readonly role: HistoryMessage['role'];
   readonly parts: UiMessagePart[];
+  /** The ids of its calls. */
+  readonly callIds: Set<string>;
+  /** How many steps of the model it holds so far. */
+  steps: number;
 }
 
 /** Adds messages of a model's conversation: a reply with all of its calls and their results is one message. */
-function append(shown: ShownMessage[], messages: readonly Message[]): ShownMessage[] {
-  for (const { role, content } of messages) {
+function append(shown: ShownMessage[], messages: readonly RememberedMessage[]): ShownMessage[] {
+  for (const { role, content, turn } of messages) {
     const newest = shown.at(-1);
     if (role === 'tool') takeResults(newest?.parts ?? [], content);
-    else if (role === 'assistant' && newest?.role === 'assistant') newest.parts.push(...replyParts(content));
+    else if (role === 'assistant' && newest?.role === 'assistant' && newest.turn === turn)
+      addStep(newest, content);
     else {
-      const parts = role === 'user' ? textParts(content) : replyParts(content);
-      shown.push({ id: `msg_${shown.length}`, role, parts });
+      const message = { turn, role, parts: [], callIds: new Set<string>(), steps: 0 };
+      if (role === 'user') shown.push({ ...message, parts: textParts(content) });
+      else shown.push(addStep(message, content));
     }
   }
   return shown;
 }
 
-function replyParts(content: unknown): UiMessagePart[] {
-  return [{ type: 'step-start' }, ...textParts(content), ...callParts(content)];
+function addStep(message: ShownMessage, content: unknown): ShownMessage {
+  message.parts.push({ type: 'step-start' }, ...textParts(content), ...callParts(message, content));
+  message.steps += 1;
+  return message;
+}
+
+/**
+ * Names each message after its turn: the reply as the turn's stream does, the others by how far they are from the last
+ * one that the turn answers. So an id stays what it is when the oldest messages leave the history.
+ */
+function withIds(shown: readonly ShownMessage[]): HistoryMessage[] {
+  const behind = new Map<string, number>();
+  return shown
+    .map((message, position) => ({ ...message, position }))
+    .toReversed()
+    .map(({ turn, role, parts, position }) => {
+      if (turn === undefined) return { id: `msg_${position}`, role, parts };
+      const id = messageIdOf(turn);
+      const place = behind.get(turn);
+      const isReply = role === 'assistant' && place === undefined;
+      behind.set(turn, isReply ? 0 : (place ?? 0) + 1);
+      return { id: isReply ? id : `${id}_${place ?? 0}`, role, parts };
+    })
+    .toReversed();
 }
 
 function textParts(content: unknown): UiMessagePart[] {
@@ -134,22 +159,24 @@ function textParts(content: unknown): UiMessagePart[] {
   return text === '' ? [] : [{ type: 'text', text, state: 'done' }];
 }
 
-function callParts(content: unknown): UiMessagePart[] {
-  return recordsIn(content).flatMap(({ type, toolCallId, toolName, input = null }) =>
-    type === 'tool-call' && typeof toolCallId === 'string' && typeof toolName === 'string'
-      ? [{ type: 'dynamic-tool', toolCallId, toolName, state: 'input-available', input }]
-      : [],
-  );
+/** The calls of a step, with the ids that the events of their turn have. */
+function callParts({ callIds, steps }: ShownMessage, content: unknown): UiMessagePart[] {
+  return recordsIn(content).flatMap(({ type, toolCallId: id, toolName, input = null }) => {
+    if (type !== 'tool-call' || typeof id !== 'string' || typeof toolName !== 'string') return [];
+    const toolCallId = uniqueCallId(callIds, id, steps);
+    return [{ type: 'dynamic-tool', toolCallId, toolName, state: 'input-available', input }];
+  });
 }
 
-/** Completes the calls of a reply with their results. */
+/** Completes the calls of a reply's newest step with their results, which are in the order of the calls. */
 function takeResults(parts: UiMessagePart[], content: unknown): void {
-  for (const { toolCallId, output } of recordsIn(content)) {
-    const at = parts.findLastIndex((part) => part.type === 'dynamic-tool' && part.toolCallId === toolCallId);
-    const call = parts[at];
+  const step = parts.findLastIndex(({ type }) => type === 'step-start');
+  const places = [...parts.entries()].filter(([at, { type }]) => at > step && type === 'dynamic-tool');
+  for (const [nth, { output }] of recordsIn(content).entries()) {
+    const [at = -1, call] = places[nth] ?? [];
     if (call?.type !== 'dynamic-tool' || !isRecord(output)) continue;
-    const { toolName, input } = call;
-    const known = { type: 'dynamic-tool', toolCallId: call.toolCallId, toolName, input } as const;
+    const { toolCallId, toolName, input } = call;
+    const known = { type: 'dynamic-tool', toolCallId, toolName, input } as const;
     parts[at] =
       output.type === 'error-text'
         ? { ...known, state: 'output-error', errorText: String(output.value) }

@@ -19,6 +19,13 @@ export interface RunRef extends StreamRef {
 export const Message = z.looseObject({ role: z.enum(['user', 'assistant', 'tool']) });
 export type Message = z.infer<typeof Message>;
 
+/** A message in the history of its conversation. */
+export const RememberedMessage = Message.extend({
+  /** The stream request of the turn that added it; absent for messages that earlier versions stored. */
+  turn: z.string().optional(),
+});
+export type RememberedMessage = z.infer<typeof RememberedMessage>;
+
 /** The outcome of one step of the loop: the assistant's message, then the results of its tool calls. */
 export const StepRecord = z.looseObject({
   messages: z.array(Message),

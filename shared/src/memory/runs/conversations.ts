@@ -1,5 +1,5 @@
 import type { Owner } from '../../domain/ids.ts';
-import type { ConversationRef, Message, RunRef } from '../../domain/runs/run.ts';
+import type { ConversationRef, Message, RememberedMessage, RunRef } from '../../domain/runs/run.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { Conversations, LastTurn, ListedConversation } from '../../ports/runs/conversations.ts';
 import type { NewRun } from '../../ports/runs/runs.ts';
@@ -57,7 +57,7 @@ interface Stored {
   readonly kind: ConversationKind;
   readonly running?: string;
   readonly last?: LastTurn;
-  readonly messages: readonly Message[];
+  readonly messages: readonly RememberedMessage[];
   /** How it is listed; absent where it is not. */
   readonly listed?: Omit<ListedConversation, 'isRunning'> & { readonly owner: string };
 }
@@ -162,7 +162,7 @@ export function createMemoryConversations(
         ...(listed !== undefined && { listed }),
         last: { streamRequestId, wasDetached, ...(traceparent !== undefined && { traceparent }) },
         ...(running !== undefined && running !== streamRequestId && { running }),
-        messages: remembered([...messages, ...structuredClone(added)], added.length, settings),
+        messages: remembered([...messages, ...addedBy(streamRequestId, added)], added.length, settings),
       };
       const ttlMs = kind === 'chat' ? settings.conversationTtlMs : settings.retentionMs;
       conversations.set(conversationKey(run), stored, Date.now() + ttlMs);
@@ -170,12 +170,16 @@ export function createMemoryConversations(
   };
 }
 
+function addedBy(turn: string, messages: readonly Message[]): RememberedMessage[] {
+  return messages.map((message) => ({ ...structuredClone(message), turn }));
+}
+
 /** The newest messages that fit the limits; the `latest` ones are kept whatever their bytes. */
 function remembered(
-  messages: readonly Message[],
+  messages: readonly RememberedMessage[],
   latest: number,
   { historyMessagesMax, historyBytesMax }: ConversationSettings,
-): Message[] {
+): RememberedMessage[] {
   const kept = messages.slice(-historyMessagesMax);
   let bytes = kept.reduce((sum, message) => sum + jsonBytes(message), 0);
   while (bytes > historyBytesMax && kept.length > latest) bytes -= jsonBytes(kept.shift());

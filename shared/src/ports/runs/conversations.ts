@@ -1,5 +1,5 @@
 import type { Owner } from '../../domain/ids.ts';
-import type { ConversationRef, Message } from '../../domain/runs/run.ts';
+import type { ConversationRef, RememberedMessage } from '../../domain/runs/run.ts';
 
 export interface LastTurn {
   readonly streamRequestId: string;
@@ -15,7 +15,7 @@ export interface Conversation {
   /** The turn that ended last; the retention of its feed may have ended. */
   readonly last?: LastTurn;
   /** The history, oldest first, up to the limit of messages. */
-  readonly messages: readonly Message[];
+  readonly messages: readonly RememberedMessage[];
 }
 
 /** A conversation in the list of its person. */

@@ -1,5 +1,5 @@
 import type { Owner } from '../../domain/ids.ts';
-import { Message } from '../../domain/runs/run.ts';
+import { RememberedMessage } from '../../domain/runs/run.ts';
 import type { Conversations, ListedConversation } from '../../ports/runs/conversations.ts';
 import type { Commands } from '../client/connect.ts';
 import { conversationKey, conversationsKey, messagesKey } from '../client/keys.ts';
@@ -67,7 +67,7 @@ export function createRedisConversations(redis: Commands, onError?: (error: unkn
             ...(traceparent !== null && traceparent !== '' && { traceparent }),
           },
         }),
-        messages: messages.map((message) => Message.parse(JSON.parse(message))),
+        messages: messages.map((message) => RememberedMessage.parse(JSON.parse(message))),
       };
     },
     async list({ tenant, userId }, { limit, cursor }) {

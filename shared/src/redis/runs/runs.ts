@@ -163,7 +163,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         A_DAY_MS,
         ...notes.flatMap(fieldOf),
         ...events.flatMap(eventArgs),
-        ...messages.map((message) => JSON.stringify(message)),
+        ...messages.map((message) => JSON.stringify({ ...message, turn: run.streamRequestId })),
       ],
     )) as WriteResult;
   }

@@ -60,9 +60,9 @@ export function turnContract(contract: Contract): void {
         await backend.runs.write(run, textWrite(2, 2, { end }));
       }
       const messagesOf = async (run: RunRef) => (await backend.conversations.read(run)).messages;
-      expect(await messagesOf(task)).toEqual([HELLO]);
+      expect(await messagesOf(task)).toEqual([{ ...HELLO, turn: task.streamRequestId }]);
       await waitUntil(async () => (await messagesOf(task)).length === 0, { what: 'the task to expire' });
-      expect(await messagesOf(chat)).toEqual([HELLO]);
+      expect(await messagesOf(chat)).toEqual([{ ...HELLO, turn: chat.streamRequestId }]);
     });
 
     it('has the one with the latest turn first, and says what it is about and whether a turn runs', async () => {

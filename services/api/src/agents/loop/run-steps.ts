@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
 import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
@@ -6,7 +7,7 @@ import { resultsOf } from '../tools/call-results.ts';
 import { announce, callTool, recordOf } from '../tools/call-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
-import type { RequestedCall, StepReply } from './model-step.ts';
+import type { StepReply } from './model-step.ts';
 import type { RunContext } from './run-context.ts';
 
 // How long the end of a run waits for calls that were aborted.
@@ -114,7 +115,7 @@ async function newRound(
   budget.spend(record);
   const calls = asked.map((call, at) => ({
     ...call,
-    toolCallId: uniqueId(context.callIds, call, index),
+    toolCallId: uniqueCallId(context.callIds, call.modelCallId, index),
     at,
   }));
   for (const call of calls) await announce(context, agent.tools, call);
@@ -154,14 +155,6 @@ async function readTools(
     onFault(error);
     return before;
   }
-}
-
-/** Some models repeat call ids in every round. */
-function uniqueId(known: Set<string>, { modelCallId }: RequestedCall, step: number): string {
-  let id = modelCallId;
-  for (let attempt = 0; known.has(id); attempt += 1) id = `${modelCallId}.${step}.${attempt}`;
-  known.add(id);
-  return id;
 }
 
 /** Counts the calls as active parts of the turn instead of the loop, which only waits for them. */
