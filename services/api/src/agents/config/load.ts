@@ -17,6 +17,8 @@ export interface LoadedAgentsConfig {
   readonly config: AgentsConfig;
   /** The value of an environment variable that the configuration names; throws for any other. Never log it. */
   readonly secretOf: (envName: string) => string;
+  /** True when requests to models take the proxy from the environment, as Node's own setting says. */
+  readonly usesProxy: boolean;
   /** Probable mistakes that are not faults, as lines to log. */
   readonly warnings: readonly string[];
 }
@@ -43,6 +45,7 @@ export function readAgentsConfig(text: string, file: string, env: Environment): 
   const secrets = secretsOf(parsed, env);
   return {
     config: buildConfig(parsed),
+    usesProxy: env.NODE_USE_ENV_PROXY === '1',
     secretOf: (envName) => {
       const value = secrets.get(envName);
       if (value === undefined)

@@ -1,5 +1,18 @@
 import { z } from 'zod';
-import { envName, token, url } from './words.ts';
+import { count, envName, token, url } from './words.ts';
+
+/** How long a model may take, in seconds. Models that reason are silent for minutes. */
+const ModelTimeouts = z
+  .strictObject({
+    firstByteSeconds: count(1_200, 1, 86_400, 'Until the first byte of a reply.'),
+    silenceSeconds: count(1_200, 1, 86_400, 'Between two bytes of a reply.'),
+    replySeconds: count(3_600, 1, 86_400, 'For a whole reply.'),
+  })
+  .prefault({})
+  .describe(
+    'How long the model may take. What is over ends the turn with an error; `turnTimeoutSeconds` holds, too.',
+  );
+export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 
 const shared = {
   model: token(200, 'The provider’s name for the model.'),
@@ -15,6 +28,7 @@ const shared = {
     .max(1_000_000)
     .optional()
     .describe('Maximum tokens of one reply. Absent: the default of the provider.'),
+  timeouts: ModelTimeouts,
 };
 
 const CompatibleModel = z

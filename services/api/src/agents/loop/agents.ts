@@ -1,6 +1,3 @@
-import { createAnthropic } from '@ai-sdk/anthropic';
-import { createOpenAI } from '@ai-sdk/openai';
-import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Caller } from '@parley/shared/elicitations/caller';
@@ -10,10 +7,10 @@ import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { NamedTools } from '../tools/named-tools.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
 import type { ToolsOf } from '../tools/toolbox.ts';
+import { createLanguageModel } from './model/language-model.ts';
 import { type ModelSettings, repliesOf } from './model-step.ts';
 import { parseOneCallId, replyWithCall, type ServerTool } from './one-call.ts';
 import type { RunAgent, RunLimits } from './run-steps.ts';
-import type { ChatModel } from './streamed-model.ts';
 
 // How often one call is sent at most, and what a run of one call may take beside.
 const SENDS_MAX = 3;
@@ -52,11 +49,11 @@ export interface AgentsDeps {
 
 /** Makes the agents of a configuration. */
 export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
-  const { config, secretOf } = loaded;
+  const { config } = loaded;
   const models = new Map(
     Object.entries(config.models).map(
       ([id, model]) =>
-        [id, { model: createLanguageModel(model, secretOf), settings: settingsOf(model) }] as const,
+        [id, { model: createLanguageModel(model, loaded), settings: settingsOf(model) }] as const,
     ),
   );
 
@@ -136,27 +133,4 @@ function settingsOf({ temperature, maxOutputTokens }: Model): ModelSettings {
     ...(temperature !== undefined && { temperature }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
   };
-}
-
-/** Makes the client of a model. `secretOf` returns the value of the environment variable that the entry names. */
-function createLanguageModel(model: Model, secretOf: (envName: string) => string): ChatModel {
-  const apiKey = model.apiKeyEnv === undefined ? undefined : secretOf(model.apiKeyEnv);
-  const settings = { ...(apiKey !== undefined && { apiKey }) };
-  switch (model.provider) {
-    case 'openai-compatible':
-      return createOpenAICompatible({
-        name: 'openai-compatible',
-        baseURL: model.baseUrl,
-        includeUsage: true,
-        ...settings,
-      })(model.model);
-    case 'openai':
-      return createOpenAI({ ...settings, ...baseOf(model.baseUrl) })(model.model);
-    case 'anthropic':
-      return createAnthropic({ ...settings, ...baseOf(model.baseUrl) })(model.model);
-  }
-}
-
-function baseOf(baseURL: string | undefined) {
-  return { ...(baseURL !== undefined && { baseURL }) };
 }

@@ -10,8 +10,9 @@ import {
   type ToolSet,
 } from 'ai';
 import type { Tool } from '../tools/tool.ts';
+import { ModelSilent } from './model/model-fetch.ts';
+import { type ChatModel, readByStream, type TextReceiver } from './model/streamed-model.ts';
 import type { RunContext } from './run-context.ts';
-import { type ChatModel, readByStream, type TextReceiver } from './streamed-model.ts';
 
 const BYTES_PER_TOKEN = 4;
 
@@ -80,7 +81,8 @@ export class ModelError extends Error {
 
 function reasonOf(error: unknown): string {
   if (RetryError.isInstance(error)) return reasonOf(error.lastError);
-  if (APICallError.isInstance(error) && error.statusCode !== undefined) return `HTTP ${error.statusCode}`;
+  if (error instanceof ModelSilent) return error.message;
+  if (APICallError.isInstance(error) && (error.statusCode ?? 0) >= 300) return `HTTP ${error.statusCode}`;
   const code = (error as { readonly code?: unknown } | null)?.code;
   if (typeof code === 'string') return code;
   if (!(error instanceof Error)) return 'an error within its stream';

@@ -1,0 +1,40 @@
+const DONE = /^data: ?\[DONE\]/;
+const DATA = /^data: ?\{/;
+const FINISHED = /"finish_reason"\s*:\s*"/;
+const END = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
+
+/** Rewrites the event stream of a chat completion, piece by piece. */
+export interface ChatEvents {
+  /** The lines that these bytes complete. */
+  push(bytes: Buffer): Buffer;
+  /** What is left when the stream ends. */
+  end(): Buffer;
+}
+
+/**
+ * Makes event streams of chat completions that servers write in other ways readable for the SDK: chunks without `choices`,
+ * such as those with the usage alone, and replies that end with `[DONE]` and no `finish_reason`. A stream that ends with
+ * neither has broken off, and stays as it is.
+ */
+export function createChatEvents(): ChatEvents {
+  let isFinished = false;
+  let rest = '';
+
+  function rewrite(line: string): string {
+    if (DONE.test(line)) return isFinished ? line : `${END}${line}`;
+    if (!DATA.test(line)) return line;
+    isFinished ||= FINISHED.test(line);
+    const isWhole = line.includes('"choices"') || line.includes('"error"');
+    return isWhole ? line : line.replace('{', /\{\s*\}/.test(line) ? '{"choices":[]' : '{"choices":[],');
+  }
+
+  // One character a byte: what is looked for is ASCII, and a piece may end within a character.
+  return {
+    push(bytes) {
+      const lines = `${rest}${bytes.toString('latin1')}`.split('\n');
+      rest = lines.pop() ?? '';
+      return Buffer.from(lines.map((line) => `${rewrite(line)}\n`).join(''), 'latin1');
+    },
+    end: () => Buffer.from(rewrite(rest), 'latin1'),
+  };
+}
