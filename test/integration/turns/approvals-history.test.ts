@@ -3,6 +3,7 @@ import {
   DefaultChatTransport,
   isToolUIPart,
   lastAssistantMessageIsCompleteWithApprovalResponses,
+  lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from 'ai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -75,6 +76,17 @@ it('an approval that is pending is shown by a page with messages from the histor
   expect(callsOf(read.messages)).toMatchObject(ended);
   expect(await person.history()).toEqual(read);
   expect(callsOf(page.messages)).toMatchObject([{ state: 'output-available' }, { state: 'output-denied' }]);
+  // A page that posts when calls have ended does so for calls of its own only, also where a turn ended with its calls.
+  const calls = [...callsOf(page.messages), ...callsOf(read.messages)].filter(
+    ({ state }) => state === 'output-available',
+  );
+  expect(calls).toHaveLength(2);
+  for (const call of calls)
+    expect(
+      lastAssistantMessageIsCompleteWithToolCalls({
+        messages: [{ id: 'm', role: 'assistant', parts: [call] }],
+      }),
+    ).toBe(false);
 });
 
 it('a reply that waits for a question, too, is read from its stream', async () => {

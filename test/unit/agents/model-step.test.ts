@@ -128,6 +128,31 @@ it('texts under the same id are blocks of their own, and calls under the same id
   expect(events.map((event) => ('block' in event ? event.block : ''))).toEqual(['0.0', '0.0', '0.1', '0.1']);
 });
 
+it.each<[string, string | undefined]>([
+  ['{"n":9007199254740991,"e":1e22,"d":0.12345678901234567890}', undefined],
+  ['{"text":"2512292042121000001 \\"1e400\\""}', undefined],
+  ['', undefined],
+  ['{"n":2512292042121000001}', '2512292042121000001'],
+  ['{"deep":[{"n":-9007199254740993}]}', '-9007199254740993'],
+  ['{"n":25122920421210000.01}', '25122920421210000.01'],
+  ['{"n":1e400}', '1e400'],
+  ['{"n":1e-400}', '1e-400'],
+  ['["x"]', 'must be a JSON object'],
+  ['"str"', 'must be a JSON object'],
+  ['5', 'must be a JSON object'],
+  ['null', 'must be a JSON object'],
+])('a call with the arguments %s is made as it was written, or refused', async (input, fault) => {
+  const { model, write, writer } = writtenModel();
+  const tool = { name: 'pay', description: '', inputSchema: { type: 'object' } };
+  const step = modelStep(optionsOf({ model, tools: [tool as never] }));
+  write({ type: 'tool-call', toolCallId: 'c', toolName: 'pay', input });
+  write(FINISH);
+  void writer.close();
+  const [call] = (await step).calls;
+  if (fault === undefined) expect(call).not.toHaveProperty('fault');
+  else expect(call?.fault).toContain(fault);
+});
+
 it('a reply that breaks off is not requested again, whatever its error says', async () => {
   const error = new APICallError({
     message: 'overloaded',

@@ -28,17 +28,18 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   'text-start': ['id'],
   'text-delta': ['id', 'delta'],
   'text-end': ['id'],
-  'tool-input-start': ['toolCallId', 'toolName', 'dynamic'],
-  'tool-input-available': ['toolCallId', 'toolName', 'input', 'dynamic'],
-  'tool-output-available': ['toolCallId', 'output', 'dynamic', 'preliminary'],
-  'tool-output-error': ['toolCallId', 'errorText', 'dynamic'],
+  'tool-input-start': ['toolCallId', 'toolName', 'providerExecuted', 'dynamic'],
+  'tool-input-available': ['toolCallId', 'toolName', 'input', 'providerExecuted', 'dynamic'],
+  'tool-output-available': ['toolCallId', 'output', 'providerExecuted', 'dynamic', 'preliminary'],
+  'tool-output-error': ['toolCallId', 'errorText', 'providerExecuted', 'dynamic'],
   error: ['errorText'],
   finish: ['finishReason', 'messageMetadata'],
 };
 /** How a tool call opens. */
+const OF_AGENT = { providerExecuted: true, dynamic: true };
 const CALLED = [
-  { type: 'tool-input-start', toolCallId: 't1', toolName: 'search', dynamic: true },
-  { type: 'tool-input-available', toolCallId: 't1', toolName: 'search', dynamic: true, input: { q: 1 } },
+  { type: 'tool-input-start', toolCallId: 't1', toolName: 'search', ...OF_AGENT },
+  { type: 'tool-input-available', toolCallId: 't1', toolName: 'search', ...OF_AGENT, input: { q: 1 } },
 ];
 const DATA_KEYS = ['id', 'data', 'transient'];
 
@@ -66,7 +67,7 @@ describe('each event becomes', () => {
           toolCallId: 't1',
           output: 'Half of',
           preliminary: true,
-          dynamic: true,
+          ...OF_AGENT,
         },
       ],
     ],

@@ -9,7 +9,7 @@ import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { Runs } from '@parley/shared/ports/runs/runs';
-import { type ToolPart, type ToolPartEnd, toolPartOf } from './approvals/tool-part.ts';
+import { AGENT_CALL, type ToolPart, type ToolPartEnd, toolPartOf } from './approvals/tool-part.ts';
 import type { UiMessagePart } from './message-parts.ts';
 import { textOf } from './messages.ts';
 import { jsonLine } from './plain.ts';
@@ -164,7 +164,7 @@ function callParts({ callIds, steps }: ShownMessage, content: unknown): UiMessag
   return recordsIn(content).flatMap(({ type, toolCallId: id, toolName, input = null }) => {
     if (type !== 'tool-call' || typeof id !== 'string' || typeof toolName !== 'string') return [];
     const toolCallId = uniqueCallId(callIds, id, steps);
-    return [{ type: 'dynamic-tool', toolCallId, toolName, state: 'input-available', input }];
+    return [toolPartOf({ toolCallId, toolName, input })];
   });
 }
 
@@ -176,7 +176,7 @@ function takeResults(parts: UiMessagePart[], content: unknown): void {
     const [at = -1, call] = places[nth] ?? [];
     if (call?.type !== 'dynamic-tool' || !isRecord(output)) continue;
     const { toolCallId, toolName, input } = call;
-    const known = { type: 'dynamic-tool', toolCallId, toolName, input } as const;
+    const known = { ...AGENT_CALL, toolCallId, toolName, input };
     parts[at] =
       output.type === 'error-text'
         ? { ...known, state: 'output-error', errorText: String(output.value) }

@@ -84,7 +84,7 @@ export function createMessageParts(): MessageParts {
   }
 
   function call({ toolCallId, toolName, input = null }: Extract<TurnEvent, { type: 'tool-called' }>): void {
-    const part = toolPartOf({ type: 'dynamic-tool', toolName, toolCallId, input }, approvals.get(toolCallId));
+    const part = toolPartOf({ toolName, toolCallId, input }, approvals.get(toolCallId));
     const again = entries.find(
       (entry) =>
         entry.step === step && entry.part.type === 'dynamic-tool' && entry.part.toolCallId === toolCallId,

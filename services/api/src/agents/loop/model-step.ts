@@ -10,8 +10,9 @@ import {
   type ToolSet,
 } from 'ai';
 import type { Tool } from '../tools/tool.ts';
+import { faultOfArguments } from './model/argument-fault.ts';
 import { ModelSilent } from './model/model-fetch.ts';
-import { type ChatModel, readByStream, type TextReceiver } from './model/streamed-model.ts';
+import { type ChatModel, type ReplyReceiver, readByStream } from './model/streamed-model.ts';
 import type { RunContext } from './run-context.ts';
 
 const BYTES_PER_TOKEN = 4;
@@ -46,7 +47,7 @@ export interface RequestedCall {
   readonly modelCallId: string;
   readonly toolName: string;
   readonly input: unknown;
-  /** Why the call cannot be made: there is no such tool, or the input is not JSON. */
+  /** Why the call cannot be made: there is no such tool, or its arguments cannot be passed on as they are. */
   readonly fault?: string;
 }
 
@@ -95,16 +96,21 @@ function reasonOf(error: unknown): string {
  */
 export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
   const { instructions, messages } = options;
-  const { response, finishReason, usage, toolCalls } = await readReply(options);
+  const faults = new Map<string, string>();
+  const { response, finishReason, usage, toolCalls } = await readReply(options, faults);
   const said = response.messages.filter(({ role }) => role === 'assistant');
-  const calls = toolCalls.map(callOf);
+  const calls = toolCalls.map((call) => callOf(call, faults.get(call.toolCallId)));
   const record = recordOf(said, finishReason, usage);
   if (usage.inputTokens !== undefined || usage.outputTokens !== undefined) return { calls, record };
   const estimatedTokens = estimateTokens([instructions, messages, said]);
   return { calls, record: { ...record, estimatedTokens } };
 }
 
-async function readReply(options: ModelStepOptions): Promise<GenerateTextResult<ToolSet, never>> {
+/** Gets the reply. `faults` takes why calls cannot be made, by their ids. */
+async function readReply(
+  options: ModelStepOptions,
+  faults: Map<string, string>,
+): Promise<GenerateTextResult<ToolSet, never>> {
   const { model, instructions, messages, tools, settings, signal, block, appendEvent } = options;
   let fault: { readonly error: unknown } | undefined;
   const append = (event: TurnEvent) =>
@@ -112,9 +118,13 @@ async function readReply(options: ModelStepOptions): Promise<GenerateTextResult<
       fault = { error };
       throw error;
     });
-  const receiver: TextReceiver = {
+  const receiver: ReplyReceiver = {
     delta: (number, text) => append({ type: 'text-delta', block: `${block}.${number}`, text }),
     finished: (number) => append({ type: 'text-finished', block: `${block}.${number}` }),
+    called(toolCallId, toolName, json) {
+      const found = faultOfArguments(toolName, json);
+      if (found !== undefined) faults.set(toolCallId, found);
+    },
   };
   try {
     return await generateText({
@@ -159,18 +169,19 @@ function toolSetOf(tools: readonly Tool[]): ToolSet {
   );
 }
 
-function callOf(part: {
-  readonly toolCallId: string;
-  readonly toolName: string;
-  readonly input: unknown;
-  readonly invalid?: boolean | undefined;
-  readonly error?: unknown;
-}): RequestedCall {
+function callOf(
+  part: {
+    readonly toolCallId: string;
+    readonly toolName: string;
+    readonly input: unknown;
+    readonly invalid?: boolean | undefined;
+    readonly error?: unknown;
+  },
+  found: string | undefined,
+): RequestedCall {
   const { toolCallId, toolName, input } = part;
-  return {
-    modelCallId: toolCallId,
-    toolName,
-    input,
-    ...(part.invalid === true && { fault: `The call of ${toolName} is not well formed: ${part.error}` }),
-  };
+  const invalid =
+    part.invalid === true ? `The call of ${toolName} is not well formed: ${part.error}` : undefined;
+  const fault = found ?? invalid;
+  return { modelCallId: toolCallId, toolName, input, ...(fault !== undefined && { fault }) };
 }

@@ -9,6 +9,9 @@ import { createPieces } from '../../turns/text.ts';
 type Chunk = UIMessageChunk;
 type FinishChunk = Extract<Chunk, { type: 'finish' }>;
 
+// The agent makes its calls: a page neither makes them nor posts the message again when they have ended.
+const OF_AGENT = { providerExecuted: true, dynamic: true } as const;
+
 const FINISH: Readonly<Record<FinishReason, NonNullable<FinishChunk['finishReason']>>> = {
   stop: 'stop',
   length: 'length',
@@ -130,11 +133,11 @@ export function createAiSdkChunks(): AiSdkChunks {
         return showing(callChunks(event));
       case 'tool-returned': {
         const { toolCallId, output = null } = event;
-        return resultOf(toolCallId, { type: 'tool-output-available', toolCallId, output, dynamic: true });
+        return resultOf(toolCallId, { type: 'tool-output-available', toolCallId, output, ...OF_AGENT });
       }
       case 'tool-partial': {
         const { toolCallId, text: output } = event;
-        const partial = { output, preliminary: true, dynamic: true };
+        const partial = { output, preliminary: true, ...OF_AGENT };
         return resultOf(toolCallId, { type: 'tool-output-available', toolCallId, ...partial });
       }
       case 'tool-failed': {
@@ -145,7 +148,7 @@ export function createAiSdkChunks(): AiSdkChunks {
           type: 'tool-output-error',
           toolCallId,
           errorText: message,
-          dynamic: true,
+          ...OF_AGENT,
         });
       }
       case 'tool-auth-required':
@@ -210,7 +213,7 @@ function questionChunk(elicitation: Elicitation): Chunk {
 }
 
 function callChunks(event: Extract<TurnEvent, { type: 'tool-called' }>): Chunk[] {
-  const call = { toolCallId: event.toolCallId, toolName: event.toolName, dynamic: true };
+  const call = { toolCallId: event.toolCallId, toolName: event.toolName, ...OF_AGENT };
   return [
     { type: 'tool-input-start', ...call },
     { type: 'tool-input-available', ...call, input: event.input ?? null },

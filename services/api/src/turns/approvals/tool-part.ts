@@ -1,7 +1,11 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 
+/** A call that the agent makes: neither a page nor its model does. */
+export const AGENT_CALL = { type: 'dynamic-tool', providerExecuted: true } as const;
+
 interface ToolCallPart {
   readonly type: 'dynamic-tool';
+  readonly providerExecuted: true;
   readonly toolName: string;
   readonly toolCallId: string;
   readonly input: unknown;
@@ -28,11 +32,11 @@ export type ToolPartEnd =
 
 /** The part of a call, with its approval and its outcome, where it has them. */
 export function toolPartOf(
-  { type, toolName, toolCallId, input }: ToolCallPart,
+  { toolName, toolCallId, input }: Omit<ToolCallPart, keyof typeof AGENT_CALL>,
   approval?: Approval,
   outcome?: ToolPartEnd,
 ): ToolPart {
-  const call = { type, toolName, toolCallId, input };
+  const call = { ...AGENT_CALL, toolName, toolCallId, input };
   const id = approval?.approvalId ?? '';
   switch (approval?.status) {
     case 'pending':

@@ -4,9 +4,11 @@ import { type LanguageModelMiddleware, NoOutputGeneratedError, wrapLanguageModel
 export type ChatModel = Parameters<typeof wrapLanguageModel>[0]['model'];
 
 /** Takes the text of a reply as it arrives. The text blocks of a reply are numbered from 0. */
-export interface TextReceiver {
+export interface ReplyReceiver {
   delta(block: number, text: string): Promise<void>;
   finished(block: number): Promise<void>;
+  /** A call, with its arguments as the model wrote them. */
+  called(toolCallId: string, toolName: string, json: string): void;
 }
 
 type WrapGenerate = NonNullable<LanguageModelMiddleware['wrapGenerate']>;
@@ -26,7 +28,7 @@ const UNKNOWN_USAGE: ModelReply['usage'] = {
  *
  * A reply that breaks off is not requested again, because its text was handed on. On abort, the signal's reason is thrown.
  */
-export function readByStream(model: ChatModel, receiver: TextReceiver, signal: AbortSignal): ChatModel {
+export function readByStream(model: ChatModel, receiver: ReplyReceiver, signal: AbortSignal): ChatModel {
   return wrapLanguageModel({
     model,
     middleware: {
@@ -38,7 +40,7 @@ export function readByStream(model: ChatModel, receiver: TextReceiver, signal: A
 
 async function readReply(
   stream: PartStream,
-  receiver: TextReceiver,
+  receiver: ReplyReceiver,
   signal: AbortSignal,
 ): Promise<ModelReply> {
   const reply = createReply(receiver);
@@ -61,7 +63,7 @@ async function readReply(
 }
 
 /** Collects the parts of one reply. */
-function createReply(receiver: TextReceiver) {
+function createReply(receiver: ReplyReceiver) {
   const content: ModelReply['content'] = [];
   const texts = createGrowingTexts(content);
   const callIds = new Set<string>();
@@ -87,9 +89,12 @@ function createReply(receiver: TextReceiver) {
         return void texts.grow('reasoning', part);
       case 'reasoning-end':
         return void texts.end('reasoning', part);
-      case 'tool-call':
-        content.push({ ...part, toolCallId: uniqueId(callIds, part.toolCallId) });
+      case 'tool-call': {
+        const toolCallId = uniqueId(callIds, part.toolCallId);
+        receiver.called(toolCallId, part.toolName, part.input);
+        content.push({ ...part, toolCallId });
         return;
+      }
       case 'tool-result':
         if (part.preliminary !== true) content.push(part);
         return;
