@@ -136,6 +136,21 @@ describe('the masks of arguments', () => {
     );
   });
 
+  it.each([
+    ['a name', { pwd: 'x1', cvv: 123, раssword: 'x2', senha: 'x3' }, ['/pwd', '/cvv', '/раssword', '/senha']],
+    ['a header', { headers: [{ name: 'Authorization', value: 'x' }] }, ['/headers/0/value']],
+    ['a variable', { env: [{ key: 'API_TOKEN', values: ['x'] }] }, ['/env/0/values/0']],
+    ['a pair', { headers: [['Cookie', 'x']], at: ['Accept', 'y'] }, ['/headers/0/1']],
+    ['a line', { env: ['DB_PASSWORD=x', 'A=b'], headers: ['X-Api-Key: x y'] }, ['/env/0', '/headers/0']],
+    [
+      'no secret',
+      { max_tokens: 5, token_count: 1, keyboard: 'x', note: 'Token: x', name: 'pin', tags: ['pin'] },
+      [],
+    ],
+  ])('cover what %s names', (_what, given, masked) => {
+    expect(maskArguments(given, {}).masked).toEqual(masked);
+  });
+
   it('follow references that lead in circles, and cover what a schema outside the document describes', () => {
     const schema = {
       type: 'object',

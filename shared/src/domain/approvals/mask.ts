@@ -1,11 +1,16 @@
-import { isRecord } from '../plain-record.ts';
+import { isRecord, own } from '../plain-record.ts';
+import { namesSecret } from '../secret-words.ts';
 import type { Arguments } from './approval.ts';
 import { itemSchemas, propertySchemas, type SchemasOfValue, schemasOf } from './schemas-at.ts';
 
 /** What stands in the place of a secret value. */
 export const MASK = '••••••';
 
-const SECRET_NAME = /pass(word|phrase|code)|secret|token|api_?-?key|credential|private_?-?key|authorization/i;
+/** Members that name what another member of the same object holds, as in `{name: 'Authorization', value: '…'}`. */
+const LABELS = ['name', 'key', 'header', 'field', 'parameter', 'param', 'variable', 'property', 'k'];
+const VALUES = new Set(['value', 'values', 'val', 'v']);
+/** A header or a variable on one line. */
+const LINE = /^([\w.-]{1,100})[ \t]*[:=][ \t]*\S/;
 const DEPTH_MAX = 32;
 // Takes a fraction of a second. Servers choose their schemas, and a large one must not stop the pod.
 const SCHEMA_READS_MAX = 300_000;
@@ -22,62 +27,81 @@ export interface MaskedArguments {
 
 /**
  * Masks the secret values of arguments: strings and numbers whose name is that of a secret, or for which a schema says
- * `format: password` or `writeOnly`, alternatives and references included. A value whose schema cannot be read in full is
- * masked too.
+ * `format: password` or `writeOnly`, alternatives and references included. A name may also stand beside its value: in an
+ * object, in a pair within a list, or on a line of a list. A value whose schema cannot be read in full is masked too.
  */
 export function maskArguments(given: Arguments, schema: unknown): MaskedArguments {
   const masked: string[] = [];
   let isTooDeep = false;
   const budget = { left: SCHEMA_READS_MAX };
-  const ifRead = (schemas: () => readonly unknown[]) => (budget.left > 0 ? schemas() : []);
+  const known = new Map<string, boolean>();
+  const isSecretName = (name: string) => {
+    const is = known.get(name) ?? namesSecret(name);
+    known.set(name, is);
+    return is;
+  };
 
-  function walk(
-    value: unknown,
-    within: readonly unknown[],
-    pointer: string,
-    isSecret: boolean,
-    depth: number,
-  ): unknown {
-    if (depth > DEPTH_MAX) {
+  function walk(value: unknown, within: readonly unknown[], place: ArgumentPlace): unknown {
+    if (place.depth > DEPTH_MAX) {
       isTooDeep = true;
       return MASK;
     }
-    const known = budget.left > 0 ? schemasOf(schema, within, budget) : UNREAD;
-    const hides = isSecret || known.isPartial || known.schemas.some(saysSecret);
-    if (Array.isArray(value))
+    const described = budget.left > 0 ? schemasOf(schema, within, budget) : UNREAD;
+    const hides = place.isSecret || described.isPartial || described.schemas.some(saysSecret);
+    const inner = (
+      name: string | number,
+      part: unknown,
+      isSecret: boolean,
+      schemas: () => readonly unknown[],
+    ): unknown =>
+      walk(part, budget.left > 0 ? schemas() : [], {
+        pointer: `${place.pointer}/${escapeName(String(name))}`,
+        isSecret: hides || isSecret,
+        isItem: Array.isArray(value),
+        depth: place.depth + 1,
+      });
+    if (Array.isArray(value)) {
+      const [first] = value;
+      const isPair = place.isItem && value.length === 2 && typeof first === 'string' && isSecretName(first);
       return value.map((each, at) =>
-        walk(
-          each,
-          ifRead(() => itemSchemas(known, at)),
-          `${pointer}/${at}`,
-          hides,
-          depth + 1,
+        inner(at, each, isPair ? at === 1 : isSecretLine(each, isSecretName), () =>
+          itemSchemas(described, at),
         ),
       );
-    if (isRecord(value))
+    }
+    if (isRecord(value)) {
+      const isLabelled = LABELS.map((label) => own(value, label)).some(
+        (label) => typeof label === 'string' && isSecretName(label),
+      );
       return Object.fromEntries(
         Object.entries(value).map(([name, each]) => {
-          const next = hides || SECRET_NAME.test(name);
-          const path = `${pointer}/${escapeName(name)}`;
-          return [
-            name,
-            walk(
-              each,
-              ifRead(() => propertySchemas(known, name)),
-              path,
-              next,
-              depth + 1,
-            ),
-          ];
+          const isSecret = isSecretName(name) || (isLabelled && VALUES.has(name.toLowerCase()));
+          return [name, inner(name, each, isSecret, () => propertySchemas(described, name))];
         }),
       );
+    }
     if (!hides || (typeof value !== 'string' && typeof value !== 'number')) return value;
-    masked.push(pointer);
+    masked.push(place.pointer);
     return MASK;
   }
 
-  const shown = walk(given, [schema], '', false, 0) as Arguments;
+  const shown = walk(given, [schema], { pointer: '', isSecret: false, isItem: false, depth: 0 }) as Arguments;
   return { arguments: shown, masked, isTooDeep };
+}
+
+/** Where a value is, and what is known about it from there. */
+interface ArgumentPlace {
+  /** JSON pointer. */
+  readonly pointer: string;
+  readonly isSecret: boolean;
+  /** True for an item of a list. */
+  readonly isItem: boolean;
+  readonly depth: number;
+}
+
+function isSecretLine(item: unknown, isSecretName: (name: string) => boolean): boolean {
+  const [, name] = (typeof item === 'string' && LINE.exec(item)) || [];
+  return name !== undefined && isSecretName(name);
 }
 
 /**

@@ -63,7 +63,17 @@ describe('the parameters of a question', () => {
 describe('a form that asks for a secret', () => {
   it.each([
     ...['password', 'newPassword', 'password_2', 'API_KEY', 'apiKey', 'github-token', 'pin', 'cvv'],
-    ...['cardNumber', 'Passwort', 'client_secret', 'privateKey', 'IBAN'],
+    ...['cardNumber', 'Passwort', 'client_secret', 'privateKey', 'IBAN', 'api_keys', 'otp'],
+    ...[
+      'ｐａｓｓｗｏｒｄ',
+      'pass\u00adword',
+      'раssword',
+      'passwords',
+      'mdp',
+      'dbpassword',
+      'p-a-s-s-w-o-r-d',
+      'passw0rd',
+    ],
   ])('is refused by the name of its field: %s', (name) => {
     expect(asking(name)).toMatch(/use mode url/);
     expect(asking('value', { type: 'string', title: name })).toMatch(/use mode url/);
@@ -82,7 +92,8 @@ describe('a form that asks for a secret', () => {
   it.each([
     ...['What’s the password for the VPN?', "What's your PIN?", 'Password:', 'GitHub token:'],
     ...['The password of the VPN is required.', 'Bitte geben Sie Ihr Passwort ein.', '请输入密码'],
-    'The VPN is locked. Enter the passphrase.',
+    ...['The VPN is locked. Enter the passphrase.', 'Enter the pass\u200bwords of Ada.'],
+    ...['Yоur pаsswоrd, please.', 'Entеr the password of Ada. Ready?', 'Enter your p.a.s.s.w.o.r.d now'],
   ])('is refused by a text that names one: %s', (text) => {
     expect(asking('value', { type: 'string' }, text)).toMatch(/use mode url/);
     expect(asking('value', { type: 'string', description: text })).toMatch(/use mode url/);

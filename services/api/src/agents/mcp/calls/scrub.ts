@@ -1,3 +1,4 @@
+import { mayHoldSecret } from '@parley/shared/domain/secret-words';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
 
 /** Removes the secrets that were sent to a server from its replies. */
@@ -10,7 +11,6 @@ export interface Scrub {
 const REPLACEMENT = '[redacted]';
 // Shorter values occur in ordinary text.
 const SECRET_LENGTH_MIN = 8;
-const SECRET_VARIABLE = /key|token|secret|pass|credential|auth|private|cookie|signature|dsn|url/i;
 const DEPTH_MAX = 100;
 
 /**
@@ -21,9 +21,7 @@ export function createScrub({ transport }: McpServerConfig, credential?: McpCred
   const values =
     transport.type === 'http'
       ? [...Object.values(transport.headers ?? {}), ...Object.values(credential?.headers ?? {})]
-      : Object.entries(transport.env ?? {}).flatMap(([name, value]) =>
-          SECRET_VARIABLE.test(name) ? [value] : [],
-        );
+      : Object.entries(transport.env ?? {}).flatMap(([name, value]) => (mayHoldSecret(name) ? [value] : []));
   return createScrubFor(values);
 }
 

@@ -1,75 +1,17 @@
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { labelsSecret, mentionsSecret, namesSecret, wordsOf } from '@parley/shared/domain/secret-words';
 
-/**
- * Words for what must never be asked for by form (MCP: passwords, API keys, access tokens, payment data). Several words
- * must follow each other.
- */
-const SECRETS = [
-  ...[
-    'password',
-    'passwd',
-    'pwd',
-    'passphrase',
-    'passcode',
-    'secret',
-    'secrets',
-    'credential',
-    'credentials',
-  ],
-  ...[
-    'apikey',
-    'api key',
-    'access key',
-    'private key',
-    'secret key',
-    'signing key',
-    'encryption key',
-    'ssh key',
-  ],
-  ...[
-    'token',
-    'accesstoken',
-    'authtoken',
-    'bearer',
-    'jwt',
-    'pin',
-    'pin code',
-    'otp',
-    'totp',
-    'one time code',
-  ],
-  ...['verification code', 'security code', 'recovery code', 'backup code', 'seed phrase', 'mnemonic'],
-  ...['card number', 'credit card', 'debit card', 'cardnumber', 'cvv', 'cvc', 'iban', 'account number'],
-  ...[
-    'passwort',
-    'kennwort',
-    'geheimnis',
-    'contraseña',
-    'senha',
-    'mot de passe',
-    'пароль',
-    '密码',
-    'パスワード',
-  ],
-];
-/** Last words of a name that make it one about a secret, not the secret itself. */
-const ABOUT = new Set(
-  'name names id ids type types kind count counts label hint policy length limit limits expiry expiration ttl url uri enabled required rotation budget usage strength manager'.split(
-    ' ',
-  ),
-);
-/** Words that mean something harmless in many sentences: there they name a secret only after `your`. */
-const AMBIGUOUS = new Set(['token', 'pin', 'secret', 'secrets', 'bearer', 'mnemonic']);
-/** Words of languages that are written without spaces. */
-const UNSPACED = ['密码', 'パスワード'];
-const IN_SENTENCES = SECRETS.map((secret) => (AMBIGUOUS.has(secret) ? `your ${secret}` : secret));
 const LABEL_WORDS_MAX = 3;
-const REQUEST = /\b(?:enter|provide|paste|type|supply|give|send|share|confirm|tell|need|please)\b/iu;
+const REQUEST = /\b(?:enter|provide|paste|type|supply|give|send|share|confirm|tell|need|please)\b/u;
+const COUNT = /^how many\b/u;
+/** Behind the end of a sentence. A dot within a word ends none. */
+const SENTENCE_END = /(?<=[.?!]\s|[。？！\n])/u;
 
 /**
- * The fault of a form that asks for a secret, or undefined. Only fields for free text or numbers can take a secret; a
- * yes or no and a choice cannot. A field is refused by its name or its title, and by a message or description that
- * names a secret. In doubt it refuses: a url question is the safe way. The cost is linear in the length of the texts.
+ * The fault of a form that asks for a secret (MCP: passwords, API keys, access tokens, payment data), or undefined. Only
+ * fields for free text or numbers can take a secret; a yes or no and a choice cannot. A field is refused by its name or
+ * its title, and by a message or description that names a secret. In doubt it refuses: a url question is the safe way.
+ * The cost is linear in the length of the texts.
  */
 export function faultOfSecrets(message: string, schema: FormSchema): string | undefined {
   const isAsked = asksForSecret(message) || asksForSecret(schema.description ?? '');
@@ -83,12 +25,9 @@ export function faultOfSecrets(message: string, schema: FormSchema): string | un
 }
 
 function isSecretField(name: string, title = ''): boolean {
-  const words = wordsOf(name);
-  const titleWords = wordsOf(title);
-  const isAbout = ABOUT.has(words.at(-1) ?? '');
-  // Generators of schemas make the title from the name.
-  const isDerived = titleWords.join(' ') === words.join(' ');
-  return (!isAbout && names(words, SECRETS)) || (!(isAbout && isDerived) && names(titleWords, SECRETS));
+  // Generators of schemas make the title from the name, of which the last word may say that it is harmless.
+  const isDerived = wordsOf(title).join(' ') === wordsOf(name).join(' ');
+  return namesSecret(name) || (!isDerived && labelsSecret(title));
 }
 
 /**
@@ -96,27 +35,14 @@ function isSecretField(name: string, title = ''): boolean {
  * may mention a secret.
  */
 function asksForSecret(text: string): boolean {
-  const sentences = text.match(/[^.?!。？！\n]+[.?!。？！\n]?/gu) ?? [];
+  const sentences = text.split(SENTENCE_END).map((sentence) => sentence.trim());
   const hasQuestion = sentences.some((sentence) => /[?？]$/u.test(sentence));
   return sentences.some((sentence) => {
     const words = wordsOf(sentence);
     const isLabel = words.length <= LABEL_WORDS_MAX;
-    const isMention = hasQuestion && !isLabel && /[.!。！]$/u.test(sentence) && !REQUEST.test(sentence);
-    return !isMention && names(words, isLabel ? SECRETS : IN_SENTENCES);
+    const plain = words.join(' ');
+    const isMention = hasQuestion && !isLabel && /[.!。！]$/u.test(sentence) && !REQUEST.test(plain);
+    if (isMention || COUNT.test(plain)) return false;
+    return isLabel ? labelsSecret(sentence) : mentionsSecret(sentence);
   });
-}
-
-function names(words: readonly string[], secrets: readonly string[]): boolean {
-  const text = ` ${words.join(' ')} `;
-  return secrets.some((secret) => text.includes(` ${secret} `)) || UNSPACED.some((one) => text.includes(one));
-}
-
-/** The words of `camelCase`, `snake_case`, `kebab-case` and prose, in lower case, without digits. */
-function wordsOf(name: string): string[] {
-  return name
-    .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
-    .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{M}]+/u)
-    .filter((word) => word !== '');
 }

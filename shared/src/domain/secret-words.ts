@@ -1,0 +1,204 @@
+/**
+ * The words by which secrets are known: passwords, keys, tokens, codes, payment data. The masks of approvals, the refusal of
+ * forms that ask for secrets and the scrubbing of what servers return all use this list, and no other.
+ */
+
+/** Names of secrets, and what a sentence that asks for one contains. Several words follow each other. */
+const SECRETS = listed(`
+  password, pass word, passwd, pwd, psw, passphrase, pass phrase, passcode, passkey, credential, cred, authorization,
+  api key, access key, private key, secret key, signing key, encryption key, decryption key, master key, shared key, root key,
+  session key, service key, account key, storage key, subscription key, license key, licence key, deploy key, wallet key,
+  ssh key, hmac key, aes key, rsa key, pgp key, gpg key, access token, auth token, refresh token, id token, bearer token,
+  api token, session token, jwt, client secret, client assertion, code verifier, session cookie, connection string, csrf, xsrf,
+  otp, totp, one time code, verification code, security code, recovery code, backup code, access code, login code, auth code,
+  mfa code, 2fa code, two factor code, unlock code, activation code, pin code, pin number, puk, seed phrase, recovery phrase,
+  security answer, secret answer, ssn, social security number, card number, card num, card no, cc number, cc num, credit card,
+  debit card, payment card, cvv, cvc, iban, account number, bank account, routing number, sort code,
+  passwort, kennwort, geheimnis, geheimzahl, zugangsdaten, anmeldedaten, zugangscode, sicherheitscode, api schlüssel,
+  privater schlüssel, geheimer schlüssel, kartennummer, kontonummer, prüfnummer,
+  wachtwoord, toegangscode, pincode, lösenord, adgangskode, kodeord, passord, salasana,
+  contraseña, clave secreta, clave privada, clave api, clave de acceso, su clave, tu clave, número de tarjeta,
+  senha, palavra passe, chave secreta, chave privada, chave de api, número do cartão,
+  mot de passe, mdp, code secret, clé api, clé secrète, clé privée, jeton, numéro de carte,
+  parola d ordine, chiave segreta, chiave privata, chiave api, codice segreto, numero di carta, parolă,
+  hasło, haslo, heslo, jelszó, lozinka, şifre, kata sandi, mật khẩu,
+  пароль, парола, лозинка, токен, секретный ключ, приватный ключ, номер карты, пин код,
+  κωδικός πρόσβασης, συνθηματικό, كلمة المرور, كلمة السر, رمز عبور, گذرواژه, סיסמה, סיסמא, पासवर्ड`);
+/** Words that mean something harmless in many sentences: there they name a secret only after `your`. */
+const AMBIGUOUS = listed('token, pin, secret, bearer, mnemonic, clave');
+/** Words that name a secret only at the end of a name: `db_pass`, but not `pass_rate`. */
+const LAST = new Set(listed('pass, auth, cookie, cookies'));
+/** Stems that name a secret also within a word that is written without its parts: `dbpassword`, `kundenpasswort`. */
+const STEMS = /passw(?:or)?d|passphrase|passwort|kennwort|apikey|(?:token|secret|credential)s?$/;
+/** Words of languages that are written without spaces. */
+const UNSPACED = listed(
+  '密码, 密碼, 口令, 密钥, 密鑰, 令牌, パスワード, 暗証番号, 秘密鍵, 비밀번호, 암호, 패스워드, รหัสผ่าน',
+);
+
+/** Names that contain such a word and mean a number or a position. */
+const HARMLESS = [
+  ...listed(
+    'max, min, num, total, input, output, prompt, completion, cached, reasoning, thinking, context, used, remaining, stop',
+  ).map((counted) => `${counted} tokens`),
+  ...listed('page, next, continuation, sync, resume, start, bos, eos, pad, unk, special, cursor').map(
+    (place) => `${place} token`,
+  ),
+  ...listed('max token, max new tokens, number of tokens'),
+];
+/** Last words of a name that make it one about a secret, not the secret itself. */
+const ABOUT = new Set(
+  listed(`
+    name, names, id, ids, type, types, kind, count, counts, label, hint, policy, length, limit, limits, expiry, expires,
+    expiration, ttl, url, uri, endpoint, enabled, required, rotation, budget, usage, strength, manager, method, mode, scheme,
+    provider, format, algorithm, status, state, version, path, size, max, min, used, remaining, left, total, at, in, per,
+    minute, date, time, seconds, age, less`),
+);
+/** Words behind a name that do not change what it is. */
+const TRAILERS = new Set(listed('confirm, confirmation, repeat, repeated, again, value, text, field, input'));
+/** Words of variables whose values often hold a secret, such as the password in the address of a database. */
+const CARRIERS = new Set(
+  listed(
+    'key, keys, token, tokens, secret, secrets, pass, auth, private, cookie, cookies, signature, dsn, url, uri',
+  ),
+);
+
+/** Letters of other scripts, each with the Latin one that it looks like. */
+const LOOKALIKES = pairsOf(
+  'аa вb сc ԁd еe һh нh іi јj кk ӏl мm оo рp ԛq гr ѕs тt уy ѵv ԝw хx үy пn αa βb εe ηn ιi κk μm νv οo ρp τt υu χx ζz ωw γy ' +
+    'օo սu հh ոn ցg յj ıi ɑa ɡg łl øo ᴀa ʙb ᴄc ᴅd ᴇe ɢg ʜh ɪi ᴊj ᴋk ʟl ᴍm ɴn ᴏo ᴘp ʀr ꜱs ᴛt ᴜu ᴠv ᴡw ʏy ᴢz',
+);
+const DIGIT_LETTERS = pairsOf('0o 1l 3e 4a 5s 7t @a $s !i');
+const WINDOW = 4;
+
+/** Whether a name of a parameter, a field, a header or a variable is that of a secret: `dbPassword`, but not `token_count`. */
+export function namesSecret(name: string): boolean {
+  return readingsOf(name).some((words) => !isAbout(words) && isNamed(words));
+}
+
+/** Whether a label names a secret, whatever it says about it: `Password (min 8)`. */
+export function labelsSecret(label: string): boolean {
+  return readingsOf(label).some(isNamed);
+}
+
+/** Whether a sentence is about a secret of the person who reads it. */
+export function mentionsSecret(sentence: string): boolean {
+  return readingsOf(sentence).some((words) => holds(words, IN_SENTENCES, ' ') || hasUnspaced(words));
+}
+
+/** Whether the value of a variable may be or contain a secret. In doubt it may. */
+export function mayHoldSecret(variable: string): boolean {
+  return (
+    namesSecret(variable) || readingsOf(variable).some((words) => words.some((word) => CARRIERS.has(word)))
+  );
+}
+
+/** The words of a name or of prose as a person reads them: in lower case and Latin letters, without digits and marks. */
+export function wordsOf(text: string): string[] {
+  return capitalWords(mapped(clean(text), LOOKALIKES));
+}
+
+/** The words of `camelCase`, `snake_case`, `kebab-case` and prose. */
+function capitalWords(text: string): string[] {
+  return plainWords(
+    text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2'),
+  );
+}
+
+function isNamed(words: readonly string[]): boolean {
+  const left = withoutHarmless(words);
+  const end = left.findLastIndex((word) => !TRAILERS.has(word));
+  return LAST.has(left[end] ?? '') || left.some(isGlued) || holds(left, IN_NAMES, '') || hasUnspaced(left);
+}
+
+function isAbout(words: readonly string[]): boolean {
+  return ABOUT.has(words.at(-1) ?? '');
+}
+
+function isGlued(word: string): boolean {
+  const found = STEMS.exec(word);
+  if (found === null) return false;
+  const rest = word.slice(found.index + found[0].length);
+  return !ABOUT.has(rest) && !HARMLESS_ENDS.some((end) => word.endsWith(end));
+}
+
+/** Whether some words in a row, written with `between`, are one of the entries. */
+function holds(words: readonly string[], entries: ReadonlySet<string>, between: string): boolean {
+  return words.some((_, at) =>
+    Array.from({ length: WINDOW }, (_each, more) => words.slice(at, at + more + 1).join(between)).some(
+      (part) => entries.has(part),
+    ),
+  );
+}
+
+function hasUnspaced(words: readonly string[]): boolean {
+  const text = words.join('');
+  return UNSPACED_PLAIN.some((one) => text.includes(one));
+}
+
+function withoutHarmless(words: readonly string[]): readonly string[] {
+  const text = ` ${words.join(' ')} `;
+  const left = HARMLESS_PLAIN.reduce((rest, phrase) => rest.replaceAll(` ${phrase} `, ' '), text);
+  return left.trim().split(' ').filter(Boolean);
+}
+
+/**
+ * The words of a text as it is, without a look at its capitals, with the Latin letters that others look like, and with letters
+ * for digits. Each of them may be how a person reads it.
+ */
+function readingsOf(text: string): string[][] {
+  const cleaned = clean(text);
+  const folded = mapped(cleaned, LOOKALIKES);
+  const lettered = folded.replace(/(?<=\p{L})[0-9@$!]+(?=\p{L})/gu, (run) => mapped(run, DIGIT_LETTERS));
+  return [
+    ...[cleaned, folded].flatMap((one) => [capitalWords(one), plainWords(one)]),
+    ...(lettered === folded ? [] : [plainWords(lettered)]),
+  ];
+}
+
+function mapped(text: string, letters: ReadonlyMap<string, string>): string {
+  return [...text].map((letter) => letters.get(letter.toLowerCase()) ?? letter).join('');
+}
+
+function listed(text: string): string[] {
+  return text.split(',').map((entry) => entry.trim());
+}
+
+function pairsOf(pairs: string): ReadonlyMap<string, string> {
+  return new Map(pairs.split(' ').map((pair) => [...pair] as [string, string]));
+}
+
+/** One form for all ways to write the same letters, without marks and what cannot be seen. */
+function clean(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/[\p{M}\p{Cf}\p{DI}]/gu, '')
+    .normalize('NFKC');
+}
+
+function plainWords(text: string): string[] {
+  const words = text
+    .toLowerCase()
+    .split(/[^\p{L}]+/u)
+    .filter(Boolean);
+  // A word whose letters are written apart is one word.
+  return words
+    .join(' ')
+    .replace(/(?<!\p{L})\p{L}(?: \p{L}(?!\p{L})){2,}/gu, (letters) => letters.replaceAll(' ', ''))
+    .split(' ')
+    .filter(Boolean);
+}
+
+const spaced = (entry: string) => plainWords(clean(entry)).join(' ');
+const withPlural = (entry: string) => [entry, `${entry}s`];
+const PLAIN = SECRETS.map(spaced).flatMap(withPlural);
+const IN_NAMES = new Set(
+  [...PLAIN, ...AMBIGUOUS.flatMap(withPlural)].map((entry) => entry.replaceAll(' ', '')),
+);
+const IN_SENTENCES = new Set([
+  ...PLAIN,
+  ...PLAIN.map((entry) => entry.replaceAll(' ', '')),
+  ...AMBIGUOUS.flatMap(withPlural).map((word) => `your ${word}`),
+]);
+const HARMLESS_PLAIN = HARMLESS.map(spaced);
+const HARMLESS_ENDS = HARMLESS_PLAIN.map((phrase) => phrase.replaceAll(' ', ''));
+const UNSPACED_PLAIN = UNSPACED.map(clean);
