@@ -1,4 +1,5 @@
 import { faultsOfArguments, isCheckable } from '@parley/shared/domain/approvals/check-arguments';
+import { faultsOfEdit } from '@parley/shared/domain/approvals/edit';
 import { MASK, maskArguments } from '@parley/shared/domain/approvals/mask';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -191,5 +192,73 @@ describe('the masks of arguments', () => {
     const deep = (levels: number): unknown => (levels === 0 ? 'x' : [deep(levels - 1)]);
     expect(maskArguments({ a: deep(20) }, {}).isTooDeep).toBe(false);
     expect(maskArguments({ a: deep(40) }, {}).isTooDeep).toBe(true);
+  });
+});
+
+describe('an edit of a call with masked values', () => {
+  const faults = (given: Schema, edited: Schema, inputSchema: Schema = {}) =>
+    faultsOfEdit({ ...maskArguments(given, inputSchema), inputSchema }, edited).map(({ path }) => path);
+  const users = [
+    { name: 'Ada', password: 'x' },
+    { name: 'Bob', password: 'y' },
+  ];
+  const [ada, bob] = users.map((user) => ({ ...user, password: MASK }));
+
+  it.each<[string, Schema, Schema]>([
+    ['items of a list that change places', { users }, { users: [bob, ada] }],
+    ['an item of a list that gets another name', { users }, { users: [{ ...ada, name: 'Eve' }, bob] }],
+    ['an item before the others', { users }, { users: [{ name: 'Eve' }, ada, bob] }],
+    ['an item that is gone', { users }, { users: [bob] }],
+    ['lines that change places', { env: ['PIN=1', 'PUK=2', 'a'] }, { env: ['a', MASK, MASK] }],
+    ['a value under another name', { name: 'Cookie', value: 'x' }, { name: 'Note', value: MASK }],
+    ['a value that is changed', { token: 'x' }, { token: 'y' }],
+    ['a value that is gone', { token: 'x' }, {}],
+    ['an object that is a list', { a: { token: 'x' } }, { a: [MASK] }],
+  ])('is refused: %s', (_what, given, edited) => {
+    expect(faults(given, edited)).toEqual(['arguments']);
+  });
+
+  it.each<[string, Schema, Schema]>([
+    ['items of a list', { users }, { users: [{ password: MASK, name: 'Ada' }, bob, { name: 'Eve' }] }],
+    ['lines', { env: ['PIN=1', 'A=b'] }, { env: [MASK, 'A=c'] }],
+    [
+      'a value beside its name',
+      { name: 'Cookie', value: 'x', to: 'a' },
+      { name: 'Cookie', value: MASK, to: 'b' },
+    ],
+    ['other members', { token: 'x', to: 'a' }, { token: MASK, to: 'b' }],
+  ])('leaves %s as they are', (_what, given, edited) => {
+    expect(faults(given, edited)).toEqual([]);
+  });
+
+  const secret = { type: 'number', format: 'password' };
+  it.each<[string, (inner: Schema) => Schema]>([
+    ['itself', (inner) => inner],
+    ['anyOf', (inner) => ({ anyOf: [inner, { type: 'null' }] })],
+    ['oneOf', (inner) => ({ oneOf: [{ type: 'boolean' }, { allOf: [inner] }] })],
+  ])('is not checked at a masked value below %s, and is elsewhere', (_what, around) => {
+    const properties = { 'a/b~c': secret, to: { type: 'string' } };
+    const schema = { type: 'object', properties: { at: around({ type: 'object', properties }) } };
+    const given = { at: { 'a/b~c': 1, to: 'a' } };
+    const edited = (to: unknown) => ({ at: { 'a/b~c': MASK, to } });
+    expect(faults(given, edited('b'), schema)).toEqual([]);
+    if (_what !== 'oneOf with two that fit')
+      expect(faults(given, edited(5), schema)[0]).toMatch(/^arguments\.at/);
+  });
+
+  it('may fit one of several alternatives that fit as it is masked', () => {
+    const either = (minLength: number) => ({ properties: { token: { type: 'string', minLength } } });
+    const properties = { at: { type: 'object', oneOf: [either(1), either(2)] }, to: { type: 'string' } };
+    const edit = (to: unknown) =>
+      faults({ at: { token: 'x' } }, { at: { token: MASK }, to }, { type: 'object', properties });
+    expect(edit('b')).toEqual([]);
+    expect(edit(5)).toEqual(['arguments.to']);
+  });
+
+  it('adds no secret, and leaves one that the approval shows', () => {
+    expect(faults({ a: 1 }, { a: { 'b/c': { token: 'x' } } })).toEqual(['arguments.a.b/c.token']);
+    const shown = { arguments: { pin: '1', to: 'a' }, masked: [], inputSchema: {} };
+    expect(faultsOfEdit(shown, { pin: '1', to: 'b' })).toEqual([]);
+    expect(faultsOfEdit(shown, { pin: '2', to: 'b' })).toHaveLength(1);
   });
 });

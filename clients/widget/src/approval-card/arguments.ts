@@ -1,3 +1,4 @@
+import { pointerOf } from '@parley/shared/domain/json-pointer';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
@@ -45,7 +46,7 @@ function entriesView(entries: readonly (readonly [string, unknown])[], place: Pl
       ${entries.slice(0, ENTRIES_MAX).map(
         ([name, value]) => html`<div>
           <dt><code>${readable(name)}</code></dt>
-          <dd>${valueView(value, { ...place, pointer: `${place.pointer}/${escaped(name)}` })}</dd>
+          <dd>${valueView(value, { ...place, pointer: place.pointer + pointerOf([name]) })}</dd>
         </div>`,
       )}
     </dl>
@@ -92,8 +93,4 @@ export function foldView(title: string, isOpen: boolean, content: TemplateResult
 
 function jsonOf(value: unknown): string {
   return JSON.stringify(value, null, 2);
-}
-
-function escaped(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -1,4 +1,5 @@
 import { ANSWER_TEXT_MAX } from '@parley/shared/domain/forms/value';
+import { pointerOf } from '@parley/shared/domain/json-pointer';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import { lengthOf } from '@parley/shared/domain/text';
@@ -47,7 +48,7 @@ export function createEditForm({ arguments: given, inputSchema = {}, masked = []
     const schema = own(schemas, name);
     const isRequired = Array.isArray(required) && required.includes(name);
     const field = fieldOf(name, own(given, name), isRecord(schema) ? schema : {}, isRequired);
-    const isMasked = masked.includes(`/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+    const isMasked = masked.includes(pointerOf([name]));
     if (field !== undefined && !isMasked) fields.push(field);
     else if (Object.hasOwn(given, name)) kept.push(name);
   }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Issue } from '../issue.ts';
+import { pointerOf } from '../json-pointer.ts';
 import { isRecord } from '../plain-record.ts';
 import type { Arguments } from './approval.ts';
 import { isWithinSteps } from './schemas-at.ts';
@@ -28,13 +29,31 @@ export function faultsOfArguments(
 ): Issue[] {
   const checker = checkerOf(schema);
   if (checker === undefined || !isWithinSteps(schema, given, STEPS_MAX)) return NOT_CHECKED;
-  const hidden = new Set(masked);
   const result = checker.safeParse(given);
   if (result.success) return [];
-  return result.error.issues
-    .filter(({ path }) => !hidden.has(path.map((name) => `/${String(name)}`).join('')))
+  return openIssues(result.error.issues, masked)
     .slice(0, ISSUES_MAX)
     .map(({ path, message }) => ({ path: path.join('.'), message }));
+}
+
+/**
+ * The issues that do not depend on masked values. An alternative whose only faults are at masked values may fit, and so may
+ * one of several that fit as they are masked.
+ */
+function openIssues(
+  issues: readonly z.core.$ZodIssue[],
+  masked: readonly string[],
+  at: readonly PropertyKey[] = [],
+): readonly z.core.$ZodIssue[] {
+  return issues.filter((issue) => {
+    const path = [...at, ...issue.path];
+    const pointer = pointerOf(path);
+    if (masked.includes(pointer)) return false;
+    if (issue.code !== 'invalid_union') return true;
+    return issue.errors.length === 0
+      ? !masked.some((one) => one.startsWith(`${pointer}/`))
+      : issue.errors.every((alternative) => openIssues(alternative, masked, path).length > 0);
+  });
 }
 
 /** True when arguments of this schema can be checked, so that they may be edited. */

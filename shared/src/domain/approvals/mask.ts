@@ -1,3 +1,4 @@
+import { namesIn, pointerOf } from '../json-pointer.ts';
 import { isRecord, own } from '../plain-record.ts';
 import { namesSecret } from '../secret-words.ts';
 import type { Arguments } from './approval.ts';
@@ -7,8 +8,8 @@ import { itemSchemas, propertySchemas, type SchemasOfValue, schemasOf } from './
 export const MASK = '••••••';
 
 /** Members that name what another member of the same object holds, as in `{name: 'Authorization', value: '…'}`. */
-const LABELS = ['name', 'key', 'header', 'field', 'parameter', 'param', 'variable', 'property', 'k'];
-const VALUES = new Set(['value', 'values', 'val', 'v']);
+export const LABELS = ['name', 'key', 'header', 'field', 'parameter', 'param', 'variable', 'property', 'k'];
+export const VALUES: ReadonlySet<string> = new Set(['value', 'values', 'val', 'v']);
 /** A header or a variable on one line. */
 const LINE = /^([\w.-]{1,100})[ \t]*[:=][ \t]*\S/;
 const DEPTH_MAX = 32;
@@ -55,7 +56,7 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
       schemas: () => readonly unknown[],
     ): unknown =>
       walk(part, budget.left > 0 ? schemas() : [], {
-        pointer: `${place.pointer}/${escapeName(String(name))}`,
+        pointer: place.pointer + pointerOf([name]),
         isSecret: hides || isSecret,
         isItem: Array.isArray(value),
         depth: place.depth + 1,
@@ -115,7 +116,7 @@ export function unmaskArguments(
 ): Arguments | undefined {
   const result = structuredClone(edited);
   for (const pointer of masked) {
-    const names = pointer.split('/').slice(1).map(unescapeName);
+    const names = namesIn(pointer);
     const last = names.pop();
     const from = last === undefined ? undefined : holderAt(original, names);
     const to = last === undefined ? undefined : holderAt(result, names);
@@ -124,11 +125,6 @@ export function unmaskArguments(
     to[last] = from[last];
   }
   return result;
-}
-
-/** Whether all masked values of the call are as the approval shows them. */
-export function keepsMasks(edited: Arguments, masked: readonly string[]): boolean {
-  return unmaskArguments(edited, edited, masked) !== undefined;
 }
 
 type Holder = Record<string, unknown>;
@@ -144,12 +140,4 @@ function holderAt(root: unknown, names: readonly string[]): Holder | undefined {
 
 function saysSecret({ format, writeOnly }: Readonly<Record<string, unknown>>): boolean {
   return format === 'password' || writeOnly === true;
-}
-
-function escapeName(name: string): string {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-function unescapeName(name: string): string {
-  return name.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,4 +1,5 @@
 import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '../family.ts';
+import { canonicalJson } from '../plain-record.ts';
 import type { ApprovalCommand, Approve, Deny, Edit } from './commands.ts';
 import type { ApprovalSettlement } from './definition.ts';
 import { approvalEventOf } from './events.ts';
@@ -110,7 +111,7 @@ function repeat(row: ApprovalRow, command: ApprovalCommand): ApprovalMove {
     decision === sent.decision &&
     reason === sent.reason &&
     remember === sent.remember &&
-    canonical(args) === canonical(sent.arguments);
+    canonicalJson(args) === canonicalJson(sent.arguments);
   return isSame ? unchanged() : conflict(row);
 }
 
@@ -150,13 +151,4 @@ function refuse(refusal: Refusal): ApprovalMove {
 
 function unchanged(): ApprovalMove {
   return { type: 'unchanged' };
-}
-
-/** JSON that does not depend on the order of names. */
-function canonical(value: unknown): string | undefined {
-  return JSON.stringify(value, (_name, each: unknown) =>
-    each === null || typeof each !== 'object' || Array.isArray(each)
-      ? each
-      : Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))),
-  );
 }

@@ -1,6 +1,5 @@
-import { faultsOfArguments } from '../../domain/approvals/check-arguments.ts';
 import type { ApprovalCommand } from '../../domain/approvals/commands.ts';
-import { keepsMasks, maskArguments } from '../../domain/approvals/mask.ts';
+import { faultsOfEdit } from '../../domain/approvals/edit.ts';
 import type { ApprovalInput } from '../../domain/approvals/response-input.ts';
 import { isApprovalEnded } from '../../domain/approvals/status.ts';
 import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
@@ -14,7 +13,6 @@ import { settle } from '../records/settle.ts';
 import type { Grants } from './grants.ts';
 
 const REASON_CHARACTERS_MAX = 2_000;
-const ISSUES_MAX = 20;
 
 export interface DecideInput {
   /** The person who decides; must be the owner. */
@@ -63,7 +61,7 @@ function commandOf({ response, surface }: DecideInput, row: ApprovalRow): Approv
     case 'deny':
       return { type: 'deny', ...by, ...(reason !== undefined && { reason }) };
     case 'edit':
-      return { type: 'edit', ...by, arguments: args ?? {}, faults: faultsOfEdit(row, args ?? {}) };
+      return { type: 'edit', ...by, arguments: args ?? {}, faults: faultsOfEdit(row.definition, args ?? {}) };
   }
 }
 
@@ -78,23 +76,4 @@ function faultsOf({ decision, arguments: args, reason, remember }: ApprovalInput
   if (decision !== 'approve' && remember !== undefined) note('remember', 'goes with approve only');
   if (reason !== undefined) note('reason', faultOfProse(reason, REASON_CHARACTERS_MAX));
   return issues;
-}
-
-function faultsOfEdit({ definition }: ApprovalRow, args: Readonly<Record<string, unknown>>): Issue[] {
-  const { inputSchema, masked } = definition;
-  if (!keepsMasks(args, masked))
-    return [{ path: 'arguments', message: 'must leave the masked values as they are' }];
-  const { masked: secrets, isTooDeep } = maskArguments(args, inputSchema);
-  if (isTooDeep) return [{ path: 'arguments', message: 'are nested too deeply' }];
-  // An edit is stored and shown as it is.
-  const added = secrets.filter((pointer) => !masked.includes(pointer)).slice(0, ISSUES_MAX);
-  if (added.length > 0)
-    return added.map((pointer) => ({
-      path: `arguments${pointer.replaceAll('/', '.')}`,
-      message: 'is secret by its name or schema, and an edit cannot add it',
-    }));
-  return faultsOfArguments(inputSchema ?? {}, args, masked).map(({ path, message }) => ({
-    path: path === '' ? 'arguments' : `arguments.${path}`,
-    message,
-  }));
 }

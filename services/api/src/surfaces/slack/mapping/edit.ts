@@ -2,6 +2,7 @@ import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
 import type { FormField } from '@parley/shared/domain/forms/value';
+import { pointerOf } from '@parley/shared/domain/json-pointer';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import type { InputBlock } from '@slack/types';
@@ -49,7 +50,7 @@ export function editableArguments({ inputSchema, arguments: given, masked }: App
   const absent = names.filter((name) => !Object.hasOwn(given, name));
   const hidden = new Set([...masked, ...secretsAmong(absent, inputSchema)]);
   return names
-    .filter((name) => name !== '__proto__' && !hidden.has(pointerOf(name)))
+    .filter((name) => name !== '__proto__' && !hidden.has(pointerOf([name])))
     .map((name): EditableArgument => {
       const schema = own(properties, name);
       const described = isRecord(schema) ? schema : {};
@@ -166,10 +167,6 @@ function fitsInput(argument: EditableArgument): boolean {
 /** Pointers of the arguments that are masked whatever they are. One walk for all: a server may choose a large schema. */
 function secretsAmong(names: readonly string[], inputSchema: unknown): readonly string[] {
   return maskArguments(Object.fromEntries(names.map((name) => [name, 'x'])), inputSchema).masked;
-}
-
-function pointerOf(name: string): string {
-  return `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function isTexts(value: unknown): value is string[] {
