@@ -1,5 +1,6 @@
 /** An executor for the stock server of `@a2a-js/sdk` that does what the words of a task say. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Message, type Part, Role, TaskState } from '@a2a-js/sdk';
 import {
   AgentEvent,
@@ -101,9 +102,11 @@ export function createScriptedExecutor(): ScriptedExecutor {
       if (text === 'form' || data.length > 0) return ask(speaker, taskId);
       if (task !== undefined) return speaker.finish(`Heard: ${text}`);
       if (text === 'tell') speaker.tell('Half of it. The rest');
+      if (text === 'chatter') await chatter(speaker);
       if (text === 'slow' || text === 'tell') return new Promise((resolve) => bus.once('finished', resolve));
       const [state, words] = LINES[text] ?? [];
       if (state !== undefined) return speaker.say(state, textPart(words ?? ''));
+      if (text === 'crumbs') return speaker.finish(...Array.from({ length: 60_000 }, () => ''));
       speaker.finish(text === 'big' ? 'x'.repeat(20_000) : `Hello: ${text}`);
     },
     async cancelTask(taskId, bus) {
@@ -119,6 +122,14 @@ export function createScriptedExecutor(): ScriptedExecutor {
 }
 
 type Speaker = ReturnType<typeof createSpeaker>;
+
+/** Reports many steps of the work, one soon after the other. */
+async function chatter(speaker: Speaker): Promise<void> {
+  for (let step = 0; step < 150; step += 1) {
+    speaker.say(TaskState.TASK_STATE_WORKING, textPart(`Step ${step}`));
+    await sleep(10);
+  }
+}
 
 function createSpeaker(bus: ExecutionEventBus, taskId: string, contextId: string) {
   const message = (parts: Part[]): Message => ({
@@ -156,9 +167,9 @@ function createSpeaker(bus: ExecutionEventBus, taskId: string, contextId: string
       const begun = { append: false, lastChunk: false, metadata: undefined };
       bus.publish(AgentEvent.artifactUpdate({ taskId, contextId, artifact, ...begun }));
     },
-    finish(result: string) {
+    finish(...texts: string[]) {
       const more = { name: '', description: '', metadata: undefined, extensions: [] };
-      const artifact = { artifactId: 'a', parts: [textPart(result)], ...more };
+      const artifact = { artifactId: 'a', parts: texts.map(textPart), ...more };
       const whole = { append: false, lastChunk: true, metadata: undefined };
       bus.publish(AgentEvent.artifactUpdate({ taskId, contextId, artifact, ...whole }));
       say(TaskState.TASK_STATE_COMPLETED);

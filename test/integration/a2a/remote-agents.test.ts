@@ -268,12 +268,26 @@ describe('the end of a remote task', () => {
   it('leaves out what is over the limits', async () => {
     const { said } = await open({}, { entry: ', credentialScope: none, resultCharacters: 1000' });
     expect(await said('big')).toBe(`${'x'.repeat(1000)}\n\n(The rest was cut off.)`);
-    const small = await open({}, { entry: ', credentialScope: none, messageBytes: 8192' });
-    expect(await small.said('big')).toContain('sent more than can be read');
+    for (const [words, messageBytes] of [
+      ['big', 8_192],
+      ['crumbs', 16_777_216],
+    ] as const) {
+      const { said } = await open({}, { entry: `, credentialScope: none, messageBytes: ${messageBytes}` });
+      expect(await said(words)).toContain('sent more than can be read');
+    }
   });
 });
 
 describe('what a remote agent streams', () => {
+  it('has the task read about once a second, however often it says that the task has changed', async () => {
+    const { agent, said } = await open({ binding: 'HTTP+JSON' });
+    const startedAt = performance.now();
+    expect(await said('chatter')).toBe('Hello: chatter');
+    const reads = agent.requests.filter((line) => line === `GET /rest/tasks/${agent.begun[0]}`);
+    // The first ones follow each other more closely.
+    expect(reads.length).toBeLessThan(6 + (performance.now() - startedAt) / 1_000);
+  });
+
   it.each([true, false])(
     'is shown on the stream of the turn before its end (streaming: %s)',
     async (streaming) => {

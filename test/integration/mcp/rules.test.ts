@@ -93,12 +93,12 @@ describe('the lines of a child process', () => {
 });
 
 describe('the size limit of a message over HTTP', () => {
-  async function passes(chunks: readonly Buffer[], areEvents: boolean): Promise<boolean> {
+  async function passes(chunks: readonly Buffer[], areEvents: boolean, valuesMax?: number): Promise<boolean> {
     async function* body() {
       yield* chunks;
     }
     try {
-      const bounds = { bytesMax: 50, areEvents, tooLarge: () => new Error('too much') };
+      const bounds = { bytesMax: 50, valuesMax, areEvents, tooLarge: () => new Error('too much') };
       const got: Uint8Array[] = [];
       for await (const chunk of limitBytes(body(), bounds)) got.push(chunk);
       expect(Buffer.concat(got)).toEqual(Buffer.concat(chunks));
@@ -128,6 +128,26 @@ describe('the size limit of a message over HTTP', () => {
     expect(await passes([Buffer.from('\n\n'.repeat(25))], false)).toBe(true);
     expect(await passes([Buffer.from('\n\n'.repeat(25)), Buffer.from('x')], false)).toBe(false);
   });
+
+  it.each([
+    ['[{},{"a":1}]', 4],
+    ['[1,[2,[3]]]', 5],
+    [String.raw`{"a":"[{,\"[,\\","b":",,"}`, 2],
+  ])(
+    'applies to the values of the whole body, or of each event, without those of texts: %s',
+    async (json, values) => {
+      const events = `data: ${json}\n\n: note\n\ndata: ${json}\n\n`;
+      const bytes = Array.from(json, (character) => Buffer.from(character));
+      for (const [valuesMax, isWithin] of [
+        [values, true],
+        [values - 1, false],
+      ] as const) {
+        expect(await passes(bytes, false, valuesMax)).toBe(isWithin);
+        const whole = [Buffer.from(events)];
+        expect(await passes(whole, true, valuesMax)).toBe(isWithin);
+      }
+    },
+  );
 });
 
 describe('what is removed from replies', () => {
@@ -162,7 +182,7 @@ describe('the fetch of a connection', () => {
   it('calls no other origin', async () => {
     const options = {
       origin: 'http://127.0.0.1:1',
-      messageBytesMax: 1,
+      bounds: { bytesMax: 1 },
       exchanges: new AsyncLocalStorage<Exchange>(),
     };
     const { fetch, close } = createHttpFetch(options);

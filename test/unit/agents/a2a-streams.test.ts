@@ -10,6 +10,8 @@ import { markOf } from '../../../services/api/src/agents/a2a/remote-task.ts';
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
+afterEach(() => void vi.useRealTimers());
+
 /** What the guard passes on of a stream that comes in chunks of this size. */
 function guarded(text: string, size: number): Promise<string> {
   const bytes = new TextEncoder().encode(text);
@@ -52,11 +54,37 @@ describe('the guard of a stream', () => {
   });
 });
 
-describe('the follower of a task', () => {
-  afterEach(() => {
-    vi.useRealTimers();
+describe('a stream that does not end', () => {
+  it('is read no faster than 256 kB a second after the first 2.5 MB', async () => {
+    vi.useFakeTimers();
+    let passed = 0;
+    const event = Buffer.from(`data: "${'x'.repeat(99_990)}"\n\n`);
+    let left = 100;
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        left -= 1;
+        return left < 0 ? controller.close() : controller.enqueue(event);
+      },
+    });
+    const { body: guarded } = guardEvents(
+      new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
+    );
+    const reader = guarded?.getReader();
+    void (async () => {
+      while ((await reader?.read())?.done === false) passed += event.length;
+    })();
+    const readIn = async (ms: number) => {
+      const before = passed;
+      await vi.advanceTimersByTimeAsync(ms);
+      return (passed - before) / 1_000_000;
+    };
+    expect(await readIn(1_000)).toBeCloseTo(2.8, 0);
+    expect(await readIn(10_000)).toBeCloseTo(2.6, 0);
+    await reader?.cancel();
   });
+});
 
+describe('the follower of a task', () => {
   function follow(lastsMs: number) {
     vi.useFakeTimers();
     let subscriptions = 0;

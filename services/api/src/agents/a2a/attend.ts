@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { failed } from '../tools/tool.ts';
 import { messageIdOf } from './checkpoint.ts';
@@ -6,6 +5,7 @@ import { isPassing, RemoteFault } from './faults.ts';
 import { createFollower, type Follower } from './follow/follower.ts';
 import { createPartials } from './follow/partials.ts';
 import { followPushes } from './follow/pushes.ts';
+import { createReadPace } from './follow/read-pace.ts';
 import { createTaskWake, type TaskWake } from './follow/wake.ts';
 import type { EventStream } from './link.ts';
 import { taskOutcome } from './outcome.ts';
@@ -18,6 +18,8 @@ import type { RemoteTaskResult, TaskRun } from './task-run.ts';
 /** After a task of this length, the credential of a person is read anew. */
 const FRESH_MS = 60_000;
 const CANCEL_MS = 3_000;
+/** How long an answer that could not be delivered waits at most, also while a stream is open. */
+const RESEND_MS = 5_000;
 
 /** What attends to a task while this pod has it. */
 interface Attendance {
@@ -42,11 +44,13 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
   const pause = createPause(run, ending.signal);
   const pushed = followPushes(run, { wake, follower, signal });
   const partials = createPartials(run);
+  const pace = createReadPace();
   const attending = { run, wake, follower, pause, openedAt: performance.now() };
   let seen = '';
   try {
     follower.adopt(events);
     for (;;) {
+      await pace.next(over);
       const attended = pushed.reading();
       const task = await readTask(run, taskId);
       const mark = task === undefined ? seen : markOf(task);
@@ -81,7 +85,7 @@ async function attendOnce(
   if (questions.isExceeded) return giveUp(run, 'asked the user too many questions');
   const settled = questions.take();
   if (settled.length > 0) {
-    await sendAnswers(run, follower, settled, task);
+    await sendAnswers(attendance, settled, task);
     const isOld = performance.now() - openedAt > FRESH_MS;
     return isOld && link.agent.personal !== undefined ? { type: 'again' } : undefined;
   }
@@ -120,8 +124,7 @@ async function giveUp({ link, state, questions }: TaskRun, reason: string): Prom
 
 /** Sends answers one by one. Those that cannot be delivered now are settled again after a pause. */
 async function sendAnswers(
-  run: TaskRun,
-  follower: Follower,
+  { run, follower, wake }: Attendance,
   settled: readonly SettledQuestion[],
   task: RemoteTask | undefined,
 ): Promise<void> {
@@ -132,8 +135,7 @@ async function sendAnswers(
     isDelivered &&= isSent;
   }
   if (isDelivered) return follower.changed();
-  await sleep(follower.nextReadMs(false), undefined, { signal: run.over }).catch(() => undefined);
-  run.over.throwIfAborted();
+  await wake.sleep(Math.min(follower.nextReadMs(false), RESEND_MS), run.over);
 }
 
 /**

@@ -10,20 +10,38 @@ export function guardEvents(response: Response): Response {
   return new Response(response.body.pipeThrough(createGuard()), { status, headers });
 }
 
+/**
+ * Events are hints that are parsed one by one, so an agent that streams without end has no more than this read, after a
+ * first burst.
+ */
+const BYTES_PER_MS = 256;
+const BURST_MS = 10_000;
+
+/** Waits after chunks, as long as their bytes take at that rate. */
+function createPace(): (bytes: number) => Promise<void> {
+  let paidUntil = Number.NEGATIVE_INFINITY;
+  return async (bytes) => {
+    const now = performance.now();
+    paidUntil = Math.max(paidUntil, now - BURST_MS) + bytes / BYTES_PER_MS;
+    if (paidUntil > now) await new Promise((resolve) => setTimeout(resolve, paidUntil - now).unref());
+  };
+}
+
 /** Passes whole events on. The size of an event is limited before. A chunk without the end of an event is only kept. */
 function createGuard(): TransformStream<Uint8Array, Uint8Array> {
   const decoder = new TextDecoder();
   const encoder = new TextEncoder();
+  const pace = createPace();
   let kept: string[] = [];
   /** The last characters of what is kept: the end of an event may be cut in two. */
   let tail = '';
   return new TransformStream({
-    transform(chunk, controller) {
+    async transform(chunk, controller) {
       const text = decoder.decode(chunk, { stream: true });
       kept.push(text);
       const recent = tail + text;
       tail = recent.slice(-2);
-      if (!/\n\r?\n/.test(recent)) return;
+      if (!/\n\r?\n/.test(recent)) return pace(chunk.length);
       const events = kept.join('').split(/(?<=\n\r?\n)/);
       const last = events.at(-1) ?? '';
       const rest = /\n\r?\n$/.test(last) ? '' : (events.pop() ?? '');
@@ -33,6 +51,7 @@ function createGuard(): TransformStream<Uint8Array, Uint8Array> {
         JSON.parse(dataOf(event) || 'null');
         controller.enqueue(encoder.encode(event));
       }
+      return pace(chunk.length);
     },
   });
 }

@@ -33,6 +33,8 @@ export interface RemoteAgents {
 const CARD_TTL_MS = 5 * 60_000;
 const CARDS_MAX = 1_000;
 const CARD_MS = 30_000;
+/** Agents may stream an artifact in pieces of a word, each of which is a part with a few members. */
+const VALUES_MAX = 50_000;
 
 interface CachedCard {
   readonly card: Promise<ReadCard>;
@@ -59,7 +61,11 @@ export function createRemoteAgents({
     const known = sockets.get(key);
     if (known !== undefined) return known;
     if (!origins.includes(origin)) throw new Error('The address is not one of the agent.');
-    const made = createHttpFetch({ origin, messageBytesMax, exchanges });
+    const made = createHttpFetch({
+      origin,
+      bounds: { bytesMax: messageBytesMax, valuesMax: VALUES_MAX },
+      exchanges,
+    });
     sockets.set(key, made);
     return made;
   }

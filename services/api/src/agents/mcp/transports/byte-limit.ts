@@ -1,17 +1,31 @@
 const NEWLINE = 10;
 const RETURN = 13;
+const QUOTE = 34;
+const BACKSLASH = 92;
+/** A value of JSON is preceded by one of these: comma, opening bracket, opening brace. */
+const BEFORE_VALUE: ReadonlySet<number> = new Set([44, 91, 123]);
 
-/**
- * Passes `chunks` through and throws the error of `tooLarge` as soon as one message is larger than `bytesMax`. A message
- * is the whole body, or a single event of an event stream, which may stay open for days.
- */
+/** How large one message may be. A message is the whole body, or a single event of an event stream, which may stay open for days. */
+export interface MessageBounds {
+  readonly bytesMax: number;
+  /** The values that its JSON holds, nested ones included: what is small on the wire may be large once it is parsed. */
+  readonly valuesMax?: number | undefined;
+}
+
+/** Passes `chunks` through and throws the error of `tooLarge` as soon as one message is over its bounds. */
 export async function* limitBytes(
   chunks: AsyncIterable<Uint8Array>,
-  { bytesMax, areEvents, tooLarge }: { bytesMax: number; areEvents: boolean; tooLarge: () => Error },
+  {
+    bytesMax,
+    valuesMax = Number.POSITIVE_INFINITY,
+    areEvents,
+    tooLarge,
+  }: MessageBounds & { areEvents: boolean; tooLarge: () => Error },
 ): AsyncGenerator<Uint8Array> {
-  const sizeAfter = areEvents ? eventSizes() : totalSize();
+  const sizeAfter = areEvents ? largestSum(true, () => 1) : totalSize();
+  const valuesAfter = Number.isFinite(valuesMax) ? largestSum(areEvents, valueCounter()) : () => 0;
   for await (const chunk of chunks) {
-    if (sizeAfter(chunk) > bytesMax) throw tooLarge();
+    if (sizeAfter(chunk) > bytesMax || valuesAfter(chunk) > valuesMax) throw tooLarge();
     yield chunk;
   }
 }
@@ -24,22 +38,38 @@ function totalSize(): (chunk: Uint8Array) => number {
   };
 }
 
-/** The size so far of the largest event in the chunk. An empty line ends an event. */
-function eventSizes(): (chunk: Uint8Array) => number {
-  let size = 0;
+/** The sum so far of the message in the chunk whose sum is the largest. An empty line ends an event. */
+function largestSum(areEvents: boolean, weightOf: (byte: number) => number): (chunk: Uint8Array) => number {
+  let sum = 0;
   let lineLength = 0;
   return (chunk) => {
     let largest = 0;
     for (const byte of chunk) {
-      size += 1;
-      if (byte === NEWLINE) {
-        if (lineLength === 0) size = 0;
+      sum += weightOf(byte);
+      if (areEvents && byte === NEWLINE) {
+        if (lineLength === 0) sum = 0;
         lineLength = 0;
       } else if (byte !== RETURN) {
         lineLength += 1;
       }
-      if (size > largest) largest = size;
+      if (sum > largest) largest = sum;
     }
     return largest;
+  };
+}
+
+/** 1 for a byte before a value. A line break ends a string too: no string of JSON holds one. */
+function valueCounter(): (byte: number) => number {
+  let isString = false;
+  let isEscaped = false;
+  return (byte) => {
+    if (!isString) {
+      isString = byte === QUOTE;
+      return BEFORE_VALUE.has(byte) ? 1 : 0;
+    }
+    if (isEscaped) isEscaped = false;
+    else if (byte === BACKSLASH) isEscaped = true;
+    else isString = byte !== QUOTE && byte !== NEWLINE;
+    return 0;
   };
 }

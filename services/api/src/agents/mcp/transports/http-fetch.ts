@@ -3,13 +3,13 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
 import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../errors.ts';
-import { limitBytes } from './byte-limit.ts';
+import { limitBytes, type MessageBounds } from './byte-limit.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 
 export interface HttpFetchOptions {
   /** The only origin that may be called. */
   readonly origin: string;
-  readonly messageBytesMax: number;
+  readonly bounds: MessageBounds;
   readonly exchanges: Exchanges;
 }
 
@@ -31,7 +31,7 @@ const CHALLENGE_MAX = 2_000;
  * minutes without data, and does not report whether a request was sent. This one throws `CredentialRefused` on a 401,
  * `ForeignOrigin` for another origin, and system errors otherwise. It does not follow redirects.
  */
-export function createHttpFetch({ origin, messageBytesMax, exchanges }: HttpFetchOptions): HttpFetch {
+export function createHttpFetch({ origin, bounds, exchanges }: HttpFetchOptions): HttpFetch {
   const isSecure = origin.startsWith('https:');
   const settings = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX, timeout: IDLE_SOCKET_MS };
   const agent = isSecure ? new SecureAgent(settings) : new Agent(settings);
@@ -105,7 +105,7 @@ export function createHttpFetch({ origin, messageBytesMax, exchanges }: HttpFetc
       return new Response(null, { status, headers });
     }
     const areEvents = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
-    const chunks = limitBytes(incoming, { bytesMax: messageBytesMax, areEvents, tooLarge });
+    const chunks = limitBytes(incoming, { ...bounds, areEvents, tooLarge });
     const body = new ReadableStream<Uint8Array>({
       pull: async (controller) => {
         const { done, value } = await chunks.next();

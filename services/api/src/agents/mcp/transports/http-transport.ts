@@ -34,7 +34,8 @@ const LISTENING_MAX_MS = 1_000;
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const { url, headers, messageBytesMax, exchanges } = options;
-  const { fetch, close } = createHttpFetch({ origin: new URL(url).origin, messageBytesMax, exchanges });
+  const bounds = { bytesMax: messageBytesMax };
+  const { fetch, close } = createHttpFetch({ origin: new URL(url).origin, bounds, exchanges });
   const reconnects = createReconnects();
   let onListening: () => void = () => undefined;
   const listening = new Promise<void>((resolve) => {
