@@ -9,7 +9,7 @@ import type { OutboxResult, OutboxTask } from '../ports/delivery/outbox.ts';
 import type { WebhookObserver } from '../ports/delivery/webhook-observer.ts';
 import type { SendWebhook, WebhookReply } from '../ports/delivery/webhook-sender.ts';
 import type { Elicitations } from '../ports/elicitations/elicitations.ts';
-import { type Receivers, WEBHOOK_PLACES } from './receivers.ts';
+import { RECEIVER_PLACES, type Receivers } from './receivers.ts';
 
 export interface DeliverWebhookDeps {
   readonly elicitations: Pick<Elicitations, 'read' | 'keep'>;
@@ -40,7 +40,7 @@ const WEBHOOK = 'webhook';
 export function webhookKind(deliver: (input: DeliverWebhookInput) => Promise<OutboxResult>): DeliveryKind {
   return {
     name: WEBHOOK,
-    places: WEBHOOK_PLACES,
+    places: RECEIVER_PLACES,
     taskOn: ({ id, definition, status }) =>
       definition.webhookUrl !== undefined && isTerminal(status)
         ? webhookTask(id, bucketOf(definition))
@@ -92,11 +92,11 @@ export async function deliverWebhook(
   const secrets = deps.secretsOf(row.definition.tenant);
   const entry = deps.receivers.enter(row.definition.tenant, url);
   if (entry.type === 'full') return { deferInMs: entry.deferInMs };
-  const reply: WebhookReply =
+  const send = async (): Promise<WebhookReply> =>
     secrets.length === 0
       ? { type: 'failed', fault: 'no_secret' }
-      : await deps.send({ url, webhookId, body: JSON.stringify(event), secrets, now });
-  entry.leave(reply);
+      : deps.send({ url, webhookId, body: JSON.stringify(event), secrets, now });
+  const reply = await entry.call(send, ({ type }) => type === 'replied').finally(entry.leave);
   const verdict = verdictOf(reply);
   return verdict.type === 'delivered'
     ? recordDelivered(deps, row, attempt, verdict.status)

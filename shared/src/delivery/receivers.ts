@@ -1,9 +1,14 @@
-import type { WebhookReply } from '../ports/delivery/webhook-sender.ts';
-
-/** A place for one delivery, which `leave` frees with its result; or the time after which to ask again. */
+/** A place for one delivery, or the time after which to ask again. */
 export type ReceiverEntry =
-  | { readonly type: 'place'; readonly leave: (reply: WebhookReply) => void }
+  | ({ readonly type: 'place' } & ReceiverPlace)
   | { readonly type: 'full'; readonly deferInMs: number };
+
+export interface ReceiverPlace {
+  /** Makes a call of this delivery, and notes how quick the receiver is. A call that `hasReplied` was answered, however. */
+  call<Reply>(send: () => Promise<Reply>, hasReplied: (reply: Reply) => boolean): Promise<Reply>;
+  /** Frees the place. */
+  leave(): void;
+}
 
 /** Shares the places for deliveries of this process among tenants, and among the receivers of each tenant. */
 export interface Receivers {
@@ -20,8 +25,8 @@ interface Known {
   refused: number;
 }
 
-/** How many deliveries one process makes at the same time. */
-export const WEBHOOK_PLACES = 48;
+/** How many deliveries one process makes at the same time, of all kinds together. */
+export const RECEIVER_PLACES = 48;
 
 const SLOW_MS = 5_000;
 // Enough to notice that a host is quick, and so few that a tenant's share serves a dozen hosts that hang.
@@ -46,7 +51,7 @@ const DEFER_MS_MAX = 300_000;
  */
 export function createReceivers({
   slowMs = SLOW_MS,
-  places = WEBHOOK_PLACES,
+  places = RECEIVER_PLACES,
 }: {
   readonly slowMs?: number;
   readonly places?: number;
@@ -69,23 +74,27 @@ export function createReceivers({
       const host = entryIn(hosts, name);
       const refusal = refusalFor(tenant, host);
       if (refusal !== undefined) return refusal;
-      const enteredAt = performance.now();
       const count = (change: number) => {
         underWay += change;
         tenant.underWay += change;
         host.underWay += change;
       };
       count(1);
-      const leave = ({ type }: WebhookReply) => {
-        count(-1);
-        if (performance.now() - enteredAt >= slowMs) host.pace = 'slow';
-        else if (type === 'replied') {
-          host.pace = 'quick';
-          host.refused = 0;
-          tenant.refused = 0;
-        }
+      return {
+        type: 'place',
+        async call(send, hasReplied) {
+          const calledAt = performance.now();
+          const reply = await send();
+          if (performance.now() - calledAt >= slowMs) host.pace = 'slow';
+          else if (hasReplied(reply)) {
+            host.pace = 'quick';
+            host.refused = 0;
+            tenant.refused = 0;
+          }
+          return reply;
+        },
+        leave: () => count(-1),
       };
-      return { type: 'place', leave };
     },
   };
 }

@@ -27,18 +27,20 @@ export interface ProcessDispatchDeps {
  */
 export function createProcessDispatch({ env, backend, log, metrics }: ProcessDispatchDeps): Dispatch {
   const { retentionMs, deadLetterMs } = backendSettings(env);
+  const receivers = createReceivers();
   const webhooks = {
     ...backend,
     retentionMs,
     deadLetterMs,
     send: createWebhookSender({ allowLoopback: env.NODE_ENV !== 'production' }),
     secretsOf: webhookSecretsOf(env),
-    receivers: createReceivers(),
+    receivers,
     observer: createWebhookObserver({ log, metrics }),
   };
   const pushStore = createPushStoreOf(env, backend);
   const a2aPush = {
     ...backend,
+    receivers,
     send: createPushSender({ allowLoopback: env.NODE_ENV !== 'production' }),
     onAttempt(outcome: PushOutcome, { streamRequestId }: StreamRef) {
       metrics.a2aPushes.add(1, { outcome });

@@ -9,6 +9,7 @@ import {
 } from '@a2a-js/sdk/client';
 import { a2aPushKinds } from '@parley/shared/delivery/a2a-push/deliver';
 import { createDispatch } from '@parley/shared/delivery/dispatch';
+import { createReceivers } from '@parley/shared/delivery/receivers';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { resumeRunKind } from '@parley/shared/runs/resume';
@@ -83,7 +84,8 @@ function dispatchOf(backend: Backend) {
   const store = createPushStoreOf(PUSH_ENV, backend);
   if (store === undefined) throw new Error('no keys');
   const send = createPushSender({ allowLoopback: true });
-  const pushes = a2aPushKinds({ ...backend, store, send, onAttempt: () => undefined });
+  const receivers = createReceivers();
+  const pushes = a2aPushKinds({ ...backend, store, send, receivers, onAttempt: () => undefined });
   return createDispatch({
     outbox: backend.outbox,
     kinds: [resumeRunKind(backend), ...pushes],

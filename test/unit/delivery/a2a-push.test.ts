@@ -4,7 +4,8 @@ import {
   type PushOutcome,
 } from '@parley/shared/delivery/a2a-push/deliver';
 import { A2A_DELIVER, A2A_PUSH, deliverTask } from '@parley/shared/delivery/a2a-push/store';
-import { bucketOf } from '@parley/shared/domain/ids';
+import { createReceivers } from '@parley/shared/delivery/receivers';
+import { bucketOf, type StreamRef } from '@parley/shared/domain/ids';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
@@ -40,7 +41,10 @@ function kindsOn(events: readonly TurnEvent[], send: DeliverPushDeps['send'] = a
     },
     store: {
       slots: async () => [0],
-      read: async () => target,
+      read: async ({ streamRequestId }: StreamRef) => ({
+        ...target,
+        url: `https://${streamRequestId}.example`,
+      }),
       position: async () => position,
       remove: async () => true,
       movePosition: async (_task: unknown, _slot: number, at: string) => {
@@ -48,6 +52,7 @@ function kindsOn(events: readonly TurnEvent[], send: DeliverPushDeps['send'] = a
       },
     } as never,
     send,
+    receivers: createReceivers(),
     onAttempt: (outcome) => void attempts.push(outcome),
   });
   if (push?.name !== A2A_PUSH || delivery?.name !== A2A_DELIVER) throw new Error('other kinds');
@@ -56,7 +61,8 @@ function kindsOn(events: readonly TurnEvent[], send: DeliverPushDeps['send'] = a
     added,
     attempts,
     push,
-    deliver: (attempt = 1) => delivery.handle(deliverTask(stream, 0), attempt),
+    places: delivery.places,
+    deliver: (attempt = 1, of: StreamRef = stream) => delivery.handle(deliverTask(of, 0), attempt),
   };
 }
 
@@ -98,6 +104,30 @@ describe('push notifications of a task', () => {
     expect(await deliver()).toBe('done');
     await requestApproval(engineOn(backend), stream);
     expect(await deliver()).toEqual({ deferInMs: expect.any(Number) });
+  });
+
+  it('of one tenant leave places to the others, however many of its receivers hang', async () => {
+    let release: () => void = () => undefined;
+    const hanging = new Promise<void>((resolve) => (release = resolve));
+    const calls: string[] = [];
+    const { deliver, places } = kindsOn(STARTED, async ({ url }) => {
+      calls.push(url);
+      if (url.includes('hog')) await hanging;
+      return 'delivered';
+    });
+    const hogs = Array.from({ length: 80 }, (_, index) =>
+      deliver(1, { ...stream, tenant: 'hog', streamRequestId: `hog-${index}` }),
+    );
+    expect(await deliver()).toBe('done');
+    const underWay = calls.filter((url) => url.includes('hog')).length;
+    expect(underWay).toBeGreaterThan(0);
+    expect(underWay).toBeLessThan(places);
+    release();
+    const results = await Promise.all(hogs);
+    expect(results.filter((result) => result === 'done')).toHaveLength(underWay);
+    expect(results.filter((result) => result !== 'done' && 'deferInMs' in result)).toHaveLength(
+      80 - underWay,
+    );
   });
 
   it('are counted by what came of each attempt', async () => {

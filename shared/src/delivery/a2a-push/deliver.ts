@@ -9,6 +9,7 @@ import { type DeliveryKind, NOT_UNDERSTOOD } from '../../ports/delivery/kind.ts'
 import type { Outbox, OutboxResult } from '../../ports/delivery/outbox.ts';
 import type { Feed } from '../../ports/elicitations/feed.ts';
 import type { Runs } from '../../ports/runs/runs.ts';
+import { RECEIVER_PLACES, type ReceiverPlace, type Receivers } from '../receivers.ts';
 import {
   A2A_DELIVER,
   A2A_PUSH,
@@ -37,6 +38,8 @@ export interface DeliverPushDeps {
   readonly records: EngineDeps['records'];
   readonly outbox: Pick<Outbox, 'add'>;
   readonly send: SendPush;
+  /** Shares the places for deliveries among tenants and receivers. */
+  readonly receivers: Receivers;
   /** Called for each attempt to deliver an update, for logs and metrics. Never throws. */
   readonly onAttempt: (outcome: PushOutcome, task: StreamRef) => void;
 }
@@ -65,7 +68,7 @@ export function a2aPushKinds(deps: DeliverPushDeps): DeliveryKind[] {
     },
     {
       name: A2A_DELIVER,
-      places: PLACES,
+      places: RECEIVER_PLACES,
       async handle(task, attempt) {
         const parsed = parseDeliverTask(task);
         return parsed === undefined ? NOT_UNDERSTOOD : deliver(deps, parsed.stream, parsed.slot, attempt);
@@ -87,10 +90,27 @@ async function deliver(
   slot: number,
   attempt: number,
 ): Promise<OutboxResult> {
+  const target = await deps.store.read(stream, slot);
+  if (target === undefined) return 'done';
+  const entry = deps.receivers.enter(stream.tenant, target.url);
+  if (entry.type === 'full') return { deferInMs: entry.deferInMs };
+  return deliverTo(deps, stream, { slot, target, attempt, place: entry }).finally(entry.leave);
+}
+
+interface PushAttempt {
+  readonly slot: number;
+  readonly target: PushTarget;
+  readonly attempt: number;
+  readonly place: ReceiverPlace;
+}
+
+async function deliverTo(
+  deps: DeliverPushDeps,
+  stream: StreamRef,
+  { slot, target, attempt, place }: PushAttempt,
+): Promise<OutboxResult> {
   const { store } = deps;
   const endsAt = performance.now() + WORK_MS;
-  const target = await store.read(stream, slot);
-  if (target === undefined) return 'done';
   const last = await store.position(stream, slot);
   const { run } = await deps.runs.read(stream);
   if (run === undefined) {
@@ -102,7 +122,8 @@ async function deliver(
     const updates = fold.take(item);
     if (!isAfter(item.id, last)) continue;
     const reply = await sendAll(updates, endsAt, async (update) => {
-      const sent = await deps.send(target, update);
+      const send = () => deps.send(target, update);
+      const sent = await place.call(send, (reply) => reply === 'delivered');
       if (sent === 'delivered') deps.onAttempt('delivered', stream);
       return sent;
     });
