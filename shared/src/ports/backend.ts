@@ -62,6 +62,8 @@ export interface BackendSettings {
   readonly chatQuotas: ChatQuotas;
   /** Number of entries of all workflows of one user. */
   readonly workflowEntriesMax: number;
+  /** An owner of a run that dies within so long after it got the run, in ms, may have died of it. */
+  readonly diedSoonMs: number;
 }
 
 /** All ports of one backend: memory or Redis. */

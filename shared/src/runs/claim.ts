@@ -5,11 +5,9 @@ import type { Engine } from '../elicitations/engine.ts';
 import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.ts';
 import type { Runs } from '../ports/runs/runs.ts';
 import { endOrphan } from './end-orphan.ts';
+import { OWNERS_DIED } from './interruption.ts';
 import type { LocalRuns } from './local-runs.ts';
 import type { Recovery } from './recover.ts';
-
-// Bounds the damage of a run that crashes every pod that continues it.
-const TAKEOVERS_MAX = 100;
 
 export interface ClaimDeps {
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
@@ -21,6 +19,9 @@ export interface ClaimDeps {
   /** False for an agent that this pod's configuration does not have. */
   readonly knowsAgent: (agent: string) => boolean;
   readonly deferred: DeferredRuns;
+  /** Owners in a row that may die soon after they got a run: it is ended then, for it may be what kills them. */
+  readonly deathsMax: number;
+  readonly onFault: (error: unknown, run: StreamRef) => void;
 }
 
 /** A run that this pod has just become the owner of. */
@@ -43,13 +44,16 @@ export async function claimRun(
   const { runs, local, recovery } = deps;
   const standing = await runs.standing(stream);
   if (standing?.status !== 'running' || !(await recovery.isOrphaned(stream, standing))) return;
-  if (standing.takeoverCount > TAKEOVERS_MAX) return endOrphan(deps, stream, standing);
   if (local.isReserved(stream.streamRequestId)) return;
   if (deps.deferred.isDeferred(stream.streamRequestId)) throw agentUnknown();
   const release = local.reserve(stream);
   try {
     const claimed = await takeOver(deps, stream, standing.term);
     if (claimed === undefined) return;
+    if (claimed.run.deaths >= deps.deathsMax) {
+      deps.onFault(new Error(`The last ${claimed.run.deaths} owners of the turn died.`), stream);
+      return await endOrphan(deps, stream, { owner: deps.owner, term: claimed.term }, OWNERS_DIED);
+    }
     if (!deps.knowsAgent(claimed.run.agent) && deps.deferred.defer(stream.streamRequestId)) {
       await retryWhileUnavailable(() => runs.takeOver(stream, claimed.term, UNOWNED));
       throw agentUnknown();

@@ -3,7 +3,7 @@ import { type Run, type RunStanding, UNOWNED } from '../domain/runs/run.ts';
 import { splitSteps } from '../domain/runs/steps.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import type { Runs } from '../ports/runs/runs.ts';
-import { INTERRUPTED } from './interruption.ts';
+import { INTERRUPTED, type OWNERS_DIED } from './interruption.ts';
 import { withdrawOfRun, withdrawOfTurn } from './open-questions.ts';
 
 export interface EndOrphanDeps {
@@ -12,10 +12,15 @@ export interface EndOrphanDeps {
 }
 
 /**
- * Ends a run that no pod can continue, as interrupted, with its delegates and their open questions. The conversation
- * keeps the whole steps, since their tool calls may have had effects. Throws `unavailable`; repeatable.
+ * Ends a run that no pod is to continue, with its delegates and their open questions. The conversation keeps the whole
+ * steps, since their tool calls may have had effects. Throws `unavailable`; repeatable.
  */
-export async function endOrphan(deps: EndOrphanDeps, stream: StreamRef, seen: RunStanding): Promise<void> {
+export async function endOrphan(
+  deps: EndOrphanDeps,
+  stream: StreamRef,
+  seen: Pick<RunStanding, 'owner' | 'term'>,
+  failure: typeof INTERRUPTED | typeof OWNERS_DIED = INTERRUPTED,
+): Promise<void> {
   const { engine, runs } = deps;
   // A failure below leaves the run unowned, where every later attempt can continue.
   const term = seen.owner === UNOWNED ? seen.term : await runs.takeOver(stream, seen.term, UNOWNED);
@@ -29,7 +34,7 @@ export async function endOrphan(deps: EndOrphanDeps, stream: StreamRef, seen: Ru
   await runs.write(run, {
     term,
     firstSeq: run.writerSeq + 1,
-    events: [{ type: 'turn-failed', ...INTERRUPTED }],
+    events: [{ type: 'turn-failed', ...failure }],
     end: { status: 'failed', messages: run.parent === undefined ? rememberedMessages(run) : [] },
   });
 }

@@ -22,6 +22,13 @@ export const INTERRUPTED = {
   message: 'The turn was interrupted; please ask again.',
 } as const;
 
+/** The code and message of a turn whose owners died one after the other: it may be what kills them. */
+export const OWNERS_DIED = {
+  code: 'owners_died',
+  message:
+    'The turn was ended: the servers that worked on it failed one after the other. Please ask for something else.',
+} as const;
+
 /** True when the pod stopped the work, not the person. */
 export function isInterrupted(signal: AbortSignal): boolean {
   return signal.reason instanceof RunInterruptedError;

@@ -20,6 +20,7 @@ import { stopTurn } from './stop.ts';
 const FIRST_TERM = 1;
 // A rollout of a configuration lets a pod with the new one take the run within this time.
 const DEFERRAL_MS = 60_000;
+const DEATHS_MAX = 5;
 // Errors of a begin that has changed nothing.
 const REFUSALS: readonly ErrorCode[] = ['turn_running', 'idempotency_mismatch', ...QUOTA_CODES];
 
@@ -41,6 +42,8 @@ export interface PodRunsDeps {
   readonly knowsAgent?: (agent: string) => boolean;
   /** For how long, in ms. */
   readonly deferralMs?: number;
+  /** Owners in a row that may die soon after they got a run, before it is ended. */
+  readonly deathsMax?: number;
   /** Called with the limit for which a run was not begun. */
   readonly onRefused?: (limit: RunLimit) => void;
   /** Receives errors of the recovery that are no outage. */
@@ -92,7 +95,7 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
   const onRefused = deps.onRefused ?? (() => undefined);
   const owner = `${deps.pod}/${randomUUID()}`;
   const local = createLocalRuns();
-  const { knowsAgent = () => true, deferralMs = DEFERRAL_MS } = deps;
+  const { knowsAgent = () => true, deferralMs = DEFERRAL_MS, deathsMax = DEATHS_MAX } = deps;
   const deferred = createDeferredRuns(deferralMs);
   const lease = startLease(
     deps.heartbeats,
@@ -198,9 +201,8 @@ export function createPodRuns(deps: PodRunsDeps): PodRuns {
         claiming += 1;
         try {
           await ensureLease();
-          await claimRun({ ...deps, local, recovery, owner, knowsAgent, deferred }, stream, (claimed) => {
-            startClaimed(work, claimed);
-          });
+          const claims = { ...deps, local, recovery, owner, knowsAgent, deferred, deathsMax };
+          await claimRun(claims, stream, (claimed) => startClaimed(work, claimed));
         } finally {
           claiming -= 1;
           pauseWhileFull();

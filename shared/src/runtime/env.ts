@@ -212,6 +212,9 @@ export function vaultLocation(env: Env): RedisLocation | undefined {
   return url === undefined ? redisLocation(env) : { kind: 'single', url };
 }
 
+// Longer than a step of a turn usually takes, and shorter than the time between two rollouts.
+const DIED_SOON_MS = 600_000;
+
 /** The limits that commits enforce. */
 export function backendSettings(env: Env): BackendSettings {
   return {
@@ -233,6 +236,7 @@ export function backendSettings(env: Env): BackendSettings {
       storedBytesMax: env.PARLEY_LIMIT_USER_STORED_BYTES,
     },
     workflowEntriesMax: env.PARLEY_LIMIT_USER_WORKFLOW_ENTRIES,
+    diedSoonMs: DIED_SOON_MS,
   };
 }
 

@@ -15,4 +15,5 @@ export const ROOMY: BackendSettings = {
   conversationTtlMs: 60_000,
   chatQuotas: { turnsMax: 1_000, tokensMax: 1e9, conversationsMax: 1_000, storedBytesMax: 1e9 },
   workflowEntriesMax: 4,
+  diedSoonMs: 600_000,
 };

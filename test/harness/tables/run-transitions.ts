@@ -12,8 +12,8 @@ export const RUN_FROMS = [
 export type RunFrom = (typeof RUN_FROMS)[number];
 
 // The table of `domain/runs/transition.ts`, written out by hand once more, so that code and table can disagree.
-// A cell is the result, and what changes: `>` the state afterwards, `+` the term rises by one, `!` a take-over is
-// counted. A cell without `>` changes nothing.
+// A cell is the result, and what changes: `>` the state afterwards, `+` the term rises by one, `!` the death of an owner
+// is counted. A cell without `>` changes nothing.
 //
 // "same call": the nonce of the call that began the run, and its present owner. "again": the last command once more,
 // its reply having been lost. "late copy": a write with a lower number than the last one. "gap": a write whose first
@@ -92,7 +92,7 @@ export interface RunCell {
   /** The state afterwards; absent where nothing changes, and for a begin, whose owner decides it. */
   readonly state?: 'queued' | 'owned' | 'detached' | 'ended';
   readonly termRise: 0 | 1;
-  readonly takeovers: 0 | 1;
+  readonly deaths: 0 | 1;
 }
 
 const [HEAD = [], ...BODY] = TABLE.trim()
@@ -111,7 +111,7 @@ export const RUN_CELLS: readonly RunCell[] = BODY.flatMap(([command, ...words]) 
       changes: changes === '>',
       ...(state !== '' && { state: state as 'queued' }),
       termRise: marks.includes('+') ? 1 : 0,
-      takeovers: marks.includes('!') ? 1 : 0,
+      deaths: marks.includes('!') ? 1 : 0,
     };
   }),
 );

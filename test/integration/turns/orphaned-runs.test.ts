@@ -146,13 +146,18 @@ describe('an orphaned run', () => {
     expect(await living.turns.resumable(world.conversation, undefined)).toBeUndefined();
   });
 
-  it('that crashes one pod after another is ended', async () => {
-    const world = worldOn(model);
+  it.each([
+    { deaths: 2, ends: { type: 'turn-finished' } },
+    { deaths: 3, ends: { type: 'turn-failed', code: 'owners_died' } },
+  ])('whose $deaths owners died one after the other ends with $ends, where three may', async (row) => {
+    const world = worldOn(model, { deathsMax: 3 });
     const left = lostRun(world.conversation);
     await world.backend.runs.begin(left);
-    for (let term = 1; term <= 200; term += 1) await world.backend.runs.takeOver(left, term, `died-${term}`);
+    for (let term = 1; term < row.deaths; term += 1)
+      await world.backend.runs.takeOver(left, term, `died-${term}`);
     await world.pod().turns.resumable(world.conversation, undefined);
-    expect(await world.ended(left)).toBe('failed');
+    await world.ended(left);
+    expect((await world.events(left)).at(-1)).toMatchObject(row.ends);
   });
 
   it('does not exist after an outage that silenced all pods', async () => {

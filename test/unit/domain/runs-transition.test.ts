@@ -21,7 +21,7 @@ const BASE: RunControl = {
   status: 'running',
   owner: 'pod-a',
   term: 4,
-  takeoverCount: 2,
+  deaths: 2,
   writerSeq: 7,
   bytes: 100,
   writes: 3,
@@ -78,6 +78,7 @@ function commandFor(column: RunColumn, from: RunFrom): AnyCommand {
         type,
         term: namedTerm(variant, term),
         owner: variant === 'again' && owner === 'pod-a' ? owner : 'pod-b',
+        diedSoon: true,
       };
     case 'release':
       return { type, term: namedTerm(variant, term) };
@@ -131,7 +132,7 @@ describe('the table of runs', () => {
       expect(after).not.toEqual(before);
       expect(stateOf(after)).toBe(cell.state ?? 'owned');
       expect(after.term - (before?.term ?? 1)).toBe(cell.termRise);
-      expect(after.takeoverCount - (before?.takeoverCount ?? 0)).toBe(cell.takeovers);
+      expect(after.deaths - (before?.deaths ?? 0)).toBe(cell.deaths);
       if (typeof result === 'object' && 'term' in result) expect(result.term).toBe(after.term);
     });
   }
@@ -180,10 +181,10 @@ const writes: fc.Arbitrary<Draft> = fc
     return { type: 'end', ...common, status: isSo ? 'finished' : 'failed' };
   });
 const takeOvers: fc.Arbitrary<Draft> = fc
-  .record({ owner: fc.option(owners, { nil: undefined }), termOffset })
-  .map(({ owner, termOffset }) => (run) => {
+  .record({ owner: fc.option(owners, { nil: undefined }), termOffset, diedSoon: fc.boolean() })
+  .map(({ owner, termOffset, diedSoon }) => (run) => {
     const term = (run?.term ?? 1) + termOffset;
-    return owner === undefined ? { type: 'release', term } : { type: 'claim', term, owner };
+    return owner === undefined ? { type: 'release', term } : { type: 'claim', term, owner, diedSoon };
   });
 const stops: fc.Arbitrary<Draft> = fc.constant(() => ({ type: 'stop' }) as const);
 const histories = fc.array(
@@ -250,16 +251,17 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('takeoverCount is the number of claims of a run that a pod owned', () => {
+  it('counts the owners that died soon since the last one that died late', () => {
     always(({ after }, sofar) => {
-      const taken = sofar.filter(
-        ({ before, command, decision }) =>
-          before !== undefined &&
-          ![UNOWNED, DETACHED].includes(before.owner) &&
-          command.type === 'claim' &&
-          decision.change !== undefined,
+      const deaths = sofar.flatMap(({ before, command, decision }) =>
+        before !== undefined &&
+        ![UNOWNED, DETACHED].includes(before.owner) &&
+        command.type === 'claim' &&
+        decision.change !== undefined
+          ? command.diedSoon
+          : [],
       );
-      expect(after?.takeoverCount ?? 0).toBe(taken.length);
+      expect(after?.deaths ?? 0).toBe(deaths.length - 1 - deaths.lastIndexOf(false));
     });
   });
 

@@ -111,6 +111,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     }),
     runsMax: env.PARLEY_LIMIT_POD_TURNS,
     tenantRunsMax: env.PARLEY_LIMIT_POD_TENANT_TURNS,
+    deathsMax: env.PARLEY_LIMIT_TURN_DEATHS,
     onRefused: (limit) => parts.metrics.rateLimited.add(1, { limit }),
     conversations: backend.conversations,
     feed: backend.feed,

@@ -82,6 +82,8 @@ interface OwnerChange {
 interface Claim extends OwnerChange {
   /** The pod that claims the run. */
   readonly owner: string;
+  /** True where the present owner got the run only a short while ago. */
+  readonly diedSoon: boolean;
 }
 
 /** The commands on a run. A command includes facts that the backend reads in the same atomic step. */

@@ -160,8 +160,8 @@ export interface RunStanding {
   readonly owner: string;
   /** Fencing token: rises by one with every change of owner. Writes under another term are refused. */
   readonly term: number;
-  /** How often a pod took it over from a pod that had not released or detached it. */
-  readonly takeoverCount: number;
+  /** How many owners in a row died soon after they got it. A pod that releases or detaches it has not died. */
+  readonly deaths: number;
   /** The call of another run that it works for; absent for a person's turn. */
   readonly parent?: ParentCall;
 }

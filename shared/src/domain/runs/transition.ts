@@ -90,7 +90,7 @@ function begin(_run: undefined, command: RunCommands['begin']): RunDecision<'beg
     status: 'running',
     owner,
     term: 1,
-    takeoverCount: 0,
+    deaths: 0,
     writerSeq: 1,
     bytes: eventBytes[0],
     writes: 0,
@@ -155,9 +155,12 @@ function claim(run: RunControl, { term, owner }: RunCommands['claim']): RunDecis
   return changeOwner(run, term, { owner });
 }
 
-/** A pod claims a run that its last owner did not give up. Only this counts as a take-over. */
-function takeOver(run: RunControl, { term, owner }: RunCommands['claim']): RunDecision<'claim'> {
-  return changeOwner(run, term, { owner, takeoverCount: run.takeoverCount + 1 });
+/**
+ * A pod claims a run that its last owner did not give up. An owner that had the run for long has shown that a pod can
+ * live with it; what the run has written shows nothing, for it may write and then kill its pod each time.
+ */
+function takeOver(run: RunControl, { term, owner, diedSoon }: RunCommands['claim']): RunDecision<'claim'> {
+  return changeOwner(run, term, { owner, deaths: diedSoon ? run.deaths + 1 : 0 });
 }
 
 function release(run: RunControl, { term }: RunCommands['release']): RunDecision<'release'> {
@@ -167,7 +170,7 @@ function release(run: RunControl, { term }: RunCommands['release']): RunDecision
 function changeOwner(
   run: RunControl,
   term: number,
-  next: Pick<RunControl, 'owner'> & Partial<Pick<RunControl, 'takeoverCount'>>,
+  next: Pick<RunControl, 'owner'> & Partial<Pick<RunControl, 'deaths'>>,
 ): { readonly result: ClaimResult; readonly change?: RunChange } {
   // The same call again, after its reply was lost.
   if (run.term === term + 1 && run.owner === next.owner) return { result: { term: run.term } };

@@ -46,8 +46,13 @@ export function writeCommand(
   return { type: 'write', ...write, bytesMax };
 }
 
-export function takeOverCommand(term: number, owner: string): RunCommand<'claim' | 'release'> {
-  return owner === UNOWNED ? { type: 'release', term } : { type: 'claim', term, owner };
+/** `diedSoon`: the present owner got the run only a short while ago. */
+export function takeOverCommand(
+  term: number,
+  owner: string,
+  diedSoon: boolean,
+): RunCommand<'claim' | 'release'> {
+  return owner === UNOWNED ? { type: 'release', term } : { type: 'claim', term, owner, diedSoon };
 }
 
 function bytesOf({ type: _type, ...data }: TurnEvent): number {

@@ -55,13 +55,13 @@ export function refOf({ control, record }: Pick<StoredRun, 'control' | 'record'>
 }
 
 export function standingOf({ control }: StoredRun): RunStanding {
-  const { conversationId, status, owner, term, takeoverCount, parent } = control;
+  const { conversationId, status, owner, term, deaths, parent } = control;
   return {
     conversationId,
     status,
     owner,
     term,
-    takeoverCount,
+    deaths,
     ...(parent !== undefined && { parent }),
   };
 }

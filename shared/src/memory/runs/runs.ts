@@ -224,10 +224,13 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
       },
       async takeOver(stream, term, owner) {
         const stored = runs.get(streamKey(stream));
-        const { result, change } = transitionRun(stored?.control, takeOverCommand(term, owner));
+        const now = Date.now();
+        const since = stored?.record.times.owners.at(-1)?.since ?? now;
+        const command = takeOverCommand(term, owner, now - since < settings.diedSoonMs);
+        const { result, change } = transitionRun(stored?.control, command);
         if (stored !== undefined && change !== undefined) {
           stored.control = change.control;
-          stored.record = withOwner(stored.record, change.control, Date.now());
+          stored.record = withOwner(stored.record, change.control, now);
         }
         return typeof result === 'object' ? result.term : undefined;
       },

@@ -52,7 +52,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     status: head.get('status') as RunStatus,
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),
-    takeoverCount: Number(head.get('takeoverCount') ?? 0),
+    deaths: Number(head.get('deaths') ?? 0),
     writerSeq: Number(head.get('writerSeq')),
     startedAt: Number(head.get('startedAt')),
     ...(endedAt !== undefined && { endedAt: Number(endedAt) }),

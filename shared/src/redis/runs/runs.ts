@@ -54,7 +54,7 @@ import { withTokenRefusals } from './token-refusals.ts';
 
 const SCAN_COUNT = 500;
 const A_DAY_MS = 86_400_000;
-const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'takeoverCount'] as const;
+const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'deaths'] as const;
 
 export interface RedisRunsDeps {
   readonly redis: Commands;
@@ -177,7 +177,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
-    const [conversationId, status, owner, term, parent, takeoverCount] = await orUnavailable(
+    const [conversationId, status, owner, term, parent, deaths] = await orUnavailable(
       () => redis.hmget(runKey(stream), ...STANDING_FIELDS),
       onError,
     );
@@ -187,7 +187,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       status: status as RunStatus,
       owner,
       term: Number(term),
-      takeoverCount: Number(takeoverCount ?? 0),
+      deaths: Number(deaths ?? 0),
       ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
     };
   }
@@ -236,9 +236,8 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
     async takeOver(stream, term, owner) {
       const keys = [runKey(stream), runningKey(bucketOf(stream)), turnsKey(stream)];
-      const reply = Number(
-        await takeOverScript(keys, [term, owner, formatStreamPath(stream), lifeMs, UNOWNED, DETACHED]),
-      );
+      const args = [term, owner, formatStreamPath(stream), lifeMs, settings.diedSoonMs, UNOWNED, DETACHED];
+      const reply = Number(await takeOverScript(keys, args));
       return reply === 0 ? undefined : reply;
     },
   };

@@ -1,23 +1,29 @@
 -- requires: client/clock
 -- Gives a running turn to another owner, if `seenTerm` is its current term. A repeated call of the new owner gets its term.
 -- running: the index of running turns; field: the turn's field in it. turns: set of the keys of the person's running turns,
--- kept for `runLife` ms. ARGV beyond the named ones: owners that are no pods.
+-- kept for `runLife` ms. soonMs: an owner that dies within so long after it got the turn is counted among its `deaths`;
+-- one that dies later ends the count. ARGV beyond the named ones: owners that are no pods.
 -- Returns the new term; 0 when the turn does not run under the seen term.
 local run, running, turns = KEYS[1], KEYS[2], KEYS[3]
-local seenTerm, newOwner, field, runLife = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4]
-local firstNoPod = 5
+local seenTerm, newOwner, field, runLife, soonMs = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
+local firstNoPod = 6
 local status, term, owner, metered, parent = unpack(redis.call('HMGET', run, 'status', 'term', 'owner', 'metered', 'parent'))
 if status ~= 'running' then return 0 end
 term = tonumber(term)
 if term == seenTerm + 1 and owner == newOwner then return term end
 if term ~= seenTerm then return 0 end
-local fromPodToPod = 1
+local now = readClock()
+local fromPodToPod = true
 for index = firstNoPod, #ARGV do
-  if ARGV[index] == owner or ARGV[index] == newOwner then fromPodToPod = 0 end
+  if ARGV[index] == owner or ARGV[index] == newOwner then fromPodToPod = false end
 end
-redis.call('HINCRBY', run, 'takeoverCount', fromPodToPod)
+if fromPodToPod then
+  local since = string.match(redis.call('HGET', run, 'owner:' .. term) or '', '^%d+')
+  if now - tonumber(since or now) < soonMs then redis.call('HINCRBY', run, 'deaths', 1)
+  else redis.call('HDEL', run, 'deaths') end
+end
 redis.call('HSET', run, 'term', term + 1, 'owner', newOwner,
-  'owner:' .. term + 1, string.format('%.0f %s', readClock(), newOwner))
+  'owner:' .. term + 1, string.format('%.0f %s', now, newOwner))
 redis.call('HDEL', run, 'writes')
 redis.call('HSET', running, field, newOwner)
 -- A detached turn was not counted among those that run.

@@ -37,6 +37,12 @@ export const LIMIT_VARIABLES = {
     1e6,
     'Turns of one tenant that one pod begins at once, so that no tenant fills every pod.',
   ),
+  PARLEY_LIMIT_TURN_DEATHS: integer(
+    5,
+    1,
+    1_000,
+    'Pods in a row that may die within ten minutes after they got one turn. Then the turn ends with `owners_died`, for it may be what kills them.',
+  ),
   PARLEY_LIMIT_TENANT_TURNS: integer(
     1_000_000,
     1,

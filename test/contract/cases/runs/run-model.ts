@@ -56,7 +56,7 @@ export interface Model {
   wasDetached: boolean;
   owner: string;
   term: number;
-  takeoverCount: number;
+  deaths: number;
   seq: number;
   /** Number of the last write; the next one has the next. */
   writes: number;
@@ -72,10 +72,10 @@ export function fromOf(model: Model | undefined): RunFrom {
   return model.stopRequested && model.state !== 'ended' ? `${model.state}-stop` : model.state;
 }
 
-export function apply(model: Model, { state, termRise, takeovers }: RunCell): void {
+export function apply(model: Model, { state, termRise, deaths }: RunCell): void {
   model.state = state ?? model.state;
   model.term += termRise;
-  model.takeoverCount += takeovers;
+  model.deaths += deaths;
 }
 
 export function newModel(turn: NewRun): Model {
@@ -86,7 +86,7 @@ export function newModel(turn: NewRun): Model {
     wasDetached: false,
     owner: turn.owner,
     term: 1,
-    takeoverCount: 0,
+    deaths: 0,
     seq: 1,
     writes: 0,
     status: 'running',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventNumberOf } from '@parley/shared/domain/events';
 import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
-import { DETACHED, type Message, type RunRef } from '@parley/shared/domain/runs/run';
+import { DETACHED, type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
@@ -317,7 +317,7 @@ export function turnContract(contract: Contract): void {
         status: 'running',
         owner: 'pod-a',
         term: 1,
-        takeoverCount: 0,
+        deaths: 0,
         parent,
       };
       expect(await second.runs.standing(turn)).toEqual(standing);
@@ -377,6 +377,28 @@ export function turnContract(contract: Contract): void {
       expect(terms.filter((term) => term === 2)).toHaveLength(1);
       expect(terms.filter((term) => term === undefined)).toHaveLength(1);
     });
+
+    it.each([
+      ['soon', 600_000, 2],
+      ['late', 0, 0],
+    ])(
+      'counts owners in a row that die %s after they got it, not those that release it',
+      async (_when, diedSoonMs, deaths) => {
+        const { backend, second } = await contract.openWith({ diedSoonMs });
+        const turn = await begun(backend);
+        const countAfter = async (term: number, owner: string) => {
+          expect(await backend.runs.takeOver(turn, term, owner)).toBe(term + 1);
+          expect(await backend.runs.takeOver(turn, term, owner)).toBe(term + 1);
+          return (await second.runs.standing(turn))?.deaths;
+        };
+        await countAfter(1, 'pod-b');
+        await backend.runs.write(turn, textWrite(2, 2));
+        expect(await countAfter(2, 'pod-c')).toBe(deaths);
+        expect(await countAfter(3, UNOWNED)).toBe(deaths);
+        expect(await countAfter(4, 'pod-d')).toBe(deaths);
+        expect((await second.runs.read(turn)).run?.deaths).toBe(deaths);
+      },
+    );
 
     it('appends its events once and in order, however often a write is repeated', async () => {
       const { backend, second } = contract.pods;

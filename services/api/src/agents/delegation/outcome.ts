@@ -22,6 +22,8 @@ const REASONS: Readonly<Record<string, string>> = {
   timeout: 'it took too long.',
   too_large: 'it said too much.',
   interrupted: 'it was interrupted. It may be asked again.',
+  owners_died:
+    'the servers that worked on it failed one after the other. It must not be asked for the same again.',
 };
 
 /** The text of an assistant's message. */
