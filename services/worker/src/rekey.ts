@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/shared/domain/errors';
+import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
+import { createRedisSealedState } from '@parley/shared/redis/sealed/state-store';
 import { createRedisVaultStore } from '@parley/shared/redis/vault/store';
-import { EnvError, readEnv, vaultLocation } from '@parley/shared/runtime/env';
+import { EnvError, readEnv, redisLocation, vaultLocation } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 
 /**
- * `npm run rekey`: re-encrypts every credential under the first key of PARLEY_VAULT_KEYS, while pods run. Prints one line
+ * `npm run rekey`: seals everything that is sealed under the first key of PARLEY_VAULT_KEYS, while pods run. Prints one line
  * of JSON per page and one at the end. Exits with 0 when no record needs another key, otherwise with 1.
  *
  * A key rotation has four steps; complete each one on all pods before the next. Append the new key to the list, so that
@@ -18,47 +20,55 @@ const POLL_MS = 50;
 
 async function main(): Promise<number> {
   const env = readEnv('worker');
-  const location = vaultLocation(env);
+  const [location, vault] = [redisLocation(env), vaultLocation(env)];
   const { keys, faults = [] } = parseVaultKeys(env.PARLEY_VAULT_KEYS);
-  if (location === undefined) {
-    throw new EnvError([
-      ...faults,
-      'REDIS_URL: set it, or PARLEY_VAULT_REDIS_URL, to the Redis with the credentials',
-    ]);
-  }
+  if (location === undefined || vault === undefined)
+    throw new EnvError([...faults, 'REDIS_URL: set the variables of the Redis that the pods use']);
   if (keys === undefined) throw new EnvError(faults);
-  const redis = connectCommands(location);
-  let lastError: unknown;
-  redis.on('error', (error: unknown) => {
-    lastError = error;
-  });
   const stopping = new AbortController();
   process.once('SIGINT', () => stopping.abort(new Error('Stopped; start it again to continue.')));
   process.once('SIGTERM', () => stopping.abort(new Error('Stopped; start it again to continue.')));
+  const state = connect(location);
+  const credentials = connect(vault);
+  const opened = [state, credentials];
   try {
-    await waitUntilReady(redis, () => lastError);
+    await Promise.all(opened.map((each) => each.ready()));
+    const stores = [createRedisVaultStore(credentials.redis), createRedisSealedState(state.redis)];
     const report = await rekey(
-      { store: createRedisVaultStore(redis), keys },
+      { stores, keys },
       { onProgress: (progress) => print({ rekey: 'going on', ...progress }), signal: stopping.signal },
     );
     print({ rekey: report.done ? 'done' : 'not done', activeKey: keys.activeId, ...report });
     if (!report.done) process.stderr.write(`${whyNotDone(report)}\n`);
     return report.done ? 0 : 1;
   } finally {
-    redis.disconnect();
+    for (const each of opened) each.redis.disconnect();
   }
+}
+
+function connect(location: RedisLocation) {
+  const redis = connectCommands(location);
+  let lastError: unknown;
+  redis.on('error', (error: unknown) => {
+    lastError = error;
+  });
+  return { redis, ready: () => waitUntilReady(redis, () => lastError) };
 }
 
 function print(line: unknown): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-function whyNotDone({ missingKeys, unreadable }: RekeyReport): string {
+function whyNotDone({ missingKeys, unreadable, lapsing, lapsedInMs }: RekeyReport): string {
   if (missingKeys.length > 0) {
     return `PARLEY_VAULT_KEYS lacks ${missingKeys.map((id) => `\`${id}\``).join(', ')}, which some records need. Add it at the end and start again.`;
   }
   if (unreadable > 0)
-    return 'Some records are damaged and do not open. Their users will have to connect again.';
+    return 'Some records are damaged, or come from an earlier version, and do not open. What they belong to must be done again, such as connecting an account.';
+  if (lapsing > 0) {
+    const within = `within ${Math.ceil(lapsedInMs / 1_000)} s`;
+    return `${lapsing} value(s) of sign-ins and connections that are under way have another key. They end ${within}: start again then.`;
+  }
   return 'Some pods still seal with another key. Give all of them the same PARLEY_VAULT_KEYS and start again.';
 }
 

@@ -1,6 +1,7 @@
 import type { CredentialRef } from '../domain/credential.ts';
 import { bucketOf } from '../domain/ids.ts';
-import type { FlowRef, SealedRecord, StagedFlow, StoredCredential, VaultStore } from '../ports/vault.ts';
+import type { SealedKindsOf, SealedRecord } from '../ports/sealed.ts';
+import type { FlowRef, StagedFlow, StoredCredential, VaultStore } from '../ports/vault.ts';
 import { ownerKey } from './owner-key.ts';
 
 interface MemoryCredential extends StoredCredential {
@@ -132,11 +133,13 @@ export function createMemoryVaultStore(): VaultStore {
     },
     async *scan(signal) {
       signal?.throwIfAborted();
-      const page: SealedRecord[] = [...credentials.values()].map(({ ref, sealed }) => ({
-        kind: 'credential',
-        ref,
-        sealed,
-      }));
+      const page: SealedRecord<SealedKindsOf<'vault'>>[] = [...credentials.values()].map(
+        ({ ref, sealed }) => ({
+          kind: 'credential',
+          ref,
+          sealed,
+        }),
+      );
       for (const { flow, sealed } of staged.values()) {
         if (sealed !== undefined) page.push({ kind: 'staged', ref: flow, sealed });
       }

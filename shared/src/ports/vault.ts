@@ -1,5 +1,6 @@
 import type { CredentialRef } from '../domain/credential.ts';
 import type { Owner } from '../domain/ids.ts';
+import type { SealedKindsOf, SealedStore } from './sealed.ts';
 
 /** `reconnect_required`: the provider refuses the credential, and only the person can obtain another one. */
 export type CredentialState = 'usable' | 'reconnect_required';
@@ -25,11 +26,6 @@ export interface StagedFlow extends FlowRef {
   readonly stagedAt: number;
 }
 
-/** A sealed record of the store: a credential, or one that a flow has only staged. */
-export type SealedRecord =
-  | { readonly kind: 'credential'; readonly ref: CredentialRef; readonly sealed: string }
-  | { readonly kind: 'staged'; readonly ref: FlowRef; readonly sealed: string };
-
 /** Leases over all pods: only the holder of a credential's lease may refresh the credential. */
 export interface Leases {
   /**
@@ -43,9 +39,10 @@ export interface Leases {
 
 /**
  * Stores sealed credentials. The store never has a key or a credential in the clear. Each write is one atomic step. A
- * write that is sent twice, as happens after a reconnect, takes effect once.
+ * write that is sent twice, as happens after a reconnect, takes effect once. `listOf` has what `scan` returned, also when an
+ * earlier version stored it.
  */
-export interface VaultStore extends Leases {
+export interface VaultStore extends Leases, SealedStore<SealedKindsOf<'vault'>> {
   /** The stored credential, usable or not. Undefined when there is none. */
   read(ref: CredentialRef): Promise<StoredCredential | undefined>;
   /**
@@ -81,16 +78,4 @@ export interface VaultStore extends Leases {
     readonly credentials: readonly CredentialRef[];
     readonly staged: readonly FlowRef[];
   }>;
-
-  /**
-   * All records in pages, both usable and staged ones. A record that exists during the whole scan is returned at least
-   * once, and `listOf` has it afterwards, also when an earlier version stored it. Throws the signal's reason when aborted.
-   */
-  scan(signal?: AbortSignal): AsyncIterable<readonly SealedRecord[]>;
-  /**
-   * Replaces the sealed content of `record` by the same content under another key, if the record has not changed. True
-   * when it was replaced. Version, state and time to live do not change, so a concurrent write over that version still
-   * succeeds.
-   */
-  rewrap(record: SealedRecord, sealed: string): Promise<boolean>;
 }

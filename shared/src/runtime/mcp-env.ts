@@ -17,7 +17,11 @@ export function faultsOfMcp({ PARLEY_MCP_URL: url, PARLEY_MCP_SECRET: secret, NO
   return faults;
 }
 
-/** The secret from which the key of `requestState` is derived; undefined where no secret is shared by the pods. */
-export function mcpSecretOf(env: Env): string | undefined {
-  return env.PARLEY_MCP_SECRET ?? env.PARLEY_JWT_SECRET ?? env.PARLEY_VAULT_KEYS[0];
+/**
+ * The secrets from which the keys of `requestState` are derived: the first signs, the others verify as well. Empty where no
+ * secret is shared by the pods.
+ */
+export function mcpSecretsOf(env: Env): readonly string[] {
+  const secret = env.PARLEY_MCP_SECRET ?? env.PARLEY_JWT_SECRET;
+  return secret === undefined ? env.PARLEY_VAULT_KEYS : [secret];
 }

@@ -103,7 +103,7 @@ export const Variables = z.object({
   ),
   PARLEY_MCP_AUDIENCE: text('Audience that tokens must name at `/run/v1/mcp`. Default PARLEY_JWT_AUDIENCE.'),
   PARLEY_MCP_SECRET: text(
-    'Secret of at least 32 characters that signs the `requestState` of MCP calls; the same on all pods. Default: a key derived from PARLEY_JWT_SECRET or from the first of PARLEY_VAULT_KEYS; without them a random key, which is right for one pod only.',
+    'Secret of at least 32 characters that signs the `requestState` of MCP calls; the same on all pods. Default: a key derived from PARLEY_JWT_SECRET or from the first of PARLEY_VAULT_KEYS, of which each verifies; without them a random key, which is right for one pod only.',
   ),
   PARLEY_MCP_ANSWER_PAGE_SECONDS: integer(
     60,

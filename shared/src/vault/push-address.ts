@@ -1,7 +1,8 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, createSecretKey, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import type { KeyRing } from './key-ring.ts';
-import { seal, unseal } from './seal.ts';
+import { SealError, seal, unseal } from './seal.ts';
+import type { Vault } from './vault.ts';
 
 /** The call of a remote agent that an address for pushes is for, and what its sender must name. */
 const PushAddress = z.object({
@@ -21,12 +22,12 @@ export interface PushedTask extends Pick<PushAddress, 'tenant' | 'userId' | 'cal
 
 /**
  * Makes and reads the last part of the addresses at which remote agents push. Every pod reads them without a record: they
- * are sealed, and reveal nothing.
+ * are sealed, and reveal nothing. Both throw `unavailable`.
  */
 export interface PushAddresses {
-  seal(task: PushedTask): string;
-  /** Undefined for what no pod has sealed, or with a key that was removed. */
-  open(text: string): PushAddress | undefined;
+  seal(task: PushedTask): Promise<string>;
+  /** Undefined for what no pod has sealed. */
+  open(text: string): Promise<PushAddress | undefined>;
 }
 
 const IDENTITY = {
@@ -37,10 +38,40 @@ const IDENTITY = {
   toolId: '',
   connectorId: '',
 } as const;
+// No tenant of a token can have this name.
+const KEY_REF = {
+  tenant: '\0parley',
+  userId: 'deployment',
+  toolId: 'push-addresses',
+  connectorId: 'key',
+} as const;
+const KEY_ID = 'own';
+const KEY_BYTES = 32;
 
-export function createPushAddresses(keys: KeyRing): PushAddresses {
+/**
+ * Addresses live with remote agents as long as their tasks, so no change of master keys reaches them. They are sealed under
+ * a key of the deployment, which rests in the vault.
+ */
+export function createPushAddresses(vault: Pick<Vault, 'read' | 'save'>): PushAddresses {
+  async function storedKey(): Promise<KeyRing | undefined> {
+    const credential = (await vault.read(KEY_REF))?.credential.reveal();
+    if (credential?.kind !== 'api_key') return undefined;
+    const key = createSecretKey(credential.value, 'base64url');
+    return { activeId: KEY_ID, keyOf: (id) => (id === KEY_ID ? key : undefined) };
+  }
+
+  async function ownKey(): Promise<KeyRing> {
+    for (;;) {
+      const stored = await storedKey();
+      if (stored !== undefined) return stored;
+      // Another pod may be first; then its key is read.
+      const value = randomBytes(KEY_BYTES).toString('base64url');
+      await vault.save(KEY_REF, { kind: 'api_key', value }, 0);
+    }
+  }
+
   return {
-    seal({ tenant, userId, callKey, taskId, token }) {
+    async seal({ tenant, userId, callKey, taskId, token }) {
       const address: PushAddress = {
         tenant,
         userId,
@@ -48,11 +79,15 @@ export function createPushAddresses(keys: KeyRing): PushAddresses {
         taskDigest: digestOf(taskId).toString('base64url'),
         tokenDigest: digestOf(token).toString('base64url'),
       };
-      return seal(keys, IDENTITY, JSON.stringify(address));
+      return seal(await ownKey(), IDENTITY, JSON.stringify(address));
     },
-    open(text) {
+    async open(text) {
+      const keys = await storedKey().catch((error: unknown) => {
+        if (error instanceof SealError) return undefined;
+        throw error;
+      });
       try {
-        return PushAddress.parse(JSON.parse(unseal(keys, IDENTITY, text)));
+        return keys && PushAddress.parse(JSON.parse(unseal(keys, IDENTITY, text)));
       } catch {
         return undefined;
       }

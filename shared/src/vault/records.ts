@@ -1,5 +1,7 @@
 import { Credential, type CredentialRef } from '../domain/credential.ts';
-import type { FlowRef, SealedRecord } from '../ports/vault.ts';
+import type { StreamRef } from '../domain/ids.ts';
+import type { RewrappedKind, RoundRef, SealedRecord } from '../ports/sealed.ts';
+import type { FlowRef } from '../ports/vault.ts';
 import type { KeyRing } from './key-ring.ts';
 import { SealError, type SealIdentity, seal, unseal } from './seal.ts';
 
@@ -13,9 +15,26 @@ export function stagedIdentity({ tenant, userId, toolId, connectorId, flowId }: 
   return { purpose: 'staged', recordId: flowId, tenant, userId, toolId, connectorId };
 }
 
+/** The identity to which a round of questions is sealed. It includes the call and the server. */
+export function roundIdentity({ tenant, userId, callKey, serverId }: RoundRef): SealIdentity {
+  return { purpose: 'round', recordId: callKey, tenant, userId, toolId: serverId, connectorId: '' };
+}
+
+/** The identity to which a target of pushes is sealed. It includes the task. */
+export function pushIdentity({ tenant, userId, streamRequestId }: StreamRef): SealIdentity {
+  return { purpose: 'push', recordId: streamRequestId, tenant, userId, toolId: '', connectorId: '' };
+}
+
+const IDENTITIES: { readonly [Kind in RewrappedKind]: (ref: SealedRecord<Kind>['ref']) => SealIdentity } = {
+  credential: credentialIdentity,
+  staged: stagedIdentity,
+  round: roundIdentity,
+  push: pushIdentity,
+};
+
 /** The identity to which a stored record is sealed. */
-export function identityOf(record: SealedRecord): SealIdentity {
-  return record.kind === 'staged' ? stagedIdentity(record.ref) : credentialIdentity(record.ref);
+export function identityOf({ kind, ref }: SealedRecord): SealIdentity {
+  return (IDENTITIES[kind] as (ref: SealedRecord['ref']) => SealIdentity)(ref);
 }
 
 /** Seals a credential. */

@@ -1,4 +1,4 @@
-import type { SealedRecord, VaultStore } from '../ports/vault.ts';
+import type { LapsingValue, SealedRecord, SealedStore } from '../ports/sealed.ts';
 import type { KeyRing } from './key-ring.ts';
 import { identityOf } from './records.ts';
 import { keyIdOf, rewrap, SealError } from './seal.ts';
@@ -14,12 +14,17 @@ export interface RekeyReport {
   readonly unreadable: number;
   /** Ids of the missing keys of the unreadable records. */
   readonly missingKeys: readonly string[];
+  /** Values of the latest round that another key has sealed and that end by themselves. */
+  readonly lapsing: number;
+  /** After how long the last of those has ended, in ms. */
+  readonly lapsedInMs: number;
   /** True when the latest round found every record under the active key. The other keys may then be removed. */
   readonly done: boolean;
 }
 
 export interface RekeyDeps {
-  readonly store: Pick<VaultStore, 'scan' | 'rewrap'>;
+  /** Everywhere that sealed values rest. */
+  readonly stores: readonly SealedStore[];
   readonly keys: KeyRing;
 }
 
@@ -42,47 +47,63 @@ export async function rekey(deps: RekeyDeps, options: RekeyOptions = {}): Promis
   for (let rounds = 1; ; rounds += 1) {
     const report = await runRound(deps, options, rewrapped);
     const idle = report.rewrapped === rewrapped && report.changed === 0;
-    if (idle || rounds === ROUNDS_MAX) return { ...report, done: idle && report.unreadable === 0 };
+    if (idle || rounds === ROUNDS_MAX)
+      return { ...report, done: idle && report.unreadable === 0 && report.lapsing === 0 };
     rewrapped = report.rewrapped;
   }
 }
 
-type RewrapResult = 'current' | 'rewrapped' | 'changed' | 'unreadable';
+type RewrapResult = 'current' | 'rewrapped' | 'changed' | 'unreadable' | 'lapsing';
 
-async function runRound(deps: RekeyDeps, options: RekeyOptions, before: number): Promise<RekeyReport> {
-  const counts: Record<RewrapResult, number> = { current: 0, rewrapped: 0, changed: 0, unreadable: 0 };
+async function runRound(
+  { stores, keys }: RekeyDeps,
+  options: RekeyOptions,
+  before: number,
+): Promise<RekeyReport> {
+  const counts: Record<RewrapResult, number> = {
+    current: 0,
+    rewrapped: 0,
+    changed: 0,
+    unreadable: 0,
+    lapsing: 0,
+  };
   const missingKeys = new Set<string>();
+  let lapsedInMs = 0;
   const report = (): RekeyReport => ({
-    seen: counts.current + counts.rewrapped + counts.changed + counts.unreadable,
+    seen: Object.values(counts).reduce((sum, count) => sum + count, 0),
     rewrapped: before + counts.rewrapped,
     changed: counts.changed,
     unreadable: counts.unreadable,
     missingKeys: [...missingKeys].sort(),
+    lapsing: counts.lapsing,
+    lapsedInMs,
     done: false,
   });
-  for await (const page of deps.store.scan(options.signal)) {
-    const results = await Promise.all(page.map((record) => rewrapOne(deps, record, missingKeys)));
-    for (const result of results) counts[result] += 1;
-    options.onProgress?.(report());
+
+  async function rewrapOne(store: SealedStore, value: SealedRecord | LapsingValue): Promise<RewrapResult> {
+    let sealed: string;
+    try {
+      const keyId = keyIdOf(value.sealed);
+      if (keyId === keys.activeId) return 'current';
+      if ('leftMs' in value) {
+        lapsedInMs = Math.max(lapsedInMs, value.leftMs);
+        return 'lapsing';
+      }
+      if (keys.keyOf(keyId) === undefined) missingKeys.add(keyId);
+      sealed = rewrap(keys, identityOf(value), value.sealed);
+    } catch (error) {
+      if (error instanceof SealError) return 'unreadable';
+      throw error;
+    }
+    return (await store.rewrap(value, sealed)) ? 'rewrapped' : 'changed';
+  }
+
+  for (const store of stores) {
+    for await (const page of store.scan(options.signal)) {
+      const results = await Promise.all(page.map((value) => rewrapOne(store, value)));
+      for (const result of results) counts[result] += 1;
+      options.onProgress?.(report());
+    }
   }
   return report();
-}
-
-async function rewrapOne(
-  deps: RekeyDeps,
-  record: SealedRecord,
-  missingKeys: Set<string>,
-): Promise<RewrapResult> {
-  const { store, keys } = deps;
-  let sealed: string;
-  try {
-    const keyId = keyIdOf(record.sealed);
-    if (keyId === keys.activeId) return 'current';
-    if (keys.keyOf(keyId) === undefined) missingKeys.add(keyId);
-    sealed = rewrap(keys, identityOf(record), record.sealed);
-  } catch (error) {
-    if (error instanceof SealError) return 'unreadable';
-    throw error;
-  }
-  return (await store.rewrap(record, sealed)) ? 'rewrapped' : 'changed';
 }

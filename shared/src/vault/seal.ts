@@ -1,10 +1,11 @@
 import { createCipheriv, createDecipheriv, type KeyObject, randomBytes } from 'node:crypto';
 import type { CredentialRef } from '../domain/credential.ts';
+import type { SealedKind } from '../ports/sealed.ts';
 import type { KeyRing } from './key-ring.ts';
 
 /** The identity to which a record is sealed. It opens only with the same identity. */
 export interface SealIdentity extends CredentialRef {
-  readonly purpose: 'credential' | 'staged' | 'flow' | 'round' | 'push' | 'push-address';
+  readonly purpose: SealedKind;
   /** Distinguishes records with the same purpose and credential. Empty where there is only one. */
   readonly recordId: string;
 }

@@ -94,7 +94,7 @@ export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOpti
       limits,
       records: backend.ownerRecords.mcp,
       version: '0.0.0',
-      stateKey: STATE_KEY,
+      stateKeys: [STATE_KEY],
       sessionMs: 600_000,
       callMs: 60_000,
       // So long that a busy machine has asked by the end of a round, too.

@@ -36,7 +36,9 @@ export type Proof<Who> =
   /** A vendor's signature over the raw body. `verifierOf` returns nothing where no vendor signs: `not_found`. */
   | {
       readonly by: 'signature';
-      readonly verifierOf: (params: PathParams) => VerifySignature<Who> | undefined;
+      readonly verifierOf: (
+        params: PathParams,
+      ) => VerifySignature<Who> | undefined | Promise<VerifySignature<Who> | undefined>;
     }
   /** Anybody may call. */
   | { readonly by: 'none' };

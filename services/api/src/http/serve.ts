@@ -120,7 +120,7 @@ async function proveByBody(
   req: IncomingMessage,
   at: Proven,
 ): Promise<unknown> {
-  const verify = proof.by === 'signature' ? proof.verifierOf(params) : undefined;
+  const verify = proof.by === 'signature' ? await proof.verifierOf(params) : undefined;
   if (verify === undefined) throw new ParleyError('not_found', 'Nobody signs calls to this address.');
   const body = await readBody(req, reader, deps.bodyBytesMax);
   if (!Buffer.isBuffer(body)) throw unauthenticated();

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { faultOfUrl } from '@parley/shared/domain/url';
+import type { Backend } from '@parley/shared/ports/backend';
 import type { Env } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createPushAddresses, hasDigest, type PushAddresses } from '@parley/shared/vault/push-address';
+import { createVault } from '@parley/shared/vault/vault';
 import type { PushesOf } from '../agents/a2a/call-agent.ts';
 import { createCallWaker, type OwnedCall, runOfCall } from '../agents/a2a/follow/wake-call.ts';
 import type { Surface } from '../http/route.ts';
@@ -17,25 +19,29 @@ const TOKEN_BYTES = 32;
 type PushParts = Pick<PodParts, 'env' | 'backend'>;
 
 /** Where remote agents reach this deployment, and the seals of the addresses that they get. */
-function receiverOf(env: Env): { readonly origin: string; readonly addresses: PushAddresses } | undefined {
+function receiverOf(
+  env: Env,
+  { vault: store }: Pick<Backend, 'vault'>,
+): { readonly origin: string; readonly addresses: PushAddresses } | undefined {
   const url = env.PARLEY_A2A_URL ?? env.PARLEY_PUBLIC_URL;
   const { keys } = env.PARLEY_VAULT_KEYS.length === 0 ? {} : parseVaultKeys(env.PARLEY_VAULT_KEYS);
   const isUsable =
     url !== undefined && faultOfUrl(url, { allowLoopbackHttp: env.NODE_ENV !== 'production' }) === undefined;
   if (!isUsable || keys === undefined) return undefined;
-  return { origin: new URL(url).origin, addresses: createPushAddresses(keys) };
+  return { origin: new URL(url).origin, addresses: createPushAddresses(createVault({ store, keys })) };
 }
 
 /** How calls get what remote agents push. Undefined without a public address, or without vault keys. */
 export function wirePushesOf({ env, backend }: PushParts): PushesOf | undefined {
-  const receiver = receiverOf(env);
+  const receiver = receiverOf(env, backend);
   if (receiver === undefined) return undefined;
   const { origin, addresses } = receiver;
   const wakeCall = createCallWaker(backend);
   return (call) => ({
-    addressOf(taskId) {
+    async addressOf(taskId) {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
-      return { url: `${origin}${PUSHED_PATH}/${addresses.seal({ ...call, taskId, token })}`, token };
+      const address = await addresses.seal({ ...call, taskId, token });
+      return { url: `${origin}${PUSHED_PATH}/${address}`, token };
     },
     subscribe(onPush) {
       const subscription = backend.pushedCalls.subscribe(runOfCall(call), (signal) => {
@@ -52,7 +58,7 @@ export function wirePushesOf({ env, backend }: PushParts): PushesOf | undefined 
 
 /** The route at which remote agents push; none where they are given no address. */
 export function wireReceivedPushes({ env, backend, metrics }: PodParts): Surface[] {
-  const receiver = receiverOf(env);
+  const receiver = receiverOf(env, backend);
   if (receiver === undefined) return [];
   const { addresses } = receiver;
   const wakeCall = createCallWaker(backend);
@@ -67,8 +73,8 @@ export function wireReceivedPushes({ env, backend, metrics }: PodParts): Surface
 
   return [
     receivedPushRoutes({
-      open(text) {
-        const address = addresses.open(text);
+      async open(text) {
+        const address = await addresses.open(text);
         return (
           address && {
             isToken: (token) => hasDigest(token, address.tokenDigest),

@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import type { Env } from '@parley/shared/runtime/env';
-import { mcpSecretOf } from '@parley/shared/runtime/mcp-env';
+import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
 import type { Surface } from '../http/route.ts';
 import { MCP_PATH } from '../surfaces/mcp/metadata.ts';
 import { mcpRoutes } from '../surfaces/mcp/routes.ts';
@@ -29,7 +29,7 @@ export function wireMcp(
     authenticate: createAuthentication(env, log, env.PARLEY_MCP_AUDIENCE),
     resource: { ...(url !== undefined && { url }), ...(issuer !== undefined && { issuer }) },
     origins: originsOf(env, url),
-    stateKey: stateKeyOf(env),
+    stateKeys: stateKeysOf(env),
     sessionMs: env.PARLEY_MCP_SESSION_SECONDS * 1000,
     callMs: env.PARLEY_RETENTION_SECONDS * 1000,
     roundMs: ROUND_MS,
@@ -51,8 +51,11 @@ function originsOf(env: Env, url: string | undefined): ReadonlySet<string> {
   return new Set([...env.PARLEY_CORS_ORIGINS, ...own, ...local].map((origin) => origin.toLowerCase()));
 }
 
-function stateKeyOf(env: Env): Uint8Array {
-  const secret = mcpSecretOf(env);
-  if (secret === undefined) return randomBytes(KEY_BYTES);
-  return new Uint8Array(hkdfSync('sha256', secret, '', 'parley mcp request state', KEY_BYTES));
+/** The keys of `requestState`, the one that signs first. Without a secret, a random one of this pod. */
+export function stateKeysOf(env: Env): readonly Uint8Array[] {
+  const secrets = mcpSecretsOf(env);
+  if (secrets.length === 0) return [randomBytes(KEY_BYTES)];
+  return secrets.map(
+    (secret) => new Uint8Array(hkdfSync('sha256', secret, '', 'parley mcp request state', KEY_BYTES)),
+  );
 }

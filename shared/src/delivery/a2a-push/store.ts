@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { pushTargetName } from '../../domain/a2a/push-target-name.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import { bucketOf, formatStreamPath, type Owner, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
@@ -67,7 +68,7 @@ export interface PushStoreDeps {
 }
 
 export function createPushStore({ records, seals, keepMs }: PushStoreDeps): PushStore {
-  const targetName = ({ streamRequestId }: StreamRef, slot: number) => `a2a-push/${streamRequestId}/${slot}`;
+  const targetName = ({ streamRequestId }: StreamRef, slot: number) => pushTargetName(streamRequestId, slot);
   const positionName = ({ streamRequestId }: StreamRef, slot: number) =>
     `a2a-pushed/${streamRequestId}/${slot}`;
   const ownerOf = ({ tenant, userId }: StreamRef): Owner => ({ tenant, userId });

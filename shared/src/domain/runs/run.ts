@@ -81,6 +81,8 @@ export const CallRecord = z.looseObject({
    * state, sealed; the call has had no effect so far. For a remote A2A agent: the ids of its task, and what is settled.
    */
   round: z.string().optional(),
+  /** The MCP server of a sealed round, without which it cannot be sealed anew. */
+  roundServer: z.string().optional(),
 });
 export type CallRecord = z.infer<typeof CallRecord>;
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redis } from 'ioredis';
 import { BUCKET_KEYS, type KeyName, parseKey } from '../client/key-names.ts';
+import { mastersOf } from '../client/scan-keys.ts';
 import type { AuditDeps } from './audit-deps.ts';
 
 const KEYS = 500;
@@ -11,7 +11,7 @@ const MEMBERS = 200;
  * Pauses after each page, for the bound of reads per second. Throws the signal's reason when aborted.
  */
 export async function* scanNames(deps: AuditDeps, signal?: AbortSignal): AsyncGenerator<readonly KeyName[]> {
-  for (const server of mastersOf(deps)) {
+  for (const server of mastersOf(deps.redis)) {
     const pages = pagesOf(deps, signal, (at) => server.scan(at, 'MATCH', BUCKET_KEYS, 'COUNT', KEYS));
     for await (const page of pages) yield page.map(parseKey).filter((name) => name !== undefined);
   }
@@ -48,8 +48,4 @@ async function* pagesOf(
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const options = signal === undefined ? {} : { signal };
   if (ms > 0) await sleep(ms, undefined, options).catch(() => undefined);
-}
-
-function mastersOf({ redis }: AuditDeps): readonly Redis[] {
-  return 'nodes' in redis ? redis.nodes('master') : [redis];
 }

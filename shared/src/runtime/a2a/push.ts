@@ -9,6 +9,7 @@ import type { WireUpdate } from '../../domain/a2a/wire.ts';
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import type { Backend } from '../../ports/backend.ts';
 import { parseVaultKeys } from '../../vault/key-ring.ts';
+import { pushIdentity } from '../../vault/records.ts';
 import { seal, unseal } from '../../vault/seal.ts';
 import { createGuardedFetch, GuardedFetchError } from '../guarded-fetch.ts';
 import type { Env } from '../variables.ts';
@@ -23,13 +24,11 @@ export function createPushStoreOf(
 ): PushStore | undefined {
   const { keys } = env.PARLEY_VAULT_KEYS.length === 0 ? {} : parseVaultKeys(env.PARLEY_VAULT_KEYS);
   if (keys === undefined) return undefined;
-  const identityOf = ({ tenant, userId, streamRequestId }: Parameters<PushSeals['seal']>[0]) =>
-    ({ purpose: 'push', recordId: streamRequestId, tenant, userId, toolId: '', connectorId: '' }) as const;
   const seals: PushSeals = {
-    seal: (task, text) => seal(keys, identityOf(task), text),
+    seal: (task, text) => seal(keys, pushIdentity(task), text),
     unseal(task, sealed) {
       try {
-        return unseal(keys, identityOf(task), sealed);
+        return unseal(keys, pushIdentity(task), sealed);
       } catch {
         return undefined;
       }

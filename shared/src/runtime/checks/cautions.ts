@@ -1,5 +1,5 @@
 import type { RedisLocation } from '../../ports/redis-location.ts';
-import { mcpSecretOf } from '../mcp-env.ts';
+import { mcpSecretsOf } from '../mcp-env.ts';
 import { parseServiceKeys } from '../service-keys.ts';
 import type { Env } from '../variables.ts';
 
@@ -15,7 +15,7 @@ export function cautionsOf(env: Env, places: RedisPlaces): string[] {
   );
   const mayHavePods = Object.values(places).some((place) => place !== undefined);
   return [
-    ...(env.PARLEY_CONFIG !== undefined && mayHavePods && mcpSecretOf(env) === undefined
+    ...(env.PARLEY_CONFIG !== undefined && mayHavePods && mcpSecretsOf(env).length === 0
       ? [
           'PARLEY_MCP_SECRET: the pods share no secret, so an MCP call of revision 2026-07-28 fails on a second pod',
         ]

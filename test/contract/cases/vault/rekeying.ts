@@ -30,13 +30,18 @@ export function rekeyingContract(pods: () => VaultPods): void {
       await old.stage(flow, keyOf(-1), HOUR_MS);
       await old.markReconnect(first, versions[0] ?? 0);
       const progress: RekeyReport[] = [];
-      const report = await rekey({ store, keys: BOTH }, { onProgress: (each) => progress.push(each) });
+      const report = await rekey(
+        { stores: [store], keys: BOTH },
+        { onProgress: (each) => progress.push(each) },
+      );
       expect(report).toEqual({
         seen: expect.any(Number),
         rewrapped: 121,
         changed: 0,
         unreadable: 0,
         missingKeys: [],
+        lapsing: 0,
+        lapsedInMs: 0,
         done: true,
       });
       expect(report.seen).toBeGreaterThanOrEqual(121);
@@ -53,9 +58,9 @@ export function rekeyingContract(pods: () => VaultPods): void {
     it('changes nothing the second time', async () => {
       const [store] = pods().stores;
       await seed(20);
-      await rekey({ store, keys: BOTH });
-      expect(await rekey({ store, keys: BOTH })).toMatchObject({ rewrapped: 0, done: true });
-      expect(await rekey({ store, keys: NEW })).toMatchObject({ rewrapped: 0, done: true });
+      await rekey({ stores: [store], keys: BOTH });
+      expect(await rekey({ stores: [store], keys: BOTH })).toMatchObject({ rewrapped: 0, done: true });
+      expect(await rekey({ stores: [store], keys: NEW })).toMatchObject({ rewrapped: 0, done: true });
     });
 
     it('continues where it was interrupted', async () => {
@@ -69,8 +74,8 @@ export function rekeyingContract(pods: () => VaultPods): void {
           return store.rewrap(...args);
         },
       };
-      await expect(rekey({ store: failing, keys: BOTH })).rejects.toMatchObject({ code: 'unavailable' });
-      expect(await rekey({ store, keys: BOTH })).toMatchObject({ rewrapped: 30, done: true });
+      await expect(rekey({ stores: [failing], keys: BOTH })).rejects.toMatchObject({ code: 'unavailable' });
+      expect(await rekey({ stores: [store], keys: BOTH })).toMatchObject({ rewrapped: 30, done: true });
       const vault = createVault({ store, keys: NEW });
       for (const ref of refs) expect(await vault.read(ref)).toBeDefined();
     });
@@ -80,7 +85,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       await seed(5);
       const reason = new Error('stopped');
       const signal = AbortSignal.abort(reason);
-      await expect(rekey({ store, keys: BOTH }, { signal })).rejects.toBe(reason);
+      await expect(rekey({ stores: [store], keys: BOTH }, { signal })).rejects.toBe(reason);
     });
 
     it('loses no concurrent write of a pod', async () => {
@@ -98,11 +103,11 @@ export function rekeyingContract(pods: () => VaultPods): void {
         }
         return { version, value: keyOf(writes - 1) };
       });
-      const report = await rekey({ store: pods().stores[0], keys: BOTH });
+      const report = await rekey({ stores: [pods().stores[0]], keys: BOTH });
       writing = false;
       const written = await Promise.all(writers);
       expect(report).toMatchObject({ unreadable: 0 });
-      expect(await rekey({ store: pods().stores[1], keys: BOTH })).toMatchObject({ done: true });
+      expect(await rekey({ stores: [pods().stores[1]], keys: BOTH })).toMatchObject({ done: true });
       const [vault] = vaultsOn(pods(), NEW);
       for (const [at, ref] of refs.entries()) {
         const held = await vault.read(ref);
@@ -117,7 +122,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       const [store] = pods().stores;
       await seed(3);
       await createVault({ store, keys: ringOf('third') }).save(newRef(), keyOf(0));
-      expect(await rekey({ store, keys: BOTH })).toMatchObject({
+      expect(await rekey({ stores: [store], keys: BOTH })).toMatchObject({
         rewrapped: 3,
         unreadable: 1,
         missingKeys: ['third'],
@@ -125,7 +130,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
       });
       const ref = newRef();
       await store.write(ref, 'no record at all');
-      expect(await rekey({ store, keys: ringOf('new', 'old', 'third') })).toMatchObject({
+      expect(await rekey({ stores: [store], keys: ringOf('new', 'old', 'third') })).toMatchObject({
         rewrapped: 1,
         unreadable: 1,
         missingKeys: [],
@@ -146,7 +151,7 @@ export function rekeyingContract(pods: () => VaultPods): void {
           yield* store.scan();
         },
       };
-      expect(await rekey({ store: lagging, keys: BOTH }, { onProgress })).toMatchObject({ done: false });
+      expect(await rekey({ stores: [lagging], keys: BOTH }, { onProgress })).toMatchObject({ done: false });
     });
   });
 }

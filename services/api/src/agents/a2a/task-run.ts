@@ -21,7 +21,7 @@ export type RemoteTaskResult =
 /** Where remote agents push updates of the task of one call. */
 export interface CallPushes {
   /** An address for the updates of a task, and a new token that its sender must show. */
-  addressOf(taskId: string): { readonly url: string; readonly token: string };
+  addressOf(taskId: string): Promise<{ readonly url: string; readonly token: string }>;
   /**
    * Calls `onPush` for each push, whichever pod received it, and with `mayBeMissed` when pushes may have been missed. The
    * returned function ends that.

@@ -104,11 +104,11 @@ export async function callTool(
             toolCallId,
             output: outcome.shown ?? outcome.output,
           }),
-          save({ state: 'returned', output: outcome.output, round: undefined }),
+          save({ state: 'returned', output: outcome.output, round: undefined, roundServer: undefined }),
         ]
       : [
           appendEvent(runContext, { type: 'tool-failed', toolCallId, message: outcome.message }),
-          save({ state: 'failed', output: outcome.message, round: undefined }),
+          save({ state: 'failed', output: outcome.message, round: undefined, roundServer: undefined }),
         ],
   );
   runContext.signal.throwIfAborted();
@@ -233,7 +233,7 @@ function toolCallContext(
     },
     notExecuted: () => save({ state: 'intended' }),
     round: () => record().round,
-    saveRound: (round) => save({ state: 'intended', round }),
+    saveRound: (round, roundServer) => save({ state: 'intended', round, roundServer }),
     appendEvent: (event) => appendEvent(runContext, event),
     waiting: clock.waiting,
     work: part.work,

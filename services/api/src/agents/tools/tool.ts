@@ -67,9 +67,9 @@ export interface ToolCall {
   round(): string | undefined;
   /**
    * Records how any pod continues the call, such as a sealed round of questions that must be answered before it is sent
-   * again. The call is then made again by the run's next owner, also when it has had effects.
+   * again. The call is then made again by the run's next owner, also when it has had effects. A sealed one names its server.
    */
-  saveRound(round: string): Promise<void>;
+  saveRound(round: string, serverId?: string): Promise<void>;
   /** Hands a task to another agent, as a run of its own. That run's answer is the outcome. */
   delegate(agent: string, task: string): Promise<ToolOutcome>;
   /** Appends an event beside the call's own, such as `tool-auth-required`, to the turn's feed. */

@@ -16,7 +16,7 @@ export interface OpenedAddress {
 
 export interface ReceivedPushDeps {
   /** Undefined for an address that was not given out. */
-  readonly open: (address: string) => OpenedAddress | undefined;
+  readonly open: (address: string) => Promise<OpenedAddress | undefined>;
 }
 
 /** Below it are the addresses that remote agents are given. */
@@ -51,8 +51,8 @@ export function receivedPushRoutes({ open }: ReceivedPushDeps): Surface {
         cors: 'never',
         proof: {
           by: 'signature',
-          verifierOf({ address = '' }) {
-            const opened = open(address);
+          async verifierOf({ address = '' }) {
+            const opened = await open(address);
             return opened && ((_body, head) => proven(opened, head));
           },
         },

@@ -18,8 +18,8 @@ export interface McpDeps {
   readonly records: OwnerRecords;
   /** Version of this service, which clients are informed of. */
   readonly version: string;
-  /** Signs `requestState`. The same on all pods; at least 32 bytes. */
-  readonly stateKey: Uint8Array;
+  /** The first signs `requestState`, each verifies it. The same on all pods; at least 32 bytes each. */
+  readonly stateKeys: readonly Uint8Array[];
   /** How long a session is kept after its last use, in ms. */
   readonly sessionMs: number;
   /** How long a call is found by its request and by its arguments, in ms. */

@@ -50,8 +50,11 @@ export function followPushes(
     register() {
       if (isRegistered) return;
       isRegistered = true;
-      const target = { id: messageIdOf(call.callKey, 'push'), taskId, ...pushes.addressOf(taskId) };
-      link.registerPush(target, signal).catch(() => undefined);
+      const id = messageIdOf(call.callKey, 'push');
+      pushes
+        .addressOf(taskId)
+        .then((address) => link.registerPush({ id, taskId, ...address }, signal))
+        .catch(() => undefined);
     },
     reading() {
       const before = received;

@@ -40,14 +40,15 @@ export function sendRules(
   { toolTimeoutSeconds, questionTimeoutSeconds, questionsPerCall }: ServerCallLimits,
   seals: RoundSeals | undefined,
 ): SendRules {
-  const place = { owner: { tenant, userId }, serverId };
+  const of = { tenant, userId, serverId };
   return {
     timeoutMs: toolTimeoutSeconds * 1000,
     questionTimeoutSeconds,
     questionsMax: questionsPerCall,
     rounds: seals && {
-      seal: (callKey, round) => seals.seal({ ...place, callKey }, round),
-      unseal: (callKey, sealed) => seals.unseal({ ...place, callKey }, sealed),
+      serverId,
+      seal: (callKey, round) => seals.seal({ ...of, callKey }, round),
+      unseal: (callKey, sealed) => seals.unseal({ ...of, callKey }, sealed),
     },
   };
 }

@@ -1,6 +1,7 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { RoundRef } from '@parley/shared/ports/sealed';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
-import { seal, unseal } from '@parley/shared/vault/seal';
+import { roundIdentity } from '@parley/shared/vault/records';
+import { keyIdOf, seal, unseal } from '@parley/shared/vault/seal';
 import { z } from 'zod';
 
 /** A round of questions (MCP 2026-07-28), kept in the record of its call so that any pod can continue the call. */
@@ -16,29 +17,25 @@ const QuestionRound = z.object({
 });
 export type QuestionRound = z.infer<typeof QuestionRound>;
 
-/** Seals rounds for run records: the server's state may contain anything. */
+/** Seals rounds for run records: the server's state may contain anything. A round opens only for its call and its server. */
 export interface RoundSeals {
-  seal(place: RoundPlace, round: QuestionRound): string;
-  /** Undefined when it cannot be read, such as with a key that was removed. */
-  unseal(place: RoundPlace, sealed: string): QuestionRound | undefined;
+  seal(of: RoundRef, round: QuestionRound): string;
+  /** Undefined when it cannot be read, such as with a key that was removed. `isAged`: another key should seal it. */
+  unseal(of: RoundRef, sealed: string): OpenedRound | undefined;
 }
 
-/** A round opens only for the call and the server that it belongs to. */
-export interface RoundPlace {
-  readonly owner: Owner;
-  readonly callKey: string;
-  readonly serverId: string;
+export interface OpenedRound {
+  readonly round: QuestionRound;
+  readonly isAged: boolean;
 }
 
 export function createRoundSeals(keys: KeyRing): RoundSeals {
-  const identityOf = ({ owner: { tenant, userId }, callKey, serverId }: RoundPlace) =>
-    ({ purpose: 'round', recordId: callKey, tenant, userId, toolId: serverId, connectorId: '' }) as const;
-
   return {
-    seal: (place, round) => seal(keys, identityOf(place), JSON.stringify(round)),
-    unseal(place, sealed) {
+    seal: (of, round) => seal(keys, roundIdentity(of), JSON.stringify(round)),
+    unseal(of, sealed) {
       try {
-        return QuestionRound.parse(JSON.parse(unseal(keys, identityOf(place), sealed)));
+        const round = QuestionRound.parse(JSON.parse(unseal(keys, roundIdentity(of), sealed)));
+        return { round, isAged: keyIdOf(sealed) !== keys.activeId };
       } catch {
         return undefined;
       }

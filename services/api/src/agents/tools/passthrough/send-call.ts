@@ -6,7 +6,7 @@ import type { McpCallResult } from '../../mcp/calls/results.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import { QuestionRefused, readQuestion, type ServerAnswer } from '../../mcp/questions/question.ts';
 import type { ToolCall } from '../tool.ts';
-import type { QuestionRound } from './rounds.ts';
+import type { OpenedRound, QuestionRound } from './rounds.ts';
 import { createServerQuestions, type QuestionLimits, type ServerQuestions } from './server-questions.ts';
 
 export interface SendRules extends QuestionLimits {
@@ -20,8 +20,9 @@ export interface SendRules extends QuestionLimits {
 
 /** Seals the rounds of one server's calls by one person. */
 export interface RoundKeeper {
+  readonly serverId: string;
   seal(callKey: string, round: QuestionRound): string;
-  unseal(callKey: string, sealed: string): QuestionRound | undefined;
+  unseal(callKey: string, sealed: string): OpenedRound | undefined;
 }
 
 const ROUNDS_MAX = 50;
@@ -55,11 +56,17 @@ export async function sendCall(
     });
   if (server.modes === undefined) return send({});
 
+  const save = async (next: QuestionRound) => {
+    if (rounds !== undefined) await call.saveRound(rounds.seal(call.callKey, next), rounds.serverId);
+  };
   let round: QuestionRound | undefined;
   const sealed = call.round();
   if (sealed !== undefined) {
-    round = rounds?.unseal(call.callKey, sealed);
-    if (round === undefined) return lost();
+    const opened = rounds?.unseal(call.callKey, sealed);
+    if (opened === undefined) return lost();
+    round = opened.round;
+    // Further writes of the call repeat its round, which must not return to a key that is being replaced.
+    if (opened.isAged) await save(round);
   }
   const questions = createServerQuestions(call, server, rules, round?.opened);
   for (;;) {
@@ -72,7 +79,7 @@ export async function sendCall(
     const { requests, state } = result;
     const opened = [...questions.opened];
     round = { number, asked: questions.count, requests, ...(state !== undefined && { state }), opened };
-    if (rounds !== undefined) await call.saveRound(rounds.seal(call.callKey, round));
+    await save(round);
   }
 }
 

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { parsed } from '@parley/shared/domain/parsed';
 import type { ConnectName, ConnectStore } from '@parley/shared/ports/connect-store';
 import { z } from 'zod';
 import { equalSecrets } from '../connectors/secret-text.ts';
 import { type Browser, fingerprintOf } from '../flows/browser.ts';
-import { parsed } from '../flows/parsed.ts';
 
 const TOKEN_BYTES = 32;
 const TOKEN = /^[A-Za-z0-9_-]{43}$/;

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import { parsed } from '@parley/shared/domain/parsed';
 import type { ConnectName, ConnectStore } from '@parley/shared/ports/connect-store';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import { SealError, type SealIdentity, seal, unseal } from '@parley/shared/vault/seal';
 import { z } from 'zod';
 import type { ConnectorKeep } from '../connectors/connector.ts';
-import { parsed } from './parsed.ts';
 
 const FLOW_MS = 60 * 60_000;
 const SIGN_IN_MS = 15 * 60_000;

@@ -1,8 +1,8 @@
+import { parsed } from '@parley/shared/domain/parsed';
 import type { ConnectStore } from '@parley/shared/ports/connect-store';
 import { z } from 'zod';
 import type { Person } from '../identity/identity.ts';
 import { type Browser, mintBrowserId } from './browser.ts';
-import { parsed } from './parsed.ts';
 
 const SESSION_MS = 60 * 60_000;
 const Session = z.object({ tenant: z.string(), userId: z.string(), name: z.string() });

@@ -18,7 +18,7 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     const { call, served } = request;
     const caller = userOf(call.caller);
     const { name, args } = toolCallOf(call.body);
-    const state = createCallState(deps.stateKey, principalOf(caller), callDigest(name, args));
+    const state = createCallState(deps.stateKeys, principalOf(caller), callDigest(name, args));
     const server = createMcpServer(deps, caller, { requestState: { verify: state.verify } });
     server.setRequestHandler('tools/call', (request, ctx) =>
       answerToolCall({ ...deps, calls, state, served }, call, request.params, ctx),

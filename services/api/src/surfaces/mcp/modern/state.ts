@@ -19,17 +19,24 @@ const CODEC_SECONDS = 8 * 86_400;
 const SECONDS_MIN = 600;
 const MARGIN_SECONDS = 60;
 
-/** Signs the state of one person's call of one tool with certain arguments; no other call may use it. */
-export function createCallState(key: Uint8Array, { tenant, userId }: Owner, digest: string) {
+/**
+ * Signs the state of one person's call of one tool with certain arguments, with the first key; no other call may use it. Each
+ * of the keys verifies it, because clients hold states as long as questions are open.
+ */
+export function createCallState(keys: readonly Uint8Array[], { tenant, userId }: Owner, digest: string) {
   const bind = () => JSON.stringify([tenant, userId, 'tools/call', digest]);
-  const codec = createRequestStateCodec<CallState>({ key, ttlSeconds: CODEC_SECONDS, bind });
+  const codecs = keys.map((key) =>
+    createRequestStateCodec<CallState>({ key, ttlSeconds: CODEC_SECONDS, bind }),
+  );
+  const [codec] = codecs;
+  if (codec === undefined) throw new RangeError('A state needs a key.');
   return {
     /** The state, for as long as one of the questions can be answered. */
     mint: (call: Omit<CallState, 'until' | 'nonce'>, questions: readonly Elicitation[], ctx: ServerContext) =>
       codec.mint({ ...call, until: endOf(questions), nonce: randomUUID() }, ctx),
     /** Throws for a state that was changed, has expired or belongs to another caller or call. */
     async verify(state: string, ctx: ServerContext): Promise<CallState> {
-      const verified = await codec.verify(state, ctx);
+      const verified = await Promise.any(codecs.map((each) => each.verify(state, ctx)));
       if (verified.until < secondsNow()) throw new Error('expired');
       return verified;
     },

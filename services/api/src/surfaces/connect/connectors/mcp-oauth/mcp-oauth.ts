@@ -1,8 +1,8 @@
 import { type Credential, type OAuthCredential, OAuthGrantor } from '@parley/shared/domain/credential';
 import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
+import { parsed } from '@parley/shared/domain/parsed';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
 import { elicitationOfFlow } from '../../flows/flow-id.ts';
-import { parsed } from '../../flows/parsed.ts';
 import { type BoundedFetch, createBoundedFetch } from '../bounded-fetch.ts';
 import { createCached } from '../cached.ts';
 import {
