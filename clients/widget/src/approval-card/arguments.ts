@@ -1,4 +1,4 @@
-import { pointerOf } from '@parley/shared/domain/json-pointer';
+import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';

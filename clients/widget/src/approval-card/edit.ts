@@ -1,5 +1,5 @@
+import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
 import { ANSWER_TEXT_MAX } from '@parley/shared/domain/forms/value';
-import { pointerOf } from '@parley/shared/domain/json-pointer';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import { lengthOf } from '@parley/shared/domain/text';

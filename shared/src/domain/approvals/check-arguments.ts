@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Issue } from '../issue.ts';
-import { pointerOf } from '../json-pointer.ts';
 import { isRecord } from '../plain-record.ts';
 import type { Arguments } from './approval.ts';
+import { pointerOf } from './json-pointer.ts';
 import { isWithinSteps } from './schemas-at.ts';
 
 const ISSUES_MAX = 20;

@@ -1,8 +1,8 @@
 import type { Issue } from '../issue.ts';
-import { namesIn } from '../json-pointer.ts';
 import { canonicalJson, own } from '../plain-record.ts';
 import { faultsOfArguments } from './check-arguments.ts';
 import type { ApprovalDefinition } from './definition.ts';
+import { namesIn } from './json-pointer.ts';
 import { LABELS, MASK, maskArguments, VALUES } from './mask.ts';
 
 const ISSUES_MAX = 20;

@@ -1,7 +1,7 @@
-import { namesIn, pointerOf } from '../json-pointer.ts';
 import { isRecord, own } from '../plain-record.ts';
 import { namesSecret } from '../secret-words.ts';
 import type { Arguments } from './approval.ts';
+import { namesIn, pointerOf } from './json-pointer.ts';
 import { itemSchemas, propertySchemas, type SchemasOfValue, schemasOf } from './schemas-at.ts';
 
 /** What stands in the place of a secret value. */

@@ -1,8 +1,8 @@
 import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
 import type { FormField } from '@parley/shared/domain/forms/value';
-import { pointerOf } from '@parley/shared/domain/json-pointer';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import type { InputBlock } from '@slack/types';
