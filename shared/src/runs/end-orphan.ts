@@ -1,6 +1,6 @@
 import type { StreamRef } from '../domain/ids.ts';
 import { type Run, type RunStanding, UNOWNED } from '../domain/runs/run.ts';
-import { splitSteps } from '../domain/runs/steps.ts';
+import { cutReply, splitSteps, textOfStep } from '../domain/runs/steps.ts';
 import type { Engine } from '../elicitations/engine.ts';
 import type { Runs } from '../ports/runs/runs.ts';
 import { INTERRUPTED, type OWNERS_DIED } from './interruption.ts';
@@ -13,7 +13,7 @@ export interface EndOrphanDeps {
 
 /**
  * Ends a run that no pod is to continue, with its delegates and their open questions. The conversation keeps the whole
- * steps, since their tool calls may have had effects. Throws `unavailable`; repeatable.
+ * steps, since their tool calls may have had effects, and the text of the last one. Throws `unavailable`; repeatable.
  */
 export async function endOrphan(
   deps: EndOrphanDeps,
@@ -49,5 +49,7 @@ async function endDelegates(deps: EndOrphanDeps, { tenant, userId, calls }: Run)
 }
 
 function rememberedMessages(run: Run) {
-  return [...run.input, ...splitSteps(run).whole.flatMap(({ messages }) => messages)];
+  const { whole, unfinished } = splitSteps(run);
+  const cut = unfinished === undefined ? [] : cutReply(textOfStep(unfinished));
+  return [...run.input, ...whole.flatMap(({ messages }) => messages), ...cut];
 }

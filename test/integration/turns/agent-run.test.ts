@@ -47,6 +47,12 @@ function toolOf(name: string, call: Tool['call']): Tool {
   return { name, description: name, inputSchema: { type: 'object', properties: {} }, call };
 }
 
+/** A call that ends with its turn. */
+const hang = ({ signal }: ToolCall) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error));
+  });
+
 const returning =
   (output: unknown): Tool['call'] =>
   async () => ({ type: 'returned', output });
@@ -167,11 +173,45 @@ describe('a turn', () => {
     },
   );
 
+  it.each<[string, string, ModelFault]>([
+    ['stopped', 'in its text', { kind: 'hang', afterChunks: 3 }],
+    ['failed', 'in its text', { kind: 'cut', afterChunks: 3 }],
+    ['stopped', 'in a call', undefined as never],
+  ])(
+    'that is %s %s keeps what its person has read, for them and for the model',
+    async (end, _where, broken) => {
+      const turn = await begin(
+        ({ userText }) =>
+          userText === 'Go'
+            ? { text: 'Half an answer', calls: [{ name: 'hang', arguments: {} }] }
+            : { text: 'Yes.' },
+        { tools: [toolOf('hang', hang)], fault: broken },
+      );
+      await waitUntil(async () => (await turn.text()) !== '', { what: 'the first text' });
+      if (broken === undefined)
+        await waitUntil(async () => (await turn.events()).some(({ type }) => type === 'tool-called'), {
+          what: 'the call',
+        });
+      if (end === 'stopped') expect(await turn.turns.stop(turn.conversation)).toBe(true);
+      expect(await turn.done()).toBe(end);
+      const seen = await turn.text();
+      const { messages } = await turn.turns.history(turn.conversation);
+      expect(messages).toMatchObject([
+        { role: 'user' },
+        { role: 'assistant', parts: [{ type: 'step-start' }, { text: seen }], metadata: { isCut: true } },
+      ]);
+      fault = undefined;
+      expect(await turn.ended(await turn.turns.begin(turn.saying('And?')))).toBe('finished');
+      expect(model.current.requests.at(-1)?.body.messages).toMatchObject([
+        { role: 'system' },
+        { role: 'user' },
+        { role: 'assistant', content: `${seen}[This reply was stopped before its end.]` },
+        { role: 'user' },
+      ]);
+    },
+  );
+
   it('that writes nothing notices a stop all the same', async () => {
-    const hang = ({ signal }: ToolCall) =>
-      new Promise<never>((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason as Error));
-      });
     const turn = await begin(callAll('hang'), { tools: [toolOf('hang', hang)] });
     const called = async () => (await turn.events()).some(({ type }) => type === 'tool-called');
     await waitUntil(called, { what: 'the call' });
@@ -194,7 +234,8 @@ describe('a turn', () => {
         expect.stringMatching(/^ModelError: The model could not answer: \S/),
       ]);
       expect(inspect(turn.faults, { depth: 20 })).not.toContain('A discreet helper');
-      expect(await turn.said()).toEqual(['user']);
+      const seen = await turn.text();
+      expect(await turn.said()).toEqual(seen === '' ? ['user'] : ['user', 'assistant']);
     },
   );
 

@@ -25,6 +25,8 @@ export interface HistoryMessage {
   readonly id: string;
   readonly role: 'user' | 'assistant';
   readonly parts: readonly UiMessagePart[];
+  /** Present for a reply that was not finished, because its turn was stopped or failed. */
+  readonly metadata?: { readonly isCut: true };
 }
 
 export interface ConversationHistory {
@@ -110,11 +112,13 @@ interface ShownMessage {
   readonly callIds: Set<string>;
   /** How many steps of the model it holds so far. */
   steps: number;
+  /** As in the history; absent for a whole reply. */
+  metadata?: { readonly isCut: true };
 }
 
 /** Adds messages of a model's conversation: a reply with all of its calls and their results is one message. */
 function append(shown: ShownMessage[], messages: readonly RememberedMessage[]): ShownMessage[] {
-  for (const { role, content, turn } of messages) {
+  for (const { role, content, turn, isCut } of messages) {
     const newest = shown.at(-1);
     if (role === 'tool') takeResults(newest?.parts ?? [], content);
     else if (role === 'assistant' && newest?.role === 'assistant' && newest.turn === turn)
@@ -124,6 +128,8 @@ function append(shown: ShownMessage[], messages: readonly RememberedMessage[]): 
       if (role === 'user') shown.push({ ...message, parts: textParts(content) });
       else shown.push(addStep(message, content));
     }
+    const last = shown.at(-1);
+    if (isCut && last !== undefined) last.metadata = { isCut };
   }
   return shown;
 }
@@ -143,13 +149,14 @@ function withIds(shown: readonly ShownMessage[]): HistoryMessage[] {
   return shown
     .map((message, position) => ({ ...message, position }))
     .toReversed()
-    .map(({ turn, role, parts, position }) => {
-      if (turn === undefined) return { id: `msg_${position}`, role, parts };
+    .map(({ turn, role, parts, metadata, position }) => {
+      const message = { role, parts, ...(metadata !== undefined && { metadata }) };
+      if (turn === undefined) return { id: `msg_${position}`, ...message };
       const id = messageIdOf(turn);
       const place = behind.get(turn);
       const isReply = role === 'assistant' && place === undefined;
       behind.set(turn, isReply ? 0 : (place ?? 0) + 1);
-      return { id: isReply ? id : `${id}_${place ?? 0}`, role, parts };
+      return { id: isReply ? id : `${id}_${place ?? 0}`, ...message };
     })
     .toReversed();
 }

@@ -23,6 +23,8 @@ export type Message = z.infer<typeof Message>;
 export const RememberedMessage = Message.extend({
   /** The stream request of the turn that added it; absent for messages that earlier versions stored. */
   turn: z.string().optional(),
+  /** Present for a reply that was not finished, because its turn was stopped or failed. */
+  isCut: z.literal(true).optional(),
 });
 export type RememberedMessage = z.infer<typeof RememberedMessage>;
 

@@ -1,4 +1,5 @@
-import type { Run, StepRecord } from './run.ts';
+import { isRecord } from '../plain-record.ts';
+import type { Message, Run, StepRecord } from './run.ts';
 
 /** Splits the steps of a run into the whole ones, and a last one in which some tool calls have no result yet. */
 export function splitSteps({ steps, calls }: Pick<Run, 'steps' | 'calls'>): {
@@ -15,4 +16,21 @@ export function splitSteps({ steps, calls }: Pick<Run, 'steps' | 'calls'>): {
 /** True when a step called tools. */
 export function hasCalls(calls: Run['calls'], index: number): boolean {
   return calls.some(({ step }) => step === index);
+}
+
+/** What a model said in a step, without its calls. */
+export function textOfStep({ messages }: Pick<StepRecord, 'messages'>): string {
+  return messages
+    .flatMap(({ role, content }) => (role === 'assistant' ? content : []))
+    .map((part: unknown) => (typeof part === 'string' ? part : isRecord(part) ? textOfPart(part) : ''))
+    .join('');
+}
+
+function textOfPart({ type, text }: Record<string, unknown>): string {
+  return type === 'text' && typeof text === 'string' ? text : '';
+}
+
+/** The message that a conversation keeps of a reply that was not finished: what its person has read. */
+export function cutReply(text: string): Message[] {
+  return text === '' ? [] : [{ role: 'assistant', content: [{ type: 'text', text }], isCut: true }];
 }

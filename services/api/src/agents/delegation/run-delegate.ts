@@ -56,7 +56,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     const reason = await runSteps(
       context,
       work,
-      { given: input, produced },
+      { given: input, produced, cut: '' },
       (why) => ending.abort(why),
       from,
     );

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
 import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
+import { textOfStep } from '@parley/shared/domain/runs/steps';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { resultsOf } from '../tools/call-results.ts';
@@ -43,6 +44,8 @@ export interface Transcript {
   readonly given: readonly Message[];
   /** The messages of the run itself. Each round is added once it is whole. */
   readonly produced: Message[];
+  /** The text so far of a round that is not whole. */
+  cut: string;
 }
 
 /**
@@ -53,11 +56,16 @@ export interface Transcript {
 export async function runSteps(
   context: RunContext,
   agent: RunAgent,
-  { given, produced }: Transcript,
+  transcript: Transcript,
   abandon: (reason: unknown) => void,
   from: Checkpoint = BEGINNING,
 ): Promise<FinishReason> {
   const { writer, budget } = context;
+  const { given, produced } = transcript;
+  const appendEvent = (event: TurnEvent) => {
+    if (event.type === 'text-delta') transcript.cut += event.text;
+    return writer.append(event);
+  };
   produced.push(...from.said);
   if (from.last !== undefined) return reasonOf(from.last);
   let tools: readonly Tool[] = [];
@@ -68,13 +76,15 @@ export async function runSteps(
     if (known === undefined && from.isRestarted && index === from.step)
       await writer.append({ type: 'step-restarted', step: index });
     if (known === undefined) await writer.append({ type: 'step-started', step: index });
+    else transcript.cut = textOfStep(known.record);
     tools = await (known === undefined
       ? readTools(context, agent, tools)
       : toolsForInheritedRound(context, agent, known));
     const { record, calls } =
-      known ?? (await newRound(context, { ...agent, tools }, [...given, ...produced], index));
+      known ?? (await newRound(context, { ...agent, tools }, [...given, ...produced], index, appendEvent));
     if (calls.length === 0) {
       produced.push(...record.messages);
+      transcript.cut = '';
       await writer.append({ type: 'step-finished', step: index });
       return reasonOf(record);
     }
@@ -86,6 +96,7 @@ export async function runSteps(
     );
     const messages = [...record.messages, resultsOf(calls, outcomes)];
     produced.push(...messages);
+    transcript.cut = '';
     await writer.append({ type: 'step-finished', step: index });
     // No write of its own: the records of the calls hold the results too.
     await writer.saveSoon([{ type: 'step', index, step: withUsage(context, { ...record, messages }) }]);
@@ -100,13 +111,14 @@ async function newRound(
   agent: Omit<RunAgent, 'tools'> & { readonly tools: readonly Tool[] },
   messages: readonly Message[],
   index: number,
+  appendEvent: (event: TurnEvent) => Promise<void>,
 ): Promise<Round> {
   const { writer, budget, signal } = context;
   const step = {
     messages,
     tools: agent.tools,
     block: `${index}`,
-    appendEvent: (event: TurnEvent) => writer.append(event),
+    appendEvent,
     signal,
   };
   const startedAt = performance.now();

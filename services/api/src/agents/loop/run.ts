@@ -1,5 +1,6 @@
 import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/runs/run';
+import { cutReply } from '@parley/shared/domain/runs/steps';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import type { Waits } from '@parley/shared/runs/detach';
 import { isInterrupted } from '@parley/shared/runs/interruption';
@@ -12,7 +13,7 @@ import { startPolling } from './poll-status.ts';
 import type { ReachOfQuestion } from './reach.ts';
 import { type Delegate, type RunContext, waitsOf } from './run-context.ts';
 import { failTurn, finishTurn, TurnTooLongError } from './run-end.ts';
-import { type RunAgent, runSteps } from './run-steps.ts';
+import { type RunAgent, runSteps, type Transcript } from './run-steps.ts';
 import { startWorkClock } from './work-clock.ts';
 
 export interface RunOptions extends RunAgent {
@@ -87,10 +88,10 @@ export async function runTurn(options: RunOptions): Promise<void> {
   const withdrawQuestions = async () => {
     if (turn.openQuestions > 0) await options.withdrawQuestions().catch(onFault);
   };
-  const produced: Message[] = [];
-  const remembered = () => (options.isForgotten === true ? [] : [...input, ...produced]);
+  const transcript: Transcript = { given: [...history, ...input], produced: [], cut: '' };
+  const remembered = () =>
+    options.isForgotten === true ? [] : [...input, ...transcript.produced, ...cutReply(transcript.cut)];
   try {
-    const transcript = { given: [...history, ...input], produced };
     const reason = await runSteps(context, options, transcript, (why) => ending.abort(why), from);
     await withdrawQuestions();
     await finishTurn(options, remembered(), reason, budget.used);

@@ -15,7 +15,7 @@ import { isInterrupted, RunDetachedError } from '@parley/shared/runs/interruptio
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
 import type { Agents } from './agents.ts';
 import { BEGINNING, type Checkpoint } from './checkpoint.ts';
-import { fromFirstUser } from './history.ts';
+import { asModelReads, fromFirstUser } from './history.ts';
 import { createIdleDetection, type IdleDeps, idleAfterMs } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
 import { createReach, type ReachDeps, withNotices } from './reach.ts';
@@ -117,7 +117,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     const agent = agents.find(assignment.agent.id);
     const { messages, last } = await retryWhileUnavailable(() => deps.conversations.read(run), signal);
     previous = last?.traceparent;
-    const history = fromFirstUser(messages.map(({ turn: _turn, ...message }) => message));
+    const history = fromFirstUser(messages.map(asModelReads));
     // The begin stored the same input.
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
     const reach = createReach(deps, support, agent.notify);
