@@ -4,7 +4,7 @@
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/u;
 // Line breaks and tabs are ordinary in a message; other control characters are not.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
-const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/u;
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: refusing them is the point
 const ANY_CONTROL = /[\u0000-\u001f\u007f-\u009f]/u;
 

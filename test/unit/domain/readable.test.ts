@@ -27,6 +27,7 @@ describe('foreign text', () => {
     'می\u200cخواهم',
     '葛\u{e0100}',
     'שלום مرحبا',
+    '🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}',
   ])('keeps %j', (text) => {
     expect(readable(text)).toBe(text);
   });

@@ -1,5 +1,6 @@
 import type { Issue } from '../issue.ts';
 import { canonicalJson, own } from '../plain-record.ts';
+import type { Arguments } from './approval.ts';
 import { faultsOfArguments } from './check-arguments.ts';
 import type { ApprovalDefinition } from './definition.ts';
 import { namesIn } from './json-pointer.ts';
@@ -16,7 +17,7 @@ type ShownCall = Pick<ApprovalDefinition, 'arguments' | 'masked' | 'inputSchema'
  */
 export function faultsOfEdit(
   { arguments: shown, masked, inputSchema = {} }: ShownCall,
-  edited: Json,
+  edited: Arguments,
 ): Issue[] {
   if (!masked.every((pointer) => isKept(shown, edited, namesIn(pointer))))
     return [
@@ -42,8 +43,6 @@ export function faultsOfEdit(
     message,
   }));
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 /**
  * Whether the masked value at a place is still what the person sees there. An item of a list is known by what it contains,

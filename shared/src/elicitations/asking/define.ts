@@ -7,13 +7,15 @@ import { checkFormSchema, type FormSchema, type FormSchemaOptions } from '../../
 import type { Issue } from '../../domain/issue.ts';
 import { faultOfProse } from '../../domain/text.ts';
 import { faultOfUrl } from '../../domain/url.ts';
+import { visible, visibleLabels, visibleTexts } from '../../domain/visible.ts';
 import { faultOfWebhook, type WebhookSettings } from '../../domain/webhooks/rules.ts';
 import type { EngineSettings } from '../deps.ts';
 
 const CONTEXT_BYTES_MAX = 8 * 1024;
 
 /**
- * Turns what was asked into a definition, or throws `invalid_request` with every fault found. A definition without a
+ * Turns what was asked into a definition, or throws `invalid_request` with every fault found. The texts that people read lose
+ * what cannot be seen; overrides of direction and controls are faults. A definition without a
  * `url` in url mode is for Parley's own connect page; the caller that knows the id adds the address (`withPageUrl`).
  */
 export function define(
@@ -27,7 +29,9 @@ export function define(
     if (fault !== undefined) issues.push({ path, message: fault });
   };
   const context = input.context ?? { trigger: 'agent' };
+  const message = visible(input.message);
   note('message', faultOfProse(input.message, settings.messageCharactersMax));
+  if (message === '') note('message', 'must not be empty');
   note('context', faultOfContext(context));
   note('webhookUrl', faultOfWebhook(settings, tenant, input));
   const asked =
@@ -43,13 +47,13 @@ export function define(
     streamRequestId: input.streamRequestId,
     conversationId: input.conversationId ?? input.streamRequestId,
     mode: input.mode,
-    message: input.message,
-    ...(input.title !== undefined && { title: input.title }),
-    ...(input.description !== undefined && { description: input.description }),
+    message,
+    ...(input.title !== undefined && { title: visible(input.title) }),
+    ...(input.description !== undefined && { description: visible(input.description) }),
     ...asked,
     ...(input.sensitive === true && { sensitive: true as const }),
     ...(input.webhookUrl !== undefined && { webhookUrl: input.webhookUrl }),
-    context,
+    context: visibleTexts(context),
     timeoutSeconds: input.timeoutSeconds ?? TIMEOUT_SECONDS_DEFAULT,
   };
 }
@@ -105,7 +109,7 @@ function formPart(
     return {};
   }
   const fallback = fallbackPart(input, checked.schema, issues);
-  return { requestedSchema: checked.schema, ...fallback };
+  return { requestedSchema: visibleLabels(checked.schema), ...fallback };
 }
 
 function fallbackPart(input: AskInput, schema: FormSchema, issues: Issue[]): Partial<Definition> {

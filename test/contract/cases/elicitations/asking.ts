@@ -76,8 +76,28 @@ export function askingContract(contract: Contract): void {
       expect((await answerQuestion(contract.second, owner, row.id, 'accept')).row.status).toBe('opened');
     });
 
+    it('shows no mark of direction, blank without width or tag in the texts that people read', async () => {
+      const hidden = 'a\u200e\u200b\u061c\ufeff\u{e0041}b';
+      const title = hidden;
+      const requestedSchema = schemaOf({ type: 'string', title, description: hidden, enum: [hidden] });
+      const context = { trigger: 'agent', agent: hidden };
+      const { row } = await askQuestion(contract.first, newOwner(), {
+        ...{ message: hidden, title, description: hidden, requestedSchema, context },
+      });
+      const shown = {
+        message: 'ab',
+        title: 'ab',
+        description: 'ab',
+        context: { trigger: 'agent', agent: 'ab' },
+      };
+      const field = { type: 'string', title: 'ab', description: 'ab', enum: [hidden] };
+      expect(row.definition).toMatchObject({ ...shown, requestedSchema: schemaOf(field) });
+    });
+
     it.each<[string, Partial<AskInput>]>([
       ['message', { message: 'x'.repeat(10_001) }],
+      ['message', { message: 'a\u0085b' }],
+      ['message', { message: '\u200b' }],
       ['message', { message: 'a\u202eb' }],
       ['requestedSchema', { mode: 'form' }],
       [

@@ -1,0 +1,58 @@
+import { isRecord } from './plain-record.ts';
+import { TAGGED_FLAG } from './readable.ts';
+
+// Controls, lone surrogates, and what Unicode tells programs not to draw.
+const UNSEEN = String.raw`[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]`;
+// What ordinary text contains of them: line breaks, tabs and soft hyphens; joiners within words and emoji; one variation
+// selector behind a character.
+const ORDINARY = [
+  String.raw`[\t\n\r\xad]`,
+  String.raw`(?<=[\p{L}\p{M}\p{N}])[\u200c\u200d](?=[\p{L}\p{M}\p{N}])`,
+  String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
+  String.raw`(?<=[^\s\p{VS}])\p{VS}`,
+].join('|');
+const FLAG_OR_UNSEEN = new RegExp(`(${TAGGED_FLAG})|(?!${ORDINARY})${UNSEEN}`, 'gu');
+
+/** Members that people read. What else there is, such as names and values, is sent back and stays as it is. */
+const READ = new Set(['title', 'description', 'message', 'text', 'enumNames', 'examples', 'label']);
+const DATA = new Set(['const', 'enum', 'default']);
+
+/**
+ * Text from outside without what cannot be seen: controls, marks and overrides of direction, blanks without width, tags. All
+ * text of servers, agents and askers that people read passes it where it enters.
+ */
+export function visible(text: string): string {
+  return text.replace(FLAG_OR_UNSEEN, (_found, flag?: string) => flag ?? '');
+}
+
+/** The same for all texts within a value. */
+export function visibleTexts<T>(value: T): T {
+  return mapTexts(value, () => 'read') as T;
+}
+
+/** The same for the texts within a value that people read: titles, descriptions, messages, also those of a schema. */
+export function visibleLabels<T>(value: T): T {
+  return mapTexts(value, (name) => (READ.has(name) ? 'read' : DATA.has(name) ? 'data' : 'inner')) as T;
+}
+
+/** How the value of a member is treated: a text is read or kept, and data is kept whole. */
+type Treatment = 'read' | 'inner' | 'data';
+
+/** Copies a value. Others write it, so its depth has no bound and no recursion follows it. */
+function mapTexts(root: unknown, partOf: (name: string) => Treatment): unknown {
+  const holder = [root];
+  const open: (readonly [holder: Record<string, unknown>, name: string, part: Treatment])[] = [
+    [holder as never, '0', partOf('')],
+  ];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [at, name, part] = next;
+    const value = at[name];
+    if (typeof value === 'string' && part === 'read') at[name] = visible(value);
+    if (part === 'data' || !(Array.isArray(value) || isRecord(value))) continue;
+    const copy = (Array.isArray(value) ? [...value] : Object.fromEntries(Object.entries(value))) as never;
+    at[name] = copy;
+    for (const inner of Object.keys(value))
+      open.push([copy, inner, Array.isArray(value) ? part : partOf(inner)]);
+  }
+  return holder[0];
+}
