@@ -333,7 +333,7 @@ describe('the skills of a remote agent', () => {
     expect([...offered().keys()]).toEqual(['desk__book']);
     expect(offered().get('desk__book')).toBe(
       'Hands a task to the agent Travel Desk, which knows nothing of this conversation, and returns its answer. ' +
-        'Travels. It does the task by its skill Book a trip. Books [U+202E]trips.\nExamples:\n- Zermatt in May\n- Two lines',
+        'Travels. It does the task by its skill Book a trip. Books trips.\nExamples:\n- Zermatt in May\n- Two lines',
     );
     const [message] = agent.messages;
     expect(message?.parts[0]?.content?.value).toBe('Use your skill Book a trip (book).\n\nZermatt');

@@ -12,13 +12,14 @@ const config = (offer: string) =>
     `mcpServers:
   wiki: { title: Wiki, transport: http, url: "http://127.0.0.1:1/a", credentialScope: none }
   shop: { title: Shop, transport: http, url: "http://127.0.0.1:1/b", credentialScope: none }
+  desk: { title: Desk, transport: http, url: "http://127.0.0.1:1/c", credentialScope: project, headersFromEnv: { X-Key: DESK } }
 mcpOffer:
   agents: []
   tools:
 ${offer}
 `,
     'agents.yaml',
-    {},
+    { DESK: 'the-key-of-the-desk' },
   ).config;
 
 const BOTH = `    - { server: wiki, prompts: true, resources: true }
@@ -116,6 +117,43 @@ describe('prompts and resources of servers that are offered', () => {
     ] as const)
       expect(await content.readResource(reader, uri)).toEqual({ contents: [{ uri, text }] });
     expect(await content.readResource(reader, 'shop://unknown')).toBeUndefined();
+  });
+
+  it('are read with the credential of the project only where their server lists them', async () => {
+    const { content, reader } = contentOf('    - { server: desk, resources: true }', {
+      desk: SERVERS.wiki ?? {},
+    });
+    for (const uri of ['wiki://start', 'wiki://page/7'])
+      expect(await content.readResource(reader, uri)).toEqual({ contents: [{ uri, text: 'wiki' }] });
+    expect(await content.readResource(reader, 'file:///etc/passwd')).toBeUndefined();
+    // A server without a credential of the project may have links to what it does not list.
+    const open = contentOf('    - { server: wiki, resources: true }');
+    expect(await open.content.readResource(open.reader, 'wiki://linked')).toMatchObject({ contents: [{}] });
+  });
+
+  it('are left out where a name or an address cannot be seen whole, which is sent back', async () => {
+    const { content, reader } = contentOf(BOTH, {
+      wiki: {
+        'prompts/list': () => read({ prompts: [{ name: 'a\u202e' }, { name: 'b' }] }),
+        'resources/list': () =>
+          read({
+            resources: [
+              { uri: 'a:\u200b', name: 'A' },
+              { uri: 'b:', name: 'B\u202e' },
+            ],
+          }),
+      },
+      shop: {},
+    });
+    expect((await content.listPrompts(reader)).map(({ name }) => name)).toEqual([
+      'wiki__b',
+      'shop__ask',
+      'shop__buy',
+    ]);
+    expect(await content.listResources(reader)).toEqual([
+      { uri: 'b:', name: 'B' },
+      { uri: 'shop://cart', name: 'Cart' },
+    ]);
   });
 
   it('are completed by their server, under its own name for them', async () => {

@@ -1,5 +1,5 @@
 import type { AgentCard } from '@a2a-js/sdk';
-import { readable, readableLine } from '@parley/shared/domain/readable';
+import { visible, visibleLabels } from '@parley/shared/domain/visible';
 import { z } from 'zod';
 import type { Scrub } from '../mcp/calls/scrub.ts';
 import { createToolOffer } from '../mcp/calls/tool-offer.ts';
@@ -39,9 +39,9 @@ export function skillsIn(
   agentId: string,
   scrub: Scrub,
 ): readonly RemoteSkill[] {
-  const offer = createToolOffer({ ...DEFAULT_MCP_LIMITS, serverId: agentId, mirrorsParams: false, scrub });
+  const offer = createToolOffer({ ...DEFAULT_MCP_LIMITS, serverId: agentId, mirrorsParams: false });
   for (const raw of Array.isArray(skills) ? skills.slice(0, DEFAULT_MCP_LIMITS.toolsMax) : []) {
-    const skill = CardSkill.safeParse(raw);
+    const skill = CardSkill.safeParse(scrub.value(visibleLabels(raw)));
     if (skill.success) offer.add(listedSkill(skill.data));
   }
   return offer.done().tools.map(({ name: id, modelName: toolName, title = '', description }) => ({
@@ -53,13 +53,17 @@ export function skillsIn(
 }
 
 function listedSkill({ id, name, description, examples }: z.infer<typeof CardSkill>) {
-  const shown = examples.map((one) => `- ${readableLine(one)}`).join('\n');
+  const shown = examples.map((one) => `- ${lineOf(one)}`).join('\n');
   return {
     name: id,
-    title: readableLine(name),
-    description: readable(shown === '' ? description : `${description}\nExamples:\n${shown}`.trim()),
+    title: lineOf(visible(name)),
+    description: shown === '' ? description : `${description}\nExamples:\n${shown}`.trim(),
     inputSchema: { type: 'object' },
   };
+}
+
+function lineOf(text: string): string {
+  return text.replace(/\s+/gu, ' ').trim();
 }
 
 /** The text of the message that begins a task. Agents that do not read its metadata learn from it which skill is meant. */

@@ -12,6 +12,7 @@ import { type ConnectionQuestions, createConnectionQuestions } from './questions
 import type { QuestionModes } from './questions/question.ts';
 import type { McpCredential, McpServerConfig } from './server-config.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
+import { createDoor } from './transports/door.ts';
 import { type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
 import { createHttpTransport } from './transports/http-transport.ts';
 import { createStderrReader } from './transports/stderr.ts';
@@ -154,10 +155,10 @@ function createTransport(
 ): { transport: Transport; endSession: () => Promise<void>; listening: () => Promise<void> } {
   const { limits, exchanges, guard } = deps;
   const { messageBytesMax, killGraceMs } = limits;
+  const scrub = createScrub(config, credential);
+  const door = createDoor(scrub);
   if (config.transport.type === 'stdio') {
-    const onStderr = createStderrReader(createScrub(config, credential), (line) =>
-      deps.onStderr(config.id, line),
-    );
+    const onStderr = createStderrReader(scrub, (line) => deps.onStderr(config.id, line));
     const program = config.transport;
     const transport = createStdioTransport({
       program,
@@ -166,11 +167,13 @@ function createTransport(
       exchanges,
       guard,
       onStderr,
+      door,
     });
     return { transport, endSession: async () => undefined, listening: async () => undefined };
   }
   const headers = mergeHeaders(config.transport.headers, credential?.headers);
-  const transport = createHttpTransport({ url: config.transport.url, headers, messageBytesMax, exchanges });
+  const { url } = config.transport;
+  const transport = createHttpTransport({ url, headers, messageBytesMax, exchanges, door });
   return {
     transport,
     endSession: () => withEndTimeout(transport.endSession()),

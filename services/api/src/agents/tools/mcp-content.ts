@@ -1,6 +1,7 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { visible } from '@parley/shared/domain/visible';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
@@ -59,6 +60,12 @@ const MEMBERS = {
   'resources/templates/list': 'resourceTemplates',
 } as const satisfies Partial<Record<ReadMethod, string>>;
 type ListMethod = keyof typeof MEMBERS;
+/** The member of an item by which it is asked for. */
+const KEYS = {
+  'prompts/list': 'name',
+  'resources/list': 'uri',
+  'resources/templates/list': 'uriTemplate',
+} as const satisfies Record<ListMethod, string>;
 
 export function createMcpContent({ config, named }: ServerContentDeps): ServerContent {
   const { tools: sources } = config.mcpOffer;
@@ -87,7 +94,10 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
       if (page === undefined || page.type === 'absent') return items;
       if (page.type !== 'read') return undefined;
       const found = page.result[MEMBERS[method]];
-      items.push(...(Array.isArray(found) ? found.filter(isRecord) : []));
+      const key = KEYS[method];
+      // What names it is sent back as it is, and shown.
+      const isShown = ({ [key]: name }: Item) => typeof name === 'string' && visible(name) === name;
+      items.push(...(Array.isArray(found) ? found.filter(isRecord).filter(isShown) : []));
       const { nextCursor } = page.result;
       if (typeof nextCursor !== 'string' || nextCursor === cursor) break;
       cursor = nextCursor;
@@ -95,12 +105,8 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     return items.slice(0, ITEMS_MAX);
   }
 
-  async function listAll(
-    found: readonly OfferedServer[],
-    reader: ContentReader,
-    method: ListMethod,
-    key: string,
-  ) {
+  async function listAll(found: readonly OfferedServer[], reader: ContentReader, method: ListMethod) {
+    const key = KEYS[method];
     const lists = await Promise.all(
       found.map(async (source) =>
         ((await itemsOf(source, reader, method)) ?? []).map((item) => ({ source, item })),
@@ -109,7 +115,8 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     const byKey = new Map<unknown, Item>();
     for (const { source, item } of lists.flat()) {
       const name = key === 'name' ? wireName(source, item) : item[key];
-      if (typeof name === 'string' && !byKey.has(name)) byKey.set(name, { ...item, [key]: name });
+      if (typeof name === 'string' && !byKey.has(name))
+        byKey.set(name, { ...item, ...shownName(item), [key]: name });
     }
     return [...byKey.values()];
   }
@@ -131,10 +138,15 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     return undefined;
   }
 
-  /** The server that has a resource: it lists the address, or a template of it. */
+  /**
+   * The server that has a resource: it lists the address, or a template of it. Nothing else is read with a credential of the
+   * project, which may open more than the server offers. Where no such credential is sent, a server may link to what it does
+   * not list.
+   */
   async function findResource(reader: ContentReader, uri: string): Promise<OfferedServer | undefined> {
     const found = sourcesFor('resources', reader);
-    if (found.length <= 1) return found[0];
+    const [only] = found.length === 1 ? found : [];
+    if (only !== undefined && config.mcpServers[only.server]?.credentialScope !== 'project') return only;
     for (const source of found) {
       const [resources, templates] = await Promise.all([
         itemsOf(source, reader, 'resources/list'),
@@ -153,10 +165,9 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
       prompts: sources.some(({ prompts }) => prompts),
       resources: sources.some(({ resources }) => resources),
     },
-    listPrompts: (reader) => listAll(sourcesFor('prompts', reader), reader, 'prompts/list', 'name'),
-    listResources: (reader) => listAll(sourcesFor('resources', reader), reader, 'resources/list', 'uri'),
-    listTemplates: (reader) =>
-      listAll(sourcesFor('resources', reader), reader, 'resources/templates/list', 'uriTemplate'),
+    listPrompts: (reader) => listAll(sourcesFor('prompts', reader), reader, 'prompts/list'),
+    listResources: (reader) => listAll(sourcesFor('resources', reader), reader, 'resources/list'),
+    listTemplates: (reader) => listAll(sourcesFor('resources', reader), reader, 'resources/templates/list'),
     async getPrompt(reader, name, args) {
       const found = await findPrompt(reader, name);
       if (found === undefined) return undefined;
@@ -183,6 +194,11 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
 function wireName({ server, prefix }: OfferedServer, { name }: Item): string | undefined {
   if (typeof name !== 'string') return undefined;
   return prefix ? modelToolName(server, name) : name;
+}
+
+/** The name of a resource or template, which is for people. */
+function shownName({ name }: Item): Item {
+  return typeof name === 'string' ? { name: visible(name) } : {};
 }
 
 /** True where the address begins as the template does, up to its first expression. */

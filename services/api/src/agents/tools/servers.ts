@@ -1,7 +1,6 @@
 import type { HttpMcpServer, McpServer as McpServerEntry } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { McpTool } from '../mcp/calls/results.ts';
-import { createScrub } from '../mcp/calls/scrub.ts';
 import { createToolOffer } from '../mcp/calls/tool-offer.ts';
 import { DEFAULT_MCP_LIMITS } from '../mcp/limits.ts';
 import type { McpServerConfig } from '../mcp/server-config.ts';
@@ -41,8 +40,7 @@ export function serverOf(
 
 /** The tools that the configuration announces, checked by the rules for tools that servers list. */
 function readAnnouncedTools({ announcedTools }: HttpMcpServer, config: McpServerConfig): readonly McpTool[] {
-  const scrub = createScrub(config);
-  const offer = createToolOffer({ ...DEFAULT_MCP_LIMITS, serverId: config.id, mirrorsParams: false, scrub });
+  const offer = createToolOffer({ ...DEFAULT_MCP_LIMITS, serverId: config.id, mirrorsParams: false });
   for (const tool of announcedTools) offer.add(tool);
   return offer.done().tools;
 }

@@ -9,7 +9,6 @@ import type { McpConnection } from '../connection.ts';
 import { MessageTooLarge } from '../errors.ts';
 import type { McpLimits } from '../limits.ts';
 import type { McpAsker } from '../questions/asker.ts';
-import type { ServerQuestion } from '../questions/question.ts';
 import { sendWithPages } from '../questions/required-pages.ts';
 import type { SendRequest } from '../request.ts';
 import type { ServerTarget } from '../target.ts';
@@ -17,7 +16,6 @@ import type { RunningExchange } from '../transports/exchange.ts';
 import { resultOf, tooLarge } from './content.ts';
 import { failureOf } from './failure.ts';
 import type { McpCallResult, McpLogMessage, McpProgress, McpRound } from './results.ts';
-import { createScrub, type Scrub } from './scrub.ts';
 import type { ToolLists } from './tool-lists.ts';
 
 export interface McpCallOptions {
@@ -77,8 +75,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     { client, questions }: McpConnection,
     exchange: RunningExchange,
   ): Promise<CallToolResult> {
-    const scrub = createScrub(target.config, target.credential);
-    exchange.onLog = onLog && ((message) => onLog(scrub.value(message) as McpLogMessage));
+    exchange.onLog = onLog;
     const isModern = client.getProtocolEra() === 'modern';
     // A server of the 2026 revision logs where the request says so.
     const meta = onLog !== undefined && isModern && { _meta: { [LOG_LEVEL_META_KEY]: 'debug' } };
@@ -96,18 +93,12 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
       );
     const { modes } = target;
     if (asker === undefined || questions === undefined || modes === undefined) return sendOnce();
-    // A server may repeat its credential in a question.
-    const scrubbed: McpAsker = {
-      ...asker,
-      ask: (question, withdrawn) => asker.ask(scrub.value(question) as ServerQuestion, withdrawn),
-    };
-    const call = { asker: scrubbed, exchange };
+    const call = { asker, exchange };
     return questions.during(call, () => sendWithPages(sendOnce, call, questions, modes));
   }
 
   return async (target, name, args, options) => {
     const { timeoutMs = limits.callTimeoutMs, signal, whole } = options;
-    const scrub = createScrub(target.config, target.credential);
     const until = performance.now() + timeoutMs;
     const callOnce = () => {
       const bounds = { timeoutMs: Math.max(until - performance.now(), 1), signal };
@@ -123,12 +114,12 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
         signal?.throwIfAborted();
         reply = await callOnce();
       }
-      if (!('error' in reply)) return converted(reply.value, { limits, scrub, whole });
+      if (!('error' in reply)) return replyOf(reply.value, limits, whole);
       const { error, dispatched } = reply;
       // The server may still work on a call that ended without its reply. Its questions must not reach the next call.
       if (!(error instanceof ProtocolError)) forget(target);
       if (error instanceof MessageTooLarge) return tooLarge(limits.resultBytesMax);
-      return failureOf(error, dispatched, scrub);
+      return failureOf(error, dispatched);
     } catch (error) {
       forget(target);
       throw error;
@@ -140,35 +131,19 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
   }
 }
 
-interface Conversion {
-  readonly limits: McpLimits;
-  readonly scrub: Scrub;
-  readonly whole: true | undefined;
-}
-
-/** A reply as callers get it. One that is nested too deeply to be read is refused. */
-function converted(reply: CallToolResult, { limits, scrub, whole }: Conversion): McpCallResult {
-  try {
-    return isInputRequiredResult(reply)
-      ? roundOf(reply, limits.roundBytesMax, scrub)
-      : resultOf(reply, { bytesMax: limits.resultBytesMax, scrub, whole });
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    return {
-      type: 'refused',
-      message: 'The answer of the server is nested too deeply. The tool may have run.',
-    };
-  }
+function replyOf(reply: CallToolResult, limits: McpLimits, whole: true | undefined): McpCallResult {
+  return isInputRequiredResult(reply)
+    ? roundOf(reply, limits.roundBytesMax)
+    : resultOf(reply, { bytesMax: limits.resultBytesMax, whole });
 }
 
 function roundOf(
   { inputRequests = {}, requestState: state }: { inputRequests?: object; requestState?: string },
   bytesMax: number,
-  scrub: Scrub,
 ): McpCallResult {
   const round: McpRound = {
     type: 'round',
-    requests: scrub.value({ ...inputRequests }) as McpRound['requests'],
+    requests: { ...inputRequests },
     ...(state !== undefined && { state }),
   };
   return Buffer.byteLength(JSON.stringify(round)) > bytesMax

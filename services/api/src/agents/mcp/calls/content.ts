@@ -1,6 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { McpContent, McpToolResult } from './results.ts';
-import type { Scrub } from './scrub.ts';
 
 type Block = CallToolResult['content'][number];
 
@@ -8,18 +7,16 @@ type Block = CallToolResult['content'][number];
 export interface ResultRules {
   /** Limit of its size. */
   readonly bytesMax: number;
-  readonly scrub: Scrub;
   /** True: the result is also kept as the server sent it. */
   readonly whole?: true | undefined;
 }
 
-/** Converts a tool's result for models and people: secrets removed, without binary data, at most `bytesMax` in size. */
-export function resultOf(result: CallToolResult, { bytesMax, scrub, whole }: ResultRules): McpToolResult {
-  const kept = whole === true ? (scrub.value(result) as CallToolResult) : undefined;
+/** Converts a tool's result for models and people: without binary data, at most `bytesMax` in size. */
+export function resultOf(result: CallToolResult, { bytesMax, whole }: ResultRules): McpToolResult {
+  const kept = whole === true ? result : undefined;
   if (kept !== undefined && sizeOf(kept) > bytesMax) return tooLarge(bytesMax);
-  const content = result.content.map((block) => scrub.value(contentOf(block)) as McpContent);
-  const { structuredContent } = result;
-  const structured = structuredContent === undefined ? undefined : scrub.value(structuredContent);
+  const content = result.content.map(contentOf);
+  const { structuredContent: structured } = result;
   if (sizeOf(content) + (structured === undefined ? 0 : sizeOf(structured)) > bytesMax) {
     return tooLarge(bytesMax);
   }

@@ -9,7 +9,6 @@ import { CredentialRefused, ForeignOrigin, MessageTooLarge, TooManyQuestions } f
 import { QuestionRefused } from '../questions/question.ts';
 import { PagesNotVisited } from '../questions/required-pages.ts';
 import type { Dispatched, McpFailure } from './results.ts';
-import type { Scrub } from './scrub.ts';
 
 const MESSAGE_MAX = 1_000;
 const INVALID_REPLY = 'The server answered with something that is not MCP.';
@@ -17,32 +16,32 @@ const TOO_MANY_QUESTIONS =
   'The server asked the user too many questions, so the call was ended. It may or may not have had its effect.';
 const INPUT_REQUIRED = 'The server wants to ask the person for something, which is not possible here.';
 
-/** Converts the error of a request. Quotes only the server's own words about a refusal, with secrets removed. */
-export function failureOf(error: unknown, dispatched: Dispatched, scrub: Scrub): McpFailure {
-  if (error instanceof CredentialRefused) return scrubbed(error.refusal, scrub);
+/** Converts the error of a request. Quotes only the server's own words about a refusal. */
+export function failureOf(error: unknown, dispatched: Dispatched): McpFailure {
+  if (error instanceof CredentialRefused) return error.refusal;
   if (error instanceof MessageTooLarge)
     return { type: 'refused', message: 'The answer of the server is too large.' };
   if (error instanceof PagesNotVisited) return { type: 'refused', message: error.message };
   if (error instanceof QuestionRefused)
-    return { type: 'input_required', message: scrub.text(error.message).slice(0, MESSAGE_MAX) };
+    return { type: 'input_required', message: error.message.slice(0, MESSAGE_MAX) };
   if (error instanceof TooManyQuestions) return { type: 'refused', message: TOO_MANY_QUESTIONS };
-  if (error instanceof ProtocolError) return failureOfProtocol(error, scrub);
+  if (error instanceof ProtocolError) return failureOfProtocol(error);
   if (error instanceof SdkHttpError) return failureOfStatus(error.status, dispatched);
-  if (error instanceof SdkError) return failureOfSdk(error, dispatched, scrub);
+  if (error instanceof SdkError) return failureOfSdk(error, dispatched);
   if (error instanceof ForeignOrigin) return redirected();
   if (error instanceof Error && ['SyntaxError', 'ZodError'].includes(error.name))
     return { type: 'refused', message: INVALID_REPLY };
   return { type: 'unavailable', message: sentenceOf(codeOf(error)), dispatched };
 }
 
-function failureOfProtocol(error: ProtocolError, scrub: Scrub): McpFailure {
+function failureOfProtocol(error: ProtocolError): McpFailure {
   if (
     error.code === ProtocolErrorCode.UrlElicitationRequired ||
     error.code === ProtocolErrorCode.MissingRequiredClientCapability
   ) {
     return { type: 'input_required', message: INPUT_REQUIRED };
   }
-  const reason = scrub.text(error.message).slice(0, MESSAGE_MAX);
+  const reason = error.message.slice(0, MESSAGE_MAX);
   return { type: 'refused', message: `The server refused: ${reason}`, code: error.code };
 }
 
@@ -56,7 +55,7 @@ function failureOfStatus(status: number, dispatched: Dispatched): McpFailure {
   return { type: 'refused', message };
 }
 
-function failureOfSdk(error: SdkError, dispatched: Dispatched, scrub: Scrub): McpFailure {
+function failureOfSdk(error: SdkError, dispatched: Dispatched): McpFailure {
   const { data } = error;
   switch (error.code) {
     case SdkErrorCode.RequestTimeout:
@@ -71,19 +70,10 @@ function failureOfSdk(error: SdkError, dispatched: Dispatched, scrub: Scrub): Mc
     case SdkErrorCode.EraNegotiationFailed:
       return error.cause === undefined
         ? { type: 'unavailable', message: sentenceOf(undefined), dispatched }
-        : failureOf(error.cause, dispatched, scrub);
+        : failureOf(error.cause, dispatched);
     default:
       return { type: 'unavailable', message: 'The connection to the server ended.', dispatched };
   }
-}
-
-function scrubbed(refusal: CredentialRefused['refusal'], scrub: Scrub): McpFailure {
-  const { type, status, ...texts } = refusal;
-  return {
-    type,
-    status,
-    ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, scrub.text(text)])),
-  };
 }
 
 function redirected(): McpFailure {

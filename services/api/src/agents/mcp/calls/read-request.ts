@@ -4,7 +4,6 @@ import type { SendRequest } from '../request.ts';
 import type { ServerTarget } from '../target.ts';
 import { failureOf } from './failure.ts';
 import type { McpReadResult } from './results.ts';
-import { createScrub } from './scrub.ts';
 
 /** Requests of MCP that read. They ask nobody and may be repeated. */
 export type ReadMethod =
@@ -20,7 +19,7 @@ export interface ReadOptions {
   readonly timeoutMs?: number;
 }
 
-/** Sends a request to a server, and returns its result without the secrets that were sent. */
+/** Sends a request to a server, and returns its result. */
 export type ReadFromServer = (
   target: ServerTarget,
   method: ReadMethod,
@@ -44,7 +43,6 @@ const MARGIN_MS = 1_000;
 /** Rejects only when the caller aborts, with the signal's reason. */
 export function createReader(sendRequest: SendRequest, limits: McpLimits): ReadFromServer {
   return async (target, method, params, { signal, timeoutMs = limits.callTimeoutMs }) => {
-    const scrub = createScrub(target.config, target.credential);
     const reply = await sendRequest(target, { timeoutMs, signal }, async ({ client }, exchange) =>
       client.getServerCapabilities()?.[CAPABILITIES[method]] === undefined
         ? undefined
@@ -53,8 +51,8 @@ export function createReader(sendRequest: SendRequest, limits: McpLimits): ReadF
             signal: exchange.signal,
           }),
     );
-    if ('error' in reply) return failureOf(reply.error, reply.dispatched, scrub);
+    if ('error' in reply) return failureOf(reply.error, reply.dispatched);
     if (reply.value === undefined) return { type: 'absent' };
-    return { type: 'read', result: scrub.value(reply.value) as Record<string, unknown> };
+    return { type: 'read', result: reply.value };
   };
 }

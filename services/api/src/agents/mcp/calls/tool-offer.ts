@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { McpLimits } from '../limits.ts';
 import { hasValidParamHeaders } from '../transports/param-headers.ts';
 import type { DropReason, McpOffer, McpTool } from './results.ts';
-import type { Scrub } from './scrub.ts';
 import { modelToolName } from './tool-name.ts';
 
 /** One page of `tools/list`. Loose, so that one invalid tool does not invalidate the page. */
@@ -41,7 +40,6 @@ export interface OfferRules extends Pick<McpLimits, 'toolsMax' | 'descriptionMax
   readonly serverId: string;
   /** True when arguments may have to be mirrored in headers. */
   readonly mirrorsParams: boolean;
-  readonly scrub: Scrub;
 }
 
 /** Collects the tools that a server offers, one by one, and drops those that cannot be given to a model. */
@@ -83,8 +81,8 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   return {
     name,
     modelName: modelToolName(rules.serverId, name),
-    ...(title !== undefined && { title: rules.scrub.text(title).slice(0, TITLE_MAX) }),
-    description: shortened(rules.scrub.text(description), rules.descriptionMax),
+    ...(title !== undefined && { title: title.slice(0, TITLE_MAX) }),
+    description: shortened(description, rules.descriptionMax),
     inputSchema,
     ...(outputSchema !== undefined && isSmall(outputSchema, rules) && { outputSchema }),
     hints: {

@@ -4,7 +4,6 @@ import type { SendRequest } from '../request.ts';
 import type { ServerTarget } from '../target.ts';
 import { failureOf } from './failure.ts';
 import type { McpOffer, McpToolList } from './results.ts';
-import { createScrub, type Scrub } from './scrub.ts';
 import { createToolOffer, ToolPage } from './tool-offer.ts';
 
 const PAGES_MAX = 100;
@@ -18,17 +17,16 @@ export async function fetchTools(
   target: ServerTarget,
   limits: McpLimits,
 ): Promise<McpToolList> {
-  const scrub = createScrub(target.config, target.credential);
   const reply = await sendRequest(
     target,
     { timeoutMs: limits.callTimeoutMs },
     ({ client, mirrorsParams }, { signal }) =>
-      allPages(client, { ...limits, serverId: target.config.id, mirrorsParams, scrub, signal }),
+      allPages(client, { ...limits, serverId: target.config.id, mirrorsParams, signal }),
   );
-  return 'error' in reply ? failureOf(reply.error, reply.dispatched, scrub) : reply.value;
+  return 'error' in reply ? failureOf(reply.error, reply.dispatched) : reply.value;
 }
 
-type Rules = McpLimits & { serverId: string; mirrorsParams: boolean; scrub: Scrub; signal: AbortSignal };
+type Rules = McpLimits & { serverId: string; mirrorsParams: boolean; signal: AbortSignal };
 
 async function allPages(client: Client, rules: Rules): Promise<McpOffer> {
   const offer = createToolOffer(rules);

@@ -5,6 +5,8 @@ import {
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { CredentialRefused } from '../errors.ts';
+import type { Door } from './door.ts';
 import { connectionLost, type Exchanges } from './exchange.ts';
 import { createHttpFetch } from './http-fetch.ts';
 import { createPendingRequests } from './pending-requests.ts';
@@ -15,6 +17,7 @@ export interface HttpTransportOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly messageBytesMax: number;
   readonly exchanges: Exchanges;
+  readonly door: Door;
 }
 
 /** Streamable HTTP with an explicit end of the session. */
@@ -33,7 +36,7 @@ const LISTENING_MAX_MS = 1_000;
  * the SDK waits for its timeout; the stream of a failed request is closed; `close` releases all resources.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const { url, headers, messageBytesMax, exchanges } = options;
+  const { url, headers, messageBytesMax, exchanges, door } = options;
   const bounds = { bytesMax: messageBytesMax };
   const { fetch, close } = createHttpFetch({ origin: new URL(url).origin, bounds, exchanges });
   const reconnects = createReconnects();
@@ -45,6 +48,8 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     fetch: async (input, init) => {
       try {
         return await fetch(input, init);
+      } catch (error) {
+        throw error instanceof CredentialRefused ? new CredentialRefused(door.refusal(error.refusal)) : error;
       } finally {
         if (init?.method === 'GET') onListening();
       }
@@ -91,7 +96,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   inner.onerror = (error) => outer.onerror?.(error);
   inner.onmessage = (message: JSONRPCMessage) => {
     if ('id' in message && !('method' in message)) pending.take(message.id);
-    outer.onmessage?.(message);
+    outer.onmessage?.(door.message(message));
   };
   return outer;
 }

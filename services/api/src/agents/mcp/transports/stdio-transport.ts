@@ -12,6 +12,7 @@ import { MessageTooLarge } from '../errors.ts';
 import type { McpStdioTransport } from '../server-config.ts';
 import type { ChildGuard } from './child-guard.ts';
 import { type Child, endChild, spawnChild } from './child-process.ts';
+import type { Door } from './door.ts';
 import type { Exchanges } from './exchange.ts';
 import { createLineReader } from './lines.ts';
 import { createPendingRequests } from './pending-requests.ts';
@@ -24,6 +25,7 @@ export interface StdioTransportOptions {
   readonly exchanges: Exchanges;
   readonly guard: ChildGuard;
   readonly onStderr: (chunk: Buffer) => void;
+  readonly door: Door;
 }
 
 /** A child process that speaks MCP, one message per line. */
@@ -38,7 +40,7 @@ export interface StdioTransport extends Transport {
  * the child's stderr through, does not wait for the exit after SIGKILL, and does not end the child's own children.
  */
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
-  const { messageBytesMax, killGraceMs, exchanges, guard, onStderr } = options;
+  const { messageBytesMax, killGraceMs, exchanges, guard, onStderr, door } = options;
   const pending = createPendingRequests();
   let child: Child | undefined;
   let isOver = false;
@@ -83,7 +85,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       return;
     }
     if ('id' in message && !('method' in message)) pending.take(message.id);
-    transport.onmessage?.(message);
+    transport.onmessage?.(door.message(message));
   }
 
   // The request is known only when a single one is pending.
