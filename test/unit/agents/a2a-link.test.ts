@@ -5,6 +5,7 @@ import { newCheckpoint } from '../../../services/api/src/agents/a2a/checkpoint.t
 import { RemoteFault } from '../../../services/api/src/agents/a2a/faults.ts';
 import { createLink, type RemoteLinkDeps } from '../../../services/api/src/agents/a2a/link.ts';
 import { taskOutcome } from '../../../services/api/src/agents/a2a/outcome.ts';
+import { readQuestions } from '../../../services/api/src/agents/a2a/read-questions.ts';
 import { type ClientSdk, createClientSdkLoader } from '../../../services/api/src/agents/a2a/sdk.ts';
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
 import { createScrubFor } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
@@ -50,6 +51,39 @@ describe('the text of an error of a remote agent', () => {
       .catch((error: Error) => error.message);
     expect(fault).toContain('xxx [redacted]');
     expect(fault).not.toContain('sss');
+  });
+});
+
+describe('what a remote agent says to people', () => {
+  const hidden = 'a\u202eb\u0085 \u200btoken';
+  const get = (getTask: () => Promise<unknown>) =>
+    openLink({ getTask }, 'ab token').get('task', AbortSignal.timeout(60_000));
+
+  it('has nothing that cannot be seen in the message of its status; artifacts are data', async () => {
+    const message = {
+      messageId: hidden,
+      parts: [{ text: hidden }, { data: { title: hidden, elicitationId: hidden } }],
+    };
+    const artifacts = [{ artifactId: 'a', parts: [{ text: hidden }] }];
+    const status = { state: 'TASK_STATE_INPUT_REQUIRED', message };
+    const task = await get(async () =>
+      sdk.core.Task.fromJSON({ id: 'task', contextId: '', status, artifacts }),
+    );
+    expect(task.status.message).toMatchObject({
+      messageId: hidden,
+      parts: [{ text: '[redacted]' }, { data: { title: '[redacted]', elicitationId: hidden } }],
+    });
+    expect(task.artifacts[0]?.parts).toMatchObject([{ text: hidden }]);
+    const [question] = readQuestions(task, false);
+    expect(question).toMatchObject({ type: 'text' });
+    expect(JSON.stringify(question)).not.toMatch(/[\u202e\u0085\u200b]/u);
+  });
+
+  it('has nothing that cannot be seen in its errors', async () => {
+    const failed = get(async () => {
+      throw Object.assign(new Error(`Not ${hidden}`), { name: 'RequestMalformedError' });
+    });
+    await expect(failed).rejects.toMatchObject({ message: 'Not [redacted]' });
   });
 });
 

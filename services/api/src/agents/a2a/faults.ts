@@ -1,3 +1,4 @@
+import { visible } from '@parley/shared/domain/visible';
 import { CredentialRefused, MessageTooLarge } from '../mcp/errors.ts';
 import { withReason } from './outcome.ts';
 
@@ -63,7 +64,7 @@ export function faultOf(
     readonly envelopeCode?: number;
   };
   // A secret that is cut in two would no longer be found.
-  const text = scrub(message ?? '')
+  const text = scrub(visible(message ?? ''))
     .slice(0, SHOWN_LENGTH_MAX)
     .toWellFormed();
   // Clients of A2A 0.3 refuse by themselves what its agents do not know: nothing is dispatched.

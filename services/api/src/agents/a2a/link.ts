@@ -3,6 +3,7 @@ import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
+import { visibleLabels } from '@parley/shared/domain/visible';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import type { ReadCard } from './cards.ts';
 import { faultOf, RemoteFault } from './faults.ts';
@@ -121,7 +122,7 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
   function taskIn(value: unknown): RemoteTask {
     const given = RemoteTask.safeParse(value);
     // A secret may be cut by the parts of an artifact, which are joined here.
-    const task = given.success ? RemoteTask.safeParse(scrub(given.data)) : given;
+    const task = given.success ? RemoteTask.safeParse(scrub(withVisibleStatus(given.data))) : given;
     if (task.success) return task.data;
     throw new RemoteFault('refused', 'its task is not well formed', 'InvalidAgentResponseError');
   }
@@ -253,6 +254,12 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
       await request(READ_MS, signal, (options) => client.cancelTask(params, options));
     },
   };
+}
+
+/** What the agent says of the state of a task is for people. What it has made is data. */
+function withVisibleStatus({ status, ...task }: RemoteTask): RemoteTask {
+  const { message } = status;
+  return { ...task, status: message === undefined ? status : { ...status, message: visibleLabels(message) } };
 }
 
 function sendParams(

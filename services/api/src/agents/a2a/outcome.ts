@@ -1,3 +1,4 @@
+import { readable } from '@parley/shared/domain/readable';
 import { failed, type ToolCall, type ToolOutcome } from '../tools/tool.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
@@ -15,7 +16,7 @@ export function taskOutcome(
   { status, artifacts }: Pick<RemoteTask, 'status' | 'artifacts'>,
   limits: ResultLimits,
 ): ToolOutcome {
-  const said = textOf(status.message?.parts ?? []).slice(0, REASON_LENGTH_MAX);
+  const said = readable(textOf(status.message?.parts ?? [])).slice(0, REASON_LENGTH_MAX);
   switch (status.state) {
     case 'TASK_STATE_COMPLETED': {
       const { text, isWhole } = resultOf(artifacts, limits);

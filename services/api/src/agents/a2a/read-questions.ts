@@ -1,4 +1,5 @@
 import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
+import { readable } from '@parley/shared/domain/readable';
 import { QuestionRefused, readQuestion, type ServerQuestion } from '../mcp/questions/question.ts';
 import type { AgentQuestion } from '../tools/question.ts';
 import { digestOf } from './checkpoint.ts';
@@ -75,13 +76,10 @@ function keyOf(parts: readonly unknown[]): string {
   return digestOf(parts).slice(0, KEY_LENGTH);
 }
 
-/** Text of the agent for a person: without control characters, and shortened. */
-function shownText(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are removed.
-  const plain = text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
-  return plain.length <= MESSAGE_LENGTH_MAX
-    ? plain
-    : `${plain.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()} …`;
+/** Text of the agent for a person, shortened. What its data hides is named. */
+function shownText(given: string): string {
+  const text = readable(given);
+  return text.length <= MESSAGE_LENGTH_MAX ? text : `${text.slice(0, MESSAGE_LENGTH_MAX).toWellFormed()} …`;
 }
 
 /** The address of a page in a text, or under `url` in the data. */

@@ -3,6 +3,9 @@ import type {
   RequestPermissionRequest,
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
+import { maskArguments } from '@parley/shared/domain/approvals/mask';
+import { readable } from '@parley/shared/domain/readable';
+import { visible } from '@parley/shared/domain/visible';
 import type { Scrub } from '../mcp/calls/scrub.ts';
 import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
 
@@ -27,7 +30,10 @@ export function offeredOptions(
   );
 }
 
-/** A permission request as a question. The options are the agent's own; the call is shown in full, or the text says so. */
+/**
+ * A permission request as a question. The options are the agent's own; the call is shown in full, but for the secrets that an
+ * approval masks, or the text says so.
+ */
 export function permissionQuestion({
   toolCall,
   options,
@@ -37,7 +43,7 @@ export function permissionQuestion({
   const description = describeCall(toolCall);
   return {
     mode: 'form',
-    message: toolCall.title ?? toolCall.name ?? 'May the agent make this call?',
+    message: visible(toolCall.title ?? toolCall.name ?? '') || 'May the agent make this call?',
     ...(description !== undefined && { description }),
     requestedSchema: {
       type: 'object',
@@ -45,7 +51,7 @@ export function permissionQuestion({
         [FIELD]: {
           type: 'string',
           title: 'Decision',
-          oneOf: options.map(({ optionId, name }) => ({ const: optionId, title: name })),
+          oneOf: options.map(({ optionId, name }) => ({ const: optionId, title: visible(name) })),
         },
       },
       required: [FIELD],
@@ -87,8 +93,10 @@ function shownParts({ locations, rawInput, content }: RequestPermissionRequest['
     part.type === 'content' && part.content.type === 'text' ? [part.content.text] : [],
   );
   const files = (locations ?? []).map(({ path }) => path).join(', ');
-  const input = rawInput === undefined ? '' : JSON.stringify(rawInput);
-  const lines = [files, input, ...texts].filter((line) => line !== '');
-  const isWhole = texts.length === parts.length && lines.join('\n').length <= SHOWN_LENGTH_MAX;
+  const { arguments: shown, isTooDeep } = maskArguments({ input: rawInput }, {});
+  const input = shown.input === undefined ? '' : JSON.stringify(shown.input);
+  const lines = [files, input, ...texts].filter((line) => line !== '').map(readable);
+  const isShort = lines.join('\n').length <= SHOWN_LENGTH_MAX;
+  const isWhole = texts.length === parts.length && !isTooDeep && isShort;
   return { lines, isWhole };
 }

@@ -7,6 +7,7 @@ import type {
 } from '@agentclientprotocol/sdk';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
+import { visibleLabels } from '@parley/shared/domain/visible';
 import type { Scrub } from '../mcp/calls/scrub.ts';
 import { answerFor, type QuestionModes, QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
 import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
@@ -76,7 +77,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
     modes,
     async elicit(params, taken) {
       // An unknown mode is refused by its name: nothing of it is shown as something else.
-      const question = readQuestion(params, modes);
+      const question = readQuestion(visibleLabels(params), modes);
       const { mode, message } = question;
       const asked =
         mode === 'form'
