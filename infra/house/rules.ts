@@ -123,7 +123,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   ioredis: ['shared/src/redis'],
   bullmq: ['shared/src/redis'],
   express: ['services/api/src/http'],
-  jose: ['services/api/src/http'],
+  jose: ['services/api/src/http', 'services/api/src/agents'],
   ai: ['services/api/src/agents', 'services/api/src/surfaces/ai-sdk', 'clients/sdk/src'],
   yaml: ['services/api/src/agents'],
   '@modelcontextprotocol/client': ['services/api/src/agents', 'services/api/src/surfaces/connect'],

@@ -1,5 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { generateAgentCardSignature } from '@a2a-js/sdk';
+import { AgentCard, generateAgentCardSignature } from '@a2a-js/sdk';
+import canonicalize from 'canonicalize';
+import { FlattenedSign } from 'jose';
 import { describe, expect, it, vi } from 'vitest';
 import {
   type RemoteAgentOptions,
@@ -444,9 +446,19 @@ describe('the card of a remote agent', () => {
   const entryWith = (key: typeof publicKey, kid: string) =>
     `, credentialScope: none, cardKeys: [${JSON.stringify({ ...key.export({ format: 'jwk' }), kid })}]`;
 
+  /** The canonical JSON of the card as the stock server serves it, with its security schemes. */
+  const signCanonical = async (card: AgentCard): Promise<AgentCard> => {
+    const { signatures: _signatures, ...served } = card;
+    const payload = Buffer.from(canonicalize(served) ?? '');
+    const head = { alg: 'ES256', kid: 'one', typ: 'JOSE' };
+    const signed = await new FlattenedSign(payload).setProtectedHeader(head).sign(privateKey);
+    return { ...card, signatures: AgentCard.fromJSON({ signatures: [signed] }).signatures };
+  };
+
   it('must be signed with a configured key', async () => {
     const entry = entryWith(publicKey, 'one');
-    expect(await (await open({ card: sign }, { entry })).said('x')).toBe('Hello: x');
+    for (const card of [sign, signCanonical])
+      expect(await (await open({ card }, { entry })).said('x')).toBe('Hello: x');
     for (const [remote, wrong] of [
       [{}, entry],
       [{ card: sign }, entryWith(other.publicKey, 'one')],

@@ -1,3 +1,4 @@
+import { canonicalJson } from '../canonical-json.ts';
 import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '../family.ts';
 import { canonicalJson } from '../plain-record.ts';
 import type { ApprovalCommand, Approve, Deny, Edit } from './commands.ts';

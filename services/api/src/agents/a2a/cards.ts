@@ -1,5 +1,7 @@
 import type { AgentCard } from '@a2a-js/sdk';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
+import { canonicalJson } from '@parley/shared/domain/canonical-json';
+import { flattenedVerify, type JWK } from 'jose';
 import { z } from 'zod';
 import { RemoteFault } from './faults.ts';
 import type { CardKey, RemoteAgentTarget } from './remote-agent.ts';
@@ -15,6 +17,12 @@ export interface ReadCard {
   readonly speaksElicitation: boolean;
   /** True when a message that is sent again leads to the same task. */
   readonly isRepeatable: boolean;
+}
+
+/** A card as the SDK has read it, and the JSON in which it was served. */
+export interface FetchedCard {
+  readonly card: AgentCard;
+  readonly served: Readonly<Record<string, unknown>>;
 }
 
 const Card = z.looseObject({
@@ -43,9 +51,10 @@ const Card = z.looseObject({
 export async function readCard(
   { core }: Pick<ClientSdk, 'core'>,
   { origins, cardKeys }: Pick<RemoteAgentTarget, 'origins' | 'cardKeys'>,
-  card: AgentCard,
+  fetched: FetchedCard,
 ): Promise<ReadCard> {
-  if (cardKeys.length > 0) await verify(core, cardKeys, card);
+  const { card } = fetched;
+  if (cardKeys.length > 0) await verify(core, cardKeys, fetched);
   const read = Card.safeParse(card);
   if (!read.success) throw new RemoteFault('refused', 'its card is not well formed', 'CardError');
   const { capabilities } = read.data;
@@ -64,25 +73,44 @@ export async function readCard(
   };
 }
 
-type KeyReader = Parameters<ClientSdk['core']['verifyAgentCardSignature']>[0];
-type VerifyingKey = Awaited<ReturnType<KeyReader>>;
-
-/** The SDK writes each signature that fails to the console. */
 const SIGNATURES_MAX = 5;
 
 /** Throws RemoteFault unless one of the keys has signed the card. Only signatures that name one of the keys are tried. */
-async function verify(core: ClientSdk['core'], keys: readonly CardKey[], card: AgentCard): Promise<void> {
+async function verify(
+  core: ClientSdk['core'],
+  keys: readonly CardKey[],
+  fetched: FetchedCard,
+): Promise<void> {
   const [only] = keys.length === 1 ? keys : [];
   const keyOf = (kid: unknown) =>
     keys.find((one) => one.kid !== undefined && one.kid === kid) ??
     (only?.kid === undefined ? only : undefined);
-  const signatures = (card.signatures ?? [])
+  const signatures = (fetched.card.signatures ?? [])
     .filter((one) => keyOf(kidOf(one.protected)) !== undefined)
     .slice(0, SIGNATURES_MAX);
-  const check = core.verifyAgentCardSignature(async (kid) => ({ ...keyOf(kid) }) as VerifyingKey);
-  await check({ ...card, signatures }).catch(() => {
+  const payloads = signatures.length === 0 ? [] : signedPayloads(core, fetched);
+  const checks = signatures.flatMap(({ protected: head, signature }) =>
+    payloads.map((payload) =>
+      flattenedVerify({ protected: head, signature, payload: Buffer.from(payload).toString('base64url') }, {
+        ...keyOf(kidOf(head)),
+      } as JWK),
+    ),
+  );
+  await Promise.any(checks).catch(() => {
     throw new RemoteFault('refused', 'its card is not signed with a configured key', 'CardError');
   });
+}
+
+/**
+ * What a signature of the card may be of: its canonical JSON, or what the official SDKs make of it. They take out members
+ * without content, and where they sign a card that they have read, security schemes, too: nothing that Parley uses.
+ */
+function signedPayloads(core: ClientSdk['core'], { card, served }: FetchedCard): readonly string[] {
+  const { signatures: _signatures, ...json } = served;
+  const read = core.canonicalizeAgentCard(card);
+  // Members of another version, which the SDKs do not sign, may have been read in their place.
+  const isSame = core.canonicalizeAgentCard(core.AgentCard.fromJSON(served)) === read;
+  return [canonicalJson(json), read, ...(isSame ? [core.canonicalizeAgentCard(served as never)] : [])];
 }
 
 /** The id of the key in the protected header of a signature; undefined without one. */

@@ -3,7 +3,7 @@ import { createScrubFor } from '../mcp/calls/scrub.ts';
 import { CredentialRefused } from '../mcp/errors.ts';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import { createHttpFetch, type HttpFetch } from '../mcp/transports/http-fetch.ts';
-import { type ReadCard, readCard } from './cards.ts';
+import { type FetchedCard, type ReadCard, readCard } from './cards.ts';
 import { digestOf } from './checkpoint.ts';
 import { guardEvents } from './event-guard.ts';
 import { faultOf } from './faults.ts';
@@ -90,12 +90,19 @@ export function createRemoteAgents({
   async function fetchCard(sdk: ClientSdk, agent: RemoteAgentTarget, fetchImpl: typeof fetch) {
     const exchange = startExchange({ timeoutMs: CARD_MS });
     try {
+      let served: FetchedCard['served'] = {};
       const resolver = new sdk.client.DefaultAgentCardResolver({
-        fetchImpl,
+        async fetchImpl(input, init) {
+          const response = await fetchImpl(input, init);
+          if (!response.ok) return response;
+          served = (await response.json()) as typeof served;
+          return Response.json(served);
+        },
         legacyCompat: { enabled: true },
       });
       const fetching = exchanges.run(exchange, () => resolver.resolve(agent.cardUrl, ''));
-      return await readCard(sdk, agent, await raceAbort(exchange, fetching));
+      const card = await raceAbort(exchange, fetching);
+      return await readCard(sdk, agent, { card, served });
     } catch (error) {
       throw faultOf(error, { dispatched: exchange.dispatched, status: statuses.get(exchange) });
     } finally {

@@ -1,25 +1,11 @@
-import { createHash, createPublicKey } from 'node:crypto';
 import type { AgentCard } from '@a2a-js/sdk';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import type { RequestHead } from '../../http/route.ts';
-import type { A2aDeps, CardSigner, OfferedAgent } from './deps.ts';
+import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { Sdk } from './sdk.ts';
 
 export const A2A_PATH = '/run/a2a';
 export const CARD_PATH = '/.well-known/agent-card.json';
-export const KEYS_PATH = '/.well-known/a2a-keys.json';
-
-/** The public keys of the signer (RFC 7517), for those who check cards. */
-export function publicKeysOf({ privateKey }: CardSigner) {
-  const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
-  return { keys: [{ ...jwk, kid: keyIdOf({ privateKey }), alg: 'ES256', use: 'sig' }] };
-}
-
-/** The thumbprint of the key (RFC 7638). */
-function keyIdOf({ privateKey }: CardSigner): string {
-  const { crv, kty, x, y } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
-}
 
 const HOST = /^[A-Za-z0-9.-]+(?::\d{1,5})?$|^\[[0-9A-Fa-f:]+\](?::\d{1,5})?$/;
 
@@ -32,7 +18,10 @@ export function originOf(
   return HOST.test(host) ? `http://${host}` : 'http://localhost';
 }
 
-/** The card of an agent, in the JSON of A2A 1.0. */
+/**
+ * The card of an agent, in the JSON of A2A 1.0. What has its default value is left out, as the specification demands of a
+ * card that is signed.
+ */
 function cardJson(deps: A2aDeps, { id, title, description }: OfferedAgent, origin: string) {
   const url = `${origin}${A2A_PATH}/${id}`;
   return {
@@ -52,7 +41,6 @@ function cardJson(deps: A2aDeps, { id, title, description }: OfferedAgent, origi
         {
           uri: ELICITATION_EXTENSION,
           description: 'Questions to the person, with their schemas, and answers to them.',
-          required: false,
           params: { repeatableMessages: true },
         },
       ],
@@ -62,22 +50,14 @@ function cardJson(deps: A2aDeps, { id, title, description }: OfferedAgent, origi
         httpAuthSecurityScheme: { scheme: 'Bearer', description: "A user's token, or a service key." },
       },
     },
-    securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+    securityRequirements: [{ schemes: { bearer: {} } }],
     defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['text/plain'],
     skills: [{ id, name: title, description, tags: ['agent'] }],
   };
 }
 
-/** The card of an agent, signed where a key and the origin are configured. Addresses that a request names are not signed. */
-export async function cardOf(
-  { core }: Sdk,
-  deps: A2aDeps,
-  agent: OfferedAgent,
-  origin: string,
-): Promise<AgentCard> {
-  const card = core.AgentCard.fromJSON(cardJson(deps, agent, origin));
-  if (deps.signer === undefined || deps.origin === undefined) return card;
-  const header = { alg: 'ES256', kid: keyIdOf(deps.signer), typ: 'JOSE', jku: `${origin}${KEYS_PATH}` };
-  return core.generateAgentCardSignature(deps.signer.privateKey, header)(card);
+/** The card of an agent, without a signature. */
+export function cardOf({ core }: Sdk, deps: A2aDeps, agent: OfferedAgent, origin: string): AgentCard {
+  return core.AgentCard.fromJSON(cardJson(deps, agent, origin));
 }

@@ -160,7 +160,7 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     get error() {
       return failure;
     },
-    getAgentCard: () => cardOf(sdk, deps, agent, origin),
+    getAgentCard: async () => cardOf(sdk, deps, agent, origin),
     getAuthenticatedExtendedAgentCard: () =>
       run(false, async () => {
         throw new errors.ExtendedAgentCardNotConfiguredError();

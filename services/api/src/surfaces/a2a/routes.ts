@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { z } from 'zod';
 import {
@@ -15,7 +14,9 @@ import {
 } from '../../http/route.ts';
 import { serveJsonRpc, serveRest } from './bindings.ts';
 import { USER_HEADER } from './caller.ts';
-import { A2A_PATH, CARD_PATH, cardOf, KEYS_PATH, originOf, publicKeysOf } from './card.ts';
+import { A2A_PATH, CARD_PATH, originOf } from './card.ts';
+import { KEYS_PATH, publicKeysOf } from './card-signature.ts';
+import { createCards } from './cards.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import { restProblem, rpcProblem } from './errors.ts';
 import { CARD_EXAMPLE, RPC_EXAMPLE, SEND_EXAMPLE, TASK_EXAMPLE } from './examples.ts';
@@ -159,14 +160,9 @@ interface CardParts {
 
 /** The cards, which anybody may read, and the keys that sign them. */
 function cardRoutes(deps: A2aDeps, { loadSdk, agentOf }: CardParts): Route[] {
+  const cards = createCards(deps, loadSdk);
   async function cardReply(agent: OfferedAgent, head: RequestHead): Promise<Reply> {
-    const sdk = await loadSdk();
-    const card = await cardOf(sdk, deps, agent, originOf(deps, head));
-    const isLegacy = (head.headers['a2a-version'] || '0.3') === '0.3';
-    const body = isLegacy ? await legacyCard(sdk, card) : sdk.core.AgentCard.toJSON(card);
-    const etag = `"${createHash('sha256')
-      .update(JSON.stringify(unsigned(body)))
-      .digest('base64url')}"`;
+    const { body, etag } = await cards.read(agent, head);
     const headers = { 'cache-control': `public, max-age=${CARD_SECONDS}`, vary: 'A2A-Version, Host', etag };
     return head.headers['if-none-match'] === etag
       ? { type: 'empty', status: 304, headers }
@@ -203,23 +199,4 @@ function cardRoutes(deps: A2aDeps, { loadSdk, agentOf }: CardParts): Route[] {
       handle: async () => json(200, deps.signer === undefined ? { keys: [] } : publicKeysOf(deps.signer)),
     }),
   ];
-}
-
-/** Signatures differ each time. */
-function unsigned(body: unknown): unknown {
-  const { signatures: _signatures, ...card } = body as Record<string, unknown>;
-  return card;
-}
-
-/** The card as clients of 0.3 read it. The SDK translates it for its legacy method only. */
-async function legacyCard(
-  { compat, server }: Awaited<ReturnType<CardParts['loadSdk']>>,
-  card: Awaited<ReturnType<typeof cardOf>>,
-): Promise<unknown> {
-  const getCard = async () => card;
-  const handler = { getAgentCard: getCard, getAuthenticatedExtendedAgentCard: getCard };
-  const transport = new compat.LegacyJsonRpcTransportHandler(handler as never);
-  const request = { jsonrpc: '2.0', id: 1, method: 'agent/getAuthenticatedExtendedCard' };
-  const reply = await transport.handle(request, new server.ServerCallContext({}));
-  return 'result' in reply ? reply.result : undefined;
 }

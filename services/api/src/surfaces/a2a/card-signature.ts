@@ -1,0 +1,25 @@
+import { createHash, createPublicKey, sign } from 'node:crypto';
+import type { CardSigner } from './deps.ts';
+
+export const KEYS_PATH = '/.well-known/a2a-keys.json';
+
+/** The public keys of the signer (RFC 7517), for those who check cards. */
+export function publicKeysOf({ privateKey }: CardSigner) {
+  const jwk = createPublicKey(privateKey).export({ format: 'jwk' });
+  return { keys: [{ ...jwk, kid: keyIdOf({ privateKey }), alg: 'ES256', use: 'sig' }] };
+}
+
+/** The thumbprint of the key (RFC 7638). */
+function keyIdOf({ privateKey }: CardSigner): string {
+  const { crv, kty, x, y } = createPublicKey(privateKey).export({ format: 'jwk' });
+  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+}
+
+/** A signature of a card (RFC 7515): of its canonical JSON, which the card itself holds. */
+export function signatureOf({ privateKey }: CardSigner, origin: string, payload: string) {
+  const head = { alg: 'ES256', kid: keyIdOf({ privateKey }), typ: 'JOSE', jku: `${origin}${KEYS_PATH}` };
+  const signed = Buffer.from(JSON.stringify(head)).toString('base64url');
+  const input = Buffer.from(`${signed}.${Buffer.from(payload).toString('base64url')}`);
+  const signature = sign('sha256', input, { key: privateKey, dsaEncoding: 'ieee-p1363' });
+  return { protected: signed, signature: signature.toString('base64url') };
+}
