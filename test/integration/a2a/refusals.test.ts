@@ -194,11 +194,16 @@ describe('a call that is refused', () => {
     const file = { url: 'https://example.com/file', mediaType: 'image/png' };
     expect(codeOf(await send(person, '', { parts: [file] }))).toBe(-32005);
     const task = await asked(person);
-    const answer = (elicitationId: string, content?: object) => {
+    const answer = (elicitationId: string, content?: object, times = 1) => {
       const data = { type: 'elicitation-response', elicitationId, action: 'accept', content };
-      return send(person, '', { taskId: task.id, parts: [{ data }] });
+      return send(person, '', { taskId: task.id, parts: Array.from({ length: times }, () => ({ data })) });
     };
-    expect(codeOf(await answer('el_0000000000000000000000'))).toBe(NOT_FOUND);
+    expect(codeOf(await answer('el_0000000000000000000000', {}, 50))).toBe(NOT_FOUND);
+    const many = (await answer('el_0000000000000000000000', {}, 51)).body.error;
+    expect(many).toMatchObject({
+      code: INVALID_PARAMS,
+      message: expect.stringMatching(/at most 50 answers/),
+    });
     const { error } = (await answer(questionOf(task.status).elicitationId, { answer: 7 })).body;
     expect(error).toMatchObject({ code: INVALID_PARAMS, message: expect.stringMatching(/answer/) });
     expect((await statusOf(person, task.id)).state).toBe('TASK_STATE_INPUT_REQUIRED');

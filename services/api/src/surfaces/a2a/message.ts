@@ -5,6 +5,8 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import type { Sdk } from './sdk.ts';
 
 const MESSAGE_ID_MAX = 256;
+/** Each answer costs several commands of Redis, and no task asks as much at once. */
+const ANSWERS_MAX = 50;
 
 /** What a message holds for Parley. */
 export interface ReadMessage {
@@ -26,6 +28,8 @@ export function readMessage({ errors }: Sdk, message: Message | undefined): Read
   if (messageId === '' || messageId.length > MESSAGE_ID_MAX)
     throw malformed('message.messageId', `must have 1 to ${MESSAGE_ID_MAX} characters`);
   if (parts.length === 0) throw malformed('message.parts', 'is required');
+  if (parts.filter(({ content }) => content?.$case === 'data').length > ANSWERS_MAX)
+    throw malformed('message.parts', `holds at most ${ANSWERS_MAX} answers; send more messages`);
   const texts: string[] = [];
   const answers: AnswerData[] = [];
   for (const [index, { content }] of parts.entries()) {
