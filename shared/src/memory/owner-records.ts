@@ -1,5 +1,10 @@
 import type { Owner } from '../domain/ids.ts';
-import { type OwnerRecords, type RecordBound, workflowQuota } from '../ports/owner-records.ts';
+import {
+  type OwnerRecords,
+  type RecordBound,
+  type RecordChange,
+  workflowQuota,
+} from '../ports/owner-records.ts';
 import { createExpiringMap } from './expiring-map.ts';
 import type { MemoryFence } from './fence.ts';
 import { ownerKey } from './owner-key.ts';
@@ -29,17 +34,21 @@ export function createMemoryOwnerRecords(
     for (const { key } of owned.slice(0, over)) held.delete(key);
   }
 
+  function store(owner: Owner, { name, from, to, ttlMs, whilst }: RecordChange): string | undefined {
+    fence.check(owner);
+    const key = keyOf(owner, name);
+    const found = held.get(key)?.value;
+    const isMet = whilst === undefined || held.get(keyOf(owner, whilst.name))?.value === whilst.value;
+    if (found !== from || !isMet) return found;
+    const until = Date.now() + ttlMs;
+    if (found === undefined) makeRoom(ownerKey(owner));
+    held.set(key, { key, owner: ownerKey(owner), value: to, until }, until);
+    return to;
+  }
+
   return {
-    async putIfAbsent(owner, name, value, ttlMs) {
-      fence.check(owner);
-      const key = keyOf(owner, name);
-      const found = held.get(key);
-      if (found !== undefined) return found.value;
-      const until = Date.now() + ttlMs;
-      makeRoom(ownerKey(owner));
-      held.set(key, { key, owner: ownerKey(owner), value, until }, until);
-      return value;
-    },
+    putIfAbsent: async (owner, name, value, ttlMs) => store(owner, { name, to: value, ttlMs }) ?? value,
+    replace: async (owner, change) => store(owner, change) === change.to,
     async read(owner, name, renewMs) {
       const found = held.get(keyOf(owner, name));
       if (found === undefined) return undefined;

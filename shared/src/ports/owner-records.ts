@@ -47,6 +47,18 @@ export function workflowQuota(): ParleyError {
   );
 }
 
+/** A change of one record. */
+export interface RecordChange {
+  readonly name: string;
+  /** The value that it must have; undefined: there must be no record. */
+  readonly from?: string | undefined;
+  /** Its new value, for `ttlMs`. */
+  readonly to: string;
+  readonly ttlMs: number;
+  /** Another record of the owner, and the value that it must have. */
+  readonly whilst?: { readonly name: string; readonly value: string };
+}
+
 /**
  * Small records of one owner that a surface needs on every pod, such as the sessions of a protocol. Each has a name of
  * its own and expires. A name is found under its owner only. Every call throws `unavailable`.
@@ -58,6 +70,11 @@ export interface OwnerRecords {
    * erasure of the owner.
    */
   putIfAbsent(owner: Owner, name: string, value: string, ttlMs: number): Promise<string>;
+  /**
+   * Changes a record in one step, under the conditions of the change. True when it has the new value then. A new record is
+   * bounded and refused as by `putIfAbsent`.
+   */
+  replace(owner: Owner, change: RecordChange): Promise<boolean>;
   /** The value; undefined without a record. With `renewMs`, the record is kept for at least that long from now. */
   read(owner: Owner, name: string, renewMs?: number): Promise<string | undefined>;
   /** The values of the owner's records whose names begin with `prefix`, those that expire first at the front. */

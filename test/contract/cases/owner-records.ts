@@ -36,6 +36,29 @@ export function ownerRecordContract(contract: Contract): void {
       expect(await backend.ownerRecords.mcp.read(owner, 'a')).toBeUndefined();
     });
 
+    it('changes a record in one step, from one value and while another record has its value', async () => {
+      const { pushes } = contract.pods.backend.ownerRecords;
+      const owner = newOwner();
+      const change = (from: string | undefined, to: string, value?: string) =>
+        pushes.replace(owner, {
+          name: 'a',
+          from,
+          to,
+          ttlMs: HOUR_MS,
+          ...(value !== undefined && { whilst: { name: 'b', value } }),
+        });
+      expect(await change('first', 'second')).toBe(false);
+      expect(await change(undefined, 'first', 'guard')).toBe(false);
+      await pushes.putIfAbsent(owner, 'b', 'guard', HOUR_MS);
+      expect(await change(undefined, 'first', 'guard')).toBe(true);
+      expect(await change(undefined, 'second')).toBe(false);
+      expect(await change('first', 'second', 'other')).toBe(false);
+      expect(await change('first', 'second', 'guard')).toBe(true);
+      // As a command that is sent once more.
+      expect(await change('first', 'second', 'guard')).toBe(true);
+      expect(await pushes.read(owner, 'a')).toBe('second');
+    });
+
     it('keeps so many records of an owner, and drops the one that expires first', async () => {
       const { mcp: ownerRecords } = contract.pods.backend.ownerRecords;
       const owner = newOwner();

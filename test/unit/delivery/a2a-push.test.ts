@@ -3,7 +3,7 @@ import {
   type DeliverPushDeps,
   type PushOutcome,
 } from '@parley/shared/delivery/a2a-push/deliver';
-import { A2A_DELIVER, A2A_PUSH, deliverTask } from '@parley/shared/delivery/a2a-push/store';
+import { A2A_DELIVER, A2A_PUSH, createPushStore, deliverTask } from '@parley/shared/delivery/a2a-push/store';
 import { createReceivers } from '@parley/shared/delivery/receivers';
 import { bucketOf, type StreamRef } from '@parley/shared/domain/ids';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
@@ -41,15 +41,15 @@ function kindsOn(events: readonly TurnEvent[], send: DeliverPushDeps['send'] = a
     },
     store: {
       slots: async () => [0],
-      read: async ({ streamRequestId }: StreamRef) => ({
-        ...target,
-        url: `https://${streamRequestId}.example`,
+      open: async ({ streamRequestId }: StreamRef) => ({
+        target: { ...target, url: `https://${streamRequestId}.example` },
+        position,
+        async move(to: string) {
+          position = to;
+          return true;
+        },
       }),
-      position: async () => position,
       remove: async () => true,
-      movePosition: async (_task: unknown, _slot: number, at: string) => {
-        position = at;
-      },
     } as never,
     send,
     receivers: createReceivers(),
@@ -74,6 +74,49 @@ const FINISHED: TurnEvent[] = [
   { type: 'text-delta', block: 'b', text: 'Hello' },
   { type: 'turn-finished', reason: 'stop' },
 ];
+
+describe('the push targets of a task', () => {
+  function open() {
+    const seals = {
+      seal: (_task: unknown, text: string) => text,
+      unseal: (_task: unknown, text: string) => text,
+    };
+    const { pushes } = createMemoryBackend(ROOMY).ownerRecords;
+    return createPushStore({ records: pushes, seals, keepMs: 60_000 });
+  }
+  const at = (url: string, id = 'a') => ({ ...target, id, url });
+
+  it('keep their positions when they are replaced, and a delivery to the one before moves nothing', async () => {
+    const store = open();
+    const slot = await store.put(stream, at('https://one.example'));
+    const one = await store.open(stream, slot);
+    expect(await one?.move('1-1')).toBe(true);
+    expect(await store.put(stream, at('https://two.example'))).toBe(slot);
+    expect(await one?.move('1-2')).toBe(false);
+    expect(await store.open(stream, slot)).toMatchObject({
+      target: at('https://two.example'),
+      position: '1-1',
+    });
+  });
+
+  it('leave nothing to the next one in their slot, also when a delivery ends after their removal', async () => {
+    const store = open();
+    const slot = await store.put(stream, at('https://one.example'));
+    const [first, second] = [await store.open(stream, slot), await store.open(stream, slot)];
+    expect([await first?.move('1-1'), await second?.move('1-2')]).toEqual([true, false]);
+    await store.remove(stream, 'a');
+    expect(await store.put(stream, at('https://two.example', 'b'))).toBe(slot);
+    for (const late of [first, second]) expect(await late?.move('1-3')).toBe(false);
+    expect((await store.open(stream, slot))?.position).toBeUndefined();
+  });
+
+  it('are one when two configurations with an id come at once', async () => {
+    const store = open();
+    const urls = ['https://one.example', 'https://two.example', 'https://three.example'];
+    await Promise.all(urls.map((url) => store.put(stream, at(url))));
+    expect(await store.list(stream)).toHaveLength(1);
+  });
+});
 
 describe('push notifications of a task', () => {
   afterEach(() => vi.useRealTimers());

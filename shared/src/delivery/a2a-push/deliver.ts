@@ -14,6 +14,7 @@ import {
   A2A_DELIVER,
   A2A_PUSH,
   deliverTask,
+  type OpenTarget,
   type PushStore,
   type PushTarget,
   parseDeliverTask,
@@ -49,6 +50,7 @@ const PLACES = 16;
 const WORK_MS = 40_000;
 // During an upgrade, what a process of an earlier version commits is found after this time: it notes no task for it.
 const LOOK_AGAIN_MS = 5 * 60_000;
+const AGAIN = { deferInMs: 1 } as const;
 const SECOND = 1_000;
 const PAUSES_MS = [1, 5, 15, 60, 300, 1_800, 7_200, 21_600].map((seconds) => seconds * SECOND);
 
@@ -90,16 +92,15 @@ async function deliver(
   slot: number,
   attempt: number,
 ): Promise<OutboxResult> {
-  const target = await deps.store.read(stream, slot);
-  if (target === undefined) return 'done';
-  const entry = deps.receivers.enter(stream.tenant, target.url);
+  const open = await deps.store.open(stream, slot);
+  if (open === undefined) return 'done';
+  const entry = deps.receivers.enter(stream.tenant, open.target.url);
   if (entry.type === 'full') return { deferInMs: entry.deferInMs };
-  return deliverTo(deps, stream, { slot, target, attempt, place: entry }).finally(entry.leave);
+  return deliverTo(deps, stream, { open, attempt, place: entry }).finally(entry.leave);
 }
 
 interface PushAttempt {
-  readonly slot: number;
-  readonly target: PushTarget;
+  readonly open: OpenTarget;
   readonly attempt: number;
   readonly place: ReceiverPlace;
 }
@@ -107,32 +108,30 @@ interface PushAttempt {
 async function deliverTo(
   deps: DeliverPushDeps,
   stream: StreamRef,
-  { slot, target, attempt, place }: PushAttempt,
+  { open: { target, position, move }, attempt, place }: PushAttempt,
 ): Promise<OutboxResult> {
-  const { store } = deps;
   const endsAt = performance.now() + WORK_MS;
-  const last = await store.position(stream, slot);
   const { run } = await deps.runs.read(stream);
   if (run === undefined) {
-    await store.remove(stream, target.id);
+    await deps.store.remove(stream, target.id);
     return 'done';
   }
   const fold = createTaskFold(taskHeadOf(run), { text: 'whole' });
   for await (const item of replayItems(deps, stream)) {
     const updates = fold.take(item);
-    if (!isAfter(item.id, last)) continue;
+    if (!isAfter(item.id, position)) continue;
     const reply = await sendAll(updates, endsAt, async (update) => {
       const send = () => deps.send(target, update);
       const sent = await place.call(send, (reply) => reply === 'delivered');
       if (sent === 'delivered') deps.onAttempt('delivered', stream);
       return sent;
     });
-    if (reply === 'late') return { deferInMs: 1 };
+    if (reply === 'late') return AGAIN;
     if (reply !== 'delivered') {
       const pause = reply === 'final' ? undefined : PAUSES_MS[attempt - 1];
       return failed(deps, stream, target, pause);
     }
-    if (updates.length > 0) await store.movePosition(stream, slot, item.id);
+    if (updates.length > 0 && !(await move(item.id))) return AGAIN;
   }
   return fold.state !== undefined && isInterruptedState(fold.state) ? { deferInMs: LOOK_AGAIN_MS } : 'done';
 }

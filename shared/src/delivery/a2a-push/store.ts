@@ -34,11 +34,21 @@ export interface PushStore {
   list(task: StreamRef): Promise<readonly PushTarget[]>;
   /** The slots that hold targets. */
   slots(task: StreamRef): Promise<readonly number[]>;
-  read(task: StreamRef, slot: number): Promise<PushTarget | undefined>;
+  /** The target in a slot, with how far it was delivered to. */
+  open(task: StreamRef, slot: number): Promise<OpenTarget | undefined>;
   remove(task: StreamRef, id: string): Promise<boolean>;
+}
+
+/** A target to which updates are delivered. */
+export interface OpenTarget {
+  readonly target: PushTarget;
   /** The last event whose updates were delivered. */
-  position(task: StreamRef, slot: number): Promise<string | undefined>;
-  movePosition(task: StreamRef, slot: number, position: string): Promise<void>;
+  readonly position: string | undefined;
+  /**
+   * Records a later position, in one step. False, and nothing is changed, when the slot has another target by now, or another
+   * delivery has moved the position.
+   */
+  move(position: string): Promise<boolean>;
 }
 
 /** The kind that follows turns with targets. Its tasks name what has changed; each becomes a delivery for each target. */
@@ -81,26 +91,28 @@ export function createPushStore({ records, seals, keepMs }: PushStoreDeps): Push
   }
   const entries = (task: StreamRef) => Promise.all(SLOTS.map((slot) => entry(task, slot)));
 
-  async function clear(task: StreamRef, slot: number, sealed?: string): Promise<boolean> {
-    await records.remove(ownerOf(task), positionName(task, slot));
-    return records.remove(ownerOf(task), targetName(task, slot), sealed);
+  /** Removes what a target that is gone has left in its slot, unless the slot has another one whose position moves. */
+  async function forgetPosition(task: StreamRef, slot: number): Promise<void> {
+    const left = await records.read(ownerOf(task), positionName(task, slot));
+    if (left !== undefined) await records.remove(ownerOf(task), positionName(task, slot), left);
   }
 
   return {
     keepMs,
     async put(task, target) {
-      const sealed = seals.seal(task, JSON.stringify(target));
-      const before = (await entries(task)).find((one) => one.target?.id === target.id);
-      if (before !== undefined)
-        await records.remove(ownerOf(task), targetName(task, before.slot), before.sealed);
-      for (const slot of before === undefined ? SLOTS : [before.slot, ...SLOTS]) {
-        const kept = await records.putIfAbsent(ownerOf(task), targetName(task, slot), sealed, keepMs);
-        if (kept !== sealed) continue;
-        // A target that expired may have left its position in the slot.
-        if (slot !== before?.slot) await records.remove(ownerOf(task), positionName(task, slot));
-        return slot;
+      const to = seals.seal(task, JSON.stringify(target));
+      // An attempt that fails was overtaken by another change, after which the slots are looked at anew.
+      for (;;) {
+        const kept = await entries(task);
+        const { slot, sealed } =
+          kept.find((one) => one.target?.id === target.id) ??
+          kept.find((one) => one.sealed === undefined) ??
+          {};
+        if (slot === undefined) throw noRoom();
+        if (sealed === undefined) await forgetPosition(task, slot);
+        const change = { name: targetName(task, slot), from: sealed, to, ttlMs: keepMs };
+        if (await records.replace(ownerOf(task), change)) return slot;
       }
-      throw noRoom();
     },
     async checkRoom(task, id) {
       const kept = await entries(task);
@@ -110,15 +122,29 @@ export function createPushStore({ records, seals, keepMs }: PushStoreDeps): Push
     list: async (task) => (await entries(task)).flatMap(({ target }) => target ?? []),
     slots: async (task) =>
       (await entries(task)).flatMap(({ slot, target }) => (target === undefined ? [] : [slot])),
-    read: async (task, slot) => (await entry(task, slot)).target,
+    async open(task, slot) {
+      const { sealed, target } = await entry(task, slot);
+      if (sealed === undefined || target === undefined) return undefined;
+      const name = positionName(task, slot);
+      const whilst = { name: targetName(task, slot), value: sealed };
+      let position = await records.read(ownerOf(task), name);
+      return {
+        target,
+        position,
+        async move(to) {
+          const change = { name, from: position, to, ttlMs: keepMs, whilst };
+          if (!(await records.replace(ownerOf(task), change))) return false;
+          position = to;
+          return true;
+        },
+      };
+    },
     async remove(task, id) {
       const found = (await entries(task)).find(({ target }) => target?.id === id);
-      return found !== undefined && clear(task, found.slot, found.sealed);
-    },
-    position: (task, slot) => records.read(ownerOf(task), positionName(task, slot)),
-    async movePosition(task, slot, position) {
-      await records.remove(ownerOf(task), positionName(task, slot));
-      await records.putIfAbsent(ownerOf(task), positionName(task, slot), position, keepMs);
+      if (found === undefined) return false;
+      const isRemoved = await records.remove(ownerOf(task), targetName(task, found.slot), found.sealed);
+      if (isRemoved) await forgetPosition(task, found.slot);
+      return isRemoved;
     },
   };
 }

@@ -1,20 +1,22 @@
 -- requires: client/clock
--- Stores a record of an owner for `life` ms unless there is one, and lists it with the owner's records.
+-- Stores a record of an owner for `life` ms and lists it with the owner's records, in place of the value `from` ('': unless
+-- there is one) and only while the record `guard` has the value `guarded` ('': whatever it has).
 -- record: string. names: zset of the owner's records by the time (ms) at which each expires. fence: exists after an
--- erasure of the owner.
+-- erasure of the owner. guard: string, another record of the owner; the same where none is asked for.
 -- most: how many records the owner may have. beyond: 'drop' or 'refuse', what happens to one more.
--- Returns {the stored value, names of records that no longer fit}; {false, ms} while the fence stays for that long;
+-- Returns {the stored value or '', names of records that no longer fit}; {false, ms} while the fence stays for that long;
 -- {false, 0} for a record that is refused.
-local record, names, fence = KEYS[1], KEYS[2], KEYS[3]
+local record, names, fence, guard = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local name, value, life = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local most, beyond = tonumber(ARGV[4]), ARGV[5]
+local most, beyond, from, guarded = tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]
 local fencedFor = redis.call('PTTL', fence)
 if fencedFor > 0 then return { false, fencedFor } end
-local found = redis.call('GET', record)
-if found then return { found, {} } end
+local found = redis.call('GET', record) or ''
+if found ~= from then return { found, {} } end
+if guarded ~= '' and redis.call('GET', guard) ~= guarded then return { found, {} } end
 local now = readClock()
 redis.call('ZREMRANGEBYSCORE', names, '-inf', now)
-local over = redis.call('ZCARD', names) + 1 - most
+local over = found == '' and redis.call('ZCARD', names) + 1 - most or 0
 if over > 0 and beyond == 'refuse' then return { false, 0 } end
 redis.call('SET', record, value, 'PX', life)
 local dropped = over > 0 and redis.call('ZRANGE', names, 0, over - 1) or {}

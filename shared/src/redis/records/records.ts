@@ -3,6 +3,7 @@ import { userErased } from '../../ports/erasure.ts';
 import {
   type OwnerRecords,
   type RecordBound,
+  type RecordChange,
   type RecordKind,
   workflowQuota,
 } from '../../ports/owner-records.ts';
@@ -49,15 +50,19 @@ export function createRedisOwnerRecords(
     await guarded(() => redis.zrem(recordsKey(owner, kind), ...names));
   }
 
+  async function store(owner: Owner, { name, from = '', to, ttlMs, whilst }: RecordChange): Promise<string> {
+    const keys = [...keysOf(owner, name), fenceKey(owner), recordKey(owner, whilst?.name ?? name)];
+    const args = [name, to, ttlMs, bound.max, bound.beyond, from, whilst?.value ?? ''];
+    const reply = await put(keys, args);
+    const [stored, more] = reply as readonly [null, number] | readonly [string, readonly string[]];
+    if (stored === null) throw more === FULL ? workflowQuota() : userErased(more);
+    await drop(owner, more);
+    return stored;
+  }
+
   return {
-    async putIfAbsent(owner, name, value, ttlMs) {
-      const keys = [...keysOf(owner, name), fenceKey(owner)];
-      const reply = await put(keys, [name, value, ttlMs, bound.max, bound.beyond]);
-      const [stored, more] = reply as readonly [null, number] | readonly [string, readonly string[]];
-      if (stored === null) throw more === FULL ? workflowQuota() : userErased(more);
-      await drop(owner, more);
-      return stored;
-    },
+    putIfAbsent: (owner, name, value, ttlMs) => store(owner, { name, to: value, ttlMs }),
+    replace: async (owner, change) => (await store(owner, change)) === change.to,
     async read(owner, name, renewMs) {
       const value =
         renewMs === undefined
