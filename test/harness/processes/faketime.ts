@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { aptInstall, onPath } from '../on-path.ts';
+import { paced } from '../pace.ts';
 
 const run = promisify(execFile);
 const PRELOADS = ['LD_PRELOAD', 'DYLD_INSERT_LIBRARIES', 'DYLD_FORCE_FLAT_NAMESPACE'];
@@ -17,17 +18,48 @@ export type FakeTime = { wrap: string[]; env: Record<string, string> };
  * all its children share one clock. `wrap` is an `env` that becomes node.
  */
 export async function fakeTime(offsetSeconds: number): Promise<FakeTime | undefined> {
-  const binary =
-    onPath('faketime') ?? ((await aptInstall('faketime')) === undefined ? onPath('faketime') : undefined);
-  if (!binary) return undefined;
-  const stdout = await environmentOf(binary);
-  const preload = stdout.split('\n').filter((line) => PRELOADS.some((name) => line.startsWith(`${name}=`)));
-  if (preload.length === 0) return undefined;
+  const preload = await findPreload();
+  if (preload === undefined) return undefined;
   const offset = `${offsetSeconds < 0 ? '-' : '+'}${Math.abs(offsetSeconds)}s`;
   return {
     wrap: ['env', ...preload],
     env: { FAKETIME: offset, FAKETIME_DONT_FAKE_MONOTONIC: '1' },
   };
+}
+
+/**
+ * How to run processes, `redisServer` among them, whose clocks, wall and monotonic, follow the offset that `file` contains
+ * at any time; or why that cannot be. libc comes second: it then allocates in place of the jemalloc of Debian's Redis, which
+ * reads the clock before the library of faketime is ready. A server with a jemalloc of its own hangs at its start.
+ */
+export async function leapingTime(file: string, redisServer: string): Promise<FakeTime | { notRun: string }> {
+  const preload = await findPreload();
+  if (preload === undefined) return { notRun: 'there is no faketime' };
+  const wrap = [
+    'env',
+    ...preload.map((line) => (line.startsWith('LD_PRELOAD=') ? `${line} libc.so.6` : line)),
+  ];
+  const env = { FAKETIME_TIMESTAMP_FILE: file, FAKETIME_NO_CACHE: '1' };
+  const [command = '', ...args] = [...wrap, redisServer, '--version'];
+  try {
+    await run(command, args, {
+      env: { ...process.env, ...env },
+      timeout: paced(10_000),
+      killSignal: 'SIGKILL',
+    });
+    return { wrap, env };
+  } catch {
+    return { notRun: `${redisServer} does not start under faketime` };
+  }
+}
+
+async function findPreload(): Promise<string[] | undefined> {
+  const binary =
+    onPath('faketime') ?? ((await aptInstall('faketime')) === undefined ? onPath('faketime') : undefined);
+  if (!binary) return undefined;
+  const stdout = await environmentOf(binary);
+  const preload = stdout.split('\n').filter((line) => PRELOADS.some((name) => line.startsWith(`${name}=`)));
+  return preload.length === 0 ? undefined : preload;
 }
 
 const TRIES = 5;

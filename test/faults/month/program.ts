@@ -1,0 +1,73 @@
+import { createClient } from './client.ts';
+import { createLeapingClock } from './clock.ts';
+import { judgeEnd, judgeLogs, lookAt, openRecords } from './end.ts';
+import { type Result, ROWS } from './rows.ts';
+import { openStage } from './stage.ts';
+import { DAY } from './times.ts';
+
+// Runs under faketime: the clock of this process is that of the deployment. Prints a line of JSON for each row, and at the
+// end one of how it went.
+
+const { LD_PRELOAD = '', FAKETIME_TIMESTAMP_FILE = '', MONTH_LEAP_MS = '' } = process.env;
+// Until everything that the stories left has ended: conversations are kept longest.
+const AFTERWARDS = 40 * DAY;
+/** What the processes need once is in memory by then. */
+const WARM = 2 * DAY;
+
+const print = (line: Result | Readonly<Record<string, number>>) =>
+  void process.stdout.write(`${JSON.stringify(line)}\n`);
+
+/** Does what a row demands, and prints whether it held. */
+async function run(row: string, work: () => Promise<string>): Promise<void> {
+  try {
+    print({ row, seen: await work() });
+  } catch (error) {
+    print({ row, fault: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  }
+}
+
+async function main(): Promise<void> {
+  const startedAt = Date.now();
+  const stage = await openStage({ FAKETIME_TIMESTAMP_FILE, FAKETIME_NO_CACHE: '1' }, LD_PRELOAD);
+  print({ processes: stage.pods.length + 1 });
+  const client = createClient(stage);
+  const others = () => [...stage.pods, stage.worker];
+  const clock = createLeapingClock(
+    FAKETIME_TIMESTAMP_FILE,
+    { redis: stage.redis, others },
+    Number(MONTH_LEAP_MS),
+  );
+  try {
+    await openRecords(client, 'fresh');
+    const fresh = await lookAt(stage);
+    const stories = ROWS.map(({ name, story }) =>
+      clock.tell(() => run(name, () => story({ stage, clock, client }))),
+    );
+    let warm = fresh;
+    stories.push(
+      clock.tell(async () => {
+        await clock.until(startedAt + WARM);
+        warm = await lookAt(stage);
+      }),
+    );
+    await clock.run();
+    await Promise.all(stories);
+    const storyDays = (Date.now() - startedAt) / DAY;
+    void clock.tell(() => clock.until(Date.now() + AFTERWARDS));
+    // Nobody has a stream or a turn open any more: days may pass at once.
+    await clock.run(DAY);
+    const end = await lookAt(stage);
+    await openRecords(client, 'last');
+    await judgeEnd(run, { fresh, warm, end, last: await lookAt(stage) });
+    await judgeLogs(run, others());
+    print({ leaps: clock.leaps(), storyDays, days: (Date.now() - startedAt) / DAY });
+  } finally {
+    clock.stop();
+    await stage.stop();
+  }
+}
+
+main().catch((error: unknown) => {
+  process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+  process.exit(1);
+});

@@ -1,0 +1,33 @@
+import type { Client } from './client.ts';
+import type { LeapingClock } from './clock.ts';
+import type { Stage } from './stage.ts';
+import { CHAT_STORIES } from './stories/chat.ts';
+import { QUESTION_STORIES } from './stories/questions.ts';
+import { TOKEN_STORIES } from './stories/tokens.ts';
+
+/** What a story plays on. */
+export interface World {
+  readonly stage: Stage;
+  readonly client: Client;
+  readonly clock: LeapingClock;
+}
+
+/** A duration that the documentation promises, and what shows that it holds. */
+export interface Row {
+  readonly name: string;
+  /** Where it is promised. */
+  readonly documented: string;
+  /** How much later than promised it may be, in words or as documented. */
+  readonly lateness: string;
+  /** Provokes it; throws when the promise does not hold, and returns what was seen. */
+  readonly story: (world: World) => Promise<string>;
+}
+
+/** What a row came to, as the program prints it. */
+export interface Result {
+  readonly row: string;
+  readonly seen?: string;
+  readonly fault?: string;
+}
+
+export const ROWS: readonly Row[] = [...QUESTION_STORIES, ...CHAT_STORIES, ...TOKEN_STORIES];

@@ -1,0 +1,8 @@
+export const TENANT = 'acme';
+export const AUDIENCE = 'parley';
+export const SERVICE_KEY = 'service-key-of-the-month';
+/** The key that is refused from a midnight (UTC) on. */
+export const ENDING_KEY = 'service-key-that-ends';
+export const ACCOUNT = 'tracker-account';
+/** Tokens that one user may take in a day. */
+export const TOKENS_A_DAY = 1_000;

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { waitUntil } from '../../../harness/wait-until.ts';
+import { must, textOf, untilAsked } from '../client.ts';
+import type { Row, World } from '../rows.ts';
+import { TOKENS_A_DAY } from '../settings.ts';
+import { after, DAY, MINUTE, SECOND } from '../times.ts';
+
+const CONVERSATION = 30 * DAY;
+const HOLD = 300 * SECOND;
+
+/** The conversations that a person sees. */
+async function chatsOf({ client, stage }: World, userId: string): Promise<string[]> {
+  const reply = must(
+    await client.call('GET', '/run/api/chats', { token: await stage.issuer.token(userId) }),
+    200,
+  );
+  return (reply.body.conversations as { conversationId: string }[]).map(
+    ({ conversationId }) => conversationId,
+  );
+}
+
+/** Turns of agents: waits of days, conversations of a month, quotas of a day. */
+export const CHAT_STORIES: readonly Row[] = [
+  {
+    name: 'a turn waits six days for its person, detached after five minutes, and goes on',
+    documented: 'docs/agents.md (PARLEY_HOLD_SECONDS)',
+    lateness: 'a minute for the detachment; none for the answer',
+    async story({ client, clock, stage }) {
+      const turn = await client.say('patient', 'talk', 'ask');
+      const elicitationId = await untilAsked(turn);
+      const askedAt = Date.now();
+      await clock.until(askedAt + HOLD - 30 * SECOND);
+      assert.equal(turn.endedAt(), undefined);
+      await clock.until(askedAt + HOLD + MINUTE);
+      assert.notEqual(turn.endedAt(), undefined);
+      await clock.until(askedAt + 6 * DAY);
+      const token = await stage.issuer.token('patient');
+      const body = { conversationId: 'talk', elicitationId, action: 'accept', content: { answer: 'blue' } };
+      must(await client.call('POST', '/run/api/elicitation-responses', { token, body }), 200);
+      const goesOn = async () => {
+        const stream = await client.stream('GET', '/run/api/chat/talk/stream', { token });
+        await waitUntil(() => stream.endedAt() !== undefined, { what: 'the end of the resumed turn' });
+        return textOf(stream).includes('blue');
+      };
+      await waitUntil(goesOn, { what: 'the resumed turn' });
+      return 'detached five minutes after its question, resumed on day 6';
+    },
+  },
+  {
+    name: 'a conversation is continued after 29 days, and is gone 30 days after its last turn',
+    documented: 'docs/security.md (messages of a chat), docs/configuration.md (PARLEY_CONVERSATION_SECONDS)',
+    lateness: 'a minute',
+    async story(world) {
+      const { client, clock } = world;
+      await client.chat('reader', 'old', 'short');
+      const begunAt = Date.now();
+      await client.chat('reader', 'kept', 'first');
+      await clock.until(begunAt + 29 * DAY);
+      assert.match(await client.chat('reader', 'kept', 'second'), /first \| second/);
+      await clock.until(begunAt + CONVERSATION - MINUTE);
+      assert.deepEqual(await chatsOf(world, 'reader'), ['kept', 'old']);
+      await clock.until(begunAt + CONVERSATION + MINUTE);
+      assert.deepEqual(await chatsOf(world, 'reader'), ['kept']);
+      assert.equal(await client.chat('reader', 'old', 'anew'), 'Heard: anew');
+      return 'remembered on day 29; the other one listed until day 30, then unknown';
+    },
+  },
+  {
+    name: 'the tokens of a day count for a day from their first use',
+    documented: 'docs/security.md (Quotas)',
+    lateness: 'a second after what Retry-After says',
+    async story({ client, clock, stage }) {
+      const much = 'word '.repeat(TOKENS_A_DAY);
+      await client.chat('eager', 'long', 'hello');
+      const firstAt = Date.now();
+      await clock.until(firstAt + 6 * 60 * MINUTE);
+      await client.chat('eager', 'long', much);
+      const again = async () =>
+        client.call('POST', '/run/api/chat', {
+          token: await stage.issuer.token('eager'),
+          body: {
+            id: 'long',
+            stream: false,
+            messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text: 'x' }] }],
+          },
+        });
+      const refused = await again();
+      assert.deepEqual([refused.status, refused.body.code], [429, 'token_quota']);
+      const retryMs = Number(refused.headers['retry-after']) * SECOND;
+      const leftMs = firstAt + DAY - Date.now();
+      assert.ok(Math.abs(retryMs - leftMs) < 5 * SECOND, `Retry-After ${retryMs} ms of ${leftMs} ms`);
+      await clock.until(firstAt + DAY - MINUTE);
+      assert.equal((await again()).status, 429);
+      await clock.until(after(MINUTE + SECOND));
+      must(await again(), 200);
+      return `refused with Retry-After ${retryMs / SECOND} s, taken a day after the first use`;
+    },
+  },
+];
