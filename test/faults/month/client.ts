@@ -120,9 +120,10 @@ export function createClient({ pods, issuer }: Stage) {
       return { status, state: body.status, content: body.content };
     },
     /** Sends a message of a chat; the stream of its turn is open then. */
-    async say(userId: string, conversationId: string, text: string): Promise<OpenStream> {
+    async say(userId: string, conversationId: string, text: string, agent = 'helper'): Promise<OpenStream> {
       const body = {
         id: conversationId,
+        agent,
         messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }],
       };
       const headers = { 'x-supports-elicitation': 'true' };

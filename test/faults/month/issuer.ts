@@ -6,7 +6,7 @@ import { AUDIENCE, TENANT } from './settings.ts';
 /** Where the users' tokens come from: an issuer with a JWKS, whose keys rotate and which may be unavailable. */
 export interface Issuer {
   readonly url: string;
-  /** A token of an hour. `by` is the number of the key, the newest unless it is given. */
+  /** A token of an hour, or of so many seconds; with Infinity it has no end. `by` is the number of the key, the newest unless it is given. */
   token(userId: string, more?: { readonly by?: number; readonly seconds?: number }): Promise<string>;
   /** Signs with a new key from now on, and publishes it beside the one before. Returns its number. */
   rotate(): Promise<number>;
@@ -42,13 +42,13 @@ export async function startIssuer(): Promise<Issuer> {
       const key = keys[by]?.privateKey;
       if (key === undefined) throw new Error(`There is no key ${by}.`);
       const now = Math.floor(Date.now() / 1_000);
-      return new SignJWT({ tenant: TENANT })
+      const exp = Number.isFinite(seconds) ? { exp: now + seconds } : {};
+      return new SignJWT({ tenant: TENANT, ...exp })
         .setProtectedHeader({ alg: 'ES256', kid: `k${by}` })
         .setSubject(userId)
         .setIssuer(url)
         .setAudience(AUDIENCE)
         .setIssuedAt(now)
-        .setExpirationTime(now + seconds)
         .sign(key);
     },
     setUnavailable(value) {

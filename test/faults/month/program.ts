@@ -9,8 +9,8 @@ import { DAY } from './times.ts';
 // end one of how it went.
 
 const { LD_PRELOAD = '', FAKETIME_TIMESTAMP_FILE = '', MONTH_LEAP_MS = '' } = process.env;
-// Until everything that the stories left has ended: conversations are kept longest.
-const AFTERWARDS = 40 * DAY;
+// Until everything that the stories left has ended: links to people in Slack are kept longest.
+const AFTERWARDS = 410 * DAY;
 /** What the processes need once is in memory by then. */
 const WARM = 2 * DAY;
 
@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     const storyDays = (Date.now() - startedAt) / DAY;
     void clock.tell(() => clock.until(Date.now() + AFTERWARDS));
     // Nobody has a stream or a turn open any more: days may pass at once.
-    await clock.run(DAY);
+    await clock.run(AFTERWARDS);
     const end = await lookAt(stage);
     await openRecords(client, 'last');
     await judgeEnd(run, { fresh, warm, end, last: await lookAt(stage) });

@@ -1,8 +1,11 @@
 import type { Client } from './client.ts';
 import type { LeapingClock } from './clock.ts';
 import type { Stage } from './stage.ts';
+import { ACCOUNT_STORIES } from './stories/accounts.ts';
 import { CHAT_STORIES } from './stories/chat.ts';
 import { QUESTION_STORIES } from './stories/questions.ts';
+import { SERVICE_STORIES } from './stories/services.ts';
+import { SLACK_STORIES } from './stories/slack.ts';
 import { TOKEN_STORIES } from './stories/tokens.ts';
 
 /** What a story plays on. */
@@ -30,4 +33,11 @@ export interface Result {
   readonly fault?: string;
 }
 
-export const ROWS: readonly Row[] = [...QUESTION_STORIES, ...CHAT_STORIES, ...TOKEN_STORIES];
+export const ROWS: readonly Row[] = [
+  ...QUESTION_STORIES,
+  ...CHAT_STORIES,
+  ...ACCOUNT_STORIES,
+  ...SERVICE_STORIES,
+  ...SLACK_STORIES,
+  ...TOKEN_STORIES,
+];

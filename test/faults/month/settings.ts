@@ -6,3 +6,8 @@ export const ENDING_KEY = 'service-key-that-ends';
 export const ACCOUNT = 'tracker-account';
 /** Tokens that one user may take in a day. */
 export const TOKENS_A_DAY = 1_000;
+export const SLACK_APP = {
+  clientId: 'slack-app',
+  clientSecret: 'slack-client-secret',
+  signingSecret: 'slack-signing-secret',
+} as const;

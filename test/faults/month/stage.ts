@@ -22,8 +22,9 @@ import { freePort } from '../../harness/free-port.ts';
 import { type ManagedProcess, type Pod, startPod, startWorker } from '../../harness/processes/processes.ts';
 import { REPORTS_MEMORY } from '../../harness/processes/resources.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
+import { type SlackStandIn, startSlack } from '../../harness/slack/slack.ts';
 import { type Issuer, startIssuer } from './issuer.ts';
-import { ACCOUNT, AUDIENCE, ENDING_KEY, SERVICE_KEY, TENANT, TOKENS_A_DAY } from './settings.ts';
+import { ACCOUNT, AUDIENCE, ENDING_KEY, SERVICE_KEY, SLACK_APP, TENANT, TOKENS_A_DAY } from './settings.ts';
 
 /** A deployment whose processes share the clock of this one. */
 export interface Stage {
@@ -35,6 +36,7 @@ export interface Stage {
   readonly tracker: IssueTracker;
   readonly echo: EchoTools;
   readonly model: ScriptedModel;
+  readonly slack: SlackStandIn;
   /** The day on which ENDING_KEY is refused, ms. */
   readonly keyEndsAt: number;
   stop(): Promise<void>;
@@ -57,7 +59,7 @@ export async function openStage(clockEnv: Readonly<Record<string, string>>, prel
     scopes: SCOPES,
   });
   const publicUrl = `http://127.0.0.1:${ports[0]}`;
-  const [redis, issuer, accounts, echo, model] = await Promise.all([
+  const [redis, issuer, accounts, echo, model, slack] = await Promise.all([
     startRedis(),
     startIssuer(),
     startAuthorizationServer({
@@ -67,6 +69,7 @@ export async function openStage(clockEnv: Readonly<Record<string, string>>, prel
       scopes: SCOPES,
       resources: [tracker.url],
       accessTokenSeconds: 3_600,
+      grantSeconds: 60 * 86_400,
       clients: [
         {
           clientId: 'parley',
@@ -78,6 +81,7 @@ export async function openStage(clockEnv: Readonly<Record<string, string>>, prel
     }),
     startEchoTools(),
     startScriptedModel({ script: [line] }),
+    startSlack(SLACK_APP),
   ]);
   const config = join(folder, 'agents.yaml');
   writeFileSync(
@@ -98,12 +102,17 @@ export async function openStage(clockEnv: Readonly<Record<string, string>>, prel
     PARLEY_JWT_AUDIENCE: AUDIENCE,
     PARLEY_JWT_TENANTS: TENANT,
     PARLEY_API_KEYS: [
-      `${TENANT}:${SERVICE_KEY}`,
+      `${TENANT}/month/ask+read+chat+admin:${SERVICE_KEY}`,
       `${TENANT}/ending/ask+read/${new Date(keyEndsAt).toISOString().slice(0, 10)}:${ENDING_KEY}`,
     ].join(','),
+    PARLEY_WEBHOOK_SECRETS: `${TENANT}:whsec_${randomBytes(24).toString('base64')}`,
     PARLEY_LOG_LEVEL: 'warn',
     PARLEY_LEASE_MS: LEASE_MS,
     PARLEY_LIMIT_USER_TOKENS: String(TOKENS_A_DAY),
+    PARLEY_SLACK_CLIENT_ID: SLACK_APP.clientId,
+    PARLEY_SLACK_CLIENT_SECRET: SLACK_APP.clientSecret,
+    PARLEY_SLACK_SIGNING_SECRET: SLACK_APP.signingSecret,
+    PARLEY_SLACK_URL: slack.url,
     TRACKER_SECRET: 'secret-of-parley',
   };
   const options = { wrap: ['env', `LD_PRELOAD=${preload}`] };
@@ -125,11 +134,19 @@ export async function openStage(clockEnv: Readonly<Record<string, string>>, prel
     tracker,
     echo,
     model,
+    slack,
     keyEndsAt,
     async stop() {
       await Promise.all([...pods, worker].map((each) => each.stop()));
       await redis.stop();
-      await Promise.all([issuer.stop(), accounts.close(), tracker.stop(), echo.stop(), model.stop()]);
+      await Promise.all([
+        issuer.stop(),
+        accounts.close(),
+        tracker.stop(),
+        echo.stop(),
+        model.stop(),
+        slack.stop(),
+      ]);
       rmSync(folder, { recursive: true, force: true });
     },
   };
@@ -152,6 +169,13 @@ agents:
     elicit: true
     tools: [{ server: tracker }, { server: echo }]
     limits: { questionTimeoutSeconds: 604800 }
+  notifier:
+    title: Notifier
+    model: scripted
+    instructions: Be heard.
+    elicit: true
+    limits: { questionTimeoutSeconds: 604800 }
+    notify: { channel: slack, afterSeconds: 3600, remind: { afterSeconds: 86400, atMost: 2 } }
 mcpServers:
   tracker:
     title: Tracker

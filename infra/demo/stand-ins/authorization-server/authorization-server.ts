@@ -33,6 +33,8 @@ export interface AuthorizationServerOptions {
   readonly registration?: boolean;
   /** Default 600. */
   readonly accessTokenSeconds?: number;
+  /** How long a person's consent lasts, and a refresh token that is not used. Default a day. */
+  readonly grantSeconds?: number;
 }
 
 /** A running stand-in. What it remembers ends with it. */
@@ -107,6 +109,7 @@ async function configurationOf(
   issuer: string,
 ): Promise<Configuration> {
   const { users, scopes = [], resources = [], accessTokenSeconds = 600 } = options;
+  const { grantSeconds = 24 * HOUR_SECONDS } = options;
   const firstParty = new Set(
     options.clients.filter((one) => one.firstParty === true).map((one) => one.clientId),
   );
@@ -152,10 +155,10 @@ async function configurationOf(
     },
     ttl: {
       AccessToken: accessTokenSeconds,
-      Grant: 24 * HOUR_SECONDS,
+      Grant: grantSeconds,
       IdToken: HOUR_SECONDS,
       Interaction: HOUR_SECONDS,
-      RefreshToken: 24 * HOUR_SECONDS,
+      RefreshToken: grantSeconds,
       Session: 24 * HOUR_SECONDS,
     },
     features: {

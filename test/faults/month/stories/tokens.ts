@@ -39,6 +39,21 @@ export const TOKEN_STORIES: readonly Row[] = [
     },
   },
   {
+    name: 'a token without an end is taken for a day after it was issued',
+    documented: 'docs/security.md (PARLEY_JWT_MAX_AGE_SECONDS)',
+    lateness: '30 s of tolerance, and a minute for which a verified token is cached',
+    async story({ client, clock, stage: { issuer } }) {
+      const token = await issuer.token('endless', { seconds: Number.POSITIVE_INFINITY });
+      const issuedAt = Date.now();
+      const call = () => client.call('GET', '/v1/elicitations?status=pending', { token });
+      await clock.until(issuedAt + DAY - MINUTE);
+      must(await call(), 200);
+      await clock.until(issuedAt + DAY + TOLERANCE + MINUTE);
+      must(await call(), 401);
+      return 'taken a minute before, refused 90 seconds after';
+    },
+  },
+  {
     name: 'the keys of the issuer rotate each day, and a new one is taken at once',
     documented: 'docs/operations.md (User tokens: rotate the keys at the provider)',
     lateness: 'none for a new key; ten minutes for a removed one',
