@@ -10,12 +10,3 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 export function own(record: Record<string, unknown>, key: string): unknown {
   return Object.hasOwn(record, key) ? record[key] : undefined;
 }
-
-/** JSON that does not depend on the order of names. */
-export function canonicalJson(value: unknown): string | undefined {
-  return JSON.stringify(value, (_name, each: unknown) =>
-    each === null || typeof each !== 'object' || Array.isArray(each)
-      ? each
-      : Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1))),
-  );
-}

@@ -1,5 +1,6 @@
 import type { Issue } from '../issue.ts';
-import { canonicalJson, own } from '../plain-record.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
+import { own } from '../plain-record.ts';
 import type { Arguments } from './approval.ts';
 import { faultsOfArguments } from './check-arguments.ts';
 import type { ApprovalDefinition } from './definition.ts';

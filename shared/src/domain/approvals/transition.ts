@@ -1,6 +1,5 @@
-import { canonicalJson } from '../canonical-json.ts';
 import type { DecisionOf, ExpireCommand, Refusal, StepOf, WithdrawCommand } from '../family.ts';
-import { canonicalJson } from '../plain-record.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
 import type { ApprovalCommand, Approve, Deny, Edit } from './commands.ts';
 import type { ApprovalSettlement } from './definition.ts';
 import { approvalEventOf } from './events.ts';

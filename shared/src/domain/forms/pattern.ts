@@ -1,4 +1,4 @@
-import { compileLinear, PATTERN_LENGTH_MAX } from '../linear-pattern.ts';
+import { compileLinear, PATTERN_LENGTH_MAX } from './linear-pattern.ts';
 import type { FormField, FormValue } from './value.ts';
 
 /** The size of all patterns of a form together, in instructions of the compiled expressions. */

@@ -1,6 +1,6 @@
 import type { AgentCard } from '@a2a-js/sdk';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
-import { canonicalJson } from '@parley/shared/domain/canonical-json';
+import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
 import { flattenedVerify, type JWK } from 'jose';
 import { z } from 'zod';
 import { RemoteFault } from './faults.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { AgentCard } from '@a2a-js/sdk';
-import { canonicalJson } from '@parley/shared/domain/canonical-json';
+import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
 import type { RequestHead } from '../../http/route.ts';
 import { cardOf, originOf } from './card.ts';
 import { signatureOf } from './card-signature.ts';
