@@ -171,18 +171,33 @@ export function conversations(the: () => ChatSite): void {
       ]);
     });
 
+    it('have one model for each agent that the caller may use, and no other', async () => {
+      const { authorization } = await person();
+      const client = clientOf(authorization);
+      expect(await client.models.retrieve('lead')).toMatchObject({ id: 'lead', name: 'Lead' });
+      const messages = [{ role: 'user' as const, content: 'hello' }];
+      for (const call of [
+        client.models.retrieve('vip'),
+        client.models.retrieve('../x'),
+        client.chat.completions.create({ model: 'nobody', messages }),
+      ]) {
+        const error = await call.catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(OpenAI.NotFoundError);
+        expect(error).toMatchObject({ type: 'invalid_request_error', code: 'not_found', param: null });
+      }
+    });
+
     it.each([
-      ['an unknown model', 'invalid_request_error', null, { model: 'nobody' }],
       [
         'a message without text',
         'invalid_request_error',
         'messages.0',
         { messages: [{ role: 'user', content: '' }] },
       ],
-      ['no message', 'invalid_request_error', 'messages', { messages: [] }],
+      ['no message', 'invalid_request_error', 'messages', { messages: [] as object[] }],
     ])('refuse %s with an error as clients of OpenAI read it', async (_, type, param, wrong) => {
       const { authorization } = await person();
-      const body = { model: 'helper', messages: [{ role: 'user', content: 'hello' }], ...wrong };
+      const body = { model: 'helper', ...wrong };
       const refused = clientOf(authorization).post('/chat/completions', { body });
       await expect(refused).rejects.toMatchObject({
         status: 400,

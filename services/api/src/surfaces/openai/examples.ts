@@ -25,9 +25,8 @@ export const COMPLETION_EXAMPLE = {
   ),
 };
 
-export const MODELS_EXAMPLE = {
-  reply: {
-    object: 'list',
-    data: [{ id: HEAD.model, object: 'model', created: 0, owned_by: 'parley', name: 'Travel agent' }],
-  },
+export const MODEL_EXAMPLE = {
+  reply: { id: HEAD.model, object: 'model', created: 0, owned_by: 'parley', name: 'Travel agent' },
 };
+
+export const MODELS_EXAMPLE = { reply: { object: 'list', data: [MODEL_EXAMPLE.reply] } };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
-import { QUOTA_CODES } from '@parley/shared/domain/errors';
+import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
+import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import type { CallLimits } from '../../http/limits/call-limits.ts';
@@ -31,7 +32,7 @@ import { startTurn } from '../../turns/start.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { createOpenAiEncoder, OPENAI_ON_EXPIRY, type OpenAiOptions } from './encoder.ts';
-import { COMPLETION_EXAMPLE, MODELS_EXAMPLE } from './examples.ts';
+import { COMPLETION_EXAMPLE, MODEL_EXAMPLE, MODELS_EXAMPLE } from './examples.ts';
 import { openAiRefusal } from './refusal.ts';
 
 export interface OpenAiDeps {
@@ -74,12 +75,13 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
             '`model` names the agent. Questions come as JSON envelopes in `delta.content`, each with the nonce of `x-parley-nonce`.',
           headers: TURN_KEY_DOCS,
           replies: { 200: { description: 'Server-sent events', events: true } },
-          errors: ['turn_running', 'idempotency_mismatch', ...QUOTA_CODES, 'pod_busy'],
+          errors: ['not_found', 'turn_running', 'idempotency_mismatch', ...QUOTA_CODES, 'pod_busy'],
         },
         handle: (call) => (call.body.stream === true ? chunksReply(deps, call) : wholeReply(deps, call)),
         refuse: openAiRefusal,
       }),
       modelsRoute(deps),
+      modelRoute(deps),
     ],
     browserHeaders: {
       ...TURN_BROWSER_HEADERS,
@@ -88,22 +90,34 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
   };
 }
 
-const Models = z
+const ModelObject = z
   .object({
-    object: z.literal('list'),
-    data: z.array(
-      z.object({
-        id: z.string().describe('Id of the agent.'),
-        object: z.literal('model'),
-        created: z.int().describe('Always 0: agents have no date.'),
-        owned_by: z.literal('parley'),
-        name: z.string().describe('Title of the agent.'),
-      }),
-    ),
+    id: z.string().describe('Id of the agent.'),
+    object: z.literal('model'),
+    created: z.int().describe('Always 0: agents have no date.'),
+    owned_by: z.literal('parley'),
+    name: z.string().describe('Title of the agent.'),
   })
-  .meta({ id: 'Models' });
+  .meta({ id: 'Model' });
+type ModelObject = z.infer<typeof ModelObject>;
+const Models = z.object({ object: z.literal('list'), data: z.array(ModelObject) }).meta({ id: 'Models' });
 
-function modelsRoute({ turns }: OpenAiDeps): Route {
+/** The agents with which the caller may begin turns. */
+function modelsOf({ turns }: Pick<OpenAiDeps, 'turns'>, caller: Caller): readonly ModelObject[] {
+  return turns
+    .listAgents(caller)
+    .map(({ id, title }) => ({ id, object: 'model', created: 0, owned_by: 'parley', name: title }));
+}
+
+/** The agent as a model. Throws `not_found` when the caller may not begin turns with one of that id. */
+function modelOf(deps: Pick<OpenAiDeps, 'turns'>, caller: Caller, id: string): ModelObject {
+  const found = modelsOf(deps, caller).find((model) => model.id === id);
+  if (found === undefined)
+    throw new ParleyError('not_found', `The model ${JSON.stringify(id)} does not exist.`);
+  return found;
+}
+
+function modelsRoute(deps: OpenAiDeps): Route {
   return route({
     method: 'GET',
     path: '/run/v1/models',
@@ -116,12 +130,29 @@ function modelsRoute({ turns }: OpenAiDeps): Route {
     },
     async handle({ caller, admitted }) {
       await admitted;
-      const data = turns
-        .listAgents(caller)
-        .map(
-          ({ id, title }) => ({ id, object: 'model', created: 0, owned_by: 'parley', name: title }) as const,
-        );
-      return json(200, { object: 'list', data } satisfies z.infer<typeof Models>);
+      return json(200, { object: 'list', data: [...modelsOf(deps, caller)] } satisfies z.infer<
+        typeof Models
+      >);
+    },
+    refuse: openAiRefusal,
+  });
+}
+
+function modelRoute(deps: OpenAiDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/run/v1/models/:id',
+    proof: bearer('user', 'chat'),
+    docs: {
+      group: 'Chats',
+      summary: 'One agent, as a model for clients of OpenAI',
+      example: MODEL_EXAMPLE,
+      replies: { 200: { description: 'The agent', schema: ModelObject } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, admitted }) {
+      await admitted;
+      return json(200, modelOf(deps, caller, params.id ?? ''));
     },
     refuse: openAiRefusal,
   });
@@ -165,10 +196,12 @@ async function wholeReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply
   return json(200, completionOf(turn, head), turnHeaders(started.run));
 }
 
-function start({ turns }: OpenAiDeps, call: CompletionCall, options: ReturnType<typeof readTurnHeaders>) {
+async function start(deps: OpenAiDeps, call: CompletionCall, options: ReturnType<typeof readTurnHeaders>) {
   const { caller, body, draining, admitted } = call;
-  const { conversationId, messages, model: agent } = body;
-  return startTurn(turns, { caller, conversationId, messages, agent, ...options, draining, admitted });
+  const { conversationId, messages } = body;
+  await admitted;
+  const { id: agent } = modelOf(deps, caller, body.model);
+  return startTurn(deps.turns, { caller, conversationId, messages, agent, ...options, draining, admitted });
 }
 
 function createNonce(): string {
