@@ -38,7 +38,15 @@ const permission =
 const nested = { type: 'object', properties: { in: { type: 'object', properties: {} } } };
 const password = { type: 'object', properties: { password: { type: 'string' } } };
 
+let deep = [];
+for (let level = 0; level < 1_500; level += 1) deep = [deep];
+
 const WORDS = {
+  pester: async ({ ask }) => {
+    for (;;)
+      await ask({ mode: 'form', message: 'Log in.', requestedSchema: password }).catch(() => undefined);
+  },
+  deep: permission({ title: 'Write', rawInput: { deep } }),
   environment: () => process.env,
   modes: () => modes,
   form: ({ ask }) => ask({ mode: 'form', message: 'Where to?', requestedSchema: FORM }),

@@ -122,6 +122,13 @@ export function createAskingFixture(): AskingFixture {
     async flood(_, { ask }) {
       for (;;) await ask({ ...CITY, message: `Again ${effects.length}` });
     },
+    /** Asks what is refused, over and over. */
+    async pester({ what }, { ask }) {
+      let refused = 0;
+      for (let at = 0; at < 200; at += 1)
+        await ask(what === 'deep' ? DEEP : PASSWORD).catch(() => (refused += 1));
+      return refused;
+    },
     impatient: (_, { ask }) => ask(CITY, { signal: giveUp.signal }),
     patient: ({ timeoutMs }, { ask }) => ask(CITY, { timeout: Number(timeoutMs), patient: true }),
     visit: (_, { ask }) => ask({ ...visitPage('p1'), message: 'Visit.', url: 'https://a.example/p' }),

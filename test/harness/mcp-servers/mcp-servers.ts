@@ -32,6 +32,8 @@ export type SeenRequest = {
   rpc: string | undefined;
   /** The JSON-RPC id, if it has one. */
   id: unknown;
+  /** The token under which its progress is reported. */
+  progressToken: unknown;
   /** Whether it has a `requestState`. */
   hasState: boolean;
   /** The tool of a `tools/call`. */
@@ -89,6 +91,7 @@ export async function startMcpServer(options: McpServerOptions): Promise<Running
       headers: request.headers,
       rpc: body?.method,
       id: body?.id,
+      progressToken: body?.params?._meta?.progressToken,
       hasState: body?.params?.requestState !== undefined,
       tool: body?.method === 'tools/call' ? body.params.name : undefined,
     };

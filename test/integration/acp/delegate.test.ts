@@ -164,15 +164,15 @@ describe('an ACP agent as a delegate', () => {
   });
 
   it('can only be refused a call that is not shown whole', async () => {
-    const { question, answer, ended } = await handOver('long diff');
-    for (const _ of [1, 2]) {
+    const { question, answer, ended } = await handOver('long diff deep');
+    for (const _ of [1, 2, 3]) {
       const asked = await question();
       expect(asked.definition.description).toContain('Not everything of this call can be shown');
       const decide = (decision: string) => answer(asked.id, { action: 'accept', content: { decision } });
       await expect(decide('yes')).rejects.toMatchObject({ code: 'invalid_answer' });
       await decide('no');
     }
-    expect((await ended()).match(/"optionId":"no"/g)).toHaveLength(2);
+    expect((await ended()).match(/"optionId":"no"/g)).toHaveLength(3);
   });
 
   it('takes a question back, which is then withdrawn', async () => {
@@ -210,5 +210,12 @@ describe('an ACP agent as a delegate', () => {
     const { question, answer, ended } = await handOver('form form', { limits: ', questionsPerCall: 1' });
     await answer((await question()).id, { action: 'decline' });
     expect(await ended()).toContain('form={"error":-32602}');
+    expect(await (await handOver('pester')).ended()).toContain('did not stop asking');
+  });
+
+  it('whose question is refused has asked all the same', async () => {
+    const { open, ended } = await handOver('secret form', { limits: ', questionsPerCall: 1' });
+    expect(await ended()).toContain('form={"error":-32602}');
+    expect(await open()).toEqual([]);
   });
 });

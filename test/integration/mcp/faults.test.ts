@@ -1,4 +1,5 @@
 import { createServer, type ServerResponse } from 'node:http';
+import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DropReason } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
@@ -175,6 +176,58 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     const toolOf = (wanted: string) => list.tools.find(({ name }) => name === wanted);
     expect(toolOf('wordy')?.description).toHaveLength(4_096);
     expect(toolOf('who.asks/for:it')?.modelName).toMatch(/^tracker__who_asks_for_it_[0-9a-f]{8}$/);
+  });
+
+  it('that nests a schema, a result and a message 20,000 levels deep loses these alone', async () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    const frame = (more: string) => `{"jsonrpc":"2.0",${more}}`;
+    const results = {
+      'tools/list': `{"resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[{"name":"deep","inputSchema":{"type":"object","properties":${deep}}},{"name":"echo","inputSchema":{"type":"object"},"outputSchema":{"type":"object","a":${deep}}}]}`,
+      'tools/call': `{"resultType":"complete","content":[{"type":"text","text":"fine"}],"structuredContent":{"a":${deep},"b":2}}`,
+    };
+    const { server } = await open({
+      revision,
+      instead: ({ rpc, id }, reply) => {
+        const result = results[rpc as keyof typeof results];
+        if (result === undefined) return false;
+        const note = `"method":"notifications/message","params":{"level":"info","data":${deep}}`;
+        const frames = [frame(note), frame(`"id":${id},"result":${result}`)];
+        reply.writeHead(200, EVENTS).end(frames.map((data) => `data: ${data}\n\n`).join(''));
+        return true;
+      },
+    });
+    expect(await server.listTools()).toMatchObject({
+      tools: [{ name: 'echo' }],
+      dropped: [{ name: 'deep', reason: 'schema_too_deep' }],
+    });
+    const logged: unknown[] = [];
+    const result = await server.call('echo', {}, { onLog: ({ data }) => logged.push(data) });
+    expect(result).toMatchObject({ type: 'result', structuredContent: { b: 2 } });
+    for (const cut of [result, logged]) expect(JSON.stringify(cut)).toContain(LEFT_OUT);
+  });
+
+  it('that floods a call with notes is read at a steady pace, and the latest note is not lost', async () => {
+    const notes = 20_000;
+    const { server } = await open({
+      revision,
+      instead: toCalls((reply, { id, progressToken }) => {
+        const note = (progress: number) => ({
+          method: 'notifications/progress',
+          params: { progressToken, progress },
+        });
+        const all = Array.from({ length: notes }, (_, at) => note(at + 1));
+        const result = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
+        const frames = [...all, { id, result }].map(
+          (one) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...one })}\n\n`,
+        );
+        reply.writeHead(200, EVENTS).end(frames.join(''));
+      }),
+    });
+    const got: number[] = [];
+    const result = await server.call('echo', {}, { onProgress: ({ progress }) => got.push(progress) });
+    expect(result).toMatchObject({ type: 'result' });
+    expect(got.length).toBeLessThan(notes / 10);
+    expect([got[0], got.at(-1)]).toEqual([1, notes]);
   });
 
   it('whose list never ends', async () => {

@@ -1,13 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { LEFT_OUT, LEVELS_MAX, limitDepth } from '@parley/shared/domain/json/depth';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createScrub } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
 import { modelToolName } from '../../../services/api/src/agents/mcp/calls/tool-name.ts';
 import { ForeignOrigin } from '../../../services/api/src/agents/mcp/errors.ts';
 import { limitBytes } from '../../../services/api/src/agents/mcp/transports/byte-limit.ts';
+import {
+  createEventSplitter,
+  dataOf,
+  withData,
+} from '../../../services/api/src/agents/mcp/transports/events.ts';
 import type { Exchange } from '../../../services/api/src/agents/mcp/transports/exchange.ts';
 import { createHttpFetch } from '../../../services/api/src/agents/mcp/transports/http-fetch.ts';
 import { createLineReader } from '../../../services/api/src/agents/mcp/transports/lines.ts';
+import { createNoteLimit } from '../../../services/api/src/agents/mcp/transports/note-limit.ts';
 import { hasValidParamHeaders } from '../../../services/api/src/agents/mcp/transports/param-headers.ts';
 import { bearer, httpConfig, stdioConfig } from '../../harness/mcp-servers/setup.ts';
 import { sized } from '../../harness/proof-size.ts';
@@ -148,6 +155,84 @@ describe('the size limit of a message over HTTP', () => {
       }
     },
   );
+});
+
+describe('the depth limit of a message', () => {
+  const nested = (levels: number, core: string) =>
+    `${'{"a":['.repeat(levels / 2)}${core}${']}'.repeat(levels / 2)}`;
+  const TEXT = '"{[\\"[\\\\"';
+  const within = nested(LEVELS_MAX, TEXT);
+  const cutAt = nested(LEVELS_MAX, JSON.stringify(LEFT_OUT));
+  const open = `${'{"a":'.repeat(LEVELS_MAX)}"${LEFT_OUT}"`;
+
+  it.each([
+    [within, within],
+    [nested(LEVELS_MAX + 2, TEXT), cutAt],
+    [
+      `[${nested(200_000, TEXT)},${TEXT},[1]]`,
+      `[${nested(LEVELS_MAX - 2, `{"a":"${LEFT_OUT}"}`)},${TEXT},[1]]`,
+    ],
+    ['{"a":'.repeat(500), open],
+    ['{"a', '{"a'],
+    [']'.repeat(200), ']'.repeat(200)],
+  ])('leaves out what is deeper, and nothing else: %#', (given, expected) => {
+    expect(limitDepth(given)).toBe(expected);
+  });
+
+  it('keeps valid JSON valid', () => {
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        expect(limitDepth(json)).toBe(json);
+      }),
+    );
+  });
+});
+
+describe('the events of a stream', () => {
+  it('are the same however the bytes are split and the lines end, and get other data where that is limited', () => {
+    const event = fc.record({
+      data: fc.constantFrom('{"ü":1}', '"', ''),
+      newline: fc.constantFrom('\n', '\r\n', '\r'),
+    });
+    fc.assert(
+      fc.property(fc.array(event), fc.array(fc.nat()), (events, places) => {
+        const splitter = createEventSplitter();
+        const bytes = Buffer.from(
+          events.map(({ data, newline }) => ['id: "{', `data: ${data}`, '', ''].join(newline)).join(''),
+        );
+        const got = [...cut(bytes, places), Buffer.from('\n')].flatMap(splitter.take);
+        expect(got.slice(0, events.length).map(dataOf)).toEqual(events.map(({ data }) => data));
+        for (const one of got.slice(0, events.length)) expect(withData(one, 'x')).toBe('id: "{\ndata: x\n\n');
+      }),
+    );
+  });
+});
+
+describe('the limit of notes', () => {
+  const progress = (at: number, token = 'call') =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      method: 'notifications/progress',
+      params: { progressToken: token, at },
+    });
+  const reply = JSON.stringify({ id: 1, result: { method: 'notifications/progress' } });
+
+  it('passes so many a second, then the latest of each kind, and everything else at once and in order', () => {
+    let now = 0;
+    const limit = createNoteLimit({ perSecond: 3, now: () => now });
+    const passed = (...given: string[]) => given.flatMap((json) => limit(json));
+    expect(passed(...[1, 2, 3, 4, 5].map((at) => progress(at)), progress(6, 'other'))).toEqual(
+      [1, 2, 3].map((at) => progress(at)),
+    );
+    now = 999;
+    expect(passed(progress(7), reply, reply)).toEqual(
+      [progress(6, 'other'), progress(7), reply, reply].sort(
+        (a, b) => Number(a === reply) - Number(b === reply),
+      ),
+    );
+    now = 1_000;
+    expect(passed(progress(8), 'no JSON')).toEqual([progress(8), 'no JSON']);
+  });
 });
 
 describe('what is removed from replies', () => {

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { LEVELS_MAX } from '@parley/shared/domain/json/depth';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { describe, expect, it } from 'vitest';
 import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
@@ -138,6 +139,26 @@ describe('a turn', () => {
     world.states = async () => (await turn.record())?.calls.map(({ state }) => state);
     await turn.done();
     expect(states).toEqual([['intended'], ['dispatched']]);
+  });
+
+  it.each([
+    ['a result', LEVELS_MAX, 1],
+    ['arguments', 1, 2_000],
+  ])('with %s nested deeply leaves a conversation that goes on', async (_what, result, given) => {
+    const nested = (levels: number): unknown => {
+      let value: unknown = 1;
+      for (let level = 0; level < levels; level += 1) value = [value];
+      return value;
+    };
+    const { done, turns, saying, ended } = await begin(
+      ({ results }) =>
+        results.length === 0
+          ? { calls: [{ name: 'look', arguments: { n: nested(given) } }] }
+          : { text: 'Done.' },
+      { tools: [toolOf('look', returning(nested(result)))] },
+    );
+    expect(await done()).toBe('finished');
+    expect(await ended(await turns.begin(saying('And now?')))).toBe('finished');
   });
 
   it('reports to the model a tool that fails, that does not exist, and that was called wrongly', async () => {

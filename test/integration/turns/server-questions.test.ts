@@ -204,6 +204,13 @@ mcpOffer: { tools: [{ server: desk }] }
       });
     });
 
+    it.each(['secret', 'deep'])('that are refused (%s) count too, and end the call', async (what) => {
+      const { begin, words, open: listed } = await open('old', { limits: ', questionsPerCall: 2' });
+      const run = await begin(`pester {"what":"${what}"}`);
+      expect(await words(run)).toMatch(/too many questions/);
+      expect(await listed()).toEqual([]);
+    });
+
     it.each(REVISIONS)('of a run of one call reach its person too: %s', async (revision) => {
       const { asked, accept, words, fixture, pod, conversation } = await open(revision);
       const run = await pod.turns.beginCall({

@@ -27,7 +27,7 @@ type JsonNode = { value: unknown; path: string; depth: number };
  * Reports a schema that is too wide, too large or too deep. It does not recurse, serializes nothing, and stops at the
  * first limit that is exceeded. So the caps bound its cost, for cyclic values too.
  */
-export function findExcess(input: unknown, caps: FormCaps): Issue | undefined {
+export function findExcess(input: unknown, caps: FormCaps, depthMax = DEPTH_MAX): Issue | undefined {
   const properties = isRecord(input) ? own(input, 'properties') : undefined;
   const width = isRecord(properties) ? Object.keys(properties).length : 0;
   if (width > caps.properties) {
@@ -39,7 +39,7 @@ export function findExcess(input: unknown, caps: FormCaps): Issue | undefined {
     room -= shallowBytes(node.value, room);
     if (room < 0) return { path: '', message: `must be at most ${caps.jsonBytes} bytes of JSON` };
     const keys = childKeys(node.value);
-    if (keys.length > 0 && node.depth > DEPTH_MAX) {
+    if (keys.length > 0 && node.depth > depthMax) {
       return { path: node.path, message: 'must be flat: give each inner value a field of its own' };
     }
     for (const key of keys) waiting.push(childOf(node, key));

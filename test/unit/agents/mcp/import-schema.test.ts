@@ -92,6 +92,24 @@ describe('the schema of a server', () => {
     expect(refusal(schema)).toMatch(reason);
   });
 
+  it.each([
+    ['fields', (many: object) => ({ type: 'object', properties: many }), /at most 50/],
+    ['choices', (many: object) => form({ type: 'string', oneOf: Object.values(many) }), /bytes of JSON/],
+    ['keywords', (many: object) => form(many), /bytes of JSON/],
+    ['deep examples', (many: object) => form({ type: 'string', examples: many }), /bytes of JSON/],
+  ])('is measured before it is rewritten: 200,000 %s', (_what, schemaOf, reason) => {
+    let reads = 0;
+    const choice = { const: 'a', title: 'A' };
+    const read = () => {
+      reads += 1;
+      return 'string';
+    };
+    Object.defineProperty(choice, 'type', { enumerable: true, get: read });
+    const many = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`f${at}`, choice]));
+    expect(refusal(schemaOf(many))).toMatch(reason);
+    expect(reads).toBeLessThan(1_000);
+  });
+
   it('never throws, and gives a schema of the subset or a reason', () => {
     fc.assert(
       fc.property(

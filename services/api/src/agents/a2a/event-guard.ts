@@ -1,3 +1,5 @@
+import { createEventSplitter, dataOf } from '../mcp/transports/events.ts';
+
 /**
  * Ends an event stream at the first event whose data is no JSON. The SDK would write such data to the console, and a
  * remote agent chooses it. Other responses stay as they are.
@@ -27,38 +29,18 @@ function createPace(): (bytes: number) => Promise<void> {
   };
 }
 
-/** Passes whole events on. The size of an event is limited before. A chunk without the end of an event is only kept. */
+/** Passes whole events on. A chunk without the end of an event is only kept. */
 function createGuard(): TransformStream<Uint8Array, Uint8Array> {
-  const decoder = new TextDecoder();
   const encoder = new TextEncoder();
+  const events = createEventSplitter();
   const pace = createPace();
-  let kept: string[] = [];
-  /** The last characters of what is kept: the end of an event may be cut in two. */
-  let tail = '';
   return new TransformStream({
-    async transform(chunk, controller) {
-      const text = decoder.decode(chunk, { stream: true });
-      kept.push(text);
-      const recent = tail + text;
-      tail = recent.slice(-2);
-      if (!/\n\r?\n/.test(recent)) return pace(chunk.length);
-      const events = kept.join('').split(/(?<=\n\r?\n)/);
-      const last = events.at(-1) ?? '';
-      const rest = /\n\r?\n$/.test(last) ? '' : (events.pop() ?? '');
-      kept = [rest];
-      tail = rest.slice(-2);
-      for (const event of events) {
+    transform(chunk, controller) {
+      for (const event of events.take(chunk)) {
         JSON.parse(dataOf(event) || 'null');
         controller.enqueue(encoder.encode(event));
       }
       return pace(chunk.length);
     },
   });
-}
-
-function dataOf(event: string): string {
-  return event
-    .split(/\r?\n/)
-    .flatMap((line) => (line.startsWith('data:') ? [line.slice('data:'.length).replace(/^ /, '')] : []))
-    .join('\n');
 }

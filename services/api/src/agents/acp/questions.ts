@@ -15,6 +15,9 @@ import type { ToolCall } from '../tools/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';
 import { denied, offeredOptions, permissionOutcome, permissionQuestion } from './permission.ts';
 
+/** Requests beyond the limit that are refused one by one. Then the task ends. */
+const REFUSALS_MAX = 100;
+
 export interface TaskQuestionsOptions {
   readonly agent: Pick<AcpAgentTarget, 'id' | 'title' | 'mayAsk'>;
   /** How many questions the agent may ask in one task. */
@@ -24,6 +27,8 @@ export interface TaskQuestionsOptions {
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   /** Aborted when the task ends: its open questions are withdrawn. */
   readonly over: AbortSignal;
+  /** Called when the agent does not stop asking, whatever it is told. */
+  readonly onPester: () => void;
   /** Removes the values of the agent's own environment from what it shows to the person. */
   readonly scrub: Scrub;
 }
@@ -40,20 +45,26 @@ export interface TaskQuestions {
 
 /** Makes the questions of one task: they become elicitations on the turn's stream. */
 export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOptions): TaskQuestions {
-  const { agent, questionsMax, questionTimeoutSeconds, waiting, over, scrub } = options;
+  const { agent, questionsMax, questionTimeoutSeconds, waiting, over, onPester, scrub } = options;
   const mayAsk = (mode: 'form' | 'url') => agent.mayAsk && isAsked(call.reach({ mode }));
   const modes = { form: mayAsk('form'), url: mayAsk('url') };
   let count = 0;
 
+  /** Counts a request before it is read, so that refused ones count too, and returns its ordinal. */
+  function take(): number {
+    count += 1;
+    if (count > questionsMax + REFUSALS_MAX) onPester();
+    if (count > questionsMax) throw new QuestionRefused(`A task may ask ${questionsMax} questions at most.`);
+    return count - 1;
+  }
+
   async function ask(
+    ordinal: number,
     given: Pick<AgentQuestion, 'mode' | 'message' | 'description' | 'requestedSchema' | 'url' | 'completion'>,
     trigger: string,
     taken: AbortSignal,
   ): Promise<AskOutcome> {
-    if (count >= questionsMax) throw new QuestionRefused(`A task may ask ${questionsMax} questions at most.`);
     const question = scrub.value(given) as typeof given;
-    const ordinal = count;
-    count += 1;
     const asked = {
       title: `${agent.title} asks`,
       context: { trigger, toolId: agent.id, toolName: agent.title },
@@ -76,6 +87,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
   return {
     modes,
     async elicit(params, taken) {
+      const ordinal = take();
       // An unknown mode is refused by its name: nothing of it is shown as something else.
       const question = readQuestion(visibleLabels(params), modes);
       const { mode, message } = question;
@@ -84,17 +96,18 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
           ? { mode, message, requestedSchema: question.requestedSchema }
           : { mode, message, url: question.url, completion: 'client' as const };
       return {
-        ...answerFor(question, await ask(asked, 'acp_elicitation', taken)),
+        ...answerFor(question, await ask(ordinal, asked, 'acp_elicitation', taken)),
       } as CreateElicitationResponse;
     },
     async permit(params, taken) {
-      // Before the input becomes JSON, in which a value may be written differently.
-      const toolCall = scrub.value(params.toolCall) as typeof params.toolCall;
-      const options = offeredOptions({ toolCall, options: params.options }, scrub);
-      if (!modes.form || options.length === 0) return denied(params.options);
       try {
+        const ordinal = take();
+        // Before the input becomes JSON, in which a value may be written differently.
+        const toolCall = scrub.value(params.toolCall) as typeof params.toolCall;
+        const options = offeredOptions({ toolCall, options: params.options }, scrub);
+        if (!modes.form || options.length === 0) return denied(params.options);
         const question = permissionQuestion({ toolCall, options });
-        const outcome = await ask(question, 'acp_permission', taken);
+        const outcome = await ask(ordinal, question, 'acp_permission', taken);
         if (over.aborted) return { outcome: { outcome: 'cancelled' } };
         return permissionOutcome(options, outcome);
       } catch {

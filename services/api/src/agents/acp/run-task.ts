@@ -4,8 +4,10 @@ import type {
   PromptResponse,
   StopReason,
 } from '@agentclientprotocol/sdk';
+import { limitDepth } from '@parley/shared/domain/json/depth';
 import { startWorkClock } from '../loop/work-clock.ts';
 import { QuestionRefused } from '../mcp/questions/question.ts';
+import { createLineReader } from '../mcp/transports/lines.ts';
 import { failed, type ToolCall, type ToolOutcome } from '../tools/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';
 import type { AcpProcess, AcpProcesses } from './programs.ts';
@@ -34,7 +36,8 @@ export async function runAcpTask(
 ): Promise<ToolOutcome> {
   call.signal.throwIfAborted();
   const clock = startWorkClock(agent.taskMs);
-  const over = AbortSignal.any([call.signal, clock.over]);
+  const pestered = new AbortController();
+  const over = AbortSignal.any([call.signal, clock.over, pestered.signal]);
   const ending = new AbortController();
   let process: AcpProcess | undefined;
   try {
@@ -45,6 +48,7 @@ export async function runAcpTask(
       ...rules,
       waiting: clock.waiting,
       over: AbortSignal.any([over, ending.signal]),
+      onPester: () => pestered.abort(),
       scrub: process.scrub,
     });
     return await converse({ agent, process, questions, call, task, over });
@@ -52,6 +56,10 @@ export async function runAcpTask(
     call.signal.throwIfAborted();
     if (clock.over.aborted)
       return failed(`${agent.title} did not finish in time. The task may have been done in part.`);
+    if (pestered.signal.aborted)
+      return failed(
+        `${agent.title} did not stop asking, so the task was ended. It may have been done in part.`,
+      );
     return failed(`${agent.title} failed: ${describeFault(error)}`);
   } finally {
     ending.abort();
@@ -106,7 +114,9 @@ async function converse({
       if (update.sessionUpdate === 'agent_message_chunk' && update.content.type === 'text')
         text.add(update.content.text);
     });
-  const stream = ndJsonStream(process.input, process.output, { maxMessageBytes: MESSAGE_BYTES_MAX });
+  const stream = ndJsonStream(process.input, process.output.pipeThrough(limitedLines()), {
+    maxMessageBytes: MESSAGE_BYTES_MAX,
+  });
   const connection = app.connect(stream);
   const { agent: peer } = connection;
   try {
@@ -140,6 +150,22 @@ async function converse({
   } finally {
     connection.close();
   }
+}
+
+/** Passes messages on, each within its depth. */
+function limitedLines(): TransformStream<Uint8Array, Uint8Array> {
+  const encoder = new TextEncoder();
+  let read: (chunk: Buffer) => void;
+  return new TransformStream({
+    start(controller) {
+      read = createLineReader({
+        bytesMax: MESSAGE_BYTES_MAX,
+        onLine: (line) => controller.enqueue(encoder.encode(`${limitDepth(line)}\n`)),
+        onTooLong: () => controller.error(new Error('The program sent a message that is too large.')),
+      });
+    },
+    transform: (chunk) => read(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)),
+  });
 }
 
 /** The end of the prompt. A task that must end is cancelled first, so that the agent can put things in order. */

@@ -1,3 +1,4 @@
+import { isWithinDepth } from '@parley/shared/domain/json/depth';
 import { isRecord } from '@parley/shared/domain/plain-record';
 
 // A whole text or a whole number; the alternatives begin with different characters, so that no text is read twice.
@@ -5,11 +6,12 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**
  * Why the arguments of a call cannot be passed on as the model wrote them, for the model to write them otherwise:
- * they are no JSON object, or hold a number that JavaScript would change. Undefined where they can, and for text that is
+ * they are no JSON object, are nested too deeply, or hold a number that JavaScript would change. Undefined where they can, and for text that is
  * no JSON, which the SDK reports.
  */
 export function faultOfArguments(toolName: string, json: string): string | undefined {
   if (json.trim() === '') return undefined;
+  if (!isWithinDepth(json)) return `The arguments of ${toolName} are nested too deeply. Nothing was done.`;
   let value: unknown;
   try {
     value = JSON.parse(json);

@@ -1,3 +1,4 @@
+import { limitDepth } from '@parley/shared/domain/json/depth';
 import { type LanguageModelMiddleware, NoOutputGeneratedError, wrapLanguageModel } from 'ai';
 
 /** A model of the AI SDK, of the version that its providers implement. */
@@ -92,7 +93,7 @@ function createReply(receiver: ReplyReceiver) {
       case 'tool-call': {
         const toolCallId = uniqueId(callIds, part.toolCallId);
         receiver.called(toolCallId, part.toolName, part.input);
-        content.push({ ...part, toolCallId });
+        content.push({ ...part, toolCallId, input: limitDepth(part.input) });
         return;
       }
       case 'tool-result':

@@ -90,7 +90,13 @@ export interface McpTool {
   readonly hints: McpToolHints;
 }
 
-export type DropReason = 'too_many' | 'bad_name' | 'same_name' | 'bad_schema' | 'schema_too_large';
+export type DropReason =
+  | 'too_many'
+  | 'bad_name'
+  | 'same_name'
+  | 'bad_schema'
+  | 'schema_too_large'
+  | 'schema_too_deep';
 
 export interface McpOffer {
   readonly type: 'tools';

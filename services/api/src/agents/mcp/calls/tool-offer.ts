@@ -1,3 +1,4 @@
+import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { z } from 'zod';
 import type { McpLimits } from '../limits.ts';
 import { hasValidParamHeaders } from '../transports/param-headers.ts';
@@ -74,8 +75,10 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   const parsed = OfferedTool.safeParse(raw);
   if (!parsed.success) return { name, reason: 'bad_schema' };
   const { inputSchema, outputSchema, annotations, description = '' } = parsed.data;
-  if (Buffer.byteLength(JSON.stringify(inputSchema)) > rules.schemaBytesMax)
-    return { name, reason: 'schema_too_large' };
+  const json = JSON.stringify(inputSchema);
+  if (Buffer.byteLength(json) > rules.schemaBytesMax) return { name, reason: 'schema_too_large' };
+  // What was left out of it stands where a schema must be.
+  if (json.includes(LEFT_OUT)) return { name, reason: 'schema_too_deep' };
   if (rules.mirrorsParams && !hasValidParamHeaders(inputSchema)) return { name, reason: 'bad_schema' };
   const title = parsed.data.title ?? annotations?.title;
   return {
@@ -84,7 +87,7 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
     ...(title !== undefined && { title: title.slice(0, TITLE_MAX) }),
     description: shortened(description, rules.descriptionMax),
     inputSchema,
-    ...(outputSchema !== undefined && isSmall(outputSchema, rules) && { outputSchema }),
+    ...(outputSchema !== undefined && isUsable(outputSchema, rules) && { outputSchema }),
     hints: {
       readOnlyHint: annotations?.readOnlyHint ?? false,
       destructiveHint: annotations?.destructiveHint ?? true,
@@ -94,9 +97,10 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   };
 }
 
-/** A large output schema is left out: the tool can be used without it. */
-function isSmall(schema: object, { schemaBytesMax }: OfferRules): boolean {
-  return Buffer.byteLength(JSON.stringify(schema)) <= schemaBytesMax;
+/** A large or deep output schema is left out: the tool can be used without it. */
+function isUsable(schema: object, { schemaBytesMax }: OfferRules): boolean {
+  const json = JSON.stringify(schema);
+  return Buffer.byteLength(json) <= schemaBytesMax && !json.includes(LEFT_OUT);
 }
 
 function nameOf(raw: unknown): string | undefined {

@@ -49,13 +49,17 @@ export function createConnectionQuestions({
 
   async function ask(request: JSONRPCRequest, { mcpReq }: ClientContext): Promise<Result> {
     const call = current;
-    if (call === undefined) throw noCall();
+    const isKnown = request.method === 'elicitation/create';
+    if (call === undefined) throw isKnown ? noCall() : unknownMethod();
     const { asker, exchange, over } = call;
-    const question = readQuestion(request.params, modes);
+    const read = () => {
+      if (!isKnown) throw unknownMethod();
+      return readQuestion(request.params, modes);
+    };
     const withdrawn = AbortSignal.any([mcpReq.signal, exchange.signal, over]);
     const stop = reportProgress(mcpReq, progressMs);
     try {
-      const answer = await exchange.waiting(() => asker.ask(question, withdrawn));
+      const answer = await exchange.waiting(() => asker.ask(read, withdrawn));
       // A server that gets an answer after the call was stopped might still carry it out.
       exchange.signal.throwIfAborted();
       return { ...answer };
@@ -84,8 +88,6 @@ export function createConnectionQuestions({
       }
     },
     async onRequest(request, context) {
-      if (request.method !== 'elicitation/create')
-        throw new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
       try {
         return await ask(request, context);
       } catch (error) {
@@ -126,6 +128,10 @@ function reportProgress({ _meta, notify }: ClientContext['mcpReq'], everyMs: num
   }, everyMs);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+function unknownMethod(): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.MethodNotFound, 'Method not found');
 }
 
 function noCall(): ProtocolError {

@@ -1,3 +1,4 @@
+import { DEFAULT_FORM_CAPS, findExcess } from '@parley/shared/domain/forms/bounds';
 import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 
@@ -10,6 +11,9 @@ type JsonObject = Record<string, unknown>;
 
 // Annotations that change neither what is asked nor what is valid. An answer never repeats a choice anyway.
 const IGNORED = ['examples', 'deprecated', 'readOnly', '$comment', 'uniqueItems'];
+// Before it is rewritten, a schema may be larger and deeper: examples and annotations are dropped.
+const RAW_CAPS = { ...DEFAULT_FORM_CAPS, jsonBytes: 4 * DEFAULT_FORM_CAPS.jsonBytes };
+const RAW_DEPTH_MAX = 64;
 const EXAMPLES_MAX = 5;
 const EXAMPLE_LENGTH_MAX = 100;
 
@@ -19,7 +23,11 @@ const EXAMPLE_LENGTH_MAX = 100;
  * refuses everything else outside the subset. Never throws; its cost is bounded by the caps of forms.
  */
 export function importSchema(raw: unknown): ImportedSchema {
-  const checked = checkFormSchema(normalized(raw), {}, { patterns: true });
+  const excess = findExcess(raw, RAW_CAPS, RAW_DEPTH_MAX);
+  const checked =
+    excess === undefined
+      ? checkFormSchema(normalized(raw), {}, { patterns: true })
+      : ({ ok: false, issues: [excess] } as const);
   if (checked.ok) return checked;
   const [issue] = checked.issues;
   const at = issue === undefined || issue.path === '' ? 'requestedSchema' : `requestedSchema.${issue.path}`;

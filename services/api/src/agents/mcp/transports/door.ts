@@ -1,4 +1,4 @@
-import { type JSONRPCMessage, ProtocolErrorCode, type Result } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage, Result } from '@modelcontextprotocol/client';
 import { visibleLabels, visibleTexts } from '@parley/shared/domain/visible';
 import type { McpUnauthorized } from '../calls/results.ts';
 import type { Scrub } from '../calls/scrub.ts';
@@ -14,8 +14,6 @@ export interface Door {
 const RETURNED = ['requestState', 'nextCursor'];
 /** Members of a result that describe something to people. The others are data, which keeps its characters. */
 const DESCRIBED = ['tools', 'prompts', 'resources', 'resourceTemplates', 'inputRequests'];
-
-const NESTED_TOO_DEEPLY = 'The answer is nested too deeply. The tool may have run.';
 
 /**
  * Makes the door of a connection. Every message of the server passes it before anything reads it: results, errors, pages,
@@ -40,22 +38,5 @@ export function createDoor(scrub: Scrub): Door {
     return message.params === undefined ? message : { ...message, params: clean(read(message.params)) };
   }
 
-  return {
-    message(message) {
-      try {
-        return cleanMessage(message);
-      } catch (error) {
-        if (error instanceof RangeError) return withoutContent(message);
-        throw error;
-      }
-    },
-    refusal: clean,
-  };
-}
-
-/** What takes the place of a message that is nested too deeply to be read. */
-function withoutContent(message: JSONRPCMessage): JSONRPCMessage {
-  if ('method' in message) return { ...message, params: {} };
-  const error = { code: ProtocolErrorCode.InternalError, message: NESTED_TOO_DEEPLY };
-  return { jsonrpc: '2.0', ...(message.id !== undefined && { id: message.id }), error } as JSONRPCMessage;
+  return { message: cleanMessage, refusal: clean };
 }

@@ -2,9 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
+import { limitDepth } from '@parley/shared/domain/json/depth';
 import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../errors.ts';
 import { limitBytes, type MessageBounds } from './byte-limit.ts';
+import { createEventSplitter, dataOf, withData } from './events.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
+import { createNoteLimit } from './note-limit.ts';
 
 export interface HttpFetchOptions {
   /** The only origin that may be called. */
@@ -106,9 +109,10 @@ export function createHttpFetch({ origin, bounds, exchanges }: HttpFetchOptions)
     }
     const areEvents = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
     const chunks = limitBytes(incoming, { ...bounds, areEvents, tooLarge });
-    const body = new ReadableStream<Uint8Array>({
+    const messages = areEvents ? limitedEvents(chunks) : limitedBody(chunks);
+    const body = new ReadableStream<string>({
       pull: async (controller) => {
-        const { done, value } = await chunks.next();
+        const { done, value } = await messages.next();
         if (done === true) controller.close();
         else controller.enqueue(value);
       },
@@ -117,10 +121,31 @@ export function createHttpFetch({ origin, bounds, exchanges }: HttpFetchOptions)
         incoming.destroy();
       },
     });
-    return new Response(body, { status, headers });
+    return new Response(body.pipeThrough(new TextEncoderStream()), { status, headers });
   }
 
   return { fetch, close: () => agent.destroy() };
+}
+
+async function* limitedBody(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  const parts: string[] = [];
+  for await (const chunk of chunks) parts.push(decoder.decode(chunk, { stream: true }));
+  yield limitDepth(parts.join('') + decoder.decode());
+}
+
+/** The events of a stream, each within its depth, without the notes that come too fast. */
+async function* limitedEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const events = createEventSplitter();
+  const limitNotes = createNoteLimit();
+  for await (const chunk of chunks) {
+    for (const event of events.take(chunk)) {
+      const data = dataOf(event);
+      const limited = limitDepth(data);
+      yield* limitNotes(limited, limited === data ? event : withData(event, limited));
+    }
+  }
+  yield events.rest();
 }
 
 function refusalOf(response: Response): CredentialRefused['refusal'] | undefined {

@@ -8,6 +8,7 @@ import {
   serializeMessage,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { limitDepth } from '@parley/shared/domain/json/depth';
 import { MessageTooLarge } from '../errors.ts';
 import type { McpStdioTransport } from '../server-config.ts';
 import type { ChildGuard } from './child-guard.ts';
@@ -15,6 +16,7 @@ import { type Child, endChild, spawnChild } from './child-process.ts';
 import type { Door } from './door.ts';
 import type { Exchanges } from './exchange.ts';
 import { createLineReader } from './lines.ts';
+import { createNoteLimit } from './note-limit.ts';
 import { createPendingRequests } from './pending-requests.ts';
 
 export interface StdioTransportOptions {
@@ -42,6 +44,7 @@ export interface StdioTransport extends Transport {
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
   const { messageBytesMax, killGraceMs, exchanges, guard, onStderr, door } = options;
   const pending = createPendingRequests();
+  const limitNotes = createNoteLimit();
   let child: Child | undefined;
   let isOver = false;
 
@@ -77,6 +80,10 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   };
 
   function onLine(line: string): void {
+    for (const one of limitNotes(limitDepth(line))) onMessage(one);
+  }
+
+  function onMessage(line: string): void {
     let message: JSONRPCMessage;
     try {
       message = deserializeMessage(line);

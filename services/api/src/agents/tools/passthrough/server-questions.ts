@@ -23,7 +23,7 @@ export interface QuestionLimits {
 
 /** The questions of a server during one call. */
 export interface ServerQuestions extends McpAsker {
-  /** How many were asked. */
+  /** How many were asked, refused ones included. */
   readonly count: number;
   /** Addresses of pages that the person has agreed to open. */
   readonly opened: ReadonlySet<string>;
@@ -151,7 +151,10 @@ export function createServerQuestions(
       return count;
     },
     opened,
-    ask: async (question, withdrawn) => askAt(takeOrdinal(), question, withdrawn),
+    async ask(read, withdrawn) {
+      const ordinal = takeOrdinal();
+      return askAt(ordinal, read(), withdrawn);
+    },
     askAt(ordinal, question, withdrawn) {
       count = Math.max(count, ordinal);
       takeOrdinal();
