@@ -18,8 +18,8 @@ export type LimitVerdict =
 /** Limits that apply to all pods together. */
 export interface Limits {
   /**
-   * Takes points of the subject's budget under `limit`; one unless given. Allowed while any are left: a call that takes
-   * several may overspend.
+   * Takes points of the subject's budget under `limit`; one unless given, and with 0 it only asks. Allowed while any are
+   * left: a call that takes several may overspend.
    */
   take(limit: string, subject: Owner, rate: Rate, points?: number): Promise<LimitVerdict>;
   /** True where this process knows, without asking, that nothing of a budget is left before its window ends. */

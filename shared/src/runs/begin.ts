@@ -44,23 +44,42 @@ export async function beginRun(
 const RETRY_SECONDS_MAX = 86_400;
 const TURN_RETRY_SECONDS = 5;
 
-const QUOTA_ERRORS: Readonly<Record<ChatQuota, { readonly code: QuotaCode; readonly message: string }>> = {
-  turns: { code: 'turn_quota', message: 'Too many turns run at once; wait until one ends, or stop one.' },
-  tokens: { code: 'token_quota', message: 'The tokens of this day are used up; try again later.' },
-  conversations: {
-    code: 'conversation_quota',
-    message: 'Too many conversations are stored; continue one of them, or try again later.',
-  },
-  storage: {
-    code: 'storage_quota',
-    message: 'The stored chats have reached their size limit; try again later.',
-  },
+const CODES: Readonly<Record<ChatQuota, QuotaCode>> = {
+  turns: 'turn_quota',
+  tokens: 'token_quota',
+  conversations: 'conversation_quota',
+  storage: 'storage_quota',
 };
 
-function quotaError({ quota, retryInMs }: ReachedQuota): ParleyError {
-  const { code, message } = QUOTA_ERRORS[quota];
-  const seconds = quota === 'turns' ? TURN_RETRY_SECONDS : Math.ceil(retryInMs / 1000);
-  return new ParleyError(code, message, {
+function quotaError(reached: ReachedQuota): ParleyError {
+  const { of, quota, retryInMs } = reached;
+  const isWait = of === 'user' && quota === 'turns';
+  const seconds = isWait ? TURN_RETRY_SECONDS : Math.ceil(retryInMs / 1000);
+  return new ParleyError(CODES[quota], messageOf(reached), {
     retryAfterSeconds: Math.min(RETRY_SECONDS_MAX, Math.max(1, seconds)),
   });
 }
+
+/** Whose quota is used up, and until when. */
+function messageOf({ of, quota, retryInMs }: ReachedQuota): string {
+  const until = `until ${new Date(Date.now() + retryInMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  if (of === 'tenant')
+    return `${TENANT_DAYS[quota]} of this day are used up for all users of your tenant, ${until}.`;
+  switch (quota) {
+    case 'turns':
+      return 'You have too many turns that run at once; wait until one ends, or stop one.';
+    case 'tokens':
+      return `Your tokens of this day are used up, ${until}.`;
+    case 'conversations':
+      return 'You have too many stored conversations; continue one of them, or try again later.';
+    case 'storage':
+      return 'Your stored chats have reached their size limit; try again later.';
+  }
+}
+
+const TENANT_DAYS: Readonly<Record<ChatQuota, string>> = {
+  turns: 'The turns',
+  tokens: 'The tokens',
+  conversations: 'The conversations',
+  storage: 'The bytes that chats may store',
+};

@@ -403,6 +403,18 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
     }
   });
 
+  it('splits the tokens that are left among delegates that work side by side', async () => {
+    const tokens = 50_000;
+    const turn = await begin('left and right and speechless', {
+      boss: { ...AGENTS.boss, limits: { tokens } },
+    });
+    await turn.asked(2);
+    const shares = (await turn.delegated()).map(({ delegateRequest }) => delegateRequest?.tokens ?? 0);
+    expect(shares).toHaveLength(3);
+    expect(Math.min(...shares)).toBeGreaterThan(tokens / 4);
+    expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(tokens);
+  });
+
   it('counts the usage of a delegate that ended before the pod died', async () => {
     const usages: unknown[] = [];
     for (const dies of [false, true]) {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import type { ParleyError } from '@parley/shared/domain/errors';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { BackendSettings } from '@parley/shared/ports/backend';
 import { type TenantQuotas, withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
@@ -96,3 +98,46 @@ it.each([
     expect((await events(elsewhere))[0]).toMatchObject({ type: 'turn-started' });
   },
 );
+
+describe('the day of a tenant', () => {
+  const DAY = { turns: 3 };
+  const again = { repeatable: { key: 'key', digest: 'hello' } };
+
+  it.each([
+    ['that wait for a turn of their conversation', {}, {}, 'turn_running'],
+    ['over a quota of their own', { turnsMax: 1 }, { conversationId: 'other' }, 'turn_quota'],
+    ['that repeat one', {}, again, undefined],
+  ] as const)('is not used up by requests %s, and says so when it is', async (_which, quotas, more, code) => {
+    const world = limited({ chatQuotas: { ...ROOMY.chatQuotas, ...quotas } });
+    const { pod, backend, saying, conversation, refused } = world;
+    const { tenant } = conversation;
+    const runs = withTenantQuotas(backend.runs, backend.limits, { ...ROOMY_TENANT, ...DAY });
+    const { turns } = pod({ runs });
+    const { conversationId = conversation.conversationId, ...repeatable } = {
+      conversationId: undefined,
+      ...more,
+    };
+    const asking = { ...saying('ask'), ...repeatable };
+    const first = await turns.begin(asking);
+    const same = { ...asking, conversation: { ...conversation, conversationId } };
+    for (let at = 0; at < 5; at += 1) {
+      const begin = turns.begin(same);
+      await (code === undefined
+        ? expect(begin).resolves.toMatchObject({ streamRequestId: first.streamRequestId })
+        : expect(begin).rejects.toMatchObject({ code }));
+    }
+    const others = () => turns.begin(saying('hello', { ...talk(), tenant, userId: randomUUID() }));
+    await others();
+    await others();
+    const error = await others().catch((refusal: unknown) => refusal);
+    expect(error).toMatchObject({
+      code: 'turn_quota',
+      message: expect.stringMatching(/tenant.* until \d{4}-\d\d-\d\d \d\d:\d\d UTC/),
+    });
+    expect((error as ParleyError).retryAfterSeconds).toBeGreaterThan(86_000);
+    expect(refused.at(-1)).toBe('tenant-turns');
+    // A turn that has begun is found again, whatever day it is.
+    if (code === undefined)
+      await expect(turns.begin(same)).resolves.toMatchObject({ streamRequestId: first.streamRequestId });
+  });
+});

@@ -125,7 +125,7 @@ export const DelegateRequest = z.looseObject({
   turn: z.looseObject({ streamRequestId: z.string(), conversationId: z.string() }),
   /** Number of agents between the delegating agent and the person. */
   depth: z.int().nonnegative(),
-  /** Tokens that the delegating agent may still use. */
+  /** Tokens that the delegate may use: its part of those that the delegating agent had left. */
   tokens: z.int().nonnegative(),
   /** How a channel notifies the person of its questions. A pod without this field, or with other rules, asks without. */
   notify: NotifyRules.optional().catch(undefined),

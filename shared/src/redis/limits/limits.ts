@@ -41,6 +41,11 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
   const refills = new Map<string, Promise<Grant>>();
   const refusals = createRefusals();
 
+  function hasCredit(key: string): boolean {
+    const credit = credits.get(key);
+    return credit !== undefined && credit.points > 0 && performance.now() < credit.until;
+  }
+
   function spendCredit(key: string, points: number): boolean {
     const credit = credits.get(key);
     if (credit === undefined) return false;
@@ -90,7 +95,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     } catch (error) {
       for (const { wanted, resolve, reject } of together) {
         // Reads continue while Redis refuses writes, and what writes is refused by itself.
-        if (refusesWritesOnly(error)) resolve({ granted: wanted, leftMs: 0 });
+        if (refusesWritesOnly(error)) resolve({ granted: Math.max(1, wanted), leftMs: 0 });
         else reject(error);
       }
     }
@@ -115,20 +120,25 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     return refilling;
   }
 
+  /** Takes points from a batch that this pod holds, or from a new one. */
+  async function takeAhead(key: string, rate: Rate, points: number, batch: number): Promise<LimitVerdict> {
+    for (;;) {
+      if (spendCredit(key, points)) return ALLOWED;
+      const refusal = findRefusal(key);
+      if (refusal !== undefined) return verdictOf(refusal);
+      const underWay = refills.get(key);
+      if (underWay === undefined) return verdictOf(await refill(key, rate, points, batch));
+      const grant = await underWay;
+      if (grant.granted === 0) return verdictOf(grant);
+    }
+  }
+
   return {
     async take(limit, subject, rate, points = 1) {
       const key = limitKey(limit, subject);
       const batch = rate.batch ?? Math.floor(rate.points / BATCHES_PER_BUDGET);
-      if (batch <= points) return verdictOf(findRefusal(key) ?? (await draw(key, rate, points)));
-      for (;;) {
-        if (spendCredit(key, points)) return ALLOWED;
-        const refusal = findRefusal(key);
-        if (refusal !== undefined) return verdictOf(refusal);
-        const underWay = refills.get(key);
-        if (underWay === undefined) return verdictOf(await refill(key, rate, points, batch));
-        const grant = await underWay;
-        if (grant.granted === 0) return verdictOf(grant);
-      }
+      if (points === 0 ? hasCredit(key) : batch > points) return takeAhead(key, rate, points, batch);
+      return verdictOf(findRefusal(key) ?? (await draw(key, rate, points)));
     },
     isUsedUp: (limit, subject) => refusals.find(limitKey(limit, subject)) !== undefined,
     async hold(limit, subject, place, max, ttlMs) {

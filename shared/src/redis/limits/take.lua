@@ -1,6 +1,12 @@
 -- Takes points from budgets, each of which holds for a fixed window (ms).
 -- ARGV: for each counter in KEYS its budget, window and the points wanted.
--- Returns for each {points granted, ms until the window ends}; the ms are 0 where a single point was granted.
+-- Returns for each {points granted, ms until the window ends}; the ms are 0 where a single point was granted. Where none is
+-- wanted, nothing is taken, and {1, 0} says that some are left.
+local function look(counter, budget)
+  if tonumber(redis.call('GET', counter) or 0) < budget then return { 1, 0 } end
+  return { 0, math.max(0, redis.call('PTTL', counter)) }
+end
+
 local function take(counter, budget, window, wanted)
   local used = redis.call('INCRBY', counter, wanted)
   wanted = tonumber(wanted)
@@ -21,6 +27,7 @@ end
 local grants = {}
 for index, counter in ipairs(KEYS) do
   local budget, window, wanted = unpack(ARGV, 3 * index - 2, 3 * index)
-  grants[index] = take(counter, tonumber(budget), window, wanted)
+  budget = tonumber(budget)
+  grants[index] = wanted == '0' and look(counter, budget) or take(counter, budget, window, wanted)
 end
 return grants

@@ -94,6 +94,24 @@ export function budgetContract(contract: Contract): void {
       }
     });
 
+    it.each([2, 1_000])('of %i points is asked for what is left without being spent', async (points) => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const rate = { points, windowSeconds: A_DAY };
+      const askBoth = async (times: number) => {
+        const asked = Array.from({ length: times }, () => [backend, second]).flat();
+        return Promise.all(asked.map(({ limits }) => limits.take('turns', owner, rate, 0)));
+      };
+      for (const { allowed } of await askBoth(20)) expect(allowed).toBe(true);
+      expect(await backend.limits.take('turns', owner, rate, points)).toEqual({ allowed: true });
+      const late = { allowed: false, retryAfterSeconds: expect.any(Number) };
+      for (const verdict of await askBoth(2)) {
+        expect(verdict).toEqual(late);
+        if (!verdict.allowed) expect(verdict.retryAfterSeconds).toBeGreaterThan(A_DAY - 600);
+      }
+      expect(await second.limits.take('turns', owner, rate)).toEqual(late);
+    });
+
     it('that is large is never overspent, and hardly underspent', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();

@@ -40,14 +40,15 @@ export type NamedCall = ToolCall & { readonly toolName: string };
 
 /** The tool by which an agent delegates a task to another agent and gets its answer. */
 export function createDelegateTool(options: DelegateToolOptions): Tool {
-  const { agent, title, description, work = (call, task) => call.delegate(agent, task) } = options;
-  return createTaskTool({
+  const { agent, title, description, work } = options;
+  const tool = createTaskTool({
     name: toolNameOf(agent),
     title: `Ask ${title}`,
     agentTitle: title,
     description,
-    work,
+    work: work ?? ((call, task) => call.delegate(agent, task)),
   });
+  return work === undefined ? { ...tool, usesTokens: true } : tool;
 }
 
 /** A tool with one argument, the task of another agent. */

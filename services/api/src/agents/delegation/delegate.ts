@@ -156,7 +156,7 @@ interface DelegateTask {
 }
 
 function newRun(
-  { from, toolCallId }: DelegatingCall,
+  { from, toolCallId, sharers }: DelegatingCall,
   { run, id, input }: DelegateTask,
   owner: string,
 ): NewRun {
@@ -170,7 +170,7 @@ function newRun(
     delegateRequest: {
       turn: { streamRequestId: turn.run.streamRequestId, conversationId: turn.run.conversationId },
       depth: from.depth,
-      tokens: from.budget.left,
+      tokens: Math.floor(from.budget.left / sharers),
       notify: turn.notify,
     },
     support: turn.support,

@@ -79,6 +79,8 @@ export type Delegator = Pick<
 export interface DelegatingCall {
   readonly from: RunContext;
   readonly toolCallId: string;
+  /** Among how many delegates of the step the run's tokens are split. */
+  readonly sharers: number;
   /** Stream request of the delegate's run, where a previous owner had made this call. */
   readonly before?: string;
   /** Saves the stream request of the delegate's run before that run begins. */

@@ -88,9 +88,14 @@ export async function runSteps(
       await writer.append({ type: 'step-finished', step: index });
       return reasonOf(record);
     }
+    const sharers = calls.filter(({ toolName }) =>
+      tools.some((tool) => tool.name === toolName && tool.usesTokens),
+    );
     const outcomes = await whileCallsRun(context, calls.length, (each) =>
       together(
-        calls.map((call) => callTool(context, tools, call, index).finally(each)),
+        calls.map((call) =>
+          callTool(context, tools, { ...call, sharers: sharers.length }, index).finally(each),
+        ),
         abandon,
       ),
     );

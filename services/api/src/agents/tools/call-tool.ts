@@ -20,6 +20,8 @@ export type StepCall = RequestedCall & {
   /** Its position among the calls of its step. */
   readonly at: number;
   readonly before?: CallRecord;
+  /** How many calls of its step use tokens of the run. */
+  readonly sharers?: number;
   /** Id of the approval that another pod has requested for it. */
   readonly approvalId?: string | undefined;
 };
@@ -212,7 +214,7 @@ async function appendEvent({ writer, turn, delegate }: RunContext, event: CallEv
 /** What a tool call may use of its run. */
 function toolCallContext(
   runContext: RunContext,
-  { toolCallId, input, before }: StepCall,
+  { toolCallId, input, before, sharers = 1 }: StepCall,
   place: ApprovalPlace,
   save: (more: Partial<CallRecord>) => Promise<void>,
   record: () => CallRecord,
@@ -248,6 +250,7 @@ function toolCallContext(
         {
           from: runContext,
           toolCallId,
+          sharers,
           save: (run) => save({ state: 'dispatched', run }),
           ...(before?.run !== undefined && { before: before.run }),
         },

@@ -89,6 +89,8 @@ export interface Tool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   /** True when a call with an unknown outcome may be repeated: it is read-only or idempotent. */
   readonly isRepeatable?: boolean;
+  /** True when a call uses tokens of the run: those that are left are split among such calls of a step. */
+  readonly usesTokens?: true;
   /** The server's own description of the tool. Absent for tools that are no server's. */
   readonly source?: McpTool;
   /** The input of a call as the turn's stream shows it, without the values that an approval masks. */
