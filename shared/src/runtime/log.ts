@@ -22,13 +22,16 @@ const SECRET_NAMES = [
 ];
 const SECRETS: ReadonlySet<string> = new Set(SECRET_NAMES);
 
-/** What libraries put into error messages: URLs, tokens, arguments of commands, parts of JSON. */
+/**
+ * What libraries put into error messages: URLs, tokens, arguments of commands, parts of JSON. A token is searched from its
+ * first character only, and a fault of JSON quotes a few words, so that a long message takes no longer than its length.
+ */
 const LEAKS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:https?|rediss?):\/\/[^\s"\\]+/g, '[url]'],
   [/\b(Bearer|Basic) +[\w.~+/=-]+/gi, '$1 [token]'],
-  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[token]'],
+  [/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[token]'],
   [/with args beginning with: (?:[^"\\]|\\.)*/g, 'with args'],
-  [/Unexpected (?:[^"\\]|\\.)*? is not valid JSON/g, 'Not valid JSON'],
+  [/Unexpected (?:[^"\\]|\\.){0,300}? is not valid JSON/g, 'Not valid JSON'],
 ];
 const ANY_LEAK = new RegExp(LEAKS.map(([pattern]) => pattern.source).join('|'), 'i');
 

@@ -1,6 +1,7 @@
 import { faultsOfArguments, isCheckable } from '@parley/shared/domain/approvals/check-arguments';
 import { faultsOfEdit } from '@parley/shared/domain/approvals/edit';
 import { MASK, maskArguments } from '@parley/shared/domain/approvals/mask';
+import { isWithinSteps } from '@parley/shared/domain/approvals/schemas-at';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
@@ -118,6 +119,49 @@ describe('the check of edited arguments', () => {
       'pattern',
       'patternProperties',
     ]);
+  });
+});
+
+describe('what a server’s schema costs', () => {
+  const judge = (schema: object, given: object) => {
+    isWithinSteps(schema, given, 20_000);
+    maskArguments(given as Record<string, unknown>, schema);
+  };
+  const members = Object.fromEntries(Array.from({ length: 2_000 }, (_, at) => [`m${at}`, 1]));
+
+  it.each([
+    [
+      'patterns for each of many names',
+      (count: () => object) => {
+        const patterns = Array.from({ length: 2_000 }, (_, at) => [`p${at}`, { type: 'string' }]);
+        const counted = new Proxy(Object.fromEntries(patterns), {
+          get: (...at) => count() && Reflect.get(...at),
+        });
+        return { type: 'object', patternProperties: counted };
+      },
+    ],
+    [
+      'a reference of many names, for each of many values',
+      (count: () => object) => {
+        const circle: object = Object.defineProperty({}, 'a', {
+          enumerable: true,
+          get: () => count() && circle,
+        });
+        return {
+          type: 'object',
+          additionalProperties: { $ref: `#/$defs${'/a'.repeat(5_000)}` },
+          $defs: circle,
+        };
+      },
+    ],
+  ])('is bounded: %s', (_what, schemaOf) => {
+    let reads = 0;
+    const schema = schemaOf(() => {
+      reads += 1;
+      return {};
+    });
+    judge(schema, members);
+    expect(reads).toBeLessThan(1_000_000);
   });
 });
 

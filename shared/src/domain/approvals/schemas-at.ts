@@ -17,6 +17,7 @@ export interface ReadBudget {
 }
 
 const SCHEMAS_MAX = 200;
+const REFERENCE_LENGTH_MAX = 500;
 const ALTERNATIVES = ['anyOf', 'oneOf', 'allOf'];
 const CONDITIONAL = ['if', 'then', 'else'];
 const MAPS = ['dependentSchemas', 'dependencies'];
@@ -59,9 +60,13 @@ export function isWithinSteps(root: unknown, given: unknown, stepsMax: number): 
     if (left < 0) throw new RangeError('too many steps');
     if (!isRecord(schema)) return;
     for (const other of [own(schema, 'not'), ...othersOf(schema)]) apply(other, value);
-    for (const keyword of REFERENCES)
-      if (Object.hasOwn(schema, keyword)) apply(targetOf(root, schema[keyword]), value);
+    for (const keyword of REFERENCES) if (Object.hasOwn(schema, keyword)) follow(schema[keyword], value);
     for (const [inner, part] of partsOf(schema, value)) apply(inner, part);
+  }
+
+  function follow(reference: unknown, value: unknown): void {
+    if (isTooLong(reference)) throw new RangeError('a reference is too long');
+    apply(targetOf(root, reference), value);
   }
 
   try {
@@ -74,15 +79,14 @@ export function isWithinSteps(root: unknown, given: unknown, stepsMax: number): 
   }
 }
 
-/** The members or items of a value, each with the schemas that describe it. */
-function partsOf(schema: Subschema, value: unknown): [schema: unknown, part: unknown][] {
+/** The members or items of a value, each with every schema that describes it: one by one, for there may be too many. */
+function* partsOf(schema: Subschema, value: unknown): Generator<[schema: unknown, part: unknown]> {
   const here = { schemas: [schema], isPartial: false };
-  const parts: [unknown[], unknown][] = Array.isArray(value)
-    ? value.map((item, at) => [itemSchemas(here, at), item])
-    : isRecord(value)
-      ? Object.entries(value).map(([name, member]) => [propertySchemas(here, name), member])
-      : [];
-  return parts.flatMap(([schemas, part]) => schemas.map((inner): [unknown, unknown] => [inner, part]));
+  if (Array.isArray(value))
+    for (const [at, item] of value.entries()) for (const inner of itemSchemas(here, at)) yield [inner, item];
+  else if (isRecord(value))
+    for (const [name, member] of Object.entries(value))
+      for (const inner of propertySchemas(here, name)) yield [inner, member];
 }
 
 /** Schemas within a schema that may describe the same value. */
@@ -118,6 +122,7 @@ export function itemSchemas({ schemas }: SchemasOfValue, at: number): unknown[] 
 /** What a local reference (`#`, or `#` and a JSON pointer) leads to. */
 function targetOf(root: unknown, reference: unknown): unknown {
   if (typeof reference !== 'string' || (reference !== '#' && !reference.startsWith('#/'))) return undefined;
+  if (isTooLong(reference)) return undefined;
   let at: unknown = root;
   for (const name of reference.split('/').slice(1).map(decodeName)) {
     if (at === null || typeof at !== 'object' || name === undefined || !Object.hasOwn(at, name))
@@ -125,6 +130,11 @@ function targetOf(root: unknown, reference: unknown): unknown {
     at = (at as Record<string, unknown>)[name];
   }
   return at;
+}
+
+/** Following a reference is one step, whatever its length. */
+function isTooLong(reference: unknown): boolean {
+  return typeof reference === 'string' && reference.length > REFERENCE_LENGTH_MAX;
 }
 
 function decodeName(name: string): string | undefined {

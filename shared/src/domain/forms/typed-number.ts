@@ -4,12 +4,13 @@
  */
 export function readTypedNumber(kind: 'number' | 'integer', text: string): number | undefined {
   const plain = text.replace(/^\u2212/, '-');
-  if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(plain)) return undefined;
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(plain)) return undefined;
   if (kind === 'integer' && isTypedFraction(plain)) return undefined;
   return Number(plain);
 }
 
 /** True for a typed number with digits other than zero behind its decimal point. */
 export function isTypedFraction(text: string): boolean {
-  return /^[^e]*\.\d*[1-9]\d*$/i.test(text);
+  const [, digits = ''] = /^[^e.]*\.(\d*)$/i.exec(text) ?? [];
+  return /[1-9]/.test(digits);
 }

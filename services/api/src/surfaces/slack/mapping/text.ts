@@ -27,24 +27,22 @@ export function lineText(text: string, most: number): string {
  */
 export function piecesOf(text: string, most = SECTION_MAX): string[] {
   const pieces: string[] = [];
-  let rest = text;
-  while (escaped(rest).length > most) {
-    const end = endOfPiece(rest, most);
-    pieces.push(rest.slice(0, end));
-    rest = rest.slice(end);
-  }
-  if (rest !== '' || pieces.length === 0) pieces.push(rest);
-  return pieces;
+  for (let rest = text; rest !== ''; rest = rest.slice(pieces.at(-1)?.length))
+    pieces.push(rest.slice(0, endOfPiece(rest, most)));
+  return pieces.length === 0 ? [''] : pieces;
 }
+
+const ESCAPED_LENGTHS: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4 };
 
 function endOfPiece(text: string, most: number): number {
   let units = 0;
   let end = 0;
   for (const character of text) {
-    units += escaped(character).length;
+    units += ESCAPED_LENGTHS[character] ?? character.length;
     if (units > most) break;
     end += character.length;
   }
+  if (end === text.length) return end;
   for (const mark of ['\n', ' ']) {
     const at = text.lastIndexOf(mark, end - 1);
     if (at >= (end * 2) / 3) return at + 1;

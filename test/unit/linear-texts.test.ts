@@ -1,0 +1,146 @@
+import { parseFeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
+import { fitsFormat, TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
+import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
+import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
+import { parseStreamPath } from '@parley/shared/domain/ids';
+import { shownName } from '@parley/shared/domain/issue';
+import { limitDepth } from '@parley/shared/domain/json-depth';
+import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
+import { readableLine } from '@parley/shared/domain/readable';
+import { faultOfProse, faultOfUserId } from '@parley/shared/domain/text';
+import { faultOfUrl } from '@parley/shared/domain/url';
+import { createLog } from '@parley/shared/runtime/log';
+import { expect, it } from 'vitest';
+import { createSseParser } from '../../clients/core/src/sse-parser.ts';
+import { textOf } from '../../services/api/src/agents/a2a/outcome.ts';
+import { readQuestions } from '../../services/api/src/agents/a2a/read-questions.ts';
+import { holdsSecret } from '../../services/api/src/agents/config/literal-secret.ts';
+import { faultOfArguments } from '../../services/api/src/agents/loop/model/argument-fault.ts';
+import { modelToolName } from '../../services/api/src/agents/mcp/calls/tool-name.ts';
+import { readQuestion } from '../../services/api/src/agents/mcp/questions/question.ts';
+import { faultOfSecrets } from '../../services/api/src/agents/mcp/questions/secret-fields.ts';
+import {
+  createEventSplitter,
+  dataOf,
+  withData,
+} from '../../services/api/src/agents/mcp/transports/events.ts';
+import { createNoteLimit } from '../../services/api/src/agents/mcp/transports/note-limit.ts';
+import { parseJson } from '../../services/api/src/http/json.ts';
+import { argumentsText } from '../../services/api/src/surfaces/slack/mapping/arguments.ts';
+import {
+  clippedToSize,
+  lineText,
+  modelText,
+  piecesOf,
+} from '../../services/api/src/surfaces/slack/mapping/text.ts';
+
+// Functions that read what others write: of each, the time must grow with the length of the text, not with its square.
+
+const FORM = { type: 'object', properties: { text: { type: 'string', title: 'Text' } } } as const;
+const log = createLog({ service: 'api', level: 'info', pod: 'pod' }, { write: () => undefined });
+const inAuth = { state: 'TASK_STATE_AUTH_REQUIRED' };
+
+const READERS: Readonly<Record<string, (text: string) => unknown>> = {
+  ...Object.fromEntries(
+    TEXT_FORMATS.map((format) => [`the format ${format}`, (text: string) => fitsFormat(format, text)]),
+  ),
+  'a number': (text) => readTypedNumber('integer', text),
+  'a fraction': (text) => isTypedFraction(`0.${text}`),
+  'an idempotency key': parseIdempotencyKey,
+  'a stream path': parseStreamPath,
+  'a position': (text) => [parseFeedPosition(text), parseReaderPosition(text)],
+  'the name of a field': shownName,
+  'the depth of JSON': limitDepth,
+  'a list of scopes': scopesOfList,
+  'a readable line': readableLine,
+  prose: (text) => [faultOfProse(text, 1e9), faultOfUserId(text)],
+  'a url': (text) => faultOfUrl(text, { allowLoopbackHttp: true }),
+  'a line of the log': (text) => log.error({ err: new Error(text) }, text),
+  'the stream of a pod': createSseParser({ onEvent: () => undefined }),
+  'the parts of a remote agent': (text) => textOf([{ text }]),
+  'the question of a remote agent': (text) =>
+    readQuestions({ status: { state: inAuth.state, message: { messageId: 'm', parts: [{ text }] } } }, true),
+  'a literal secret': holdsSecret,
+  'the arguments of a model': (text) => faultOfArguments('tool', JSON.stringify({ text })),
+  'arguments that are cut': (text) => faultOfArguments('tool', `{"text":"${text}`),
+  'the name of a tool': (text) => modelToolName('server', text),
+  'the question of a server': (text) =>
+    readQuestion({ message: text.slice(0, 10_000), requestedSchema: FORM }, { form: true, url: true }),
+  'a question for a secret': (text) => faultOfSecrets(text, FORM),
+  'the events of a stream': (text) =>
+    createEventSplitter()
+      .take(Buffer.from(text))
+      .map((event) => withData(event, dataOf(event))),
+  'a note': (text) => createNoteLimit()(`{"method":"notifications/${text}`),
+  'a body of JSON': parseJson,
+  'arguments in Slack': (text) => argumentsText({ [text]: text }),
+  'text in Slack': (text) => [clippedToSize(text, 1e6), lineText(text, 1e6), modelText(text)],
+  'pieces in Slack': (text) => piecesOf(text, 30),
+};
+
+const UNITS = [
+  ...[
+    'a',
+    '1',
+    '0.',
+    '-',
+    '/',
+    '.',
+    '=',
+    '"',
+    '\\',
+    '\\"',
+    '<',
+    '&',
+    '*',
+    '**',
+    '_',
+    '`',
+    '[',
+    '{',
+    '@',
+    ', ',
+    '?',
+  ],
+  ...[
+    ' ',
+    '\t',
+    '\n',
+    '\r',
+    'é',
+    '🙂',
+    '\ud83d',
+    '\u202e',
+    'aB',
+    'your password ',
+    'eyJ-',
+    'eyJa.',
+    'Unexpected ',
+  ],
+  ...['with args beginning with: ', 'https://', 'Bearer ', 'data:', ':', '%41', 'a@', '-----BEGIN '],
+];
+const ENDS = ['', '\u0000', '\n\n'];
+const LENGTH = 30_000;
+
+it.each(Object.entries(READERS))('%s', (_what, read) => {
+  /** The time that the processor takes for a text, in ms. */
+  const run = (text: string): number => {
+    const before = process.cpuUsage();
+    try {
+      read(text);
+    } catch {
+      // What is refused has been read, too.
+    }
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1000;
+  };
+  const textOf = (unit: string, end: string, length: number) => unit.repeat(length / unit.length) + end;
+  for (const unit of UNITS)
+    for (const end of ENDS) {
+      // A square of this length takes hundreds; whatever is quick enough needs no second look.
+      if (run(textOf(unit, end, LENGTH)) < 50) continue;
+      const short = Math.min(...[0, 1, 2].map(() => run(textOf(unit, end, LENGTH / 4))));
+      const long = Math.min(...[0, 1, 2].map(() => run(textOf(unit, end, LENGTH))));
+      expect(long / short, JSON.stringify([unit, end])).toBeLessThan(8);
+    }
+});
