@@ -96,6 +96,7 @@ const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
     'shared/src/domain',
     'shared/src/ports',
     'shared/src/redis',
+    'shared/src/runtime',
     'clients/core/src',
     'clients/sdk/src',
   ],

@@ -6,7 +6,7 @@ export interface CliEnv {
   readonly token: string | undefined;
   /** `PARLEY_JWT_SECRET`: the secret of a development server, to sign tokens with. */
   readonly jwtSecret: string | undefined;
-  /** `REDIS_URL`: the Redis of `parley dev` and `parley doctor`. */
+  /** `REDIS_URL`: the Redis of `parley dev`. */
   readonly redisUrl: string | undefined;
   /** `PARLEY_HOME`, or `~/.config/parley`: where the command keeps its files. */
   readonly home: string | undefined;

@@ -1,5 +1,6 @@
-import { EnvError, listenFault, readEnv, redisLocation, warningsOf } from '@parley/shared/runtime/env';
+import { EnvError, listenFault, readEnv, warningsOf } from '@parley/shared/runtime/env';
 import { onShutdown } from '@parley/shared/runtime/lifecycle';
+import { redisLocation } from '@parley/shared/runtime/redis/env';
 import { startTelemetry } from '@parley/shared/runtime/telemetry';
 import { telemetryExports } from '@parley/shared/runtime/telemetry-env';
 import { startWatchdog } from '@parley/shared/runtime/watchdog';

@@ -4,7 +4,8 @@ import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { type Commands, connectCommands } from '@parley/shared/redis/client/connect';
 import { createRedisSealedState } from '@parley/shared/redis/sealed/state-store';
 import { createRedisVaultStore } from '@parley/shared/redis/vault/store';
-import { EnvError, readEnv, redisLocation, vaultLocation } from '@parley/shared/runtime/env';
+import { EnvError, readEnv } from '@parley/shared/runtime/env';
+import { redisLocation, vaultLocation } from '@parley/shared/runtime/redis/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { type RekeyReport, rekey } from '@parley/shared/vault/rekey';
 

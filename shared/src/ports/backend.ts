@@ -23,6 +23,8 @@ import type { VaultStore } from './vault.ts';
 export interface BackendHealth {
   readonly commands: boolean;
   readonly subscription: boolean;
+  /** The Redis of the vault's own answers. Absent when the vault has none. */
+  readonly vault?: boolean;
   /** Time since the last run of the timer canary, in ms. Absent when it has not run. */
   readonly timerCanaryAgeMs?: number;
 }

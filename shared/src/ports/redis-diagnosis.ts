@@ -29,7 +29,8 @@ export interface RedisDiagnosis {
   readonly address: string;
   /** Why it cannot be used; absent when it can. */
   readonly fault?: RedisFault;
-  readonly version?: string;
+  /** What it is, such as `Valkey 8.0.1`. */
+  readonly server?: string;
   /** What it removes when its memory is full, such as `noeviction`. */
   readonly evictionPolicy?: string;
   /** Its clock, in ms since 1970. */

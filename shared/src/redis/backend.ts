@@ -117,10 +117,16 @@ export function createRedisBackend({
       createRedisOwnerRecords(redis, { kind, bound, onError }),
     ),
     async health() {
-      const [commands, timerCanaryAgeMs] = await Promise.all([answers(redis), canaryAge(redis)]);
+      const hasOwnVault = vaultRedis !== redis;
+      const [commands, timerCanaryAgeMs, vault] = await Promise.all([
+        answers(redis),
+        canaryAge(redis),
+        hasOwnVault && answers(vaultRedis),
+      ]);
       return {
         commands,
         subscription: subscriber.healthy(),
+        ...(hasOwnVault && { vault }),
         ...(timerCanaryAgeMs !== undefined && { timerCanaryAgeMs }),
       };
     },

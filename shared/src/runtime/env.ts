@@ -1,7 +1,6 @@
 import { faultOfUrl } from '../domain/url.ts';
 import type { EngineSettings } from '../elicitations/deps.ts';
 import type { BackendSettings } from '../ports/backend.ts';
-import type { RedisLocation } from '../ports/redis-location.ts';
 import { parseVaultKeys } from '../vault/key-ring.ts';
 import { faultsOfA2a } from './a2a/env.ts';
 import { cautionsOf } from './checks/cautions.ts';
@@ -9,6 +8,7 @@ import { withSecretFiles } from './checks/secret-files.ts';
 import { faultsOfSecrets } from './checks/secrets.ts';
 import { faultsOfConnect } from './connect-env.ts';
 import { faultsOfMcp } from './mcp-env.ts';
+import { faultsOfRedis, redisLocation, redisPlaces } from './redis/env.ts';
 import { parseServiceKeys } from './service-keys.ts';
 import { faultsOfSlack } from './slack-env.ts';
 import { type Env, Variables } from './variables.ts';
@@ -78,17 +78,6 @@ export function readEnv(
   return parsed.data;
 }
 
-function faultsOfRedis(env: Env): string[] {
-  const faults: string[] = [];
-  if (env.REDIS_URL !== undefined && !/^rediss?:\/\//.test(env.REDIS_URL)) {
-    faults.push('REDIS_URL: must begin with redis:// or rediss://');
-  }
-  if (env.PARLEY_REDIS_SENTINELS.length > 0 && env.PARLEY_REDIS_CLUSTER.length > 0) {
-    faults.push('PARLEY_REDIS_CLUSTER: set either it or PARLEY_REDIS_SENTINELS, not both');
-  }
-  return faults;
-}
-
 function faultsOfDrain({ PARLEY_DRAIN_DELAY_MS: delayMs, PARLEY_DRAIN_MS: allMs }: Env): string[] {
   return delayMs > allMs / 2
     ? ['PARLEY_DRAIN_DELAY_MS: must be at most half of PARLEY_DRAIN_MS, so that time remains to finish calls']
@@ -117,11 +106,9 @@ function faultsOfTokens(env: Env): string[] {
   return faults;
 }
 
-function faultsOfVault({ PARLEY_VAULT_KEYS: entries, PARLEY_VAULT_REDIS_URL: url }: Env): string[] {
+function faultsOfVault({ PARLEY_VAULT_KEYS: entries }: Env): readonly string[] {
   const { faults = [] } = entries.length === 0 ? {} : parseVaultKeys(entries);
-  return url === undefined || /^rediss?:\/\//.test(url)
-    ? [...faults]
-    : [...faults, 'PARLEY_VAULT_REDIS_URL: must begin with redis:// or rediss://'];
+  return faults;
 }
 
 function faultsOfPublicUrl({ PARLEY_PUBLIC_URL: url, NODE_ENV }: Env): string[] {
@@ -140,16 +127,10 @@ export function wholeEnvironment(): Readonly<Record<string, string | undefined>>
 
 /** What to warn about at start: what production would refuse, and what deserves attention everywhere. */
 export function warningsOf(env: Env, service: 'api' | 'worker'): string[] {
-  const vault = env.PARLEY_VAULT_REDIS_URL === undefined ? undefined : vaultLocation(env);
   return [
     ...(env.NODE_ENV === 'production' ? [] : faultsOfProduction(env, service)),
-    ...cautionsOf(env, { [redisVariable(env)]: redisLocation(env), PARLEY_VAULT_REDIS_URL: vault }),
+    ...cautionsOf(env, redisPlaces(env)),
   ];
-}
-
-function redisVariable(env: Env): string {
-  if (env.PARLEY_REDIS_CLUSTER.length > 0) return 'PARLEY_REDIS_CLUSTER';
-  return env.PARLEY_REDIS_SENTINELS.length > 0 ? 'PARLEY_REDIS_SENTINELS' : 'REDIS_URL';
 }
 
 function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
@@ -178,38 +159,6 @@ function faultsOfProduction(env: Env, service: 'api' | 'worker'): string[] {
     faults.push('REDIS_URL: production needs Redis; the memory backend forgets everything with its process');
   }
   return faults;
-}
-
-/** The location of Redis. Undefined when none is configured. */
-export function redisLocation(env: Env): RedisLocation | undefined {
-  const auth = {
-    ...(env.PARLEY_REDIS_USERNAME !== undefined && { username: env.PARLEY_REDIS_USERNAME }),
-    ...(env.PARLEY_REDIS_PASSWORD !== undefined && { password: env.PARLEY_REDIS_PASSWORD }),
-    ...(env.PARLEY_REDIS_TLS && { tls: true }),
-  };
-  if (env.PARLEY_REDIS_CLUSTER.length > 0)
-    return { kind: 'cluster', nodes: env.PARLEY_REDIS_CLUSTER, ...auth };
-  if (env.PARLEY_REDIS_SENTINELS.length > 0) {
-    return {
-      kind: 'sentinel',
-      nodes: env.PARLEY_REDIS_SENTINELS,
-      name: env.PARLEY_REDIS_SENTINEL_NAME,
-      ...(env.PARLEY_REDIS_SENTINELS_USERNAME !== undefined && {
-        sentinelUsername: env.PARLEY_REDIS_SENTINELS_USERNAME,
-      }),
-      ...(env.PARLEY_REDIS_SENTINELS_PASSWORD !== undefined && {
-        sentinelPassword: env.PARLEY_REDIS_SENTINELS_PASSWORD,
-      }),
-      ...auth,
-    };
-  }
-  return env.REDIS_URL === undefined ? undefined : { kind: 'single', url: env.REDIS_URL, ...auth };
-}
-
-/** The location of credentials: a Redis of their own, or the one for everything else. */
-export function vaultLocation(env: Env): RedisLocation | undefined {
-  const url = env.PARLEY_VAULT_REDIS_URL;
-  return url === undefined ? redisLocation(env) : { kind: 'single', url };
 }
 
 // Longer than a step of a turn usually takes, and shorter than the time between two rollouts.

@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
-import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { onPath } from '../on-path.ts';
 import { waitUntil } from '../wait-until.ts';
-import { ensureRedisServer } from './ensure-redis-server.ts';
+import { cliOf, ensureRedisServer } from './ensure-redis-server.ts';
 import { infoFields, redisCommand } from './redis-command.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 
@@ -36,7 +34,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const { masters = 3, replicas = 1, nodeTimeoutMs = 2_000 } = options;
   const binary = await ensureRedisServer();
   if (!binary) throw new Error('a cluster needs a redis-server binary, and there is none');
-  const cli = onPath('redis-cli', dirname(binary)) ?? onPath('redis-cli');
+  const cli = cliOf(binary);
   if (!cli) throw new Error(`a cluster needs redis-cli, and there is none beside ${binary}`);
   const servers: RedisServer[] = [];
   const stop = async () => {

@@ -1,4 +1,4 @@
-import { findRedisBinary, installRedis, tooOld } from './ensure-redis-server.ts';
+import { CHOSEN, findRedisBinary, installRedis, tooOld } from './ensure-redis-server.ts';
 import { redisVersion } from './redis-command.ts';
 import { startRedis } from './redis-server.ts';
 
@@ -10,9 +10,9 @@ export type FoundRedis = { url: string; how: string; serverBinary?: string; stop
 type Way = () => Promise<FoundRedis | { reason: string }>;
 
 /**
- * Finds a Redis of version 7 or later: `REDIS_URL`; redis-server on the PATH; Docker; redis-server from apt-get when
- * this process is root. Prints one line with what it took and why. A `REDIS_URL` that does not answer, or is too
- * old, is never replaced by another server: it was set on purpose.
+ * Finds a Redis of version 7 or later: `REDIS_URL`; `PARLEY_TEST_REDIS_SERVER`; redis-server on the PATH; Docker;
+ * redis-server from apt-get when this process is root. Prints one line with what it took and why. A `REDIS_URL` that does
+ * not answer, or a server that is too old, is never replaced by another where it was set on purpose.
  */
 export async function findRedis(
   env: Readonly<Record<string, string | undefined>> = process.env,
@@ -23,8 +23,7 @@ export async function findRedis(
     ? [() => useGiven(given)]
     : [
         () => startFrom(() => findRedisBinary(path)),
-        startInDocker,
-        () => startFrom(() => installRedis(path)),
+        ...(CHOSEN === undefined ? [startInDocker, () => startFrom(() => installRedis(path))] : []),
       ];
   const reasons: string[] = [];
   for (const way of ways) {

@@ -1,9 +1,11 @@
 /** Why a Redis cannot be used: each cause with a real server or socket that has it, as people and the log are told it. */
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { explainFault, explainVersion } from '@parley/shared/redis/diagnosis/fault';
+import { readRedisPlaces } from '@parley/shared/runtime/redis/env';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { runCli } from '../../harness/cli/run.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import { LOAD_ENV } from '../../harness/load/load-env.ts';
 import { startProcess } from '../../harness/processes/processes.ts';
@@ -19,21 +21,41 @@ let locked: TlsRedis;
 let replica: RedisServer;
 /** A master that has lost its replicas. */
 let lonely: RedisServer;
-let silentPort: number;
+let slotless: RedisServer;
+/** A Sentinel of a master with another name. */
+let watching: RedisServer;
+let [silentPort, refusingPort, agedPort] = [0, 0, 0];
 /** Accepts connections and never answers. */
 const silent = createServer((socket) => {
   socket.on('error', () => undefined);
   socket.resume();
 });
 
+/** Passes everything on to the Redis that can be used, which says through it that it is older than it is. */
+const aged = createServer((socket) => {
+  const server = connect(open.port, '127.0.0.1');
+  for (const each of [socket, server]) each.on('error', () => undefined);
+  server.on('data', (data) =>
+    socket.write(data.toString('latin1').replace(/redis_version:\d/, 'redis_version:6'), 'latin1'),
+  );
+  socket.pipe(server).once('close', () => socket.destroy());
+});
+
 beforeAll(async () => {
-  [open, lonely, locked, silentPort] = await Promise.all([
+  [open, lonely, locked, slotless, silentPort, refusingPort, agedPort] = await Promise.all([
     startRedis(),
     startRedis({ args: ['--min-replicas-to-write', '1'] }),
     startTlsRedis(['--requirepass', PASSWORD]),
+    startRedis({ args: ['--cluster-enabled', 'yes'] }),
     listenOnFreePort(silent),
+    freePort(),
+    listenOnFreePort(aged),
   ]);
-  replica = await startRedis({ args: ['--replicaof', `127.0.0.1 ${open.port}`] });
+  const watch = ['--sentinel', 'monitor', 'other', '127.0.0.1', `${open.port}`, '1'];
+  [replica, watching] = await Promise.all([
+    startRedis({ args: ['--replicaof', `127.0.0.1 ${open.port}`] }),
+    startRedis({ sentinel: true, args: watch }),
+  ]);
   const asAdmin = `redis://:${PASSWORD}@127.0.0.1:${locked.server.port}`;
   await redisCommand(asAdmin, 'ACL', 'SETUSER', 'weak', 'on', `>${PASSWORD}`, '+ping');
   await redisCommand(asAdmin, 'ACL', 'SETUSER', 'keyless', 'on', `>${PASSWORD}`, '+@all', '&*');
@@ -41,69 +63,119 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   silent.close();
-  await Promise.all([open?.stop(), locked?.server.stop(), replica?.stop(), lonely?.stop()]);
+  aged.close();
+  const servers = [open, locked?.server, replica, lonely, slotless, watching];
+  await Promise.all(servers.map((server) => server?.stop()));
 });
 
-const at = (port: number, login = ''): RedisLocation => ({
-  kind: 'single',
-  url: `redis://${login}127.0.0.1:${port}`,
-});
-const sentinel = (port: number): RedisLocation => ({
-  kind: 'sentinel',
-  name: 'orders',
-  nodes: [{ host: '127.0.0.1', port }],
-});
+const at = (port: number, login = '') => `redis://${login}127.0.0.1:${port}`;
+const list = (port: number) => `127.0.0.1:${port}`;
+type Env = Readonly<Record<string, string>>;
 
-it.each<[string, () => RedisLocation | Promise<RedisLocation>, RegExp]>([
-  [
-    'unknown_host',
-    () => ({ kind: 'single', url: 'redis://nowhere.invalid' }),
-    /nowhere\.invalid:6379\. .*DNS/,
-  ],
-  ['refused', async () => at(await freePort()), /Nothing listens .*Start Redis/],
-  ['no_answer', () => at(silentPort), /does not answer/],
-  ['no_tls', () => ({ kind: 'single', url: `rediss://127.0.0.1:${open.port}` }), /redis:\/\/ instead/],
-  ['tls_expected', () => at(locked.tlsPort), /use rediss:/],
-  [
-    'certificate',
-    () => ({ kind: 'single', url: `rediss://localhost:${locked.tlsPort}` }),
-    /NODE_EXTRA_CA_CERTS/,
-  ],
-  ['password_missing', () => at(locked.server.port), /PARLEY_REDIS_PASSWORD/],
-  ['password_wrong', () => at(locked.server.port, 'weak:wrong@'), /PARLEY_REDIS_USERNAME/],
-  ['not_permitted', () => at(locked.server.port, `weak:${PASSWORD}@`), /users\.acl/],
-  ['not_permitted', () => at(locked.server.port, `keyless:${PASSWORD}@`), /users\.acl/],
-  ['not_permitted', () => at(locked.server.port, `mute:${PASSWORD}@`), /users\.acl/],
-  ['replica', () => at(replica.port), /master/],
-  ['not_ready', () => at(lonely.port), /its own log|Its own log/],
-  ['not_a_sentinel', () => sentinel(open.port), /is no Sentinel/],
-  [
-    'not_a_cluster',
-    () => ({ kind: 'cluster', nodes: [{ host: '127.0.0.1', port: open.port }] }),
-    /no Cluster/,
-  ],
-])('%s is named with its remedy, and with no secret', async (code, location, text) => {
-  const { fault } = await diagnose(await location());
-  expect(fault).toEqual({ code, text: expect.stringMatching(text) });
-  expect(fault?.text).not.toContain(PASSWORD);
-});
-
-it('a Sentinel that knows no such master is named, and a server that can be used has no fault', async () => {
-  const watching = await startRedis({
-    sentinel: true,
-    args: ['--sentinel', 'monitor', 'other', '127.0.0.1', `${open.port}`, '1'],
+/** What `parley doctor` prints of an environment, about Redis. */
+async function doctor(env: Env): Promise<{ check: string; verdict: string; text: string }[]> {
+  const { out } = await runCli(['--json', 'doctor'], {
+    ...env,
+    PARLEY_TOKEN: 't',
+    PARLEY_URL: `http://127.0.0.1:${await freePort()}`,
   });
-  onTestFinished(watching.stop);
-  expect((await diagnose(sentinel(watching.port))).fault).toMatchObject({ code: 'unknown_master' });
-  const facts = {
-    version: expect.stringMatching(/^\d/),
-    evictionPolicy: 'noeviction',
-    timeMs: expect.any(Number),
+  const findings = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return findings.filter(({ check }) => /redis/.test(check));
+}
+
+it.each<[code: string, env: () => Env, text: RegExp]>([
+  ['unknown_host', () => ({ REDIS_URL: 'redis://nowhere.invalid' }), /nowhere\.invalid:6379\. .*DNS/],
+  ['refused', () => ({ REDIS_URL: at(refusingPort) }), /Nothing listens .*Start Redis/],
+  ['no_answer', () => ({ REDIS_URL: at(silentPort) }), /does not answer/],
+  ['no_tls', () => ({ REDIS_URL: `rediss://127.0.0.1:${open.port}` }), /use redis:\/\/ in REDIS_URL/],
+  [
+    'no_tls',
+    () => ({ PARLEY_REDIS_CLUSTER: list(open.port), PARLEY_REDIS_TLS: 'true' }),
+    /leave PARLEY_REDIS_TLS unset/,
+  ],
+  ['tls_expected', () => ({ REDIS_URL: at(locked.tlsPort) }), /use rediss:\/\/ in REDIS_URL/],
+  ['tls_expected', () => ({ PARLEY_REDIS_SENTINELS: list(locked.tlsPort) }), /set PARLEY_REDIS_TLS/],
+  ['certificate', () => ({ REDIS_URL: `rediss://localhost:${locked.tlsPort}` }), /NODE_EXTRA_CA_CERTS/],
+  [
+    'password_missing',
+    () => ({ REDIS_URL: at(locked.server.port) }),
+    /in REDIS_URL or PARLEY_REDIS_PASSWORD/,
+  ],
+  [
+    'password_missing',
+    () => ({ PARLEY_REDIS_SENTINELS: list(locked.server.port) }),
+    /Set it in PARLEY_REDIS_SENTINELS_PASSWORD/,
+  ],
+  ['password_wrong', () => ({ REDIS_URL: at(locked.server.port, 'weak:wrong@') }), /PARLEY_REDIS_USERNAME/],
+  [
+    'password_wrong',
+    () => ({ PARLEY_REDIS_CLUSTER: list(locked.server.port), PARLEY_REDIS_PASSWORD: 'wrong' }),
+    /Correct PARLEY_REDIS_USERNAME and PARLEY_REDIS_PASSWORD/,
+  ],
+  ['not_permitted', () => ({ REDIS_URL: at(locked.server.port, `weak:${PASSWORD}@`) }), /users\.acl/],
+  ['not_permitted', () => ({ REDIS_URL: at(locked.server.port, `keyless:${PASSWORD}@`) }), /users\.acl/],
+  ['not_permitted', () => ({ REDIS_URL: at(locked.server.port, `mute:${PASSWORD}@`) }), /users\.acl/],
+  ['replica', () => ({ REDIS_URL: at(replica.port) }), /master/],
+  ['too_old', () => ({ REDIS_URL: at(agedPort) }), /is Redis 6\..*7\.0 or later: upgrade/],
+  ['not_ready', () => ({ REDIS_URL: at(lonely.port) }), /its own log|Its own log/],
+  ['not_ready', () => ({ PARLEY_REDIS_CLUSTER: list(slotless.port) }), /slots are missing/],
+  ['not_a_sentinel', () => ({ PARLEY_REDIS_SENTINELS: list(open.port) }), /is no Sentinel/],
+  [
+    'unknown_master',
+    () => ({ PARLEY_REDIS_SENTINELS: list(watching.port), PARLEY_REDIS_SENTINEL_NAME: 'orders' }),
+    /PARLEY_REDIS_SENTINEL_NAME/,
+  ],
+  ['not_a_cluster', () => ({ PARLEY_REDIS_CLUSTER: list(open.port) }), /no Cluster/],
+])('%s is named by `parley doctor` with its remedy, and with no secret', async (code, env, text) => {
+  const read = readRedisPlaces(env());
+  const [place] = 'places' in read ? Object.values(read.places) : [];
+  expect(await diagnose(place as RedisLocation)).toMatchObject({ fault: { code } });
+  const findings = await doctor(env());
+  expect(findings).toEqual([{ check: 'redis', verdict: 'wrong', text: expect.stringMatching(text) }]);
+  expect(findings[0]?.text).not.toContain(PASSWORD);
+});
+
+it('`parley doctor` names what it finds at a Redis, at the master of a Sentinel, and at the vault, whose user needs no channels', async () => {
+  const ok = (check: string, port: number) => ({
+    check,
+    verdict: 'ok',
+    text: expect.stringMatching(new RegExp(`^127\\.0\\.0\\.1:${port} is (?:Redis|Valkey) \\d+\\.\\d`)),
+  });
+  const clock = (check: string) => ({ check: `clock of ${check}`, verdict: 'ok', text: expect.any(String) });
+  const main = [ok('redis', open.port), clock('redis')];
+  const vault = { PARLEY_VAULT_REDIS_URL: at(locked.server.port, `mute:${PASSWORD}@`) };
+  const ofVault = 'redis of the vault';
+  expect(await doctor({ REDIS_URL: open.url, ...vault })).toEqual([
+    ...main,
+    ok(ofVault, locked.server.port),
+    clock(ofVault),
+  ]);
+  const sentinel = {
+    PARLEY_REDIS_SENTINELS: list(watching.port),
+    PARLEY_REDIS_SENTINEL_NAME: 'other',
+    PARLEY_VAULT_REDIS_URL: at(locked.server.port),
   };
-  const address = `127.0.0.1:${open.port}`;
-  expect(await diagnose(at(open.port))).toEqual({ address, ...facts });
-  expect(await diagnose({ ...sentinel(watching.port), name: 'other' })).toEqual({ address, ...facts });
-  expect(await diagnose(at(locked.server.port, `:${PASSWORD}@`))).toMatchObject({ version: facts.version });
+  expect(await doctor(sentinel)).toEqual([
+    ...main,
+    { check: ofVault, verdict: 'wrong', text: expect.stringMatching(/Set it in PARLEY_VAULT_REDIS_URL/) },
+  ]);
+  await redisCommand(open.url, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru');
+  onTestFinished(async () => {
+    await redisCommand(open.url, 'CONFIG', 'SET', 'maxmemory-policy', 'noeviction');
+  });
+  expect(await doctor({ REDIS_URL: open.url })).toEqual([
+    ...main,
+    {
+      check: 'redis',
+      verdict: 'wrong',
+      text: expect.stringMatching(/set its maxmemory-policy to noeviction/),
+    },
+  ]);
+  expect(await doctor({ REDIS_URL: 'http://redis' })).toMatchObject([{ verdict: 'wrong' }]);
+  expect(await doctor({})).toMatchObject([{ verdict: 'unknown' }]);
 });
 
 it.each([
@@ -135,6 +207,7 @@ it.each(['api', 'worker'] as const)(
       ...LOAD_ENV,
       PARLEY_LOG_LEVEL: 'info',
       REDIS_URL: redis.url,
+      PARLEY_VAULT_REDIS_URL: at(locked.server.port),
       [service === 'api' ? 'PORT' : 'PARLEY_METRICS_PORT']: `${port}`,
     };
     const pod = await startProcess({
@@ -155,5 +228,10 @@ it.each(['api', 'worker'] as const)(
     });
     expect(said(/Redis cannot be used: .*asks for a password/)).toBe(1);
     expect(await reason()).toBeUndefined();
+    // The worker opens no vault.
+    if (service === 'worker') return;
+    const ofVault = /The Redis of the vault cannot be used: .*Set it in PARLEY_VAULT_REDIS_URL/;
+    await waitUntil(() => said(ofVault) === 1, { what: 'the fault of the vault in the log' });
+    expect(await readiness()).toMatchObject({ status: 'ready', vault: false });
   },
 );

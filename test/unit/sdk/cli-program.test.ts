@@ -2,51 +2,15 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } f
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable, Writable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import { questionOf } from '../../../clients/cli/src/commands/elicit.ts';
 import { startService } from '../../../clients/cli/src/dev/api-process.ts';
 import { writeDevServer } from '../../../clients/cli/src/dev/settings.ts';
-import { readCliEnv } from '../../../clients/cli/src/env.ts';
 import { EXIT } from '../../../clients/cli/src/exit-code.ts';
-import { runProgram } from '../../../clients/cli/src/program.ts';
 import { schemaOfFlags } from '../../../clients/cli/src/question-of-flags.ts';
 import { VERSION } from '../../../clients/cli/src/version.ts';
+import { runCli as run } from '../../harness/cli/run.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
-
-async function run(
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  { isTTY = false, input = '', onOut = (_text: string) => {} } = {},
-) {
-  let [out, err, code] = ['', '', 0];
-  const sink = (take: (text: string) => void) =>
-    Object.assign(
-      new Writable({
-        write(chunk, _encoding, done) {
-          take(String(chunk));
-          done();
-        },
-      }),
-      { isTTY },
-    );
-  await runProgram(args, {
-    env: readCliEnv({ PARLEY_HOME: '/nonexistent/parley', ...env }),
-    stdin: Readable.from(input === '' ? [] : [input]),
-    stdout: sink((text) => {
-      out += text;
-      onOut(text);
-    }),
-    stderr: sink((text) => {
-      err += text;
-    }),
-    signal: new AbortController().signal,
-    setExitCode(value) {
-      code = value;
-    },
-  });
-  return { out, err, code };
-}
 
 it('the help lists every command, without colours', async () => {
   const { out, code } = await run(['--help']);

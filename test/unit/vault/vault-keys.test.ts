@@ -11,7 +11,8 @@ import {
   stagedKey,
   VAULT_KEYS,
 } from '@parley/shared/redis/vault/keys';
-import { readEnv, vaultLocation } from '@parley/shared/runtime/env';
+import { readEnv } from '@parley/shared/runtime/env';
+import { vaultLocation } from '@parley/shared/runtime/redis/env';
 import { createDevelopmentKeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,8 +1,9 @@
 import { readableLine } from '@parley/shared/domain/readable';
+import type { RedisDiagnosis } from '@parley/shared/ports/redis-diagnosis';
 import type { Command } from 'commander';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, styled } from '../context.ts';
-import { diagnoseAddress } from '../dev/find-redis.ts';
+import { diagnoseEnvironment } from '../dev/find-redis.ts';
 import { EXIT } from '../exit-code.ts';
 import { VERSION } from '../version.ts';
 
@@ -124,32 +125,27 @@ function expiryOf(token: string): number | undefined {
   }
 }
 
-async function checkRedis(context: CliContext): Promise<readonly Finding[]> {
-  const { redisUrl: url } = context.env;
-  if (url === undefined)
-    return [finding('redis', 'unknown', 'REDIS_URL is not set; the server may use another one')];
-  if (!URL.canParse(url)) return [finding('redis', 'wrong', 'REDIS_URL is no URL')];
-  const {
-    address,
-    fault,
-    version = 'of an unknown version',
-    evictionPolicy,
-    timeMs,
-  } = await diagnoseAddress(url);
-  if (fault !== undefined) return [finding('redis', 'wrong', fault.text)];
+async function checkRedis({ env }: CliContext): Promise<readonly Finding[]> {
+  const looks = await diagnoseEnvironment(env.all);
+  if ('faults' in looks) return looks.faults.map((fault) => finding('redis', 'wrong', fault));
+  if (looks.found.length === 0)
+    return [finding('redis', 'unknown', 'no setting names one here; the server may have its own')];
+  return looks.found.flatMap(({ isVault, diagnosis }) =>
+    findingsOfRedis(isVault ? 'redis of the vault' : 'redis', diagnosis),
+  );
+}
+
+function findingsOfRedis(
+  check: string,
+  { address, fault, server = 'a Redis of an unknown version', evictionPolicy, timeMs }: RedisDiagnosis,
+): readonly Finding[] {
+  if (fault !== undefined) return [finding(check, 'wrong', fault.text)];
   const evicts = evictionPolicy !== undefined && evictionPolicy !== 'noeviction';
+  const lost = `${address} removes keys when its memory is full, open questions too; set its maxmemory-policy to noeviction`;
   return [
-    finding('redis', 'ok', `${address} is Redis ${version}`),
-    checkClock('clock of redis', timeMs ?? Number.NaN),
-    ...(evicts
-      ? [
-          finding(
-            'redis',
-            'wrong',
-            `${address} removes open questions when its memory is full; set its maxmemory-policy to noeviction`,
-          ),
-        ]
-      : []),
+    finding(check, 'ok', `${address} is ${server}`),
+    checkClock(`clock of ${check}`, timeMs ?? Number.NaN),
+    ...(evicts ? [finding(check, 'wrong', lost)] : []),
   ];
 }
 

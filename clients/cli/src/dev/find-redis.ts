@@ -3,11 +3,27 @@ import type { RedisDiagnosis } from '@parley/shared/ports/redis-diagnosis';
 const TIMEOUT_MS = 800;
 const LOCAL_REDIS = 'redis://127.0.0.1:6379';
 
-/** Looks at a Redis by its address; why it cannot be used is part of what it finds. */
-export async function diagnoseAddress(url: string, timeoutMs?: number): Promise<RedisDiagnosis> {
+/** What looks at the Redis, and at that of the vault's own, that an environment names found; or what is wrong with it. */
+export type RedisFindings =
+  | { readonly found: readonly { readonly isVault: boolean; readonly diagnosis: RedisDiagnosis }[] }
+  | { readonly faults: readonly string[] };
+
+/** Looks at every Redis that an environment names to the services. */
+export async function diagnoseEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<RedisFindings> {
   // Loading a client of Redis takes as long as most commands.
-  const { diagnose } = await import('@parley/shared/redis/diagnosis/diagnose');
-  return diagnose({ kind: 'single', url }, timeoutMs);
+  const [{ diagnose }, { readRedisPlaces }] = await Promise.all([
+    import('@parley/shared/redis/diagnosis/diagnose'),
+    import('@parley/shared/runtime/redis/env'),
+  ]);
+  const read = readRedisPlaces(env);
+  if ('faults' in read) return read;
+  const looks = Object.entries(read.places).map(async ([variable, location]) => {
+    const isVault = variable === 'PARLEY_VAULT_REDIS_URL';
+    return { isVault, diagnosis: await diagnose(location, { isVault }) };
+  });
+  return { found: await Promise.all(looks) };
 }
 
 /** What a search for a Redis on this machine led to. */
@@ -20,7 +36,8 @@ export interface RedisSearch {
 
 /** Looks for a Redis at an address, by default on this machine. Finds neither where nothing listens. */
 export async function findRedis(url = LOCAL_REDIS, timeoutMs = TIMEOUT_MS): Promise<RedisSearch> {
-  const { fault } = await diagnoseAddress(url, timeoutMs);
+  const { diagnose } = await import('@parley/shared/redis/diagnosis/diagnose');
+  const { fault } = await diagnose({ kind: 'single', url }, { timeoutMs });
   if (fault === undefined) return { url };
   return fault.code === 'refused' ? {} : { refusal: fault.text };
 }

@@ -21,16 +21,20 @@ export function healthRoutes(deps: HealthDeps): Surface {
   };
 }
 
-/** Ready: commands answer and write, the subscription is acknowledged, and the pod is not draining. The canary only informs. */
+/**
+ * Ready: commands answer and write, the subscription is acknowledged, and the pod is not draining. The canary only informs, and
+ * so does a vault of its own: most calls need no credential.
+ */
 async function readiness({ health, redisFault, draining }: HealthDeps): Promise<Reply> {
   if (draining.aborted) return json(503, { status: 'draining' }, { 'retry-after': '1' });
-  const { commands, subscription, timerCanaryAgeMs } = await health();
+  const { commands, subscription, vault, timerCanaryAgeMs } = await health();
   const ready = commands && subscription;
   const fault = ready ? undefined : redisFault();
   return json(ready ? 200 : 503, {
     status: ready ? 'ready' : 'not ready',
     commands,
     subscription,
+    ...(vault !== undefined && { vault }),
     // The code alone: the sentence names hosts, and everybody may read this.
     ...(fault !== undefined && { reason: fault.code }),
     ...(timerCanaryAgeMs !== undefined && { timerCanaryAgeSeconds: Math.round(timerCanaryAgeMs / 1000) }),

@@ -1,6 +1,7 @@
 import type { Owner } from '@parley/shared/domain/ids';
-import { type Env, EnvError, redisLocation } from '@parley/shared/runtime/env';
+import { type Env, EnvError } from '@parley/shared/runtime/env';
 import type { Log } from '@parley/shared/runtime/log';
+import { redisLocation } from '@parley/shared/runtime/redis/env';
 import { createDevelopmentKeyRing, type KeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';

@@ -11,19 +11,12 @@ import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { type Lease, startLease } from '@parley/shared/runs/lease';
-import { checkRedis, type RedisWatch, watchRedis } from '@parley/shared/runtime/checks/redis-watch';
 import { createProcessDispatch } from '@parley/shared/runtime/dispatch';
-import {
-  backendSettings,
-  type Env,
-  engineSettings,
-  leaseTiming,
-  redisLocation,
-  vaultLocation,
-} from '@parley/shared/runtime/env';
+import { backendSettings, type Env, engineSettings, leaseTiming } from '@parley/shared/runtime/env';
 import { createLog, type Log } from '@parley/shared/runtime/log';
 import { createMetrics, type Metrics } from '@parley/shared/runtime/metrics';
 import { createObserver } from '@parley/shared/runtime/observer';
+import { ownVaultLocation, redisLocation } from '@parley/shared/runtime/redis/env';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { withNotices } from '../agents/loop/reach.ts';
 import { healthRoutes } from '../http/health.ts';
@@ -44,6 +37,7 @@ import { createAuthentication } from './authentication.ts';
 import { wireEraseUser } from './erase-user.ts';
 import { wireMcp } from './mcp.ts';
 import type { PodParts } from './pod-parts.ts';
+import { type RedisWatches, watchRedises } from './redis-watches.ts';
 import { type WiredSlack, wireSlack } from './slack.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -76,7 +70,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     const { commands, subscription } = await backend.health();
     return commands && subscription;
   };
-  const redisWatch = location && watchRedis({ diagnose: () => diagnose(location), isUsable: isReady, log });
+  const redisWatches = watchRedises({ env, backend, diagnose, log });
   metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
   const localTimers = createLocalTimers({
     onDue: (ids) => engine.expireFired(ids),
@@ -118,7 +112,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const app = createPodApp({
     ...parts,
     deliveries: dispatch,
-    redisWatch,
+    redisWatches,
     ...(agents !== undefined && { agents }),
     ...(slack !== undefined && { slack }),
   });
@@ -147,12 +141,10 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     backendKind: location === undefined ? 'memory' : 'redis',
     engine,
     ready: isReady,
-    async checkRedis() {
-      if (location !== undefined) checkRedis(await diagnose(location), log);
-    },
+    checkRedis: async () => redisWatches?.check(),
     startDraining: () => drain.abort(),
     async release() {
-      redisWatch?.stop();
+      redisWatches?.stop();
       await slack?.close();
       await agents?.close();
       lease.stop();
@@ -168,10 +160,10 @@ function openBackend(env: Env, metrics: Metrics): Backend {
   const location = redisLocation(env);
   const settings = backendSettings(env);
   if (location === undefined) return createMemoryBackend(settings);
-  const vault = vaultLocation(env);
+  const vault = ownVaultLocation(env);
   return createRedisBackend({
     location,
-    ...(env.PARLEY_VAULT_REDIS_URL !== undefined && vault !== undefined && { vaultLocation: vault }),
+    ...(vault !== undefined && { vaultLocation: vault }),
     settings,
     timerQueues: env.PARLEY_TIMER_QUEUES,
     onError: () => metrics.redisCommandErrors.add(1),
@@ -205,7 +197,7 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
 }
 
 interface AppParts extends PodParts {
-  readonly redisWatch: RedisWatch | undefined;
+  readonly redisWatches: RedisWatches | undefined;
   readonly draining: AbortSignal;
   readonly deliveries: Dispatch;
   readonly agents?: WiredAgents;
@@ -250,7 +242,7 @@ function createSurfaces(parts: AppParts): Surface[] {
   // A task of a channel that is not configured would stay outstanding.
   const asking = withNotices(engine, slack === undefined ? undefined : agents?.notify);
   return [
-    healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatch?.fault(), draining }),
+    healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), draining }),
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     aiSdkRoutes({ engine, limits, turns }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),

@@ -6,7 +6,24 @@ import type { RedisLocation, RedisNode } from '../../ports/redis-location.ts';
 import { probeChannel, writeProbeKey } from '../client/keys.ts';
 import { ServerConnector } from '../client/server-connector.ts';
 import { serverNameOf } from '../client/server-name.ts';
-import { explainFault, explainVersion, isReplica, unknownMaster } from './fault.ts';
+import {
+  clusterIsDown,
+  type DiagnosisStep,
+  explainFault,
+  explainVersion,
+  isReplica,
+  type SettingNames,
+  settingsOfList,
+  settingsOfUrl,
+  unknownMaster,
+} from './fault.ts';
+
+interface DiagnoseOptions {
+  /** It holds credentials only, so that no channels are needed. */
+  readonly isVault?: boolean;
+  /** Longest time of each step. */
+  readonly timeoutMs?: number;
+}
 
 interface Login {
   readonly username?: string;
@@ -18,16 +35,24 @@ const DEFAULT_PORT = 6_379;
 
 /**
  * Looks at a Redis over connections of its own, step by step: name, TCP, TLS, password, version, role. Of several nodes or
- * Sentinels the first that can be used is reported, else the first. Each step takes at most `timeoutMs`. Rejects for a URL
- * that is none.
+ * Sentinels the first that can be used is reported, else the first. Rejects for a URL that is none.
  */
-export async function diagnose(location: RedisLocation, timeoutMs = TIMEOUT_MS): Promise<RedisDiagnosis> {
+export async function diagnose(
+  location: RedisLocation,
+  { isVault = false, timeoutMs = TIMEOUT_MS }: DiagnoseOptions = {},
+): Promise<RedisDiagnosis> {
+  const settings =
+    location.kind === 'single'
+      ? settingsOfUrl(isVault ? 'PARLEY_VAULT_REDIS_URL' : 'REDIS_URL')
+      : settingsOfList('PARLEY_REDIS');
+  const [isTls, login] = [usesTls(location), loginOf(location)];
   const found = await Promise.all(
-    nodesOf(location).map((node) =>
-      location.kind === 'sentinel'
-        ? diagnoseSentinel(location, node, timeoutMs)
-        : diagnoseServer(location, node, timeoutMs),
-    ),
+    nodesOf(location).map((node) => {
+      const target = { node, isTls, login, settings, isVault, timeoutMs };
+      return location.kind === 'sentinel'
+        ? diagnoseSentinel(location, target)
+        : diagnoseServer(location, target);
+    }),
   );
   const [first = { address: 'Redis', fault: explainFault('Redis', 'tcp', undefined) }] = found;
   return found.find(({ fault }) => fault === undefined) ?? first;
@@ -49,62 +74,87 @@ function loginOf({ url, username, password }: RedisLocation): Login {
 
 const usesTls = ({ tls, url }: RedisLocation) => tls === true || url?.startsWith('rediss:') === true;
 
-async function diagnoseServer(
-  location: RedisLocation,
-  node: RedisNode,
-  timeoutMs: number,
-): Promise<RedisDiagnosis> {
-  const address = addressOf(node);
-  const facts = await ask(node, usesTls(location), loginOf(location), timeoutMs, async (redis) => {
-    const info = await redis.info();
-    if (location.kind === 'cluster') await redis.call('CLUSTER', 'INFO');
-    // What a pod needs beside reads: writes to its keys, and its channels.
-    else await redis.del(writeProbeKey());
-    await redis.publish(probeChannel('diagnosis'), '');
-    const [seconds] = await redis.time();
+/** A server to ask, and how. */
+interface Target {
+  readonly node: RedisNode;
+  readonly isTls: boolean;
+  readonly login: Login;
+  readonly settings: SettingNames;
+  readonly isVault: boolean;
+  readonly timeoutMs: number;
+}
+
+async function diagnoseServer(location: RedisLocation, target: Target): Promise<RedisDiagnosis> {
+  const address = addressOf(target.node);
+  const facts = await ask(target, async (redis) => {
+    const info = await infoOf(redis);
     const field = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-    const [version, evictionPolicy] = [field('redis_version'), field('maxmemory_policy')];
-    const fault =
-      explainVersion(address, version) ??
-      (location.kind !== 'cluster' && field('role') === 'slave' ? isReplica(address) : undefined);
+    const tooOld = explainVersion(address, field('redis_version'));
+    if (tooOld !== undefined) return { fault: tooOld };
+    // What a pod needs beside reads: writes to its keys, and its channels.
+    const isDown =
+      location.kind === 'cluster' ? await isClusterDown(redis) : await redis.del(writeProbeKey());
+    if (!target.isVault) await redis.publish(probeChannel('diagnosis'), '');
+    const [seconds] = await redis.time();
+    const [server, evictionPolicy] = [nameOf(field), field('maxmemory_policy')];
     return {
       timeMs: Number(seconds) * 1_000,
-      ...(version !== undefined && { version }),
+      ...(server !== undefined && { server }),
       ...(evictionPolicy !== undefined && { evictionPolicy }),
-      ...(fault !== undefined && { fault }),
+      ...(isDown === true && { fault: clusterIsDown(address) }),
+      ...(location.kind !== 'cluster' && field('role') === 'slave' && { fault: isReplica(address) }),
     };
   });
   return { address, ...facts };
 }
 
-async function diagnoseSentinel(
-  location: RedisLocation,
-  node: RedisNode,
-  timeoutMs: number,
-): Promise<RedisDiagnosis> {
+/** What a server says of itself; nothing where the user may not ask. Pods need none of it. */
+async function infoOf(redis: Redis): Promise<string> {
+  try {
+    return await redis.info();
+  } catch (error) {
+    if (String(error).includes('NOPERM')) return '';
+    throw error;
+  }
+}
+
+/** The make and version of a server. Valkey gives the version of Redis whose commands it has beside its own. */
+function nameOf(field: (name: string) => string | undefined): string | undefined {
+  const [valkey, redis] = [field('valkey_version'), field('redis_version')];
+  if (valkey !== undefined) return `Valkey ${valkey}`;
+  return redis === undefined ? undefined : `Redis ${redis}`;
+}
+
+async function isClusterDown(redis: Redis): Promise<boolean> {
+  return /^cluster_state:fail/m.test(String(await redis.call('CLUSTER', 'INFO')));
+}
+
+async function diagnoseSentinel(location: RedisLocation, target: Target): Promise<RedisDiagnosis> {
   const { name = 'mymaster', sentinelUsername: username, sentinelPassword: password } = location;
-  const address = addressOf(node);
-  const own = { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
-  const found = await ask(node, usesTls(location), own, timeoutMs, async (sentinel) => {
+  const address = addressOf(target.node);
+  const login = { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
+  const settings = settingsOfList('PARLEY_REDIS_SENTINELS');
+  const found = await ask({ ...target, login, settings }, async (sentinel) => {
     const master = await sentinel.call('SENTINEL', 'get-master-addr-by-name', name);
     return Array.isArray(master)
       ? { master: { host: String(master[0]), port: Number(master[1]) } }
       : { fault: unknownMaster(address, name) };
   });
-  return 'master' in found ? diagnoseServer(location, found.master, timeoutMs) : { address, ...found };
+  return 'master' in found
+    ? diagnoseServer(location, { ...target, node: found.master })
+    : { address, ...found };
 }
 
 /** Asks one server over a connection that is closed then, or explains why it cannot be asked. */
 async function ask<Found extends object>(
-  node: RedisNode,
-  isTls: boolean,
-  login: Login,
-  timeoutMs: number,
+  { node, isTls, login, settings, timeoutMs }: Target,
   questions: (redis: Redis) => Promise<Found>,
 ): Promise<Found | { readonly fault: RedisFault }> {
-  const address = addressOf(node);
+  const explain = (step: DiagnosisStep, error: unknown) => ({
+    fault: explainFault(addressOf(node), step, error, settings),
+  });
   const unreached = await reach(node, isTls, timeoutMs);
-  if (unreached !== undefined) return { fault: explainFault(address, unreached.step, unreached.error) };
+  if (unreached !== undefined) return explain(unreached.step, unreached.error);
   const redis = new Redis({
     ...node,
     ...login,
@@ -127,7 +177,7 @@ async function ask<Found extends object>(
     await redis.connect();
     return await questions(redis);
   } catch (error) {
-    return { fault: explainFault(address, isTls ? 'commands over TLS' : 'commands', cause ?? error) };
+    return explain(isTls ? 'commands over TLS' : 'commands', cause ?? error);
   } finally {
     redis.disconnect();
   }

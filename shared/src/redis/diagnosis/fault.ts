@@ -3,6 +3,36 @@ import type { RedisFault, RedisFaultCode } from '../../ports/redis-diagnosis.ts'
 /** How far a connection had come when it failed. */
 export type DiagnosisStep = 'tcp' | 'tls' | 'commands' | 'commands over TLS';
 
+/** The settings that decide about a connection, as remedies name them. */
+export interface SettingNames {
+  readonly password: string;
+  readonly login: string;
+  /** What turns TLS on and off. */
+  readonly on: string;
+  readonly off: string;
+}
+
+/** The settings of a server that the URL in `variable` names. */
+export function settingsOfUrl(variable: 'REDIS_URL' | 'PARLEY_VAULT_REDIS_URL'): SettingNames {
+  const isMain = variable === 'REDIS_URL';
+  return {
+    password: isMain ? 'REDIS_URL or PARLEY_REDIS_PASSWORD' : variable,
+    login: isMain ? 'REDIS_URL, or PARLEY_REDIS_USERNAME and PARLEY_REDIS_PASSWORD' : variable,
+    on: `use rediss:// in ${variable}`,
+    off: `use redis:// in ${variable}${isMain ? ' and leave PARLEY_REDIS_TLS unset' : ''}`,
+  };
+}
+
+/** The settings of the servers or the Sentinels of a list. */
+export function settingsOfList(prefix: 'PARLEY_REDIS' | 'PARLEY_REDIS_SENTINELS'): SettingNames {
+  return {
+    password: `${prefix}_PASSWORD`,
+    login: `${prefix}_USERNAME and ${prefix}_PASSWORD`,
+    on: 'set PARLEY_REDIS_TLS',
+    off: 'leave PARLEY_REDIS_TLS unset',
+  };
+}
+
 /** The oldest Redis that Parley runs on. */
 export const REDIS_MAJOR_MIN = 7;
 
@@ -11,13 +41,18 @@ const UNKNOWN_HOST = /^(?:ENOTFOUND|EAI_\w+)$/;
 const CERTIFICATE = /^(?:CERT_\w+|\w*CERT\w*|UNABLE_TO_\w+|ERR_TLS_CERT_\w+|HOSTNAME_MISMATCH)$/;
 
 /** Explains why a connection to `address` (host:port) failed at a step. */
-export function explainFault(address: string, step: DiagnosisStep, error: unknown): RedisFault {
+export function explainFault(
+  address: string,
+  step: DiagnosisStep,
+  error: unknown,
+  settings = settingsOfUrl('REDIS_URL'),
+): RedisFault {
   const { code = '', message = '' } = (error ?? {}) as {
     readonly code?: string;
     readonly message?: string;
   };
   if (step === 'commands' || step === 'commands over TLS')
-    return explainReply(address, message, step === 'commands over TLS');
+    return explainReply(address, message, settings, step === 'commands over TLS');
   if (UNKNOWN_HOST.test(code))
     return fault(
       'unknown_host',
@@ -29,10 +64,7 @@ export function explainFault(address: string, step: DiagnosisStep, error: unknow
         'certificate',
         `The certificate of ${address} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to its authority, and use a name that it contains.`,
       );
-    return fault(
-      'no_tls',
-      `${address} does not speak TLS. Use redis:// instead of rediss:// and leave PARLEY_REDIS_TLS unset, or use its port for TLS.`,
-    );
+    return fault('no_tls', `${address} does not speak TLS. Use its port for TLS, or ${settings.off}.`);
   }
   if (code === 'ECONNREFUSED')
     return fault('refused', `Nothing listens at ${address}. Start Redis, or correct the port.`);
@@ -46,17 +78,12 @@ export function explainFault(address: string, step: DiagnosisStep, error: unknow
 const CLOSED = /ECONNRESET|EPIPE|closed/i;
 
 // The beginnings of error replies of Redis, and of what ioredis says when a connection ends.
-const REPLIES: readonly [RegExp, RedisFaultCode, (address: string) => string][] = [
-  [
-    /^NOAUTH/,
-    'password_missing',
-    (at) => `${at} asks for a password. Set it in REDIS_URL or PARLEY_REDIS_PASSWORD.`,
-  ],
+const REPLIES: readonly [RegExp, RedisFaultCode, (address: string, settings: SettingNames) => string][] = [
+  [/^NOAUTH/, 'password_missing', (at, { password }) => `${at} asks for a password. Set it in ${password}.`],
   [
     /^WRONGPASS/,
     'password_wrong',
-    (at) =>
-      `${at} refuses the user or the password. Correct REDIS_URL, or PARLEY_REDIS_USERNAME and PARLEY_REDIS_PASSWORD.`,
+    (at, { login }) => `${at} refuses the user or the password. Correct ${login}.`,
   ],
   [
     /^NOPERM/,
@@ -73,11 +100,7 @@ const REPLIES: readonly [RegExp, RedisFaultCode, (address: string) => string][] 
     'not_a_cluster',
     (at) => `${at} belongs to no Cluster. Set REDIS_URL to it instead of PARLEY_REDIS_CLUSTER.`,
   ],
-  [
-    /^READONLY/,
-    'replica',
-    (at) => `${at} is a replica and refuses writes. Use the name or the port of the master.`,
-  ],
+  [/^READONLY/, 'replica', replicaAt],
   [
     /^(?:LOADING|MASTERDOWN|CLUSTERDOWN|BUSY|MISCONF|NOREPLICAS)/,
     'not_ready',
@@ -90,24 +113,50 @@ const REPLIES: readonly [RegExp, RedisFaultCode, (address: string) => string][] 
   ],
 ];
 
-function explainReply(address: string, message: string, isTls = false): RedisFault {
+function replicaAt(address: string): string {
+  return `${address} is a replica and refuses writes. Use the name or the port of the master.`;
+}
+
+/** Explains a server that is a replica. */
+export function isReplica(address: string): RedisFault {
+  return fault('replica', replicaAt(address));
+}
+
+function explainReply(address: string, message: string, settings: SettingNames, isTls = false): RedisFault {
   if (CLOSED.test(message))
     return isTls
-      ? fault('no_answer', `${address} closes connections without an answer. Its own log says why.`)
+      ? fault(
+          'no_answer',
+          `${address} closes connections without an answer. It may ask for a client certificate (set tls-auth-clients no), or have no place for more clients; its own log says which.`,
+        )
       : fault(
           'tls_expected',
-          `${address} closes connections without an answer. It may expect TLS (use rediss://, or set PARLEY_REDIS_TLS), be in protected mode, or have no place for more clients.`,
+          `${address} closes connections without an answer. It may expect TLS (${settings.on}), be in protected mode, or have no place for more clients.`,
         );
   const known = REPLIES.find(([pattern]) => pattern.test(message));
-  if (known !== undefined) return fault(known[1], known[2](address));
+  if (known !== undefined) return fault(known[1], known[2](address, settings));
   // The first word is the code of the reply; the rest may quote a command.
   return fault('other', `${address} replies ${/^\w+/.exec(message)?.[0] ?? 'with an error'} to Parley.`);
 }
 
-/** Explains a server that is too old; nothing for others, and for those that hide their version. */
+/**
+ * Explains a server that is too old; nothing for others, and for those that hide their version. Servers of other makes give the
+ * version of Redis whose commands they have.
+ */
 export function explainVersion(address: string, version: string | undefined): RedisFault | undefined {
   if (version === undefined || Number(version.split('.')[0]) >= REDIS_MAJOR_MIN) return undefined;
-  return fault('too_old', `${address} is Redis ${version}. Parley needs ${REDIS_MAJOR_MIN}.0 or later.`);
+  return fault(
+    'too_old',
+    `${address} is Redis ${version}. Parley needs ${REDIS_MAJOR_MIN}.0 or later: upgrade it, or use another.`,
+  );
+}
+
+/** Explains a Cluster of which too few nodes can be reached, or some slots lie nowhere. */
+export function clusterIsDown(address: string): RedisFault {
+  return fault(
+    'not_ready',
+    `The Cluster of ${address} is down: nodes or slots are missing. redis-cli --cluster check names them.`,
+  );
 }
 
 /** Explains a Sentinel that does not know the master. */
@@ -116,11 +165,6 @@ export function unknownMaster(address: string, name: string): RedisFault {
     'unknown_master',
     `The Sentinel at ${address} knows no master called ${name}. Correct PARLEY_REDIS_SENTINEL_NAME.`,
   );
-}
-
-/** Explains a server that is a replica. */
-export function isReplica(address: string): RedisFault {
-  return explainReply(address, 'READONLY');
 }
 
 function fault(code: RedisFaultCode, text: string): RedisFault {

@@ -1,21 +1,18 @@
 import type { RedisLocation } from '../../ports/redis-location.ts';
 import { mcpSecretsOf } from '../mcp-env.ts';
+import type { RedisPlaces } from '../redis/env.ts';
 import { parseServiceKeys } from '../service-keys.ts';
 import type { Env } from '../variables.ts';
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/;
-
-/** Where Redis is reached, by the variable that says so. */
-export type RedisPlaces = Readonly<Record<string, RedisLocation | undefined>>;
 
 /** Settings that start everywhere but deserve attention, a sentence each. Never repeats a secret. */
 export function cautionsOf(env: Env, places: RedisPlaces): string[] {
   const expired = parseServiceKeys(env.PARLEY_API_KEYS).keys.filter(
     ({ expiresAtMs }) => expiresAtMs !== undefined && expiresAtMs <= Date.now(),
   );
-  const mayHavePods = Object.values(places).some((place) => place !== undefined);
   return [
-    ...(env.PARLEY_CONFIG !== undefined && mayHavePods && mcpSecretsOf(env).length === 0
+    ...(env.PARLEY_CONFIG !== undefined && Object.keys(places).length > 0 && mcpSecretsOf(env).length === 0
       ? [
           'PARLEY_MCP_SECRET: the pods share no secret, so an MCP call of revision 2026-07-28 fails on a second pod',
         ]
@@ -25,9 +22,7 @@ export function cautionsOf(env: Env, places: RedisPlaces): string[] {
           'PARLEY_MCP_AUDIENCE: no audience is set, so every token that PARLEY_JWT_SECRET signs is accepted at /run/v1/mcp',
         ]
       : []),
-    ...Object.entries(places).flatMap(([variable, place]) =>
-      place === undefined ? [] : cautionsOfRedis(variable, place),
-    ),
+    ...Object.entries(places).flatMap(([variable, place]) => cautionsOfRedis(variable, place)),
     ...expired.map(
       ({ name, tenant }) => `PARLEY_API_KEYS: the key ${name} of ${tenant} has expired; remove or replace it`,
     ),

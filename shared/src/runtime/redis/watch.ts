@@ -8,6 +8,8 @@ export interface RedisWatch {
 }
 
 export interface RedisWatchOptions {
+  /** What it is called in the log. */
+  readonly name?: string;
   readonly diagnose: () => Promise<RedisDiagnosis>;
   readonly isUsable: () => Promise<boolean>;
   readonly log: Log;
@@ -18,13 +20,19 @@ export interface RedisWatchOptions {
 const EVERY_MS = 5_000;
 
 /** Says in the log why Redis cannot be used and what to do, once for each cause, and when it can be used again. */
-export function watchRedis({ diagnose, isUsable, log, everyMs = EVERY_MS }: RedisWatchOptions): RedisWatch {
+export function watchRedis({
+  name = 'Redis',
+  diagnose,
+  isUsable,
+  log,
+  everyMs = EVERY_MS,
+}: RedisWatchOptions): RedisWatch {
   let known: RedisFault | undefined;
   let isLooking = false;
 
   async function look(): Promise<void> {
     if (await isUsable()) {
-      if (known !== undefined) log.info('Redis can be used again');
+      if (known !== undefined) log.info(`${name} can be used again`);
       known = undefined;
       return;
     }
@@ -37,7 +45,7 @@ export function watchRedis({ diagnose, isUsable, log, everyMs = EVERY_MS }: Redi
     };
     if (found.text === known?.text) return;
     known = found;
-    log.warn({ reason: found.code }, `Redis cannot be used: ${found.text}`);
+    log.warn({ reason: found.code }, `${name} cannot be used: ${found.text}`);
   }
 
   const looking = setInterval(() => {
@@ -45,7 +53,7 @@ export function watchRedis({ diagnose, isUsable, log, everyMs = EVERY_MS }: Redi
     isLooking = true;
     look()
       .catch((error: unknown) =>
-        log.warn({ err: error }, 'it could not be found out why Redis cannot be used'),
+        log.warn({ err: error }, `it could not be found out why ${name} cannot be used`),
       )
       .finally(() => {
         isLooking = false;
@@ -56,13 +64,13 @@ export function watchRedis({ diagnose, isUsable, log, everyMs = EVERY_MS }: Redi
 
 /**
  * Judges a Redis that can be used by what it says of itself. Throws when it is too old for Parley. Warns where it removes
- * keys when its memory is full: open questions would be among them.
+ * keys when its memory is full: open questions or credentials would be among them.
  */
 export function checkRedis({ address, fault, evictionPolicy }: RedisDiagnosis, log: Log): void {
   if (fault?.code === 'too_old') throw new Error(fault.text);
   if (evictionPolicy === undefined || evictionPolicy === 'noeviction') return;
   log.warn(
     { evictionPolicy },
-    `${address} removes open questions when its memory is full. Set its maxmemory-policy to noeviction.`,
+    `${address} removes keys when its memory is full, open questions too. Set its maxmemory-policy to noeviction.`,
   );
 }
