@@ -1,7 +1,15 @@
-import { type ConnectionOptions, DelayedError, type Job, UnrecoverableError, Worker } from 'bullmq';
+import {
+  type ConnectionOptions,
+  DelayedError,
+  type Job,
+  RedisConnection,
+  UnrecoverableError,
+  Worker,
+} from 'bullmq';
 import { type Again, type JobName, MAINTENANCE_JOBS, type Processors } from '../../ports/jobs.ts';
 import type { RedisLocation } from '../../ports/redis-location.ts';
 import { connectWorker } from '../client/connect.ts';
+import { REDIS_MAJOR_MIN } from '../diagnosis/fault.ts';
 import { EXPIRY_QUEUE, hasTimers, MAINTENANCE_QUEUE, TIMER_QUEUES_MAX, timerPrefix } from './timers.ts';
 
 export interface WorkersOptions {
@@ -49,6 +57,8 @@ const MAINTENANCE_CONCURRENCY = 2 * MAINTENANCE_JOBS.length;
  */
 export function startWorkers(options: WorkersOptions): Workers {
   const { location, timerQueues, concurrency, onError } = options;
+  // What BullMQ takes an unasked server for. For older ones it blocks for whole seconds, and every timer would be up to 1 s late.
+  RedisConnection.minimumVersion = `${REDIS_MAJOR_MIN}.0.0`;
   const connection = connectWorker(location);
   connection.on('error', () => undefined);
   const stopping = new AbortController();
@@ -63,8 +73,8 @@ export function startWorkers(options: WorkersOptions): Workers {
       stalledInterval: options.stalledCheckMs ?? STALLED_CHECK_MS,
       maxStalledCount: STALLS_MAX,
       runRetryDelay: RETRY_MS,
-      // Without the version BullMQ blocks for whole seconds only, and every timer would be up to 1 s late.
-      skipVersionCheck: false,
+      // The user of a managed server may lack INFO, and BullMQ would turn in a circle without it.
+      skipVersionCheck: true,
     });
     worker.on('error', (error) => onError(error));
     worker.on('failed', (job, error) => onError(error, job?.name));
