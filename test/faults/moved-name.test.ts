@@ -1,8 +1,10 @@
 import { elicitationKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
-import { infoFields, redisCommand, withRedis } from '../harness/redis/redis-command.ts';
+import { sized } from '../harness/proof-size.ts';
+import { countErrors, infoFields, redisCommand, withRedis } from '../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../harness/redis/redis-server.ts';
+import { throughChanges } from '../harness/site/failover.ts';
 import { choose, newOwner } from '../harness/site/pod-client.ts';
 import { untilQueued } from '../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
@@ -57,6 +59,22 @@ it('a name moves to a new master: no pod stays with the old one, waiters are wok
       (await redisCommand(successor.url, 'HGET', elicitationKey(overdue.id), 'status')) === 'expired',
     { what: 'the worker to end the overdue question' },
   );
+});
+
+it('under load, planned failovers behind the name lose no acknowledged answer, and no call is refused for long', async () => {
+  let [master, replica] = [successor, site.redis];
+  const failOver = async () => {
+    const before = await countErrors([master], ['READONLY']);
+    // As providers do it: the master takes no more writes until the replica has all of them, and they change places.
+    await redisCommand(master.url, 'FAILOVER', 'TO', '127.0.0.1', replica.port);
+    await waitUntil(async () => (await countErrors([master], ['READONLY'])) > before, {
+      what: 'a call that the old master refuses',
+    });
+    name.moveTo(replica.port);
+    [master, replica] = [replica, master];
+  };
+  const moves = Array.from({ length: sized(20, 2) }, () => failOver);
+  await throughChanges({ urls: pods.map(({ url }) => url) }, 'A name moves under load', moves);
 });
 
 async function untilNotReady({ url }: SitePod): Promise<void> {

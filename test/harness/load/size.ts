@@ -9,8 +9,24 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Sizes of the proofs: small for the daily run, full for a soak. */
 export const SIZE = isFullSize
-  ? { full: isFullSize, elicitations: 10_000, settles: 100_000, failover: 1_000, patience: 6, abuseMinutes }
-  : { full: isFullSize, elicitations: 60, settles: 200, failover: 40, patience: 1, abuseMinutes };
+  ? {
+      full: isFullSize,
+      elicitations: 10_000,
+      settles: 100_000,
+      failover: 1_000,
+      changes: 10_000,
+      patience: 6,
+      abuseMinutes,
+    }
+  : {
+      full: isFullSize,
+      elicitations: 60,
+      settles: 200,
+      failover: 40,
+      changes: 200,
+      patience: 1,
+      abuseMinutes,
+    };
 
 /** Adds a section to the report of the run; a soak writes the sections to its report file. */
 export function prove(title: string, text: string): void {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { waitUntil } from '../wait-until.ts';
 import { cliOf, ensureRedisServer } from './ensure-redis-server.ts';
-import { infoFields, redisCommand } from './redis-command.ts';
+import { infoFields, redisCommand, withRedis } from './redis-command.ts';
 import { type RedisServer, startRedis } from './redis-server.ts';
 
 const run = promisify(execFile);
@@ -21,6 +21,13 @@ export type ClusterTopology = {
   killMasterOf(slot: number): Promise<RedisServer>;
   /** SIGSTOP for the master of `slot`; gives the server, for `resume()`. The failover follows by itself. */
   pauseMasterOf(slot: number): Promise<RedisServer>;
+  /**
+   * Moves slots of one master to another one, one by one, as redis-cli does it. `midway` runs while the keys of the first lie on
+   * both.
+   */
+  moveSlots(slots: readonly number[], midway: () => Promise<unknown>): Promise<void>;
+  /** SIGKILL for the master of `slot`, for good: its replica takes over, and a new node follows that one. */
+  replaceMasterOf(slot: number): Promise<void>;
   /**
    * Waits until every node that is neither killed nor paused says that the cluster is ok, that all slots lie with
    * such nodes, and, for replicas, that they follow one. So right after a kill it waits for the failover.
@@ -48,9 +55,10 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
     const failed = (await Promise.allSettled(starts)).find((start) => start.status === 'rejected');
     if (failed) throw failed.reason;
     const addresses = servers.map((server) => `${HOST}:${server.port}`);
-    const join = ['--cluster', 'create', ...addresses, '--cluster-replicas', `${replicas}`, '--cluster-yes'];
-    await run(cli, join, { timeout: 60_000 });
-    const cluster = topology(servers);
+    const join = ['create', ...addresses, '--cluster-replicas', `${replicas}`, '--cluster-yes'];
+    const manage = (words: readonly string[]) => run(cli, ['--cluster', ...words], { timeout: 60_000 });
+    await manage(join);
+    const cluster = topology(servers, () => startRedis({ binary, args }), manage);
     await cluster.waitOk();
     return { ...cluster, stop };
   } catch (error) {
@@ -70,7 +78,11 @@ function clusterRules(nodeTimeoutMs: number): string[] {
   ];
 }
 
-function topology(servers: RedisServer[]): Omit<ClusterTopology, 'stop'> {
+function topology(
+  servers: RedisServer[],
+  startNode: () => Promise<RedisServer>,
+  manage: (words: readonly string[]) => Promise<unknown>,
+): Omit<ClusterTopology, 'stop'> {
   const awake = () => servers.filter((server) => server.running && !server.paused);
   const masterOf = async (slot: number) => {
     for (const server of awake()) {
@@ -87,6 +99,17 @@ function topology(servers: RedisServer[]): Omit<ClusterTopology, 'stop'> {
     if (!server) throw new Error(`slot ${slot} lies with a node that is not ours: ${port}`);
     return server;
   };
+  const waitOk = () =>
+    waitUntil(
+      async () => {
+        const ports = awake().map((server) => server.port);
+        const faults = await Promise.all(ports.map((port) => faultSeenBy(port, ports)));
+        const fault = faults.find((text) => text !== undefined);
+        if (fault !== undefined) throw new Error(fault);
+        return true;
+      },
+      { what: 'the cluster to be ok', timeoutMs: 90_000, everyMs: 250 },
+    );
   return {
     nodes: servers.map(({ port }) => ({ host: HOST, port })),
     servers,
@@ -101,19 +124,62 @@ function topology(servers: RedisServer[]): Omit<ClusterTopology, 'stop'> {
       server.pause();
       return server;
     },
-    async waitOk() {
-      await waitUntil(
-        async () => {
-          const ports = awake().map((server) => server.port);
-          const faults = await Promise.all(ports.map((port) => faultSeenBy(port, ports)));
-          const fault = faults.find((text) => text !== undefined);
-          if (fault !== undefined) throw new Error(fault);
-          return true;
-        },
-        { what: 'the cluster to be ok', timeoutMs: 90_000, everyMs: 250 },
-      );
+    async moveSlots(slots, midway) {
+      const masters = await mastersSeenBy(awake()[0]?.port ?? 0);
+      const from = await masterOf(slots[0] ?? 0);
+      const to = masters.find((port) => port !== from);
+      if (to === undefined) throw new Error(`there is no master beside ${from}`);
+      await moveBetween(from, to, masters, slots, midway);
     },
+    async replaceMasterOf(slot) {
+      const dead = await serverOf(slot);
+      const deadId = await idOf(dead.port);
+      await dead.kill9();
+      await waitOk();
+      for (const { port } of awake()) await redisCommand(port, 'CLUSTER', 'FORGET', deadId);
+      const fresh = await startNode();
+      const master = await masterOf(slot);
+      const follow = ['--cluster-slave', '--cluster-master-id', await idOf(master)];
+      await manage(['add-node', `${HOST}:${fresh.port}`, `${HOST}:${master}`, ...follow]);
+      servers.splice(servers.indexOf(dead), 1, fresh);
+      await dead.stop();
+      await waitOk();
+    },
+    waitOk: async () => void (await waitOk()),
   };
+}
+
+const idOf = async (port: number) => String(await redisCommand(port, 'CLUSTER', 'MYID'));
+
+async function moveBetween(
+  from: number,
+  to: number,
+  masters: readonly number[],
+  slots: readonly number[],
+  midway: () => Promise<unknown>,
+): Promise<void> {
+  const [fromId, toId] = await Promise.all([idOf(from), idOf(to)]);
+  await withRedis(from, async (redis) => {
+    const move = async (slot: number, keysMax: number) => {
+      const keys = (await redis.call('CLUSTER', 'GETKEYSINSLOT', slot, keysMax)) as string[];
+      if (keys.length > 0) await redis.call('MIGRATE', HOST, to, '', 0, 10_000, 'KEYS', ...keys);
+      return keys.length > 0;
+    };
+    for (const [index, slot] of slots.entries()) {
+      await redisCommand(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', fromId);
+      await redis.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', toId);
+      await move(slot, 1);
+      if (index === 0) await midway();
+      while (await move(slot, 100));
+      // The one that receives the slot first, so that no moment is without an owner.
+      const others = masters.filter((port) => port !== to);
+      for (const port of [to, ...others]) await redisCommand(port, 'CLUSTER', 'SETSLOT', slot, 'NODE', toId);
+    }
+  });
+}
+
+async function mastersSeenBy(port: number): Promise<number[]> {
+  return (await nodesSeenBy(port)).filter(({ slots }) => slots.length > 0).map((node) => node.port);
 }
 
 type SeenNode = { port: number; self: boolean; slots: [number, number][] };

@@ -60,3 +60,15 @@ export async function redisVersion(at: RedisAddress): Promise<string | undefined
   const info = await withRedis(at, (redis) => redis.info('server'));
   return infoFields(info).redis_version;
 }
+
+/** How many calls the servers have answered with errors of these codes since they started. */
+export async function countErrors(
+  servers: readonly { readonly url: string }[],
+  codes: readonly string[],
+): Promise<number> {
+  const counts = servers.map(async ({ url }) => {
+    const fields = infoFields(await redisCommand(url, 'INFO', 'errorstats'));
+    return codes.map((code) => Number(/\d+/.exec(fields[`errorstat_${code}`] ?? '') ?? 0));
+  });
+  return (await Promise.all(counts)).flat().reduce((sum, count) => sum + count, 0);
+}

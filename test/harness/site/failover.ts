@@ -1,11 +1,14 @@
 import { expect } from 'vitest';
 import { checkHistory } from '../history/check-history.ts';
+import { longestRefusalMs, type Outage } from '../history/refusals.ts';
 import type { RuleName } from '../history/registry.ts';
 import { formatReport, type Report } from '../history/report.ts';
 import { pickFetch } from '../http/pick-fetch.ts';
 import { LOAD_ENV } from '../load/load-env.ts';
 import { createLoad } from '../load/run-load.ts';
+import { createSettleLoad } from '../load/settle-load.ts';
 import { prove, SIZE } from '../load/size.ts';
+import { paced } from '../pace.ts';
 import { startPod, startWorker } from '../processes/processes.ts';
 import { sized } from '../proof-size.ts';
 import type { RedisServer } from '../redis/redis-server.ts';
@@ -30,6 +33,8 @@ export interface Failover {
 const AFTER = sized(200, 15);
 const PODS = sized(3, 2);
 const ASKERS = sized(60, 20);
+/** How long calls may be refused once the servers are in order, in ms. */
+const REFUSED_MAX_MS = paced(6_000);
 /** Of each tenant. */
 const USERS = sized(10, 3);
 
@@ -76,23 +81,54 @@ export async function throughFailovers(
     behindMs: 5_000,
   });
   const running = load.run();
+  const outages: Outage[] = [];
   const ended = () => load.history.events.filter(({ type }) => type === 'wait').length;
   for (const [at, { name, cause, heal }] of failovers.entries()) {
     // All of them happen in the first half of the load, so that each meets questions that are asked and waited for.
     const enough = (SIZE.failover * (at + 1)) / (2 * failovers.length);
     await waitUntil(() => ended() > enough, { what: 'the load to make progress', timeoutMs: 120_000 });
-    load.history.record({ type: 'fault', kind: name, at: performance.now() });
+    const from = performance.now();
+    load.history.record({ type: 'fault', kind: name, at: from });
     await cause();
+    outages.push({ from, to: performance.now() });
     await heal();
   }
   await running;
   const report = checkHistory(load.history.events, { allow: LOSS, graceMs: 20_000 });
+  const refusedMs = longestRefusalMs(load.history.events, outages);
   const after = await calmLoad(fleet);
-  prove(title, `${describeLoss(report)}\n${formatReport(report)}\nafterwards: ${formatReport(after)}`);
+  prove(
+    title,
+    `${describeLoss(report)}\nrefused for ${refusedMs} ms at most\n${formatReport(report)}\nafterwards: ${formatReport(after)}`,
+  );
   expect(report.violations, formatReport(report)).toEqual([]);
   expect(report.counts.acked).toBe(SIZE.failover);
+  expect(refusedMs).toBeLessThanOrEqual(REFUSED_MAX_MS);
   expect(after.violations, formatReport(after)).toEqual([]);
   expect(after.counts.acked).toBe(AFTER);
+}
+
+/** Runs a load through changes that take no server away, and expects that no promise suffers from them. */
+export async function throughChanges(
+  fleet: Pick<Fleet, 'urls'>,
+  title: string,
+  changes: readonly (() => Promise<unknown>)[],
+): Promise<void> {
+  await Promise.all(fleet.urls.map((url) => untilReady({ url })));
+  const load = createSettleLoad({
+    fetch: pickFetch(fleet.urls),
+    settles: SIZE.changes,
+    askers: ASKERS,
+    users: USERS,
+    faults: changes,
+  });
+  await load.run();
+  const report = checkHistory(load.history.events);
+  const refusedMs = longestRefusalMs(load.history.events);
+  prove(title, `${changes.length} changes, refused for ${refusedMs} ms at most\n${formatReport(report)}`);
+  expect(report.violations, formatReport(report)).toEqual([]);
+  expect(load.settled()).toBe(SIZE.changes);
+  expect(refusedMs).toBeLessThanOrEqual(REFUSED_MAX_MS);
 }
 
 /** Expects that all promises hold again as soon as the pods are ready. */
