@@ -1,6 +1,6 @@
 import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { tagOf } from '@parley/shared/redis/client/keys';
+import { canaryKey, tagOf } from '@parley/shared/redis/client/keys';
 import { slotOf } from '@parley/shared/redis/client/slot';
 import { afterAll, describe, it } from 'vitest';
 import { newStream } from '../harness/engines/questions.ts';
@@ -22,6 +22,8 @@ import { waitUntil } from '../harness/wait-until.ts';
 const NAME =
   'F8 on a Cluster of three masters, a load continues through the failover, and its losses are counted';
 const SOME_SLOT = 0;
+/** Their hash tags. */
+const TIMER_QUEUES = ['timers-0', 'timers-1'];
 const MOVES = sized(40, 3);
 // Long enough that a busy machine is not mistaken for a dead master: only the intended failovers happen.
 const NODE_TIMEOUT_MS = 4_000;
@@ -40,7 +42,8 @@ function suite(started: ClusterTopology): void {
   const openedFleet = async () => {
     fleet ??= await openFleet({
       PARLEY_REDIS_CLUSTER: nodes.map(({ host, port }) => `${host}:${port}`).join(','),
-      PARLEY_TIMER_QUEUES: '2',
+      PARLEY_TIMER_QUEUES: `${TIMER_QUEUES.length}`,
+      PARLEY_CANARY_MS: '1000',
     });
     return fleet;
   };
@@ -85,9 +88,17 @@ function suite(started: ClusterTopology): void {
       await started.moveSlots(await busiestSlots(started), () =>
         waitUntil(async () => (await redirected()) > before, { what: 'a call on a slot that moves' }),
       );
+      // Workers block on a key of each.
+      for (const queue of TIMER_QUEUES) await started.moveSlots([slotOf(queue)], async () => undefined);
     };
     const moves = Array.from({ length: MOVES }, () => move);
     await throughChanges(await openedFleet(), 'F8 Cluster, slots move under load', moves);
+    const beat = async () => {
+      const slot = Number(await redisCommand(servers[0]?.port ?? 0, 'CLUSTER', 'KEYSLOT', canaryKey()));
+      return redisCommand(await started.masterOf(slot), 'GET', canaryKey());
+    };
+    const last = await beat();
+    await waitUntil(async () => (await beat()) !== last, { what: 'a job that the worker runs' });
   });
 
   it('when a master is killed, when one is frozen, and when one is replaced', async () => {

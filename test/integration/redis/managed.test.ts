@@ -11,7 +11,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 
 // What ElastiCache, Azure, Memorystore, Aiven and others take away: each of these at least one of them.
 const TAKEN_AWAY =
-  'bgrewriteaof bgsave client config debug failover lastsave latency migrate module psync replicaof save script shutdown slaveof slowlog swapdb sync';
+  'bgrewriteaof bgsave client cluster command config debug failover lastsave latency migrate module psync replicaof save script shutdown slaveof slowlog swapdb sync';
 const WITHOUT = TAKEN_AWAY.split(' ').flatMap((command) => ['--rename-command', command, '']);
 
 it.each<[what: string, args: readonly string[], user: readonly string[], warning: RegExp | undefined]>([

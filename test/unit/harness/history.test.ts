@@ -10,6 +10,7 @@ import { DEATHS, type SimulatedTurn, simulateRuns } from '../../harness/history/
 import { add, change, type Plant, readDefects, remove } from '../../harness/history/planting/plant.ts';
 import { RUN_DEFECTS } from '../../harness/history/planting/run-defects.ts';
 import { SETTLEMENT_DEFECTS } from '../../harness/history/planting/settlement-defects.ts';
+import { longestRefusalMs, type Outage } from '../../harness/history/refusals.ts';
 import { RULE_NAMES } from '../../harness/history/registry.ts';
 import { formatReport } from '../../harness/history/report.ts';
 
@@ -166,5 +167,30 @@ describe('a report', () => {
     const report = checkHistory([]);
     expect(report).toMatchObject({ ok: true, counts: { conversations: 0 } });
     expect(formatReport(report)).toContain('seen: nothing');
+  });
+});
+
+describe('the longest refusal', () => {
+  const ask = (idempotencyKey: string, startedAt: number, httpStatus: number): HistoryEvent => ({
+    ...{ type: 'ask', mode: 'form', owner: { tenant: 'acme', userId: 'ada' }, idempotencyKey, httpStatus },
+    ...{ startedAt, at: startedAt + 5 },
+  });
+  const attempts = [
+    ask('a', 0, 201),
+    ask('b', 10, 503),
+    ask('c', 12, 0),
+    ask('b', 80, 201),
+    ask('c', 90, 409),
+  ];
+
+  it.each<[ms: number, events: Events, outages: readonly Outage[]]>([
+    [0, attempts.slice(0, 1), []],
+    [83, attempts, []],
+    [15, attempts, [{ from: 5, to: 80 }]],
+    [83, attempts, [{ from: 100, to: 200 }]],
+    // One that never ends is a refusal, too.
+    [75, [ask('b', 10, 503), ask('b', 80, 503)], []],
+  ])('is %d ms', (ms, events, outages) => {
+    expect(longestRefusalMs(events, outages)).toBe(ms);
   });
 });
