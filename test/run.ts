@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { installKit } from './conformance/kit.ts';
 import { installAcpx } from './harness/acpx/acpx.ts';
 import { ensurePrograms } from './harness/ensure-programs.ts';
 import { findRedis } from './harness/redis/find-redis.ts';
-import { redisVersion } from './harness/redis/redis-command.ts';
 import { type Costs, estimateAll, readCosts, writeCosts } from './runner/costs.ts';
 import { type Machine, measureMachine } from './runner/machine.ts';
 import { type RunOptions, readOptions, USAGE } from './runner/options.ts';
@@ -117,7 +117,7 @@ async function main(options: RunOptions): Promise<number> {
     PARLEY_PROOF_SIZE: options.isSoak ? 'full' : 'small',
     ...(redis && { REDIS_URL: redis.url }),
   };
-  const version = redis && (await redisVersion(redis.url));
+  const server = redis && (await diagnose({ kind: 'single', url: redis.url })).server;
   const found = await runAll(options, machine, env, tree, costs).finally(async () => {
     tree.stop();
     await redis?.stop();
@@ -125,7 +125,7 @@ async function main(options: RunOptions): Promise<number> {
   const tookMs = Date.now() - startedAt;
   const results = found.proofs?.results;
   const isOk = results !== undefined && found.outcomes.every(({ code }) => code === 0);
-  if (options.isSoak) writeSoakReport(found.outcomes, `Redis ${version}`, tookMs, results);
+  if (options.isSoak) writeSoakReport(found.outcomes, server ?? 'Redis', tookMs, results);
   if (options.isRecord && found.proofs !== undefined && isOk) record(found.proofs, tree, machine);
   print(`\n${costLine(tree.use(), tookMs)}\n${linesOf(found.outcomes).join('\n')}`);
   if (redis !== undefined) print(`Redis: ${redis.how}`);

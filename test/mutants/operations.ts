@@ -54,6 +54,22 @@ export const OPERATIONS: readonly Mutant[] = [
     test: 'unknown name',
   },
   {
+    defect: 'The worker asks Redis for its version, and spins where its user may not run INFO.',
+    file: 'shared/src/redis/jobs/workers.ts',
+    find: 'skipVersionCheck: true',
+    replace: 'skipVersionCheck: false',
+    killedBy: 'test/integration/redis/managed.test.ts',
+    test: 'a user without @admin and @dangerous',
+  },
+  {
+    defect: 'A connection stays with a server that has become a replica.',
+    file: 'shared/src/redis/client/connect.ts',
+    find: "error.message.startsWith('READONLY') ? reaction : false",
+    replace: 'error.message === "" ? reaction : false',
+    killedBy: 'test/faults/moved-name.test.ts',
+    test: 'a name moves to a new master',
+  },
+  {
     defect: 'Schedules that Redis lost come back only after a while.',
     file: 'shared/src/redis/jobs/schedules.ts',
     find: "connection.on('ready', () => nudge());",

@@ -125,8 +125,10 @@ function topology(
       return server;
     },
     async moveSlots(slots, midway) {
-      const masters = await mastersSeenBy(awake()[0]?.port ?? 0);
-      const from = await masterOf(slots[0] ?? 0);
+      const [first] = slots;
+      if (first === undefined) throw new Error('there is no slot to move');
+      const from = await masterOf(first);
+      const masters = await mastersSeenBy(from);
       const to = masters.find((port) => port !== from);
       if (to === undefined) throw new Error(`there is no master beside ${from}`);
       await moveBetween(from, to, masters, slots, midway);
@@ -138,11 +140,11 @@ function topology(
       await waitOk();
       for (const { port } of awake()) await redisCommand(port, 'CLUSTER', 'FORGET', deadId);
       const fresh = await startNode();
+      servers.splice(servers.indexOf(dead), 1, fresh);
+      await dead.stop();
       const master = await masterOf(slot);
       const follow = ['--cluster-slave', '--cluster-master-id', await idOf(master)];
       await manage(['add-node', `${HOST}:${fresh.port}`, `${HOST}:${master}`, ...follow]);
-      servers.splice(servers.indexOf(dead), 1, fresh);
-      await dead.stop();
       await waitOk();
     },
     waitOk: async () => void (await waitOk()),

@@ -9,6 +9,7 @@ import { checkRedis, watchRedis } from '@parley/shared/runtime/redis/watch';
 interface RedisWatchesDeps {
   readonly env: Env;
   readonly backend: Backend;
+  readonly isReady: () => Promise<boolean>;
   readonly diagnose: (location: RedisLocation, options?: { isVault: boolean }) => Promise<RedisDiagnosis>;
   readonly log: Log;
 }
@@ -22,17 +23,20 @@ export interface RedisWatches {
 }
 
 /** Watches the Redis of a pod, and that of the vault's own. Without Redis there is nothing to watch. */
-export function watchRedises({ env, backend, diagnose, log }: RedisWatchesDeps): RedisWatches | undefined {
+export function watchEveryRedis({
+  env,
+  backend,
+  isReady,
+  diagnose,
+  log,
+}: RedisWatchesDeps): RedisWatches | undefined {
   const [location, vault] = [redisLocation(env), ownVaultLocation(env)];
   if (location === undefined) return undefined;
   const looks = [
     {
       name: 'Redis',
       diagnose: () => diagnose(location),
-      async isUsable() {
-        const { commands, subscription } = await backend.health();
-        return commands && subscription;
-      },
+      isUsable: isReady,
     },
     ...(vault === undefined
       ? []

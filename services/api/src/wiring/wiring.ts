@@ -37,7 +37,7 @@ import { createAuthentication } from './authentication.ts';
 import { wireEraseUser } from './erase-user.ts';
 import { wireMcp } from './mcp.ts';
 import type { PodParts } from './pod-parts.ts';
-import { type RedisWatches, watchRedises } from './redis-watches.ts';
+import { type RedisWatches, watchEveryRedis } from './redis-watches.ts';
 import { type WiredSlack, wireSlack } from './slack.ts';
 import { startSweeper } from './sweeper.ts';
 
@@ -70,7 +70,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     const { commands, subscription } = await backend.health();
     return commands && subscription;
   };
-  const redisWatches = watchRedises({ env, backend, diagnose, log });
+  const redisWatches = watchEveryRedis({ env, backend, isReady, diagnose, log });
   metrics.observe({ timerCanaryAge: async () => secondsOf((await backend.health()).timerCanaryAgeMs) });
   const localTimers = createLocalTimers({
     onDue: (ids) => engine.expireFired(ids),
