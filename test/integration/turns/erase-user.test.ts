@@ -21,8 +21,14 @@ const KEYS = [
   'acme/boss/admin:the-key-of-acme-s-boss',
   'acme/asker/ask+read:the-key-of-an-asker',
   'other/boss/admin:the-key-of-another-boss',
+  'acme/second/ask:the-key-of-a-second-asker',
 ];
-const [BOSS, ASKER, OTHER] = KEYS.map((key) => key.slice(key.indexOf(':') + 1)) as [string, string, string];
+const [BOSS, ASKER, OTHER, SECOND] = KEYS.map((key) => key.slice(key.indexOf(':') + 1)) as [
+  string,
+  string,
+  string,
+  string,
+];
 const PERSON = { tenant: 'acme', userId: 'ada/ü@example.com' };
 const PATH = `/v1/users/${encodeURIComponent(PERSON.userId)}`;
 
@@ -180,4 +186,31 @@ it('keeps the entries of a workflow from their latest read on', async () => {
   expect(await other.json()).toEqual(entry);
   vi.setSystemTime(Date.now() + 61_000);
   expect((await read()).status).toBe(404);
+});
+
+it('keeps the entries of a workflow for each service key by itself', async () => {
+  const { backend, call } = await startPod();
+  const path = '/v1/workflows/w/entries';
+  const entry = (name: string) => ({ kind: 'step', name, result: { ok: true } });
+  const write = async (key: string, position: number, name: string) =>
+    (await call(key, 'POST', `${path}/${position}`, { userId: 'bob', ...entry(name) })).json();
+  const read = async (key: string, position: number) => {
+    const reply = await call(key, 'GET', `${path}/${position}?userId=bob`);
+    return reply.status === 200 ? reply.json() : reply.status;
+  };
+  for (const [key, name] of [
+    [ASKER, 'pay'],
+    [SECOND, 'ship'],
+  ] as const) {
+    expect(await write(key, 0, name)).toEqual(entry(name));
+    expect(await write(key, 0, 'other')).toEqual(entry(name));
+    expect(await read(key, 0)).toEqual(entry(name));
+  }
+  expect(await write(ASKER, 1, 'pay')).toEqual(entry('pay'));
+  expect(await read(SECOND, 1)).toBe(404);
+  // An entry of a build before this one names no key.
+  const [owner, old] = [{ tenant: 'acme', userId: 'bob' }, JSON.stringify(entry('old'))];
+  await backend.ownerRecords.workflows.putIfAbsent(owner, 'workflow/w/2', old, 60_000);
+  expect(await read(ASKER, 2)).toEqual(entry('old'));
+  expect(await write(ASKER, 2, 'new')).toEqual(entry('old'));
 });

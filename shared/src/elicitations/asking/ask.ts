@@ -51,7 +51,7 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
   // The stream first: an ask refused for it has not used up its key.
   const isStreamClaimed =
     isChosenStream(request.input.streamRequestId) && (await deps.streamClaims.claim(draft));
-  const identity =
+  const identity: Minted & { readonly key?: string } =
     request.idempotencyKey === undefined
       ? minted
       : await claimKey(deps, keyedAskOf(request, request.idempotencyKey), minted);
@@ -65,12 +65,12 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
       ...(request.notify !== undefined && { notify: request.notify }),
       ...(traceparent !== undefined && { traceparent }),
     };
-    const { idempotencyKey } = request;
+    const { key: idempotencyKey } = identity;
     const notes = { isStreamClaimed, ...(idempotencyKey !== undefined && { idempotencyKey }) };
     const created = await createRecord(deps, deps.questions, { id, definition, notes }).catch(
       async (error: unknown) => {
         // An erasure may have passed the claims by now.
-        if (isParleyError(error, 'user_erased')) await dropClaims(deps, request, id);
+        if (isParleyError(error, 'user_erased')) await dropClaims(deps, request, identity);
         throw error;
       },
     );
@@ -84,8 +84,8 @@ function streamOf({ streamRequestId }: Minted): { streamRequestId: string } {
   return { streamRequestId };
 }
 
-function keyedAskOf({ tenant, input, keyDecides = false }: AskRequest, key: string): KeyedAsk {
-  return { tenant, key, sent: digestOf(input), digest: olderDigestOf(input), keyDecides };
+function keyedAskOf({ tenant, input, askedBy, keyDecides = false }: AskRequest, key: string): KeyedAsk {
+  return { tenant, key, by: askedBy, sent: digestOf(input), digest: olderDigestOf(input), keyDecides };
 }
 
 /** True for a stream request that the asker chose. Those of turns are minted, and no other user can know of them. */
@@ -101,8 +101,8 @@ function isChosenStream(streamRequestId: string | undefined): boolean {
 
 async function dropClaims(
   { claims, streamClaims }: AskDeps,
-  { tenant, input: { streamRequestId, userId }, idempotencyKey: key }: AskRequest,
-  elicitationId: string,
+  { tenant, input: { streamRequestId, userId } }: AskRequest,
+  { id: elicitationId, key }: { readonly id: string; readonly key?: string },
 ): Promise<void> {
   await Promise.all([
     streamRequestId !== undefined && streamClaims.drop({ tenant, userId, streamRequestId }),

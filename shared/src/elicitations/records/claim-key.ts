@@ -11,9 +11,16 @@ export interface Minted {
   readonly streamRequestId: string;
 }
 
+/** The record that a key stands for, and the name under which the key was claimed. */
+export interface ClaimedKey extends Minted {
+  readonly key: string;
+}
+
 export interface KeyedAsk {
   readonly tenant: string;
   readonly key: string;
+  /** The name of the service key that asks; absent where Parley itself does. */
+  readonly by?: string | undefined;
   /** Digest of what was sent, and the digest that older builds compare. */
   readonly sent: string;
   readonly digest: string;
@@ -21,19 +28,29 @@ export interface KeyedAsk {
   readonly keyDecides: boolean;
 }
 
-/** The record that a key stands for: the minted one, unless the key was used before. Throws `idempotency_mismatch`. */
+/**
+ * The record that a key stands for: the minted one, unless the service key used the key before. Keys of Parley itself have
+ * spaces, so that nobody else has them. Throws `idempotency_mismatch`.
+ */
 export async function claimKey(
   { claims, settings }: Pick<EngineDeps, 'claims' | 'settings'>,
-  { tenant, key, sent, digest, keyDecides }: KeyedAsk,
+  { tenant, key: given, by, sent, digest, keyDecides }: KeyedAsk,
   minted: Minted,
-): Promise<Minted> {
-  const held = await claims.claim(
-    { family: 'idempotency', tenant, name: key },
-    JSON.stringify({ digest, sent, ...minted }),
-    // A run may come back to its question as long as that may stay open.
-    settings.retentionMs + (keyDecides ? TIMEOUT_SECONDS_MAX * 1000 : 0),
-  );
-  const claim = JSON.parse(held) as Minted & { digest: string; sent?: string };
+): Promise<ClaimedKey> {
+  const value = JSON.stringify({ digest, sent, by, ...minted });
+  // A run may come back to its question as long as that may stay open.
+  const ttlMs = settings.retentionMs + (keyDecides ? TIMEOUT_SECONDS_MAX * 1000 : 0);
+  const claimed = (name: string, as: string) =>
+    claims.claim({ family: 'idempotency', tenant, name }, as, ttlMs);
+  let key = given;
+  let held = await claimed(key, value);
+  if (isOfAnotherKey(held, by)) {
+    // It stays for as long as the claim beside it, which a repeat could not find in its place.
+    await claimed(key, held);
+    key = `${by} ${given}`;
+    held = await claimed(key, value);
+  }
+  const claim = JSON.parse(held) as StoredClaim;
   const isSame = claim.sent === undefined ? claim.digest === digest : claim.sent === sent;
   if (!isSame && !keyDecides) {
     throw new ParleyError(
@@ -41,7 +58,19 @@ export async function claimKey(
       'This Idempotency-Key was used with another body; use a new key.',
     );
   }
-  return { id: claim.id, streamRequestId: claim.streamRequestId };
+  return { id: claim.id, streamRequestId: claim.streamRequestId, key };
+}
+
+interface StoredClaim extends Minted {
+  readonly digest: string;
+  readonly sent?: string;
+  readonly by?: string;
+}
+
+/** The first service key that uses a key has it under its plain name, as all had with earlier builds, which named none. */
+function isOfAnotherKey(held: string, by: string | undefined): boolean {
+  const { by: first } = JSON.parse(held) as StoredClaim;
+  return first !== undefined && by !== undefined && first !== by;
 }
 
 /** Id of the record that a key stands for, which may not have been created yet; undefined for a key that was not used. */

@@ -87,6 +87,20 @@ export function repeatingContract(contract: Contract): void {
       await expectCode(ask({ ...withoutTimeout, timeoutSeconds: 601 }), 'idempotency_mismatch');
     });
 
+    it('by another service key is another question, and each key gets its own again', async () => {
+      const { first, second } = contract;
+      const owner = newOwner();
+      const askBy = async (engine: Engine, askedBy: string) => {
+        const input = inputFor(owner);
+        const { row } = await engine.ask({ tenant: owner.tenant, input, idempotencyKey: 'key', askedBy });
+        return row.id;
+      };
+      const one = await askBy(first, 'billing');
+      const two = await askBy(second, 'shipping');
+      expect(two).not.toBe(one);
+      expect([await askBy(second, 'billing'), await askBy(first, 'shipping')]).toEqual([one, two]);
+    });
+
     it('with another body is a mismatch, and creates no question', async () => {
       const { first, second, pods } = contract;
       const stream = newStream();

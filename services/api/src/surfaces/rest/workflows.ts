@@ -1,7 +1,7 @@
 import { UserId } from '@parley/shared/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/shared/domain/errors';
-import { isReferenceId } from '@parley/shared/domain/ids';
-import { notFound } from '@parley/shared/elicitations/caller';
+import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
+import { type Caller, keyIdOf, notFound } from '@parley/shared/elicitations/caller';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
 import { ownerOf } from '../../http/reply.ts';
@@ -56,15 +56,10 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
       async handle({ caller, params, body, admitted }) {
         const { userId, ...entry } = body;
         const name = recordNameOf(params, deps);
-        const text = JSON.stringify(entry);
-        if (text.length > deps.entryCharactersMax)
+        if (JSON.stringify(entry).length > deps.entryCharactersMax)
           throw new ParleyError('too_large', 'The entry is too large; record a reference instead.');
         await admitted;
-        const owner = ownerOf(caller, userId);
-        const stored =
-          (await deps.records.read(owner, name, deps.keptMs)) ??
-          (await deps.records.putIfAbsent(owner, name, text, deps.keptMs));
-        return json(200, entryOf(stored));
+        return json(200, await record(deps, { caller, owner: ownerOf(caller, userId), name }, entry));
       },
     }),
     route({
@@ -82,9 +77,9 @@ export function workflowRoutes(deps: WorkflowRoutesDeps): Route[] {
       async handle({ caller, params, query: { userId }, admitted }) {
         const name = recordNameOf(params, deps);
         await admitted;
-        const stored = await deps.records.read(ownerOf(caller, userId), name, deps.keptMs);
-        if (stored === undefined) throw notFound();
-        return json(200, entryOf(stored));
+        const { entry } = await find(deps, { caller, owner: ownerOf(caller, userId), name });
+        if (entry === undefined) throw notFound();
+        return json(200, entry);
       },
     }),
   ];
@@ -101,6 +96,53 @@ function recordNameOf(
   return `workflow/${workflowId}/${position}`;
 }
 
-function entryOf(stored: string): WorkflowEntry {
-  return JSON.parse(stored) as WorkflowEntry;
+/** One position of a workflow, for the service key that calls. */
+interface Position {
+  readonly caller: Caller;
+  readonly owner: Owner;
+  readonly name: string;
+}
+
+/** What a position holds for a service key, and under which name its entry lies or would lie. */
+interface FoundEntry {
+  readonly name: string;
+  readonly entry?: WorkflowEntry;
+}
+
+/**
+ * Entries belong to the service key that recorded them. The first key has a position under its plain name, as all had with
+ * earlier builds, whose entries name no key; other keys have names of their own.
+ */
+async function find(
+  { records, keptMs }: WorkflowRoutesDeps,
+  { caller, owner, name }: Position,
+): Promise<FoundEntry> {
+  const keyId = keyIdOf(caller);
+  const own = `${name}/${keyId}`;
+  const first = parse(await records.read(owner, name, keptMs));
+  if (first !== undefined && (first.keyId === undefined || first.keyId === keyId))
+    return { name, entry: first.entry };
+  const second = parse(await records.read(owner, own, keptMs));
+  if (second !== undefined) return { name: own, entry: second.entry };
+  return { name: first === undefined ? name : own };
+}
+
+/** Records an entry, unless the key has one at the position. Returns what is recorded. */
+async function record(
+  deps: WorkflowRoutesDeps,
+  position: Position,
+  entry: WorkflowEntry,
+): Promise<WorkflowEntry> {
+  const { name, entry: found } = await find(deps, position);
+  if (found !== undefined) return found;
+  const text = JSON.stringify({ ...entry, keyId: keyIdOf(position.caller) });
+  const stored = await deps.records.putIfAbsent(position.owner, name, text, deps.keptMs);
+  // Another key, or the same one, was first.
+  return stored === text ? entry : record(deps, position, entry);
+}
+
+function parse(stored: string | undefined) {
+  if (stored === undefined) return undefined;
+  const { keyId, ...entry } = JSON.parse(stored) as WorkflowEntry & { readonly keyId?: string };
+  return { keyId, entry };
 }
