@@ -120,13 +120,18 @@ export function createClient({ pods, issuer }: Stage) {
       return { status, state: body.status, content: body.content };
     },
     /** Sends a message of a chat; the stream of its turn is open then. */
-    async say(userId: string, conversationId: string, text: string, agent = 'helper'): Promise<OpenStream> {
+    async say(
+      userId: string,
+      conversationId: string,
+      text: string,
+      { agent = 'helper', supports = 'true' } = {},
+    ): Promise<OpenStream> {
       const body = {
         id: conversationId,
         agent,
         messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }],
       };
-      const headers = { 'x-supports-elicitation': 'true' };
+      const headers = supports === '' ? {} : { 'x-supports-elicitation': supports };
       return stream('POST', '/run/api/chat', { token: await issuer.token(userId), body, headers });
     },
     /** Sends a message and reads the whole reply. */

@@ -9,8 +9,8 @@ import { DAY } from './times.ts';
 // end one of how it went.
 
 const { LD_PRELOAD = '', FAKETIME_TIMESTAMP_FILE = '', MONTH_LEAP_MS = '' } = process.env;
-// Until everything that the stories left has ended: links to people in Slack are kept longest.
-const AFTERWARDS = 410 * DAY;
+// Until everything that the stories left has ended: conversations are kept longest.
+const AFTERWARDS = 40 * DAY;
 /** What the processes need once is in memory by then. */
 const WARM = 2 * DAY;
 

@@ -50,13 +50,14 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
   const web = createSlackWeb(settings);
   const vault = createVault({ store: backend.vault, keys: pages.keys });
   const records = backend.ownerRecords.slack;
+  const links = createLinks(records);
   const installations = createInstallations({
     records,
     vault,
+    links,
     fresh: createRefresher({ vault, leases: backend.vault }),
     refresh: web.refresh,
   });
-  const links = createLinks(records);
   const keptMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1_000;
   const places = createSlackThreads(records, keptMs);
   const accounts = createSlackAccounts({

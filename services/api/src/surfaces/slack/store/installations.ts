@@ -3,7 +3,8 @@ import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { type FreshCredentialOf, InvalidGrantError } from '@parley/shared/vault/refresh';
 import type { Vault } from '@parley/shared/vault/vault';
 import { z } from 'zod';
-import { installationOwner, linkOwners, teamsOwner, type Workspace } from './workspace.ts';
+import type { Links } from './links.ts';
+import { installationOwner, teamsOwner, type Workspace } from './workspace.ts';
 
 /** What is known of an installation besides its token. */
 const Details = z.object({
@@ -34,6 +35,7 @@ export interface Installations {
 export interface InstallationsDeps {
   readonly records: OwnerRecords;
   readonly vault: Pick<Vault, 'save' | 'remove'>;
+  readonly links: Pick<Links, 'removeAll'>;
   readonly fresh: FreshCredentialOf;
   /** Exchanges a refresh token. Throws InvalidGrantError when Slack no longer takes it. */
   readonly refresh: (tokens: OAuthCredential) => Promise<OAuthCredential>;
@@ -45,7 +47,13 @@ const NAME = 'installation';
 /** As long as the app is used at least once in this time. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 
-export function createInstallations({ records, vault, fresh, refresh }: InstallationsDeps): Installations {
+export function createInstallations({
+  records,
+  vault,
+  links,
+  fresh,
+  refresh,
+}: InstallationsDeps): Installations {
   async function findExactly(workspace: Workspace): Promise<Installation | undefined> {
     const owner = installationOwner(workspace);
     const stored = await records.read(owner, NAME, KEPT_MS);
@@ -80,8 +88,7 @@ export function createInstallations({ records, vault, fresh, refresh }: Installa
     async forget(workspace) {
       await vault.remove(refOf(workspace));
       await records.removeAll(installationOwner(workspace));
-      for (const each of await workspacesOf(workspace))
-        for (const owner of linkOwners(each)) await records.removeAll(owner);
+      for (const each of await workspacesOf(workspace)) await links.removeAll(each);
       // Last: what was interrupted is found again.
       if (workspace.teamId === undefined && workspace.enterpriseId !== undefined)
         await records.removeAll(teamsOwner(workspace.enterpriseId));

@@ -1,7 +1,7 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
-import { linkOwner, type SlackUser, teamsOwner } from './workspace.ts';
+import { linkOwner, linkOwners, type SlackUser, teamsOwner, type Workspace } from './workspace.ts';
 
 /**
  * Which person of this deployment a person in Slack is. A link is made only after the same browser was signed in to both
@@ -13,6 +13,8 @@ export interface Links {
   /** Links the two, in place of an earlier link of that Slack user. Throws `user_erased`. */
   add(user: SlackUser, owner: Owner): Promise<void>;
   remove(user: SlackUser): Promise<void>;
+  /** Ends all links of a workspace. */
+  removeAll(workspace: Workspace): Promise<void>;
   /** The Slack users that a person is linked to. */
   of(owner: Owner): Promise<readonly SlackUser[]>;
 }
@@ -59,8 +61,33 @@ export function createLinks(records: OwnerRecords): Links {
     if (owner !== undefined && name !== undefined) await records.remove(owner, name, textOf(user));
   }
 
+  /** The Slack users that the person's side names. */
+  async function namedBy(owner: Owner): Promise<SlackUser[]> {
+    const found = await Promise.all(slots.map((name) => records.read(owner, name)));
+    return found.flatMap((text) =>
+      text === undefined ? [] : [LinkedUser.parse(JSON.parse(text)) as SlackUser],
+    );
+  }
+
+  async function isLinked(user: SlackUser, { tenant, userId }: Owner): Promise<boolean> {
+    const owner = await ownerOf(user);
+    return owner?.tenant === tenant && owner.userId === userId;
+  }
+
   return {
     remove,
+    async removeAll(workspace) {
+      for (const shard of linkOwners(workspace)) {
+        const values = await records.list(shard, 'link/');
+        for (const owner of values.map((value) => LinkedOwner.parse(JSON.parse(value)))) {
+          const users = await namedBy(owner);
+          for (const user of users.filter((one) => isOf(one, workspace)))
+            for (const name of slots) await records.remove(owner, name, textOf(user));
+        }
+        // The side of the Slack users last: it leads to what is left of an interrupted end.
+        await records.removeAll(shard);
+      }
+    },
     async find(user) {
       const [owner] = await Promise.all([ownerOf(user), renewTeam(user)]);
       // A person who was erased has no links any more.
@@ -85,12 +112,15 @@ export function createLinks(records: OwnerRecords): Links {
       await records.putIfAbsent(linkOwner(user), nameOf(user), JSON.stringify(owner), KEPT_MS);
     },
     async of(owner) {
-      const found = await Promise.all(slots.map((name) => records.read(owner, name)));
-      return found.flatMap((text) =>
-        text === undefined ? [] : [LinkedUser.parse(JSON.parse(text)) as SlackUser],
-      );
+      const users = await namedBy(owner);
+      const linked = await Promise.all(users.map((user) => isLinked(user, owner)));
+      return users.filter((_, index) => linked[index]);
     },
   };
+}
+
+function isOf(user: SlackUser, { enterpriseId, teamId }: Workspace): boolean {
+  return user.enterpriseId === enterpriseId && user.teamId === teamId;
 }
 
 function textOf({ enterpriseId, teamId, userId }: SlackUser): string {
