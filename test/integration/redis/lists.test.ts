@@ -1,7 +1,7 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { inboxKey, outboxKey, outboxTriesKey } from '@parley/shared/redis/client/keys';
+import { inboxKey, outboxKey, outboxTriesKey, ownedBy } from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineOn } from '../../harness/engines/engines.ts';
@@ -62,6 +62,18 @@ describe('on Redis, a list', () => {
     } finally {
       await pods.close();
     }
+  });
+
+  it('of records leaves with its last member, also after one that would have stayed longer was removed', async () => {
+    const owner = newOwner();
+    const { slack } = backend.ownerRecords;
+    const list = ownedBy(owner, 'slack-records');
+    await slack.putIfAbsent(owner, 'short', 'x', 1_000_000);
+    await slack.putIfAbsent(owner, 'long', 'x', 9_000_000);
+    await slack.remove(owner, 'long');
+    expect(await redis.pexpiretime(list)).toBe(Number(await redis.zscore(list, 'short')));
+    await slack.remove(owner, 'short');
+    expect(await redis.exists(list)).toBe(0);
   });
 
   it('finds rows of earlier versions by their conversation', async () => {

@@ -4,4 +4,7 @@ local record, names = KEYS[1], KEYS[2]
 local name, value = ARGV[1], ARGV[2]
 if value and redis.call('GET', record) ~= value then return 0 end
 redis.call('ZREM', names, name)
+-- The list leaves with the record that is its last now.
+local last = redis.call('ZRANGE', names, -1, -1, 'WITHSCORES')[2]
+if last then redis.call('PEXPIREAT', names, last) end
 return redis.call('DEL', record)
