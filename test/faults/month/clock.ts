@@ -15,8 +15,8 @@ export interface LeapingClock {
   tell<T>(story: () => Promise<T>): Promise<T>;
   /** For a story: resolves once it is this time (ms). */
   until(time: number): Promise<void>;
-  /** Lets the time pass until all stories have ended, with leaps of at most `leapMs`. */
-  run(leapMs?: number): Promise<void>;
+  /** Lets the time pass until all stories have ended. Asks before each leap how long it may be, in ms. */
+  run(longest: () => number): Promise<void>;
   /** How often the clock has leapt. */
   readonly leaps: () => number;
   stop(): void;
@@ -29,15 +29,11 @@ const LOOKS_MAX = 200;
 const JOB_LISTS = ['expiry', 'maintenance', 'runs'].map((queue) => `parley:{timers-0}:${queue}:active`);
 
 /**
- * Moves the clock in the file that FAKETIME_TIMESTAMP_FILE names. A leap stops all processes, as when the machines of a
- * deployment are suspended, and is at most `leapMs`: less than a lease or a time limit that must not lapse by it. Redis goes
- * on first, so that a reply that is due is there before a client looks at its own limits.
+ * Moves the clock in the file that FAKETIME_TIMESTAMP_FILE names. A leap that is longer than a lease or a time limit ends
+ * it, if one is running. Redis sees the new time first, so that a reply that is due is there before a client looks at its own
+ * limits.
  */
-export function createLeapingClock(
-  file: string,
-  { redis, others }: ClockProcesses,
-  leapMs: number,
-): LeapingClock {
+export function createLeapingClock(file: string, { redis, others }: ClockProcesses): LeapingClock {
   const connection = new Redis(redis.url);
   const waiting: { readonly time: number; readonly wake: () => void }[] = [];
   let telling = 0;
@@ -53,6 +49,7 @@ export function createLeapingClock(
     // Redis ends the blocked reads that are due; two turns of its event loop.
     await connection.ping();
     await connection.ping();
+    // Wakes the others: they sleep until the times that were due before the leap.
     for (const pid of pids()) {
       process.kill(pid, 'SIGSTOP');
       process.kill(pid, 'SIGCONT');
@@ -96,7 +93,7 @@ export function createLeapingClock(
       telling -= 1;
       await new Promise<void>((wake) => waiting.push({ time, wake }));
     },
-    async run(longestMs = leapMs) {
+    async run(longest) {
       while (telling > 0 || waiting.length > 0) {
         if (telling > 0) {
           await sleep(LOOK_MS);
@@ -106,7 +103,7 @@ export function createLeapingClock(
         const next = Math.min(...waiting.map(({ time }) => time));
         const left = next - Date.now();
         if (left > 0) {
-          await leap(Math.min(left, longestMs));
+          await leap(Math.min(left, longest()));
           continue;
         }
         const now = Date.now();

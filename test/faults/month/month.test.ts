@@ -6,17 +6,16 @@ import { prove } from '../../harness/load/size.ts';
 import { testNotRun } from '../../harness/not-run.ts';
 import { leapingTime } from '../../harness/processes/faketime.ts';
 import { type ManagedProcess, startProcess } from '../../harness/processes/processes.ts';
-import { sized } from '../../harness/proof-size.ts';
+import { isFullSize } from '../../harness/proof-size.ts';
 import { ensureRedisServer } from '../../harness/redis/ensure-redis-server.ts';
 import { AT_THE_END } from './end.ts';
-import { type Result, ROWS } from './rows.ts';
-import { DAY, MINUTE } from './times.ts';
+import { type Result, rowsOf } from './rows.ts';
 
 // A month of a whole deployment, whose clock goes forward in leaps: pods, worker, Redis and stand-ins see the same time, and
 // it passes at its usual pace while one of them has something to do. A soak leaps by minutes, so that every lease is renewed
 // and every job has its turns; the daily run leaps from one event of a story to the next.
 
-const LEAP_MS = sized(5 * MINUTE, 7 * DAY);
+const MONTH_SIZE = isFullSize ? 'full' : 'daily';
 
 const results = new Map<string, Result>();
 const folder = mkdtempSync(join(tmpdir(), 'parley-clock-'));
@@ -38,7 +37,7 @@ it('a month passes', async (context) => {
     name: 'month',
     entry: 'test/faults/month/program.ts',
     wrap: time.wrap,
-    env: { ...time.env, MONTH_LEAP_MS: String(LEAP_MS) },
+    env: { ...time.env, MONTH_SIZE },
     readyWhen: (line) => 'processes' in line,
   });
   const { code } = await program.exited;
@@ -52,7 +51,7 @@ it('a month passes', async (context) => {
   prove('A month', [lines.at(-1), ...seen].join('\n'));
 });
 
-for (const name of [...ROWS.map((row) => row.name), ...Object.values(AT_THE_END)])
+for (const name of [...rowsOf(MONTH_SIZE).map((row) => row.name), ...Object.values(AT_THE_END)])
   it(name, (context) => {
     if (program === undefined) return testNotRun(context, 'no month passed');
     const { fault, seen } = results.get(name) ?? {};

@@ -1,18 +1,21 @@
 import { createClient } from './client.ts';
 import { createLeapingClock } from './clock.ts';
 import { judgeEnd, judgeLogs, lookAt, openRecords } from './end.ts';
-import { type Result, ROWS } from './rows.ts';
+import { type Result, rowsOf } from './rows.ts';
 import { openStage } from './stage.ts';
-import { DAY } from './times.ts';
+import { DAY, HOUR, MINUTE, WEEK } from './times.ts';
 
 // Runs under faketime: the clock of this process is that of the deployment. Prints a line of JSON for each row, and at the
 // end one of how it went.
 
-const { LD_PRELOAD = '', FAKETIME_TIMESTAMP_FILE = '', MONTH_LEAP_MS = '' } = process.env;
+const { LD_PRELOAD = '', FAKETIME_TIMESTAMP_FILE = '', MONTH_SIZE = '' } = process.env;
+const rows = rowsOf(MONTH_SIZE);
 // Until everything that the stories left has ended: conversations are kept longest.
 const AFTERWARDS = 40 * DAY;
 /** What the processes need once is in memory by then. */
 const WARM = 2 * DAY;
+/** In a soak, leases are renewed between two leaps of the first week, and every job has its turns each hour after it. */
+const SOAK_LEAPS = { first: 7 * MINUTE, firstFor: WEEK, later: HOUR };
 
 const print = (line: Result | Readonly<Record<string, number>>) =>
   void process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -32,15 +35,16 @@ async function main(): Promise<void> {
   print({ processes: stage.pods.length + 1 });
   const client = createClient(stage);
   const others = () => [...stage.pods, stage.worker];
-  const clock = createLeapingClock(
-    FAKETIME_TIMESTAMP_FILE,
-    { redis: stage.redis, others },
-    Number(MONTH_LEAP_MS),
-  );
+  const clock = createLeapingClock(FAKETIME_TIMESTAMP_FILE, { redis: stage.redis, others });
+  const { first, firstFor, later } = SOAK_LEAPS;
+  const longest = () => {
+    if (MONTH_SIZE !== 'full') return AFTERWARDS;
+    return Date.now() - startedAt < firstFor ? first : later;
+  };
   try {
     await openRecords(client, 'fresh');
     const fresh = await lookAt(stage);
-    const stories = ROWS.map(({ name, story }) =>
+    const stories = rows.map(({ name, story }) =>
       clock.tell(() => run(name, () => story({ stage, clock, client }))),
     );
     let warm = fresh;
@@ -50,12 +54,12 @@ async function main(): Promise<void> {
         warm = await lookAt(stage);
       }),
     );
-    await clock.run();
+    await clock.run(longest);
     await Promise.all(stories);
     const storyDays = (Date.now() - startedAt) / DAY;
     void clock.tell(() => clock.until(Date.now() + AFTERWARDS));
     // Nobody has a stream or a turn open any more: days may pass at once.
-    await clock.run(AFTERWARDS);
+    await clock.run(() => AFTERWARDS);
     const end = await lookAt(stage);
     await openRecords(client, 'last');
     await judgeEnd(run, { fresh, warm, end, last: await lookAt(stage) });

@@ -22,6 +22,8 @@ export interface Row {
   readonly documented: string;
   /** How much later than promised it may be, in words or as documented. */
   readonly lateness: string;
+  /** True: part of every run, else of a soak only. */
+  readonly isDaily?: true;
   /** Provokes it; throws when the promise does not hold, and returns what was seen. */
   readonly story: (world: World) => Promise<string>;
 }
@@ -33,7 +35,7 @@ export interface Result {
   readonly fault?: string;
 }
 
-export const ROWS: readonly Row[] = [
+const ROWS: readonly Row[] = [
   ...QUESTION_STORIES,
   ...CHAT_STORIES,
   ...ACCOUNT_STORIES,
@@ -41,3 +43,8 @@ export const ROWS: readonly Row[] = [
   ...SLACK_STORIES,
   ...TOKEN_STORIES,
 ];
+
+/** The rows of a run: all in a soak. */
+export function rowsOf(size: string): readonly Row[] {
+  return size === 'full' ? ROWS : ROWS.filter(({ isDaily }) => isDaily);
+}

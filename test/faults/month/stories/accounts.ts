@@ -15,6 +15,7 @@ export const ACCOUNT_STORIES: readonly Row[] = [
   {
     name: 'an account whose access tokens last an hour works for weeks, and is refreshed once for each use',
     documented: 'docs/connect.md (refreshes), docs/agents.md (accounts)',
+    isDaily: true,
     lateness: 'none',
     async story({ client, clock, stage }) {
       const { accounts } = stage;

@@ -24,6 +24,7 @@ export const CHAT_STORIES: readonly Row[] = [
   {
     name: 'a turn waits six days for its person, detached after five minutes, and goes on',
     documented: 'docs/agents.md (PARLEY_HOLD_SECONDS)',
+    isDaily: true,
     lateness: 'a minute for the detachment; none for the answer',
     async story({ client, clock, stage }) {
       const turn = await client.say('patient', 'talk', 'ask');
@@ -49,6 +50,7 @@ export const CHAT_STORIES: readonly Row[] = [
   {
     name: 'a conversation is continued after 29 days, and is gone 30 days after its last turn',
     documented: 'docs/security.md (messages of a chat), docs/configuration.md (PARLEY_CONVERSATION_SECONDS)',
+    isDaily: true,
     lateness: 'a minute',
     async story(world) {
       const { client, clock } = world;
@@ -68,6 +70,7 @@ export const CHAT_STORIES: readonly Row[] = [
   {
     name: 'the tokens of a day count for a day from their first use',
     documented: 'docs/security.md (Quotas)',
+    isDaily: true,
     lateness: 'a second after what Retry-After says',
     async story({ client, clock, stage }) {
       const much = 'word '.repeat(TOKENS_A_DAY);

@@ -10,6 +10,7 @@ export const QUESTION_STORIES: readonly Row[] = [
   {
     name: 'a question of a week is answered on its sixth day, and leaves a day after its end',
     documented: 'docs/http-api.md (timeoutSeconds), docs/security.md (question and answer)',
+    isDaily: true,
     lateness: 'none for the answer; a second for the end of the retention',
     async story({ client, clock }) {
       const id = await client.ask('week', { timeoutSeconds: WEEK / SECOND });
@@ -29,6 +30,7 @@ export const QUESTION_STORIES: readonly Row[] = [
   {
     name: 'a question that nobody answers expires at its deadline, not before',
     documented: 'docs/operations.md (ParleyExpiresLate), docs/configuration.md (PARLEY_GRACE_MS)',
+    isDaily: true,
     lateness: '5 s',
     async story({ client, clock }) {
       const askedAt = Date.now();

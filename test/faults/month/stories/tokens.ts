@@ -11,6 +11,7 @@ export const TOKEN_STORIES: readonly Row[] = [
   {
     name: 'a stream ends with its access token, and the next one misses nothing',
     documented: 'docs/security.md (exp, 30 s), docs/http-api.md (stream-closed)',
+    isDaily: true,
     lateness: '30 s of tolerance, and a second',
     async story({ client, clock, stage }) {
       const streamRequestId = 'stream-of-an-hour';
@@ -79,6 +80,7 @@ export const TOKEN_STORIES: readonly Row[] = [
   {
     name: 'the keys of an issuer that cannot be reached are used for an hour',
     documented: 'docs/configuration.md (PARLEY_JWT_KEYS_KEPT_SECONDS)',
+    isDaily: true,
     lateness: 'none',
     async story({ client, clock, stage: { issuer } }) {
       await clock.until(after(12 * HOUR));
