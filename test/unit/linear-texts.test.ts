@@ -4,7 +4,7 @@ import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/ty
 import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import { parseStreamPath } from '@parley/shared/domain/ids';
 import { shownName } from '@parley/shared/domain/issue';
-import { limitDepth } from '@parley/shared/domain/json-depth';
+import { limitDepth } from '@parley/shared/domain/json/depth';
 import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
 import { readableLine } from '@parley/shared/domain/readable';
 import { faultOfProse, faultOfUserId } from '@parley/shared/domain/text';
