@@ -50,8 +50,13 @@ describe('docs/connect.md', () => {
 });
 
 describe('a variable that the docs name', () => {
-  // Compose, its Redis and the command line have some of their own.
-  const sources = ['docker-compose.yml', 'infra/redis/start.sh', 'clients/cli/src/env.ts'];
+  // Compose, its Redis, the command line and the tests have some of their own.
+  const sources = [
+    'docker-compose.yml',
+    'infra/redis/start.sh',
+    'clients/cli/src/env.ts',
+    'test/harness/redis/ensure-redis-server.ts',
+  ];
   const others = sources.map(read).join('\n');
 
   it.each(pages)('on %s is read by the code', (page) => {

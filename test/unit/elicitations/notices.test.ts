@@ -19,7 +19,7 @@ it('notes of what was seen do not take the place of other records of their owner
   const [, approvals] = FAMILY_DRIVERS;
   const opened = await approvals?.open(engine, stream, { notify });
   if (opened === undefined) throw new Error('No approval.');
-  await backend.ownerRecords.mcp.putIfAbsent(stream, 'a session', 'kept', 1_000);
+  await backend.ownerRecords.mcp.putIfAbsent(stream, 'a session', 'kept', 600_000);
   const ids = Array.from({ length: OWNER_RECORDS_MAX }, () => randomUUID());
   for (const id of ids) await approvals?.see(engine, stream, { ...opened, row: { ...opened.row, id } });
   expect(await backend.ownerRecords.mcp.read(stream, 'a session')).toBe('kept');
