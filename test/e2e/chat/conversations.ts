@@ -441,6 +441,11 @@ export function conversations(the: () => ChatSite): void {
         messages: [{ role: 'user', content: 'hi' }],
       });
       expect(whole.choices[0]).toMatchObject({ message: { content: 'You said hi.' }, finish_reason: 'stop' });
+      // Requests that name no conversation stand alone; one that names hers is in the list.
+      const named = { conversationId: 'hers' } as object;
+      await client.chat.completions.create({ model: 'helper', messages: [...messages], ...named });
+      const listed = await fetch(`${urlOf(0)}/run/api/chats`, { headers: { authorization } });
+      expect(await listed.json()).toMatchObject({ conversations: [{ conversationId: 'hers' }] });
     });
 
     it('states in a non-streamed error whether a retry makes sense', async () => {

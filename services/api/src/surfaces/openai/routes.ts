@@ -51,7 +51,9 @@ const CompletionInput = z
   .looseObject({
     model: z.string().min(1).max(128),
     messages: ChatMessages,
-    conversationId: CallerId.optional().describe('Continues this conversation; a new one when absent.'),
+    conversationId: CallerId.optional().describe(
+      'Continues or begins this conversation. Absent: the request stands alone, and its conversation is in no list.',
+    ),
     stream: z.boolean().nullish(),
     stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
   })
@@ -201,7 +203,9 @@ async function start(deps: OpenAiDeps, call: CompletionCall, options: ReturnType
   const { conversationId, messages } = body;
   await admitted;
   const { id: agent } = modelOf(deps, caller, body.model);
-  return startTurn(deps.turns, { caller, conversationId, messages, agent, ...options, draining, admitted });
+  const request = { caller, conversationId, messages, agent, ...options, draining, admitted };
+  // Chat pages send several such requests a message, for titles and tags.
+  return startTurn(deps.turns, { ...request, isOneShot: true });
 }
 
 function createNonce(): string {
