@@ -9,6 +9,7 @@ import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
 import { readableLine } from '@parley/shared/domain/readable';
 import { faultOfProse, faultOfUserId } from '@parley/shared/domain/text';
 import { faultOfUrl } from '@parley/shared/domain/url';
+import { visible } from '@parley/shared/domain/visible';
 import { createLog } from '@parley/shared/runtime/log';
 import { expect, it } from 'vitest';
 import { createSseParser } from '../../clients/core/src/sse-parser.ts';
@@ -54,6 +55,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a list of scopes': scopesOfList,
   'a readable line': readableLine,
   prose: (text) => [faultOfProse(text, 1e9), faultOfUserId(text)],
+  'visible text': visible,
   'a url': (text) => faultOfUrl(text, { allowLoopbackHttp: true }),
   'a line of the log': (text) => log.error({ err: new Error(text) }, text),
   'the stream of a pod': createSseParser({ onEvent: () => undefined }),

@@ -75,6 +75,8 @@ const QUICK_ENV: Env = {
   PARLEY_LEASE_MS: '1000',
   PARLEY_TAKE_OVER_MS: '250',
   PARLEY_DRAIN_MS: '8000',
+  // A run at full size kills pods faster than any turn could.
+  PARLEY_LIMIT_TURN_DEATHS: '1000',
 };
 
 /** Starts Redis, a worker, a model, a tool server and pods, each pod behind a gate of its own. */
