@@ -224,6 +224,8 @@ describe('the limit of notes', () => {
     expect(passed(...[1, 2, 3, 4, 5].map((at) => progress(at)), progress(6, 'other'))).toEqual(
       [1, 2, 3].map((at) => progress(at)),
     );
+    const cancelled = JSON.stringify({ method: 'notifications/cancelled', params: { requestId: 1 } });
+    expect(passed(cancelled)).toEqual([cancelled]);
     now = 999;
     expect(passed(progress(7), reply, reply)).toEqual(
       [progress(6, 'other'), progress(7), reply, reply].sort(

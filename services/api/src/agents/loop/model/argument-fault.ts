@@ -6,8 +6,8 @@ const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
 
 /**
  * Why the arguments of a call cannot be passed on as the model wrote them, for the model to write them otherwise:
- * they are no JSON object, are nested too deeply, or hold a number that JavaScript would change. Undefined where they can, and for text that is
- * no JSON, which the SDK reports.
+ * they are no JSON object, are nested too deeply, or hold a number that JavaScript would change. Undefined where they can,
+ * and for text that is no JSON, which the SDK reports.
  */
 export function faultOfArguments(toolName: string, json: string): string | undefined {
   if (json.trim() === '') return undefined;

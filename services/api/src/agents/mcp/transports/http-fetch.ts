@@ -127,6 +127,7 @@ export function createHttpFetch({ origin, bounds, exchanges }: HttpFetchOptions)
   return { fetch, close: () => agent.destroy() };
 }
 
+/** A whole body within its depth. */
 async function* limitedBody(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const parts: string[] = [];
@@ -138,13 +139,12 @@ async function* limitedBody(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<s
 async function* limitedEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const events = createEventSplitter();
   const limitNotes = createNoteLimit();
-  for await (const chunk of chunks) {
-    for (const event of events.take(chunk)) {
-      const data = dataOf(event);
-      const limited = limitDepth(data);
-      yield* limitNotes(limited, limited === data ? event : withData(event, limited));
-    }
-  }
+  const limit = (event: string): string[] => {
+    const data = dataOf(event);
+    const limited = limitDepth(data);
+    return limitNotes(limited, limited === data ? event : withData(event, limited));
+  };
+  for await (const chunk of chunks) yield events.take(chunk).flatMap(limit).join('');
   yield events.rest();
 }
 
