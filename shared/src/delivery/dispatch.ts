@@ -117,6 +117,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
   }
 
   return {
+    kinds: names,
     async round(signal) {
       const endsAt = performance.now() + ROUND_MS;
       let last = await pass(bucketsFrom(Math.floor(Math.random() * BUCKET_COUNT)), signal);

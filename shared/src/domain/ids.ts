@@ -29,7 +29,12 @@ export interface StreamRef extends Owner {
 
 /** Writes a stream reference as `<tenant>/<user>/<streamRequestId>`, each part percent-encoded. */
 export function formatStreamPath({ tenant, userId, streamRequestId }: StreamRef): string {
-  return [tenant, userId, streamRequestId].map(encodeURIComponent).join('/');
+  return `${formatOwnerPath({ tenant, userId })}/${encodeURIComponent(streamRequestId)}`;
+}
+
+/** The beginning of the paths of all stream requests of an owner, up to a slash. */
+export function formatOwnerPath({ tenant, userId }: Owner): string {
+  return [tenant, userId].map(encodeURIComponent).join('/');
 }
 
 /** Parses the output of `formatStreamPath`. Undefined for any other text. */

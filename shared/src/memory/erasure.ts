@@ -11,7 +11,7 @@ export interface MemoryErasureDeps {
   readonly elicitations: Pick<MemoryElicitations, 'storedFor' | 'erase'>;
   readonly feed: Pick<MemoryFeed, 'streamsOf' | 'drop'>;
   readonly turns: StoredTurns;
-  readonly outbox: Pick<MemoryOutbox, 'removeOf'>;
+  readonly outbox: Pick<MemoryOutbox, 'removeAbout'>;
   readonly subscriptions: Pick<MemorySubscriptions, 'drop'>;
   readonly fence: MemoryFence;
 }
@@ -43,10 +43,10 @@ export function createMemoryErasure({
     async remove({ tenant, userId }, part) {
       const owner = { tenant, userId };
       elicitations.erase(owner, part);
-      for (const id of part.elicitationIds) outbox.removeOf(id);
+      for (const id of part.elicitationIds) outbox.removeAbout(id);
       for (const streamRequestId of [...part.streamRequestIds, ...part.turnIds]) {
         const stream = { ...owner, streamRequestId };
-        outbox.removeOf(formatStreamPath(stream));
+        outbox.removeAbout(formatStreamPath(stream));
         subscriptions.drop(stream);
         turns.remove(stream);
         feed.drop(stream);

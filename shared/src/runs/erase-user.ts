@@ -30,6 +30,8 @@ export interface EraseUserDeps {
   >;
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
+  /** Names of the delivery kinds whose tasks may be about turns of the person. */
+  readonly deliveryKinds: readonly string[];
   /** Revokes and deletes the credentials of a person. Returns how many there were; called until there are none. */
   readonly eraseAccounts: (owner: Owner) => Promise<number>;
   /** The limits under which a user has a budget. */
@@ -55,7 +57,7 @@ const ATTEMPTS_MAX = 5;
  * lists it. The same call again continues where an earlier one was interrupted. Throws `unavailable`.
  */
 export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner): Promise<Erased> {
-  const { erasure, connect, limits, ownerRecords, runQueue } = deps.backend;
+  const { erasure, connect, limits, outbox, ownerRecords, runQueue } = deps.backend;
   const owner = { tenant, userId };
   const endsAt = performance.now() + deps.budgetMs;
   await erasure.fence(owner, FENCE_MS);
@@ -81,6 +83,8 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   // The pages before the accounts: no flow can begin that would bring another credential.
   const pages = await connect.dropOf(owner);
   for (const records of Object.values(ownerRecords)) await records.removeAll(owner);
+  // After the targets of deliveries, without which no task is added.
+  for (const kind of deps.deliveryKinds) await outbox.removeOf(owner, kind);
   let accounts = 0;
   // A flow that had begun before may bring another credential meanwhile.
   for (;;) {

@@ -77,6 +77,15 @@ async function fill(backend: Backend, owner: Owner) {
   await connect.take(session, 'a browser');
   await backend.subscriptions.add(running, 'follower', HOUR_MS);
   await outbox.add({ kind: 'follower', subject: formatStreamPath(running), bucket: bucketOf(owner) });
+  const partOf = (slot: number) => ({
+    kind: 'delivery',
+    subject: `${formatStreamPath(running)}/${slot}`,
+    bucket: bucketOf(owner),
+  });
+  for (const slot of [0, 1]) await outbox.add(partOf(slot));
+  // A delivery that was tried, and is due again hours later.
+  const tried = await outbox.takeOne(partOf(0), HOUR_MS);
+  if (tried !== undefined) await outbox.again(tried, HOUR_MS);
   await backend.elicitations.keep(older, HOUR_MS);
   await backend.ownerRecords.mcp.putIfAbsent(owner, `record-${name}`, 'kept', HOUR_MS);
   await backend.ownerRecords.workflows.putIfAbsent(owner, `workflow-${name}`, 'kept', HOUR_MS);
@@ -97,7 +106,7 @@ async function shownOf(backend: Backend, filled: Filled) {
   const { claims, elicitations } = backend;
   const tasks = await backend.outbox.take(
     bucketOf(owner),
-    { 'resume-run': 100, webhook: 100, follower: 100 },
+    { 'resume-run': 100, webhook: 100, follower: 100, delivery: 100 },
     0,
   );
   const subjects = [...ids, ...turns.map(formatStreamPath)];
@@ -112,7 +121,9 @@ async function shownOf(backend: Backend, filled: Filled) {
     turns: await Promise.all(turns.map((turn) => backend.runs.standing(turn))),
     conversations: (await backend.conversations.list(owner, { limit: 100 })).conversations,
     histories: await Promise.all(turns.map((turn) => backend.conversations.read(turn))),
-    tasks: tasks.map(({ task }) => task.subject).filter((subject) => subjects.includes(subject)),
+    tasks: tasks
+      .map(({ task }) => task.subject)
+      .filter((subject) => subjects.some((one) => subject === one || subject.startsWith(`${one}/`))),
     claims: await Promise.all([
       claim('stream', stream.streamRequestId),
       claim('secret', ids.at(-1) ?? ''),
@@ -141,6 +152,7 @@ export function erasingContract(contract: Contract): void {
       backend,
       engine: engineOn(backend),
       deliveries: dispatchOn(backend),
+      deliveryKinds: ['delivery'],
       async eraseAccounts(owner) {
         const { credentials, staged } = await backend.vault.listOf(owner);
         for (const ref of credentials)

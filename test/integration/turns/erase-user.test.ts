@@ -50,6 +50,7 @@ async function startPod() {
     engine,
     log,
     deliveries: dispatchOn(backend),
+    deliveryKinds: [],
     disconnectAll: undefined,
     unlink: undefined,
   });

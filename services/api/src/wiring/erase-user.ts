@@ -8,6 +8,7 @@ import type { PodParts } from './pod-parts.ts';
 
 export interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'log'> {
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
+  readonly deliveryKinds: readonly string[];
   /** Revokes and deletes the accounts of a person; absent on a pod without connectors. */
   readonly disconnectAll: ((owner: Owner) => Promise<number>) | undefined;
   /** Ends the links of accounts of other services to a person; absent where there are none. */

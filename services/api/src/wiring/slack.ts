@@ -38,6 +38,8 @@ export interface WiredSlack {
   readonly surfaces: readonly Surface[];
   /** Ends the links of a person. */
   readonly unlink: (owner: Owner) => Promise<void>;
+  /** The names of the delivery kinds of Slack. */
+  readonly deliveryKinds: readonly string[];
   readonly close: () => Promise<void>;
 }
 
@@ -129,6 +131,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
   };
   return {
     surfaces: [slackRoutes({ app, verify, install, onFault }), linkRoutes(pages, accounts)],
+    deliveryKinds: dispatch.kinds,
     async unlink(owner) {
       for (const user of await links.of(owner)) await links.remove(user);
     },

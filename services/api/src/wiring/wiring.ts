@@ -231,7 +231,12 @@ function createSurfaces(parts: AppParts): Surface[] {
   const turns = agents?.turns;
   const pages = agents?.connect;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
-  const eraseUser = wireEraseUser({ ...parts, disconnectAll: pages?.disconnectAll, unlink: slack?.unlink });
+  const eraseUser = wireEraseUser({
+    ...parts,
+    deliveryKinds: [...parts.deliveries.kinds, ...(slack?.deliveryKinds ?? [])],
+    disconnectAll: pages?.disconnectAll,
+    unlink: slack?.unlink,
+  });
   const workflows = {
     records: backend.ownerRecords.workflows,
     keptMs: env.PARLEY_RETENTION_SECONDS * 1000,

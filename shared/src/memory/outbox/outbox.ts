@@ -1,3 +1,4 @@
+import { formatOwnerPath } from '../../domain/ids.ts';
 import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
 
 /** The outbox of one process. The other stores of the process note tasks in it synchronously. */
@@ -5,7 +6,7 @@ export interface MemoryOutbox extends Outbox {
   /** Like `add`, within the atomic step of the caller. */
   note(task: OutboxTask): void;
   /** Removes every task about a subject. */
-  removeOf(subject: string): void;
+  removeAbout(subject: string): void;
 }
 
 interface Outstanding {
@@ -60,7 +61,12 @@ export function createMemoryOutbox(): MemoryOutbox {
 
   return {
     note,
-    removeOf(subject) {
+    async removeOf(owner, kind) {
+      const beginning = `${formatOwnerPath(owner)}/`;
+      for (const { task } of outstanding.values())
+        if (task.kind === kind && task.subject.startsWith(beginning)) outstanding.delete(identityOf(task));
+    },
+    removeAbout(subject) {
       for (const { task } of outstanding.values())
         if (task.subject === subject) outstanding.delete(identityOf(task));
     },

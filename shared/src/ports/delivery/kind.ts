@@ -60,6 +60,8 @@ export interface CommitNotes {
 
 /** What the use cases on elicitations need of the registered delivery kinds. */
 export interface Deliveries {
+  /** The names of the registered kinds. */
+  readonly kinds: readonly string[];
   /** What a commit of this elicitation must note. */
   notesOn(elicitation: CommittedElicitation): CommitNotes;
   /** What a commit of this approval must note. */

@@ -1,3 +1,5 @@
+import type { Owner } from '../../domain/ids.ts';
+
 /**
  * Something that must happen after a commit, noted in the outbox by that commit. Two tasks with the same kind, subject
  * and version are one task.
@@ -49,6 +51,8 @@ export interface Outbox {
   takeOne(task: OutboxTask, leaseMs: number): Promise<OutboxEntry | undefined>;
   /** Removes a task, also one that is handed out: a later report on it has no effect. */
   remove(task: OutboxTask): Promise<void>;
+  /** Removes all tasks of a kind whose subject is a turn of the owner, or a part of one. */
+  removeOf(owner: Owner, kind: string): Promise<void>;
   /**
    * Removes a task, unless it was handed out again since. One that was noted again since is due at once, and the result is
    * true. False also where an earlier sending of the same report made it due.

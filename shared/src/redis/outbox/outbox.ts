@@ -1,4 +1,4 @@
-import { BUCKET_COUNT } from '../../domain/ids.ts';
+import { BUCKET_COUNT, bucketOf, formatOwnerPath } from '../../domain/ids.ts';
 import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { Commands } from '../client/connect.ts';
 import { outboxKey, outboxTriesKey } from '../client/keys.ts';
@@ -6,6 +6,8 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { handOutFields, memberOf, parseMember } from './member.ts';
 
+// Members that one step of a search looks at.
+const SCANNED = 1_000;
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
 /** The outbox in Redis: for each bucket and kind one sorted set, into which step.lua notes the tasks of its commit. */
@@ -18,6 +20,18 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
 
   function put(task: OutboxTask, change: 'add' | 'done' | 'again' | 'back', lease: number, inMs = 0) {
     return putScript(keysOf(task), [memberOf(task), change, lease, inMs]);
+  }
+
+  async function remove(bucket: number, kind: string, members: readonly string[]): Promise<void> {
+    if (members.length === 0) return;
+    await orUnavailable(
+      () =>
+        Promise.all([
+          redis.zrem(outboxKey(bucket, kind), ...members),
+          redis.hdel(outboxTriesKey(bucket), ...handOutFields(members)),
+        ]),
+      onError,
+    );
   }
 
   return {
@@ -41,16 +55,22 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
       const reply = (await takeOneScript(keysOf(task), [memberOf(task), leaseMs])) as unknown[] | null;
       return reply === null ? undefined : { task, lease: Number(reply[0]), attempt: Number(reply[1]) + 1 };
     },
-    async remove(task) {
-      const member = memberOf(task);
-      await orUnavailable(
-        () =>
-          Promise.all([
-            redis.zrem(outboxKey(task.bucket, task.kind), member),
-            redis.hdel(outboxTriesKey(task.bucket), ...handOutFields([member])),
-          ]),
-        onError,
-      );
+    remove: (task) => remove(task.bucket, task.kind, [memberOf(task)]),
+    async removeOf(owner, kind) {
+      const bucket = bucketOf(owner);
+      const pattern = `${escaped(`${kind} ${formatOwnerPath(owner)}`)}/*`;
+      let cursor = '0';
+      do {
+        const scan = () => redis.zscan(outboxKey(bucket, kind), cursor, 'MATCH', pattern, 'COUNT', SCANNED);
+        const [next, found] = await orUnavailable(scan, onError);
+        // Members and their scores alternate.
+        await remove(
+          bucket,
+          kind,
+          found.filter((_, index) => index % 2 === 0),
+        );
+        cursor = next;
+      } while (cursor !== '0');
     },
     done: async ({ task, lease }) => (await put(task, 'done', lease)) === 1,
     async again({ task, lease }, inMs) {
@@ -70,4 +90,9 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
       return due.reduce((lag, at) => (at < now ? Math.max(lag, now - at) : lag), 0);
     },
   };
+}
+
+/** A text that a pattern of Redis takes literally. */
+function escaped(text: string): string {
+  return text.replace(/[*?[\]\\^-]/g, '\\$&');
 }

@@ -14,7 +14,7 @@ const Requested = z.object({ enterpriseId: z.string().optional(), teamId: z.stri
 
 export interface OutsideDeps {
   readonly settings: SlackSettings;
-  readonly store: Pick<ConnectStore, 'put' | 'read' | 'take'>;
+  readonly store: Pick<ConnectStore, 'put' | 'read' | 'drop'>;
   readonly links: Links;
   readonly installations: Installations;
   readonly web: Pick<SlackWeb, 'identify' | 'clientOf'>;
@@ -27,7 +27,7 @@ export function createSlackAccounts({ settings, store, links, installations, web
 
   async function read(token: string): Promise<SlackUser | undefined> {
     const entry = await store.read(nameOf(token));
-    return entry === undefined || entry.taken ? undefined : Requested.parse(JSON.parse(entry.value));
+    return entry === undefined ? undefined : Requested.parse(JSON.parse(entry.value));
   }
 
   return {
@@ -71,7 +71,7 @@ export function createSlackAccounts({ settings, store, links, installations, web
       const user = await read(token);
       if (user === undefined) return;
       await links.add(user, owner);
-      await store.take(nameOf(token), owner.userId);
+      await store.drop(nameOf(token));
       await confirm(user).catch(onFault);
     },
   };
