@@ -15,6 +15,8 @@ interface Said {
   /** The claims that only the userinfo endpoint returns. */
   readonly userinfo?: Readonly<Record<string, unknown>>;
   readonly signedBy?: 'somebody else' | 'nobody';
+  /** Over the metadata of a good provider. */
+  readonly metadata?: object;
 }
 
 /** Signs in at a provider with these claims. */
@@ -32,6 +34,7 @@ async function signInWith(said: Said, options: Partial<OidcOptions> = {}) {
           jwks_uri: `${issuer}/jwks`,
           userinfo_endpoint: `${issuer}/me`,
           id_token_signing_alg_values_supported: ['ES256'],
+          ...said.metadata,
         });
       case '/jwks':
         return json(res, {
@@ -61,7 +64,7 @@ async function signInWith(said: Said, options: Partial<OidcOptions> = {}) {
     ...options,
   });
   const start = await identity.begin({ anew: false });
-  if (start === undefined) throw new Error('the provider is away');
+  if ('type' in start) throw new Error(start.detail);
   const sent = new URL(start.url).searchParams;
 
   async function idToken(): Promise<string> {
@@ -100,6 +103,17 @@ describe('a sign-in at an OpenID provider', () => {
     expect(sent.get('scope')).toBe('openid profile');
     expect([sent.get('state')?.length, sent.get('nonce')?.length]).toEqual([43, 43]);
     expect(sent.has('prompt')).toBe(false);
+  });
+
+  test.each([
+    ['that names another issuer', { issuer: 'https://evil.example' }, 'names another issuer'],
+    [
+      'with an endpoint that may not be called',
+      { authorization_endpoint: 'http://evil.example/auth' },
+      'cannot be had',
+    ],
+  ])('that cannot begin says why: metadata %s', async (_what, metadata, detail) => {
+    await expect(signInWith({ metadata })).rejects.toThrow(`the metadata of the sign-in ${detail}`);
   });
 
   test('uses the subject of the provider as the user id', async () => {

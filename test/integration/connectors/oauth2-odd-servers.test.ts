@@ -9,6 +9,14 @@ import {
 import { CONTEXT } from '../../harness/connect/sightings.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
 
+const STORED = {
+  kind: 'oauth2',
+  accessToken: 'a',
+  tokenType: 'Bearer',
+  refreshToken: 'r',
+  scope: 'x y',
+} as const;
+
 const failed = (code: string) => ({ type: 'failed', code });
 
 describe('a token endpoint', () => {
@@ -28,21 +36,13 @@ describe('a token endpoint', () => {
   test('that reports an error with status 200 is handled as an error', async () => {
     const body = JSON.stringify({ error: 'bad_refresh_token' });
     const { connector } = await startOddReplies({ body });
-    const credential = { kind: 'oauth2', accessToken: 'a', tokenType: 'Bearer', refreshToken: 'r' } as const;
-    expect(await connector.refresh(credential)).toMatchObject(failed('invalid_grant'));
+    expect(await connector.refresh(STORED)).toMatchObject(failed('invalid_grant'));
   });
 
   test('that sends no refresh token keeps the old one and its scopes', async () => {
     const body = JSON.stringify({ ...token, expires_in: 60 });
     const { connector } = await startOddReplies({ body });
-    const stored = {
-      kind: 'oauth2',
-      accessToken: 'a',
-      tokenType: 'Bearer',
-      refreshToken: 'r',
-      scope: 'x y',
-    } as const;
-    expect(await connector.refresh(stored)).toMatchObject({
+    expect(await connector.refresh(STORED)).toMatchObject({
       type: 'refreshed',
       credential: { accessToken: 'fine', refreshToken: 'r', scope: 'x y' },
     });
@@ -74,7 +74,10 @@ describe('discovery', () => {
     const { issuer } = odd;
     const endpoints = { authorization_endpoint: `${issuer}/auth`, token_endpoint: `${issuer}/token` };
     reply.body = JSON.stringify({ issuer, ...endpoints, ...lie });
-    expect(await connectorTo(odd).begin(CONTEXT)).toMatchObject(failed(code));
+    const connector = connectorTo(odd);
+    expect(await connector.begin(CONTEXT)).toMatchObject(failed(code));
+    const detail = expect.stringMatching(code === 'bad_issuer' ? /names another issuer/ : /cannot be had/);
+    expect(await connector.refresh(STORED)).toMatchObject({ code: 'unavailable', detail });
   });
 });
 

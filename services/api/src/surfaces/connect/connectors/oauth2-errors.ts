@@ -61,9 +61,11 @@ export function publicErrorCode(error: string): string {
   return REGISTERED_ERRORS.has(error) ? error : 'other';
 }
 
-/** True for metadata that were published for another issuer than the one that was asked for. */
-export function isOtherIssuer(error: unknown): boolean {
-  return error instanceof ClientError && error.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
+/** Why metadata cannot be used, in words that may be logged. */
+export function metadataFaultOf(error: unknown): { readonly isOtherIssuer: boolean; readonly what: string } {
+  const isOtherIssuer =
+    error instanceof ClientError && error.code === 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED';
+  return { isOtherIssuer, what: isOtherIssuer ? 'names another issuer' : 'cannot be had' };
 }
 
 /** Sorts what openid-client threw. The error itself holds request and response, and goes no further. */

@@ -19,7 +19,7 @@ import {
   type Redirect,
   type Refreshed,
 } from './connector.ts';
-import { faultOf, isOtherIssuer } from './oauth2-errors.ts';
+import { faultOf, metadataFaultOf } from './oauth2-errors.ts';
 import { finishAuthorization } from './oauth2-finish.ts';
 import { checkOAuth2Options, type OAuth2Options } from './oauth2-options.ts';
 import { createServerSource } from './oauth2-server.ts';
@@ -59,10 +59,10 @@ export function createOAuth2Connector(options: OAuth2Options): Connector {
 
     async refresh(credential, signal) {
       if (!isOwn(credential)) return foreignCredential();
-      const server = await source().catch(() => undefined);
+      const server = await source().catch(metadataFailure);
       if (signal?.aborted) return credentialFailure('unavailable', 'the metadata came too late');
-      return server === undefined
-        ? credentialFailure('unavailable', 'the metadata of the authorization server cannot be had')
+      return 'detail' in server
+        ? credentialFailure('unavailable', server.detail)
         : refresh(server, credential, extra);
     },
 
@@ -162,7 +162,9 @@ async function headersOf(credential: Credential): ReturnType<Connector['headersF
 }
 
 function metadataFailure(error: unknown): ConnectorFailure {
-  return isOtherIssuer(error)
-    ? failure('bad_issuer', 'the metadata of the authorization server names another issuer')
-    : failure('unavailable', 'the metadata of the authorization server cannot be had');
+  const { isOtherIssuer, what } = metadataFaultOf(error);
+  return failure(
+    isOtherIssuer ? 'bad_issuer' : 'unavailable',
+    `the metadata of the authorization server ${what}`,
+  );
 }

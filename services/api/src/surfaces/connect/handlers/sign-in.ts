@@ -79,9 +79,7 @@ async function leave(
   own: OwnPage,
 ): Promise<PageReply> {
   const start = await identity.begin({ anew: visit.query.has('anew') });
-  if (start === undefined) {
-    return failed(parts, visit, own, 'the sign-in is away');
-  }
+  if ('type' in start) return failed(parts, visit, own, start.detail);
   const browser = fingerprintOf(visit.browser);
   const unknown = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
   const elicitationId = idOf(own) ?? '';

@@ -30,8 +30,8 @@ export interface ProviderIdentity {
   readonly type: 'provider';
   /** Display name of the provider. */
   readonly organisation: string;
-  /** `anew` makes the provider ask again, even if a person is signed in there. Undefined when it cannot be reached. */
-  begin(options: { readonly anew: boolean }): Promise<SignInStart | undefined>;
+  /** Never rejects. `anew` makes the provider ask again, even if a person is signed in there. */
+  begin(options: { readonly anew: boolean }): Promise<SignInStart | SignInFailure>;
   /** Never rejects. `url` is where the browser came back; only its query counts. */
   finish(url: string, keep: ConnectorKeep): Promise<SignInResult>;
 }

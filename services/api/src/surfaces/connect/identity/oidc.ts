@@ -13,7 +13,7 @@ import {
 import { z } from 'zod';
 import { isUnverified } from '../../../http/token.ts';
 import type { ConnectorKeep } from '../connectors/connector.ts';
-import { faultOf } from '../connectors/oauth2-errors.ts';
+import { faultOf, metadataFaultOf } from '../connectors/oauth2-errors.ts';
 import { createServerSource } from '../connectors/oauth2-server.ts';
 import type { Person, ProviderIdentity, SignInFailure, SignInResult } from './identity.ts';
 
@@ -51,18 +51,21 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
     allowLoopbackHttp,
   });
   // Signatures are checked although TLS would do (OpenID Connect Core, 3.1.3.7): a proxy may stand in between.
-  const source = async () => {
-    const server = await load();
-    enableNonRepudiationChecks(server);
-    return server;
-  };
+  const source = () =>
+    load().then(
+      (server) => {
+        enableNonRepudiationChecks(server);
+        return server;
+      },
+      (error: unknown) => failed(`the metadata of the sign-in ${metadataFaultOf(error).what}`),
+    );
 
   return {
     type: 'provider',
     organisation: new URL(issuer).host,
     async begin({ anew }) {
-      const server = await source().catch(() => undefined);
-      if (server === undefined) return undefined;
+      const server = await source();
+      if ('type' in server) return server;
       const keep = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
       const url = buildAuthorizationUrl(server, {
         response_type: 'code',
@@ -77,8 +80,8 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
       return { url: url.href, state: keep.state, keep };
     },
     async finish(url, keep) {
-      const server = await source().catch(() => undefined);
-      if (server === undefined) return failed('the metadata of the sign-in cannot be had');
+      const server = await source();
+      if ('type' in server) return server;
       const claims = await claimsOf(server, options, url, keep);
       return 'type' in claims ? claims : personOf(options, claims.claims);
     },
