@@ -111,7 +111,10 @@ async function hostileServer(): Promise<Record<string, string>> {
       const data = { elicitationId: 'el_1', status: 'pending', message: HOSTILE };
       res.setHeader('content-type', 'text/event-stream');
       res.write(`event: odd\u001b[2J\u009b\ndata: ${JSON.stringify(HOSTILE)}\n\n`);
-      res.end(`event: elicitation-request\ndata: ${JSON.stringify(data)}\n\n`);
+      res.write(`event: elicitation-request\ndata: ${JSON.stringify(data)}\n\n`);
+      const tool = { server: 'bank', name: 'pay', title: HOSTILE };
+      const approval = { approvalId: 'ap_1', status: 'pending', agent: 'Helper', tool };
+      res.end(`event: approval-request\ndata: ${JSON.stringify(approval)}\n\n`);
     } else {
       res.writeHead(404, { 'content-type': 'application/problem+json' });
       res.end(JSON.stringify({ status: 404, code: 'not_found', detail: HOSTILE }));
@@ -127,8 +130,10 @@ async function hostileServer(): Promise<Record<string, string>> {
 
 it('a terminal gets no control characters of events and failures', async () => {
   const { out, err } = await run(['watch', 's-1'], await hostileServer());
-  expect(out.split('\n')).toHaveLength(3);
+  expect(out.split('\n')).toHaveLength(4);
   expect(out).toContain('[U+009B]');
+  // The server chooses the title.
+  expect(out).toContain('approval-request ap_1 pending "Helper wants to call pay of bank: a[U+001B]');
   expect(out).not.toMatch(CONTROLS);
   expect(err).toContain('[U+001B]');
   expect(err).not.toMatch(CONTROLS);

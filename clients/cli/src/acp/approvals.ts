@@ -5,6 +5,7 @@ import {
   type RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import { type Approval, type ApprovalChoice, isParleyClientError, type ParleyClient } from '@parley/sdk';
+import { approvalText } from '../approval-text.ts';
 import { describeApproval } from './describe.ts';
 
 export interface ApprovalsDeps {
@@ -81,8 +82,8 @@ async function ask(
   approval: Approval,
   signal: AbortSignal,
 ): Promise<void> {
-  const { approvalId, toolCallId, tool } = approval;
-  const toolCall = { toolCallId, title: tool.title ?? tool.name, rawInput: approval.arguments };
+  const { approvalId, toolCallId } = approval;
+  const toolCall = { toolCallId, title: approvalText(approval), rawInput: approval.arguments };
   const request = { sessionId, toolCall, options: optionsOf(approval) };
   const options = { cancellationSignal: signal, stopWaitingOnCancel: true };
   const chosen = await client

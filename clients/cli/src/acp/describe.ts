@@ -1,5 +1,6 @@
 import type { Approval, Elicitation } from '@parley/sdk';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { approvalText } from '../approval-text.ts';
 
 /** Describes a question that reached nobody; its asker continues with its own default. */
 export function describeUndelivered(elicitation: Elicitation): string {
@@ -30,9 +31,9 @@ export function describeFailed(elicitation: Elicitation): string {
 }
 
 /** Describes a call that waits for an approval on which this editor did not decide. */
-export function describeApproval({ tool }: Approval): string {
+export function describeApproval(approval: Approval): string {
   return paragraphs(
-    `**Approval:** ${tool.title ?? tool.name}`,
+    `**Approval:** ${approvalText(approval)}`,
     'Nothing was decided here. The call waits until its deadline; decide on it in the chat or the inbox of Parley.',
   );
 }

@@ -1,6 +1,7 @@
 import { createClient, type StreamItem } from '@parley/sdk';
 import { readableLine } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
+import { approvalText } from '../approval-text.ts';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson, styled } from '../context.ts';
 import { EXIT } from '../exit-code.ts';
@@ -37,8 +38,10 @@ function lineOf(item: StreamItem, context: CliContext): string {
   if (item.type === 'stream-reset') return styled(context, 'yellow', 'stream-reset');
   if (item.type === 'other') return readableLine(`${item.event} ${JSON.stringify(item.data)}`);
   if ('approval' in item) {
-    const { approvalId, status, tool } = item.approval;
-    return readableLine(`${item.type} ${approvalId} ${status} ${JSON.stringify(tool.title ?? tool.name)}`);
+    const { approvalId, status } = item.approval;
+    return readableLine(
+      `${item.type} ${approvalId} ${status} ${JSON.stringify(approvalText(item.approval))}`,
+    );
   }
   const { elicitationId, status, message } = item.elicitation;
   const name = styled(context, 'cyan', item.type);
