@@ -77,8 +77,9 @@ export const CLIENTS: readonly Mutant[] = [
   {
     defect: 'A call can be approved as soon as the button of another call has been in view.',
     file: 'clients/widget/src/approval-card/in-view.ts',
-    find: 'return this.#timers.get(name)?.isReady ?? false;',
-    replace: 'return this.#timers.has(name) && [...this.#timers.values()].some(({ isReady }) => isReady);',
+    find: 'return this.#timers.get(idsOf(calls))?.isReady ?? false;',
+    replace:
+      'return this.#timers.has(idsOf(calls)) && [...this.#timers.values()].some(({ isReady }) => isReady);',
     killedBy: 'test/browser/widget/look.test.ts',
     test: 'lets a call be approved once its own button has been in view',
   },

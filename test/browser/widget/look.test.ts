@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { ApprovalCard } from '../../../clients/widget/src/approvals.ts';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
@@ -110,6 +111,29 @@ await describeInChromium('the gallery', (chromium) => {
       await approve(1).click();
       await card.locator('.call[data-state=approved]', { hasText: 'B-1043' }).waitFor();
       expect(await card.locator('.call[data-state=pending]').count()).toBe(2);
+    }));
+
+  it('lets all calls be approved once their button has been in view with these calls, and no others', () =>
+    withGallery(undefined, async () => {
+      await page.setViewportSize({ width: WIDE, height: 2_000 });
+      const card = page.locator('approval-card', { hasText: 'B-1043' }).first();
+      const all = card.locator('.all [part=primary]');
+      const isOff = () => all.getAttribute('aria-disabled');
+      await expect.poll(() => all.scrollIntoViewIfNeeded().then(isOff), { interval: 250 }).toBe('false');
+      // As a call that arrives while the person moves to the button.
+      await card.evaluate(async (element: ApprovalCard) => {
+        const [first] = element.approvals ?? [];
+        if (first !== undefined)
+          element.approvals = [...(element.approvals ?? []), { ...first, approvalId: 'late' }];
+        await element.updateComplete;
+        element.shadowRoot?.querySelector<HTMLElement>('.all [part=primary]')?.click();
+      });
+      await card.getByText('Please check the call first.').waitFor({ state: 'attached' });
+      expect(await card.locator('.call[data-state=pending]').count()).toBe(3);
+      await expect.poll(isOff).toBe('false');
+      await card.evaluate((element: ApprovalCard) => {
+        element.approvals = element.approvals?.filter(({ approvalId }) => approvalId !== 'late');
+      });
     }));
 
   it('shows that an approval could not be revoked, and keeps the focus at its place in the list', () =>

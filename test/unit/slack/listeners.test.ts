@@ -3,6 +3,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { expect, it } from 'vitest';
 import { createSlackApp } from '../../../services/api/src/surfaces/slack/app.ts';
 import type { ListenerDeps } from '../../../services/api/src/surfaces/slack/listeners/deps.ts';
+import { requestApproval } from '../../harness/engines/approvals.ts';
 import { askKind, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { newTs } from '../../harness/slack/state.ts';
@@ -100,6 +101,48 @@ it('records that a person has opened the address of a question in a direct messa
   expect(await status()).toBe('accepted');
   await press('U1');
   expect(await status()).toBe('accepted');
+});
+
+it('approves all calls of a message only once it has shown these calls for a second', async () => {
+  const { app, owner, engine, slack } = await appInEnterprise();
+  const calls = await Promise.all([1, 2].map(() => requestApproval(engine, newStream(owner))));
+  const ids = calls.map(({ row }) => row.id);
+  const press = (message: object, at = '1700000010.000000') =>
+    app.process({
+      type: 'block_actions',
+      user: { id: 'U1', team_id: 'T1' },
+      team: { id: 'T1', enterprise_id: 'E1' },
+      enterprise: { id: 'E1' },
+      is_enterprise_install: true,
+      trigger_id: 'one',
+      response_url: slack.responseUrl('all'),
+      channel: { id: 'D1' },
+      container: { type: 'message', channel_id: 'D1' },
+      message,
+      actions: [
+        {
+          type: 'button',
+          block_id: 'b',
+          action_id: 'parley_approve_all',
+          action_ts: at,
+          value: ids.join(' '),
+        },
+      ],
+    });
+  const statuses = async () =>
+    (await Promise.all(ids.map((id) => engine.approvals.read({ kind: 'user', ...owner }, id)))).map(
+      ({ row }) => row.status,
+    );
+  for (const message of [
+    { ts: '1700000009.979000' },
+    { ts: '1700000001.000000', edited: { user: 'UBOT', ts: '1700000009.979000' } },
+  ]) {
+    await press(message);
+    expect(await statuses()).toEqual(['pending', 'pending']);
+  }
+  expect(JSON.stringify(slack.responses)).toContain('have just changed');
+  await press({ ts: '1700000001.000000', edited: { user: 'UBOT', ts: '1700000008.900000' } });
+  expect(await statuses()).toEqual(['approved', 'approved']);
 });
 
 it('takes no message of an app for one of the person whom it names', async () => {

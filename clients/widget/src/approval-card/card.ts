@@ -13,7 +13,7 @@ import { button, type CallActions, callView } from './call.ts';
 import { createEditForm, type EditForm } from './edit.ts';
 import { dispatchApproval } from './events.ts';
 import { headView, isOver, remainingMs } from './head.ts';
-import { ALL, callIdAt, InViewTimers } from './in-view.ts';
+import { callIdAt, InViewTimers, idsOf } from './in-view.ts';
 import { CallModel } from './model.ts';
 import { approvalStyles } from './styles.ts';
 import { askerOf, type CardStrings, endOfCall, toolNameOf } from './texts.ts';
@@ -120,8 +120,8 @@ export class ApprovalCard extends LitElement {
         ${this.#calls.map((call, at) => this.#callView(call, at, strings))}
         ${
           pending.length > 1 && !hasOwnPanel
-            ? html`<div class="actions all" part="all">
-                ${button('primary', strings.approveAll(pending.length), isSending || !this.#inView.isReady(ALL), () => this.#approve(pending, ALL))}
+            ? html`<div class="actions all" part="all" data-calls=${idsOf(pending)}>
+                ${button('primary', strings.approveAll(pending.length), isSending || !this.#inView.isReady(pending), () => this.#approve(pending))}
                 ${button('deny', strings.denyAll(pending.length), isSending, () => this.#deny(pending))}
               </div>`
             : nothing
@@ -177,7 +177,7 @@ export class ApprovalCard extends LitElement {
       strings,
       actions: this.#actions,
       headingLevel: this.#calls.length > 1 ? this.headingLevel + 1 : 0,
-      isReady: this.#inView.isReady(call.id),
+      isReady: this.#inView.isReady([call]),
       isEditTaken: this.#edited !== undefined,
       fields: isEdited
         ? this.#form.render(call.state === 'sending', {
@@ -191,27 +191,27 @@ export class ApprovalCard extends LitElement {
   }
 
   readonly #actions: CallActions = {
-    approve: (call) => this.#approve([call], call.id),
+    approve: (call) => this.#approve([call]),
     approveEdited: (call) => this.#approveEdited(call),
     open: (call, panel) => this.#open(call, panel),
     deny: (call) => this.#deny([call]),
   };
 
   /** A press right after the button appeared may have been meant for something else. */
-  #isTooEarly(button: string): boolean {
-    const isReady = this.#inView.isReady(button);
+  #isTooEarly(calls: readonly CallModel[]): boolean {
+    const isReady = this.#inView.isReady(calls);
     if (!isReady) this.#announce(this.#words().checkCallFirst);
     return !isReady;
   }
 
-  #approve(calls: readonly CallModel[], button: string): void {
-    if (this.#isTooEarly(button)) return;
+  #approve(calls: readonly CallModel[]): void {
+    if (this.#isTooEarly(calls)) return;
     for (const call of calls)
       void call.send({ decision: 'approve', ...(call.remember && { remember: true }) });
   }
 
   #approveEdited(call: CallModel): void {
-    if (this.#isTooEarly(call.id) || call.state === 'sending' || this.#editForm === undefined) return;
+    if (this.#isTooEarly([call]) || call.state === 'sending' || this.#editForm === undefined) return;
     const submitted = this.#form.submit();
     if (!submitted.ok) return;
     const read = this.#editForm.read(submitted.content, this.#words().badJson);

@@ -1,9 +1,14 @@
 import { InViewTimer } from '../card/in-view.ts';
 
-/** Name of the button that approves all calls. A call's own button has the call's id. */
-export const ALL = '';
+/** Names the button that approves these calls. The button of another set of calls is new in view. */
+export function idsOf(calls: readonly { readonly id: string }[]): string {
+  return calls.map(({ id }) => id).join(' ');
+}
 
-/** Measures for each button that approves, by name, whether it has been in view for a while without a break. */
+/**
+ * Measures for each button that approves, by the calls that it is for, whether it has been in view for a while without a
+ * break.
+ */
 export class InViewTimers {
   readonly #timers = new Map<string, InViewTimer>();
   readonly #onChange: () => void;
@@ -12,23 +17,30 @@ export class InViewTimers {
     this.#onChange = onChange;
   }
 
-  isReady(name: string): boolean {
-    return this.#timers.get(name)?.isReady ?? false;
+  isReady(calls: readonly { readonly id: string }[]): boolean {
+    return this.#timers.get(idsOf(calls))?.isReady ?? false;
   }
 
   /** Watches these buttons, and no others. */
   watch(elements: Iterable<Element>): void {
-    const buttons = new Map([...elements].map((element) => [callIdAt(element) ?? ALL, element]));
+    const buttons = new Map([...elements].map((element) => [buttonNameOf(element), element]));
     for (const name of buttons.keys()) {
       if (!this.#timers.has(name)) this.#timers.set(name, new InViewTimer(this.#onChange));
     }
-    for (const [name, timer] of this.#timers) timer.watch(buttons.get(name));
+    for (const [name, timer] of this.#timers) {
+      timer.watch(buttons.get(name));
+      if (!buttons.has(name)) this.#timers.delete(name);
+    }
   }
 
   /** Call this when the page is shown or hidden. */
   update(): void {
     for (const timer of this.#timers.values()) timer.update();
   }
+}
+
+function buttonNameOf(element: Element): string {
+  return callIdAt(element) ?? element.closest<HTMLElement>('.all')?.dataset.calls ?? '';
 }
 
 /** The id of the call that an element belongs to. */

@@ -11,6 +11,9 @@ import { openModal, type Pressed, privately } from './pressed.ts';
 /** Buttons that act on all calls of a step. */
 export const STEP_ACTIONS: readonly string[] = [ACTION.calls, ACTION.approveAll, ACTION.denyAll];
 
+/** How long the calls of a message must have been shown before all of them can be approved, in seconds. */
+const SHOWN_SECONDS_MIN = 1;
+
 /** A button of the calls of a step. It acts on the calls that its message names, as far as they are open. */
 export async function pressStep(deps: ListenerDeps, pressed: Pressed, value: string): Promise<void> {
   const { owner, respond, action, slackUser } = pressed;
@@ -31,12 +34,17 @@ export async function pressStep(deps: ListenerDeps, pressed: Pressed, value: str
   }
 }
 
-async function approveAll(
-  deps: ListenerDeps,
-  { owner, respond, body }: Pressed,
-  open: readonly ApprovalRow[],
-): Promise<void> {
+async function approveAll(deps: ListenerDeps, pressed: Pressed, open: readonly ApprovalRow[]): Promise<void> {
+  const { owner, respond, body } = pressed;
+  if (hasJustChanged(pressed))
+    return privately(respond, 'The calls of this message have just changed. Check them, and press again.');
   const refusal = await decideAll(deps, owner, open, { decision: 'approve' });
   if (refusal !== undefined) return privately(respond, escaped(refusal));
   if (body.container.is_ephemeral === true) await respond({ delete_original: true });
+}
+
+/** The press may have been meant for the calls that were there before. Both times are Slack's. */
+function hasJustChanged({ body: { message, container }, action }: Pressed): boolean {
+  const shownAt = message?.edited?.ts ?? message?.ts ?? container.message_ts;
+  return Number(action.action_ts) - Number(shownAt) < SHOWN_SECONDS_MIN;
 }
