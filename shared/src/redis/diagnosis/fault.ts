@@ -64,7 +64,12 @@ export function explainFault(
         'certificate',
         `The certificate of ${address} is not accepted (${code}). Set NODE_EXTRA_CA_CERTS to its authority, and use a name that it contains.`,
       );
-    return fault('no_tls', `${address} does not speak TLS. Use its port for TLS, or ${settings.off}.`);
+    // A server without TLS may wait for the end of what it takes for a command.
+    const isSilent = error === undefined;
+    return fault(
+      'no_tls',
+      `${address} ${isSilent ? 'does not answer to TLS' : 'does not speak TLS'}. Use its port for TLS, or ${settings.off}.${isSilent ? ' It may also be frozen.' : ''}`,
+    );
   }
   if (code === 'ECONNREFUSED')
     return fault('refused', `Nothing listens at ${address}. Start Redis, or correct the port.`);
