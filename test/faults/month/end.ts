@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { ManagedProcess } from '../../harness/processes/processes.ts';
+import { readFileSync } from 'node:fs';
+import type { ManagedProcess, Pod } from '../../harness/processes/processes.ts';
 import { liveBytes } from '../../harness/processes/resources.ts';
 import { type Client, untilAsked } from './client.ts';
 import { type Holdings, readHoldings } from './holdings.ts';
@@ -12,6 +13,7 @@ export const AT_THE_END = {
   same: 'Redis holds what a fresh installation with the same open records holds',
   lists: "BullMQ's lists and events do not grow",
   memory: 'the memory of pods and worker is flat',
+  canary: 'the timer canary is fresh on every pod',
   logs: 'no process logs an error',
 } as const;
 
@@ -28,6 +30,9 @@ type Run = (row: string, work: () => Promise<string>) => Promise<void>;
 const OWN = /^(pod|pods|canary|audit-\w+|limit|claim:sweep|maintenance|expiry|runs)\b/;
 /** BullMQ trims its events by whole nodes of the stream, of a hundred entries each. */
 const ELEMENTS_MAX = 200;
+/** It runs every five seconds. */
+const CANARY_SECONDS_MAX = 60;
+const TICKS_PER_SECOND = 100;
 const GROWTH_BYTES_MAX = 10_000_000;
 
 export async function lookAt({ redis, pods, worker }: Stage): Promise<Look> {
@@ -73,6 +78,30 @@ export async function judgeEnd(
     assert.ok(Math.max(...grown) < GROWTH_BYTES_MAX, `grew by ${grown.join(', ')} bytes`);
     return `${grown.map((bytes) => `${Math.round(bytes / 1_000)} kB`).join(', ')} more than on the second day`;
   });
+}
+
+export function judgeCanary(run: Run, pods: readonly Pod[]): Promise<void> {
+  return run(AT_THE_END.canary, async () => {
+    const bodies = await Promise.all(pods.map(async ({ url }) => (await fetch(`${url}/readyz`)).json()));
+    const ages = bodies.map((body) =>
+      Number((body as { timerCanaryAgeSeconds?: number }).timerCanaryAgeSeconds),
+    );
+    assert.ok(
+      ages.every((age) => age <= CANARY_SECONDS_MAX),
+      `${ages.join(', ')} s old`,
+    );
+    return `${ages.join(', ')} s old`;
+  });
+}
+
+/** The processor time of running processes, in the unit that Linux counts it in. */
+export function processorSeconds(processes: readonly { readonly pid: number }[]): number {
+  const ticks = processes.map(({ pid }) => {
+    const [, rest = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+    const [user = 0, system = 0] = rest.split(' ').slice(11, 13).map(Number);
+    return user + system;
+  });
+  return ticks.reduce((sum, each) => sum + each, 0) / TICKS_PER_SECOND;
 }
 
 export function judgeLogs(run: Run, processes: readonly ManagedProcess[]): Promise<void> {

@@ -9,13 +9,12 @@ import { type ManagedProcess, startProcess } from '../../harness/processes/proce
 import { isFullSize } from '../../harness/proof-size.ts';
 import { ensureRedisServer } from '../../harness/redis/ensure-redis-server.ts';
 import { AT_THE_END } from './end.ts';
+import { type Passage, writeMonth } from './report.ts';
 import { type Result, rowsOf } from './rows.ts';
 
 // A month of a whole deployment, whose clock goes forward in leaps: pods, worker, Redis and stand-ins see the same time, and
 // it passes at its usual pace while one of them has something to do. A soak leaps by minutes, so that every lease is renewed
 // and every job has its turns; the daily run leaps from one event of a story to the next.
-
-const MONTH_SIZE = isFullSize ? 'full' : 'daily';
 
 const results = new Map<string, Result>();
 const folder = mkdtempSync(join(tmpdir(), 'parley-clock-'));
@@ -37,9 +36,10 @@ it('a month passes', async (context) => {
     name: 'month',
     entry: 'test/faults/month/program.ts',
     wrap: time.wrap,
-    env: { ...time.env, MONTH_SIZE },
+    env: { ...time.env, MONTH_SIZE: isFullSize ? 'full' : 'daily' },
     readyWhen: (line) => 'processes' in line,
   });
+  const begunAt = performance.now();
   const { code } = await program.exited;
   const lines = program.lines.filter((line) => line.startsWith('{'));
   for (const line of lines) {
@@ -49,9 +49,11 @@ it('a month passes', async (context) => {
   expect(code, [...program.lines, ...program.stderr].slice(-20).join('\n')).toBe(0);
   const seen = [...results.values()].map(({ row, seen, fault }) => `${row}: ${fault ?? seen}`);
   prove('A month', [lines.at(-1), ...seen].join('\n'));
+  const passage = JSON.parse(lines.at(-1) ?? '{}') as Passage;
+  if (isFullSize) writeMonth(passage, results, performance.now() - begunAt);
 });
 
-for (const name of [...rowsOf(MONTH_SIZE).map((row) => row.name), ...Object.values(AT_THE_END)])
+for (const name of [...rowsOf(isFullSize).map((row) => row.name), ...Object.values(AT_THE_END)])
   it(name, (context) => {
     if (program === undefined) return testNotRun(context, 'no month passed');
     const { fault, seen } = results.get(name) ?? {};

@@ -1,6 +1,7 @@
 import { createClient } from './client.ts';
 import { createLeapingClock } from './clock.ts';
-import { judgeEnd, judgeLogs, lookAt, openRecords } from './end.ts';
+import { judgeCanary, judgeEnd, judgeLogs, lookAt, openRecords, processorSeconds } from './end.ts';
+import type { Passage } from './report.ts';
 import { type Result, rowsOf } from './rows.ts';
 import { openStage } from './stage.ts';
 import { DAY, HOUR, MINUTE, WEEK } from './times.ts';
@@ -9,7 +10,7 @@ import { DAY, HOUR, MINUTE, WEEK } from './times.ts';
 // end one of how it went.
 
 const { LD_PRELOAD = '', FAKETIME_TIMESTAMP_FILE = '', MONTH_SIZE = '' } = process.env;
-const rows = rowsOf(MONTH_SIZE);
+const isSoak = MONTH_SIZE === 'full';
 // Until everything that the stories left has ended: conversations are kept longest.
 const AFTERWARDS = 40 * DAY;
 /** What the processes need once is in memory by then. */
@@ -17,7 +18,7 @@ const WARM = 2 * DAY;
 /** In a soak, leases are renewed between two leaps of the first week, and every job has its turns each hour after it. */
 const SOAK_LEAPS = { first: 7 * MINUTE, firstFor: WEEK, later: HOUR };
 
-const print = (line: Result | Readonly<Record<string, number>>) =>
+const print = (line: Result | Passage | { readonly processes: number }) =>
   void process.stdout.write(`${JSON.stringify(line)}\n`);
 
 /** Does what a row demands, and prints whether it held. */
@@ -31,20 +32,21 @@ async function run(row: string, work: () => Promise<string>): Promise<void> {
 
 async function main(): Promise<void> {
   const startedAt = Date.now();
-  const stage = await openStage({ FAKETIME_TIMESTAMP_FILE, FAKETIME_NO_CACHE: '1' }, LD_PRELOAD);
+  const clockEnv = { FAKETIME_TIMESTAMP_FILE, FAKETIME_NO_CACHE: '1' };
+  const stage = await openStage(clockEnv, LD_PRELOAD, isSoak ? 2 : 1);
   print({ processes: stage.pods.length + 1 });
   const client = createClient(stage);
   const others = () => [...stage.pods, stage.worker];
   const clock = createLeapingClock(FAKETIME_TIMESTAMP_FILE, { redis: stage.redis, others });
   const { first, firstFor, later } = SOAK_LEAPS;
   const longest = () => {
-    if (MONTH_SIZE !== 'full') return AFTERWARDS;
+    if (!isSoak) return AFTERWARDS;
     return Date.now() - startedAt < firstFor ? first : later;
   };
   try {
     await openRecords(client, 'fresh');
     const fresh = await lookAt(stage);
-    const stories = rows.map(({ name, story }) =>
+    const stories = rowsOf(isSoak).map(({ name, story }) =>
       clock.tell(() => run(name, () => story({ stage, clock, client }))),
     );
     let warm = fresh;
@@ -63,8 +65,15 @@ async function main(): Promise<void> {
     const end = await lookAt(stage);
     await openRecords(client, 'last');
     await judgeEnd(run, { fresh, warm, end, last: await lookAt(stage) });
+    await judgeCanary(run, stage.pods);
     await judgeLogs(run, others());
-    print({ leaps: clock.leaps(), storyDays, days: (Date.now() - startedAt) / DAY });
+    const processors = processorSeconds([...others(), stage.redis, process]);
+    print({
+      leaps: clock.leaps(),
+      storyDays,
+      days: (Date.now() - startedAt) / DAY,
+      processors,
+    } satisfies Passage);
   } finally {
     clock.stop();
     await stage.stop();

@@ -45,6 +45,6 @@ const ROWS: readonly Row[] = [
 ];
 
 /** The rows of a run: all in a soak. */
-export function rowsOf(size: string): readonly Row[] {
-  return size === 'full' ? ROWS : ROWS.filter(({ isDaily }) => isDaily);
+export function rowsOf(isSoak: boolean): readonly Row[] {
+  return isSoak ? ROWS : ROWS.filter(({ isDaily }) => isDaily);
 }

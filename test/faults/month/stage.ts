@@ -48,7 +48,12 @@ const DAY_MS = 86_400_000;
 /** Longer than one leap of the clock, so that a leap ends no lease. */
 const LEASE_MS = '600000';
 
-export async function openStage(clockEnv: Readonly<Record<string, string>>, preload: string): Promise<Stage> {
+/** Starts one pod or two, with all that is around them. */
+export async function openStage(
+  clockEnv: Readonly<Record<string, string>>,
+  preload: string,
+  podCount: 1 | 2,
+): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-month-'));
   const ports = [await freePort(), await freePort(), await freePort()] as const;
   const issuerUrl = `http://127.0.0.1:${ports[2]}`;
@@ -102,7 +107,7 @@ export async function openStage(clockEnv: Readonly<Record<string, string>>, prel
     PARLEY_JWT_AUDIENCE: AUDIENCE,
     PARLEY_JWT_TENANTS: TENANT,
     PARLEY_API_KEYS: [
-      `${TENANT}/month/ask+read+chat+admin:${SERVICE_KEY}`,
+      `${TENANT}/month/ask+read+chat+link+admin:${SERVICE_KEY}`,
       `${TENANT}/ending/ask+read/${new Date(keyEndsAt).toISOString().slice(0, 10)}:${ENDING_KEY}`,
     ].join(','),
     PARLEY_WEBHOOK_SECRETS: `${TENANT}:whsec_${randomBytes(24).toString('base64')}`,
@@ -118,12 +123,14 @@ export async function openStage(clockEnv: Readonly<Record<string, string>>, prel
   const options = { wrap: ['env', `LD_PRELOAD=${preload}`] };
   const [worker, ...pods] = await Promise.all([
     startWorker(env, { ...options, nodeArgs: REPORTS_MEMORY }),
-    ...[ports[0], ports[1]].map((port, index) =>
-      startPod(
-        { ...env, PORT: String(port), PARLEY_POD: `pod-${index}` },
-        { ...options, nodeArgs: REPORTS_MEMORY },
+    ...[ports[0], ports[1]]
+      .slice(0, podCount)
+      .map((port, index) =>
+        startPod(
+          { ...env, PORT: String(port), PARLEY_POD: `pod-${index}` },
+          { ...options, nodeArgs: REPORTS_MEMORY },
+        ),
       ),
-    ),
   ]);
   return {
     redis,

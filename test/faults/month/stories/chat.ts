@@ -99,4 +99,21 @@ export const CHAT_STORIES: readonly Row[] = [
       return `refused with Retry-After ${retryMs / SECOND} s, taken a day after the first use`;
     },
   },
+  {
+    name: 'the record of a turn is kept for a day after its end, and its words for longer',
+    documented: 'docs/security.md (by step), docs/configuration.md (PARLEY_RETENTION_SECONDS)',
+    lateness: 'a minute',
+    async story({ client, clock, stage }) {
+      await client.chat('teller', 'told', 'hello');
+      const endedAt = Date.now();
+      const read = async (path: string) =>
+        client.call('GET', `/run/api/${path}`, { token: await stage.issuer.token('teller') });
+      await clock.until(endedAt + DAY - MINUTE);
+      must(await read('chat/told/timeline'), 200);
+      await clock.until(endedAt + DAY + MINUTE);
+      must(await read('chat/told/timeline'), 404);
+      assert.match(JSON.stringify(must(await read('chat/told/messages'), 200).body), /Heard: hello/);
+      return 'its timeline a minute before a day, none a minute after; the messages are there';
+    },
+  },
 ];

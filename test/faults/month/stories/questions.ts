@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { createTestBrowser } from '../../../harness/connect/browser.ts';
 import { must } from '../client.ts';
 import type { Row } from '../rows.ts';
 import { after, DAY, HOUR, MINUTE, SECOND, WEEK } from '../times.ts';
 
 const RETENTION = DAY;
+const LINK = 15 * MINUTE;
 
 /** Questions of a service, and how long what is left of them stays. */
 export const QUESTION_STORIES: readonly Row[] = [
@@ -83,6 +85,62 @@ export const QUESTION_STORIES: readonly Row[] = [
       assert.equal(reader.endedAt(), undefined);
       must(await client.call('DELETE', `/v1/elicitations/${ids.at(-1)}`), 200);
       return `${seen.length} events over 40 hours on one connection`;
+    },
+  },
+  {
+    name: 'an answer link opens until its end, and its browser has an hour more to answer',
+    documented: 'docs/http-api.md (Answer links)',
+    lateness: 'two seconds',
+    async story({ client, clock, stage }) {
+      const publicUrl = stage.pods[0]?.url ?? '';
+      const links: { readonly id: string; readonly token: string }[] = [];
+      for (const userId of ['mailed', 'late']) {
+        const id = await client.ask(userId, { timeoutSeconds: DAY / SECOND });
+        const made = await client.call('POST', `/v1/elicitations/${id}/answer-link`, {
+          body: { expiresInSeconds: LINK / SECOND },
+        });
+        links.push({ id, token: new URL(String(must(made, 201).body.url)).hash.slice(1) });
+      }
+      const madeAt = Date.now();
+      const [mailed, late] = links;
+      const browser = createTestBrowser({ publicUrl });
+      const open = async (link: (typeof links)[number] | undefined, by = browser) =>
+        by.submit(await by.open(`/auth/answer/${link?.id}`), 'open', { token: link?.token ?? '' });
+      await clock.until(madeAt + LINK - 5 * SECOND);
+      const question = await open(mailed);
+      assert.ok(question.forms.has('accept'), question.heading);
+      const openedAt = Date.now();
+      await clock.until(madeAt + LINK + 2 * SECOND);
+      const refused = await open(late, createTestBrowser({ publicUrl }));
+      assert.equal(refused.forms.has('accept'), false);
+      await clock.until(openedAt + HOUR - MINUTE);
+      await browser.submit(question, 'accept', { 'field-0': 'blue' });
+      assert.equal((await client.read(mailed?.id ?? '')).state, 'accepted');
+      return 'opened five seconds before its end and answered 59 minutes later; refused two seconds after its end';
+    },
+  },
+  {
+    name: 'a stream request belongs to its user for a week and a day after the last question',
+    documented: 'docs/redis.md (claim:stream)',
+    lateness: 'a minute for which pods remember a claim',
+    async story({ client, clock }) {
+      const ask = (userId: string) =>
+        client.call('POST', '/v1/elicitations', {
+          body: {
+            userId,
+            streamRequestId: 'claimed',
+            mode: 'url',
+            url: 'https://example.com/',
+            message: 'Open it.',
+          },
+        });
+      must(await ask('first-owner'), 201);
+      const claimedAt = Date.now();
+      await clock.until(claimedAt + WEEK + RETENTION - MINUTE);
+      assert.equal(must(await ask('second-owner'), 409).body.code, 'stream_owner_mismatch');
+      await clock.until(claimedAt + WEEK + RETENTION + 2 * MINUTE);
+      must(await ask('second-owner'), 201);
+      return 'refused to another user a minute before, free two minutes after';
     },
   },
 ];

@@ -80,7 +80,6 @@ export const TOKEN_STORIES: readonly Row[] = [
   {
     name: 'the keys of an issuer that cannot be reached are used for an hour',
     documented: 'docs/configuration.md (PARLEY_JWT_KEYS_KEPT_SECONDS)',
-    isDaily: true,
     lateness: 'none',
     async story({ client, clock, stage: { issuer } }) {
       await clock.until(after(12 * HOUR));
