@@ -27,7 +27,7 @@ const OAuthCredential = z.object({
   refreshToken: z.string().optional(),
   /** The scheme under which the access token is sent; `Bearer` for nearly all servers. */
   tokenType: z.string().default('Bearer'),
-  /** When the access token expires, in ms since 1970. Absent when the server does not state it. */
+  /** When the access token expires, in ms since 1970; of a stored credential on the clock of its store. Absent when the server does not state it. */
   expiresAt: z.number().optional(),
   /** Granted scopes, separated by spaces. */
   scope: z.string().optional(),

@@ -56,6 +56,7 @@ export function createMemoryOwnerRecords(
       if (until > found.until) held.set(found.key, { ...found, until }, until);
       return found.value;
     },
+    now: async () => Date.now(),
     async list(owner, prefix) {
       const owned = held.values().filter(({ owner: of }) => of === ownerKey(owner));
       const named = owned.filter(({ key }) => (JSON.parse(key) as string[])[1]?.startsWith(prefix));

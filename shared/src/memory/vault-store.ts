@@ -4,7 +4,7 @@ import type { SealedKindsOf, SealedRecord } from '../ports/sealed.ts';
 import type { FlowRef, StagedFlow, StoredCredential, VaultStore } from '../ports/vault.ts';
 import { ownerKey } from './owner-key.ts';
 
-interface MemoryCredential extends StoredCredential {
+interface MemoryCredential extends Omit<StoredCredential, 'now'> {
   readonly ref: CredentialRef;
   /** The flow that obtained it, unless it was replaced since. */
   readonly flowId?: string;
@@ -49,11 +49,12 @@ export function createMemoryVaultStore(): VaultStore {
   const flowOf = (ref: CredentialRef) => credentials.get(keyOf(ref))?.flowId;
 
   return {
+    now: async () => Date.now(),
     async read(ref) {
       const held = credentials.get(keyOf(ref));
       if (held === undefined) return undefined;
       const { sealed, version, state, savedAt } = held;
-      return { sealed, version, state, savedAt };
+      return { sealed, version, state, savedAt, now: Date.now() };
     },
     async write(ref, sealed, expectedVersion) {
       const held = credentials.get(keyOf(ref));

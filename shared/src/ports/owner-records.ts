@@ -77,6 +77,8 @@ export interface OwnerRecords {
   replace(owner: Owner, change: RecordChange): Promise<boolean>;
   /** The value; undefined without a record. With `renewMs`, the record is kept for at least that long from now. */
   read(owner: Owner, name: string, renewMs?: number): Promise<string | undefined>;
+  /** The clock by which the owner's records expire, in ms since 1970. */
+  now(owner: Owner): Promise<number>;
   /** The values of the owner's records whose names begin with `prefix`, those that expire first at the front. */
   list(owner: Owner, prefix: string): Promise<readonly string[]>;
   /** Removes a record, with `value` only if it has that value. True when a record was removed. */

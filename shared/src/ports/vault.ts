@@ -13,6 +13,8 @@ export interface StoredCredential {
   readonly state: CredentialState;
   /** When it was written, in ms on the store's clock. */
   readonly savedAt: number;
+  /** When it was read, on the same clock. */
+  readonly now: number;
 }
 
 /** One attempt to obtain a credential by a connector, from the consent page to a usable credential. */
@@ -43,6 +45,8 @@ export interface Leases {
  * earlier version stored it.
  */
 export interface VaultStore extends Leases, SealedStore<SealedKindsOf<'vault'>> {
+  /** The store's clock, in ms since 1970. */
+  now(owner: Owner): Promise<number>;
   /** The stored credential, usable or not. Undefined when there is none. */
   read(ref: CredentialRef): Promise<StoredCredential | undefined>;
   /**

@@ -13,8 +13,6 @@ export interface VerdictInput {
   readonly opened: OpenedCredential;
   /** The version that a provider refused. If the stored credential has it, it must not be used as it is. */
   readonly rejected: number | undefined;
-  /** Clock of this process, in ms. */
-  readonly now: number;
   /** How long before its expiry a token counts as expired, in ms. */
   readonly skewMs: number;
 }
@@ -23,15 +21,15 @@ export interface VerdictInput {
  * Decides what to do with a credential. A token with a lifetime below twice the skew is refreshed at half its lifetime;
  * otherwise every use would refresh it.
  */
-export function judge({ opened, rejected, now, skewMs }: VerdictInput): Verdict {
+export function judge({ opened, rejected, skewMs }: VerdictInput): Verdict {
   const credential = opened.credential.reveal();
   const refused = opened.version === rejected;
   if (opened.state === 'reconnect_required') return { next: 'reconnect' };
   if (credential.kind !== 'oauth2') return { next: refused ? 'reconnect' : 'use' };
   const { expiresAt = Number.POSITIVE_INFINITY, refreshToken } = credential;
-  const valid = !refused && expiresAt > now;
+  const valid = !refused && expiresAt > opened.now;
   const early = Math.min(skewMs, Math.max(0, (expiresAt - opened.savedAt) / 2));
-  if (valid && expiresAt - early > now) return { next: 'use' };
+  if (valid && expiresAt - early > opened.now) return { next: 'use' };
   if (refreshToken !== undefined) return { next: 'refresh', tokens: credential, valid };
   return { next: valid ? 'use' : 'reconnect' };
 }

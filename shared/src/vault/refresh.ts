@@ -243,5 +243,5 @@ function verdictOn(attempt: RefreshAttempt, opened: MaybeCredential): Verdict | 
 }
 
 function judgeOpened({ rejected, skewMs }: RefreshAttempt, opened: OpenedCredential): Verdict {
-  return judge({ opened, rejected, now: Date.now(), skewMs });
+  return judge({ opened, rejected, skewMs });
 }

@@ -11,12 +11,15 @@ export interface OpenedCredential {
   readonly credential: Secret<Credential>;
   readonly version: number;
   readonly state: CredentialState;
-  /** Time of the write, in ms on the store's clock. */
+  /** Time of the write, in ms on the store's clock, as is `expiresAt` of the credential. */
   readonly savedAt: number;
+  /** Time of the read, on the same clock. */
+  readonly now: number;
 }
 
 /**
- * Stores credentials, each sealed for one user, tool and connector. Reading throws SealError when a record was changed or
+ * Stores credentials, each sealed for one user, tool and connector. Their `expiresAt` is given on the clock of this process,
+ * and kept and read on that of the store. Reading throws SealError when a record was changed or
  * its key is missing. Every call throws `unavailable` while the store is unavailable. No error contains a credential.
  */
 export interface Vault {
@@ -58,6 +61,7 @@ export interface VaultDeps {
 }
 
 const PAGE = 100;
+const SAME_CLOCK_MS = 1_000;
 
 /** Makes the vault on a store and a ring of master keys. */
 export function createVault({ store, keys }: VaultDeps): Vault {
@@ -74,14 +78,17 @@ export function createVault({ store, keys }: VaultDeps): Vault {
     async read(ref) {
       const stored = await store.read(ref);
       if (stored === undefined) return undefined;
-      const { sealed, version, state, savedAt } = stored;
-      const credential = createSecret(openCredential(keys, credentialIdentity(ref), sealed));
-      return { credential, version, state, savedAt };
+      const { sealed, ...facts } = stored;
+      return { credential: createSecret(openCredential(keys, credentialIdentity(ref), sealed)), ...facts };
     },
-    save: (ref, credential, expectedVersion) =>
-      store.write(ref, sealCredential(keys, credentialIdentity(ref), credential), expectedVersion),
-    stage: (flow, credential, ttlMs) =>
-      store.stage(flow, sealCredential(keys, stagedIdentity(flow), credential), ttlMs),
+    async save(ref, credential, expectedVersion) {
+      const timed = await onStoreClock(store, ref, credential);
+      return store.write(ref, sealCredential(keys, credentialIdentity(ref), timed), expectedVersion);
+    },
+    async stage(flow, credential, ttlMs) {
+      const timed = await onStoreClock(store, flow, credential);
+      await store.stage(flow, sealCredential(keys, stagedIdentity(flow), timed), ttlMs);
+    },
     async promote(flow) {
       for (;;) {
         const staged = await store.readStaged(flow);
@@ -119,6 +126,20 @@ export function createVault({ store, keys }: VaultDeps): Vault {
       }
     },
   };
+}
+
+/** The credential with its end on the clock of the store: the clocks of the processes that read it may differ. */
+async function onStoreClock(
+  store: VaultStore,
+  ref: CredentialRef,
+  credential: Credential,
+): Promise<Credential> {
+  if (credential.kind !== 'oauth2' || credential.expiresAt === undefined) return credential;
+  const before = Date.now();
+  const aheadMs = (await store.now(ref)) - before;
+  // The time on the way is no difference of clocks.
+  if (Math.abs(aheadMs) < SAME_CLOCK_MS) return credential;
+  return { ...credential, expiresAt: credential.expiresAt + aheadMs };
 }
 
 async function* readStaleFlows(store: VaultStore, olderThanMs: number): AsyncGenerator<StagedFlow> {

@@ -141,7 +141,7 @@ async function shownOf(backend: Backend, filled: Filled) {
     record: await backend.ownerRecords.mcp.read(owner, `record-${filled.name}`),
     entry: await backend.ownerRecords.workflows.read(owner, `workflow-${filled.name}`),
     accounts: await backend.vault.listOf(owner),
-    credential: await backend.vault.read(account),
+    credential: (await backend.vault.read(account))?.sealed,
   };
 }
 

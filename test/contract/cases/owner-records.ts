@@ -57,6 +57,9 @@ export function ownerRecordContract(contract: Contract): void {
       // As a command that is sent once more.
       expect(await change('first', 'second', 'guard')).toBe(true);
       expect(await pushes.read(owner, 'a')).toBe('second');
+      expect(
+        Math.abs((await contract.pods.second.ownerRecords.pushes.now(owner)) - (await pushes.now(owner))),
+      ).toBeLessThan(HOUR_MS);
     });
 
     it('keeps so many records of an owner, and drops the one that expires first', async () => {

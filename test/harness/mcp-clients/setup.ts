@@ -85,6 +85,9 @@ const OFFERING: TurnsDeps['offering'] = {
   find: async (_caller, _principal, name) => (name === HELPER.name ? HELPER.target : undefined),
 };
 
+/** How far the clock of the records is ahead of its time. */
+export const recordsClock = { aheadMs: 0 };
+
 /** How a pod serves MCP. */
 export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOptions['surfaceOf'] => {
   return ({ backend, engine, turns }, limits) =>
@@ -92,7 +95,10 @@ export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOpti
       engine,
       turns,
       limits,
-      records: backend.ownerRecords.mcp,
+      records: {
+        ...backend.ownerRecords.mcp,
+        now: async (owner) => (await backend.ownerRecords.mcp.now(owner)) + recordsClock.aheadMs,
+      },
       version: '0.0.0',
       stateKeys: [STATE_KEY],
       sessionMs: 600_000,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { answerQuestion, userOf } from '../../harness/engines/questions.ts';
 import {
   beginSession,
@@ -14,7 +14,13 @@ import {
   send,
   textIn,
 } from '../../harness/mcp-clients/raw.ts';
-import { ANSWER_PAGE_URL, type McpSite, mcpSurface, openMcpSite } from '../../harness/mcp-clients/setup.ts';
+import {
+  ANSWER_PAGE_URL,
+  type McpSite,
+  mcpSurface,
+  openMcpSite,
+  recordsClock,
+} from '../../harness/mcp-clients/setup.ts';
 import {
   finishPage,
   listOpenOf,
@@ -358,11 +364,11 @@ describe('revision 2026-07-28', () => {
     for (const state of [forged, `${requestState}x`, 7])
       expect(await codeOf(alice, task, state)).toBe(-32602);
     expect(await questionOf(alice)).toBe(id);
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    recordsClock.aheadMs = 3_600_000;
     try {
       expect(await codeOf(alice, task, requestState)).toBe(-32602);
     } finally {
-      vi.useRealTimers();
+      recordsClock.aheadMs = 0;
     }
     expect(await questionOf(alice)).toBe(id);
   });

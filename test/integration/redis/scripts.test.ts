@@ -3,6 +3,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { loadScript } from '@parley/shared/redis/client/script';
 import { connectKey } from '@parley/shared/redis/connect/keys';
+import { recordKey } from '@parley/shared/redis/records/records';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engineOn } from '../../harness/engines/engines.ts';
@@ -51,6 +52,24 @@ it('what hosted pages keep has a time to live, also once it was taken', async ()
   await pods.backend.connect.put(name, 'one', 3_600_000);
   await pods.backend.connect.take(name, 'anybody');
   expect(await redis.pttl(connectKey(name))).toBeGreaterThan(0);
+  await pods.close();
+});
+
+it('a record that is renewed by its reads stays long enough, and few of the reads write', async () => {
+  const pods = await openRedisPods(single(server.url), ROOMY);
+  const { mcp } = pods.backend.ownerRecords;
+  const owner = newOwner();
+  const expiry = () => redis.pexpiretime(recordKey(owner, 'session'));
+  await mcp.putIfAbsent(owner, 'session', 'value', 60_000);
+  const now = await mcp.now(owner);
+  await mcp.read(owner, 'session', 3_600_000);
+  const first = await expiry();
+  expect(first).toBeGreaterThanOrEqual(now + 3_600_000);
+  await waitUntil(async () => (await mcp.now(owner)) > now, { what: 'a later read' });
+  for (let reads = 0; reads < 3; reads += 1) await mcp.read(owner, 'session', 3_600_000);
+  expect(await expiry()).toBe(first);
+  await mcp.read(owner, 'session', 7_200_000);
+  expect(await expiry()).toBeGreaterThan(first + 3_000_000);
   await pods.close();
 });
 

@@ -2,7 +2,7 @@ import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { bucketOf } from '@parley/shared/domain/ids';
 import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { describe, expect, it } from 'vitest';
 import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kind.ts';
 import { sendReminders } from '../../../services/api/src/surfaces/slack/delivery/notice.ts';
@@ -254,4 +254,41 @@ describe('the notice of an approval that was asked elsewhere', () => {
     }
     expect(shown()).toContain('parley_approve_all');
   });
+});
+
+it('posts once where the clock of another pod is ahead, and keeps no intent of what was posted', async () => {
+  const { stream, deps, backend, slack, write } = await turnInSlack();
+  await write(STEP, delta('Hello'), FINISHED);
+  const other = slackKind({ ...deps, pod: 'pod-2', now: () => Date.now() + 60_000 });
+  let meanwhile: OutboxResult | undefined;
+  slack.onCall = async (method) => {
+    if (method !== 'chat.postMessage' || meanwhile !== undefined) return;
+    meanwhile = 'done';
+    meanwhile = await other.handle(turnTask(stream), 1);
+  };
+  expect(await slackKind(deps).handle(turnTask(stream), 1)).toBe('done');
+  expect(meanwhile).toEqual({ deferInMs: 1_000 });
+  expect(await other.handle(turnTask(stream), 1)).toBe('done');
+  expect(slack.messages).toHaveLength(1);
+  expect(await backend.ownerRecords.slack.list(stream, 'slack-intent/')).toEqual([]);
+  expect(await backend.ownerRecords.slack.list(stream, 'slack-message/')).toHaveLength(1);
+});
+
+it('does not post what another pod posted and recorded between its look and its intent', async () => {
+  const { stream, deps, slack, write } = await turnInSlack();
+  await write(STEP, delta('Hello'), FINISHED);
+  let isFirst = true;
+  const late: typeof deps.places = {
+    ...deps.places,
+    async posted(owner, delivery) {
+      const known = await deps.places.posted(owner, delivery);
+      if (isFirst) {
+        isFirst = false;
+        await slackKind(deps).handle(turnTask(stream), 1);
+      }
+      return known;
+    },
+  };
+  expect(await slackKind({ ...deps, pod: 'pod-2', places: late }).handle(turnTask(stream), 1)).toBe('done');
+  expect(slack.messages).toHaveLength(1);
 });

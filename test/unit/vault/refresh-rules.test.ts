@@ -22,11 +22,12 @@ function held(leftMs: number, ageMs: number, more: Partial<OAuthCredential> = {}
     version: 7,
     state: 'usable',
     savedAt: NOW - ageMs,
+    now: NOW,
   };
 }
 
 function verdict(record: OpenedCredential, rejected?: number): string {
-  const found = judge({ opened: record, rejected, now: NOW, skewMs: MINUTE });
+  const found = judge({ opened: record, rejected, skewMs: MINUTE });
   return found.next === 'refresh' ? `refresh, ${found.valid ? 'valid' : 'not valid'}` : found.next;
 }
 

@@ -21,10 +21,13 @@ export const ApprovalTool = z.object({
 });
 export type ApprovalTool = z.infer<typeof ApprovalTool>;
 
+/** For how many days an approval can be remembered at most. */
+export const REMEMBER_DAYS_MAX = 365;
+
 /** How long an approval can be remembered: for its conversation, or for a number of days. */
 export const RememberFor = z.union([
   z.literal('conversation'),
-  z.strictObject({ days: z.int().min(1).max(365) }),
+  z.strictObject({ days: z.int().min(1).max(REMEMBER_DAYS_MAX) }),
 ]);
 export type RememberFor = z.infer<typeof RememberFor>;
 

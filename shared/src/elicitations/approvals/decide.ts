@@ -1,7 +1,6 @@
 import type { ApprovalCommand } from '../../domain/approvals/commands.ts';
 import { faultsOfEdit } from '../../domain/approvals/edit.ts';
 import type { ApprovalInput } from '../../domain/approvals/response-input.ts';
-import { isApprovalEnded } from '../../domain/approvals/status.ts';
 import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import type { Issue } from '../../domain/issue.ts';
@@ -45,7 +44,7 @@ export async function decide(
   if (input.conversationId !== undefined && input.conversationId !== conversationId) throw notFound();
   const after = await settle(deps, input.caller, seen, commandOf(input, seen.row));
   // Also for a repeat: the process of the first decision may have ended before it remembered.
-  await grants.remember(after, isApprovalEnded(seen.row.status));
+  await grants.remember(after);
   return after;
 }
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { RememberFor } from '../../domain/approvals/approval.ts';
+import { REMEMBER_DAYS_MAX, type RememberFor } from '../../domain/approvals/approval.ts';
 import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
 import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import type { Owner } from '../../domain/ids.ts';
@@ -28,6 +28,10 @@ export const ApprovalGrant = z
   .meta({ id: 'ApprovalGrant' });
 export type ApprovalGrant = z.infer<typeof ApprovalGrant>;
 
+/** What a grant becomes when it is revoked. In ms on the Redis clock, as the times of decisions. */
+const RevokedGrant = z.object({ revokedAt: z.number() });
+type RevokedGrant = z.infer<typeof RevokedGrant>;
+
 /** What a grant is for. */
 export type GrantSubject = Pick<
   ApprovalDefinition,
@@ -36,10 +40,10 @@ export type GrantSubject = Pick<
 
 export interface Grants {
   /**
-   * Remembers an approval, if its settlement says so. Repeatable: a repeat of a decision brings back no grant that has
-   * lapsed or was revoked.
+   * Remembers an approval, if its settlement says so. Repeatable: no decision brings back a grant that has lapsed, or that was
+   * revoked after the decision.
    */
-  remember(seen: SeenRecord<ApprovalTypes>, isRepeat: boolean): Promise<void>;
+  remember(seen: SeenRecord<ApprovalTypes>): Promise<void>;
   /** The grant under which a call needs no approval. */
   find(subject: GrantSubject): Promise<ApprovalGrant | undefined>;
   list(owner: Owner): Promise<readonly ApprovalGrant[]>;
@@ -49,8 +53,10 @@ export interface Grants {
 
 /** Grants as records of their owners, which no other owner finds. `conversationMs`: how long one of a conversation stays unused. */
 export function createGrants(records: OwnerRecords, conversationMs: number): Grants {
+  // No grant may last longer, so a revocation is the last to make room for another record.
+  const revokedMs = Math.max(conversationMs, REMEMBER_DAYS_MAX * DAY_MS);
   return {
-    async remember({ row: { id, definition, settlement, settledAt = 0 }, now }, isRepeat) {
+    async remember({ row: { id, definition, settlement, settledAt = 0 }, now }) {
       const { remember } = definition;
       if (settlement?.remember !== true || remember === undefined) return;
       const ttlMs = lifeOf(remember, conversationMs);
@@ -58,9 +64,6 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       if (restMs <= 0) return;
       const owner = ownerOf(definition);
       const grantId = grantIdOf(definition);
-      const wasRevoked = async () =>
-        isRepeat && (await records.read(owner, revocationOf(grantId))) !== undefined;
-      if (await wasRevoked()) return;
       const grant: ApprovalGrant = {
         grantId,
         agent: definition.agent,
@@ -74,9 +77,13 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
         expiresAt: new Date(settledAt + ttlMs).toISOString(),
       };
       const value = JSON.stringify(grant);
-      await records.putIfAbsent(owner, nameOf(grantId), value, restMs);
-      // Revoked meanwhile.
-      if (await wasRevoked()) await records.remove(owner, nameOf(grantId), value);
+      for (;;) {
+        const stored = await records.putIfAbsent(owner, nameOf(grantId), value, restMs);
+        const { revokedAt } = revocationIn(stored) ?? {};
+        if (revokedAt === undefined || revokedAt >= settledAt) return;
+        if (await records.replace(owner, { name: nameOf(grantId), from: stored, to: value, ttlMs: restMs }))
+          return;
+      }
     },
     async find(subject) {
       if (subject.remember === undefined) return undefined;
@@ -89,13 +96,18 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       return values.map(grantIn).filter((grant) => grant !== undefined);
     },
     async revoke(owner, grantId) {
-      const value = await records.read(owner, nameOf(grantId));
-      const grant = value === undefined ? undefined : grantIn(value);
-      if (grant === undefined) throw notFound();
-      // Kept for as long as a repeat of the decision could bring the grant back.
-      const ttlMs = Date.parse(grant.expiresAt) - Date.parse(grant.grantedAt);
-      await records.putIfAbsent(owner, revocationOf(grantId), grant.approvalId, ttlMs);
-      if (!(await records.remove(owner, nameOf(grantId)))) throw notFound();
+      for (;;) {
+        const value = await records.read(owner, nameOf(grantId));
+        if (value === undefined || grantIn(value) === undefined) throw notFound();
+        const revocation: RevokedGrant = { revokedAt: await records.now(owner) };
+        const change = {
+          name: nameOf(grantId),
+          from: value,
+          to: JSON.stringify(revocation),
+          ttlMs: revokedMs,
+        };
+        if (await records.replace(owner, change)) return;
+      }
     },
   };
 }
@@ -111,17 +123,16 @@ function grantIdOf({ agentId, tool, rule, conversationId, remember }: GrantSubje
   return createHash('sha256').update(subject).digest('base64url');
 }
 
-/** Name of the record that says that a grant was revoked. */
-function revocationOf(grantId: string): string {
-  return `approval-revoked ${grantId}`;
-}
-
 function nameOf(grantId: string): string {
   return `${PREFIX}${grantId}`;
 }
 
 function grantIn(value: string): ApprovalGrant | undefined {
   return ApprovalGrant.safeParse(JSON.parse(value)).data;
+}
+
+function revocationIn(value: string): RevokedGrant | undefined {
+  return RevokedGrant.safeParse(JSON.parse(value)).data;
 }
 
 function ownerOf({ tenant, userId }: Owner): Owner {

@@ -39,6 +39,7 @@ export function createRedisOwnerRecords(
 ): OwnerRecords {
   const put = loadScript(redis, 'records/put', onError);
   const renew = loadScript(redis, 'records/renew', onError);
+  const now = loadScript(redis, 'client/now', onError);
   const remove = loadScript(redis, 'records/remove', onError);
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
   const keysOf = (owner: Owner, name: string) => [recordKey(owner, name), recordsKey(owner, kind)];
@@ -70,6 +71,7 @@ export function createRedisOwnerRecords(
           : await renew(keysOf(owner, name), [name, renewMs]);
       return typeof value === 'string' ? value : undefined;
     },
+    now: async (owner) => Number(await now([recordsKey(owner, kind)], [])),
     async list(owner, prefix) {
       const names = await guarded(() => redis.zrange(recordsKey(owner, kind), '0', '-1'));
       const values = await Promise.all(

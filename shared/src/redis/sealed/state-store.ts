@@ -38,7 +38,7 @@ export function createRedisSealedState(
   onError?: (error: unknown) => void,
 ): SealedStore<StateKind> {
   const replaceCall = loadScript(redis, 'sealed/replace-call', onError);
-  const replaceRecord = loadScript(redis, 'records/replace', onError);
+  const replaceRecord = loadScript(redis, 'sealed/replace-record', onError);
   const guarded = <T>(run: () => Promise<T>) => orUnavailable(run, onError);
 
   async function callsOf(key: string): Promise<CallRecord[]> {
@@ -102,8 +102,10 @@ export function createRedisSealedState(
       if (text === null || call?.round !== before) return 0;
       return replaceCall([key], [field, text, JSON.stringify({ ...call, round })]);
     },
-    push: ({ ref: { streamRequestId, slot, ...owner }, sealed: before }, sealed) =>
-      replaceRecord([recordKey(owner, pushTargetName(streamRequestId, slot))], [before, sealed]),
+    push({ ref: { streamRequestId, slot, ...owner }, sealed: before }, sealed) {
+      const name = pushTargetName(streamRequestId, slot);
+      return replaceRecord([recordKey(owner, name)], [before, sealed]);
+    },
   };
 
   return {

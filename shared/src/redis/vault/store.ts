@@ -23,6 +23,8 @@ import { recordKey, scanRecords } from './scan.ts';
  */
 export function createRedisVaultStore(redis: Commands, onError?: (error: unknown) => void): VaultStore {
   const load = (name: string) => loadScript(redis, name, onError);
+  const nowScript = load('client/now');
+  const readScript = load('vault/read');
   const writeScript = load('vault/write');
   const markScript = load('vault/mark');
   const removeScript = load('vault/remove');
@@ -37,10 +39,8 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
   const flowKeys = (flow: FlowRef) => [credentialKey(flow), stagedKey(flow), flowsKeyOf(flow), listKey(flow)];
 
   return {
-    async read(ref) {
-      const fields = ['sealed', 'version', 'state', 'savedAt'] as const;
-      return storedOf(await orUnavailable(() => redis.hmget(credentialKey(ref), ...fields), onError));
-    },
+    now: async (owner) => Number(await nowScript([listKey(owner)], [])),
+    read: async (ref) => storedOf((await readScript([credentialKey(ref)], [])) as StoredFields),
     async write(ref, sealed, expectedVersion) {
       const args = [sealed, expectedVersion ?? '', recordMember(ref)];
       const version = Number(await writeScript([credentialKey(ref), listKey(ref)], args));
@@ -88,15 +88,17 @@ export function createRedisVaultStore(redis: Commands, onError?: (error: unknown
   };
 }
 
-function storedOf([sealed, version, state, savedAt]: readonly (string | null)[]):
-  | StoredCredential
-  | undefined {
-  if (sealed === null || sealed === undefined) return undefined;
+/** The reply of vault/read. */
+type StoredFields = readonly [...fields: readonly (string | null)[], now: number];
+
+function storedOf([sealed, version, state, savedAt, now]: StoredFields): StoredCredential | undefined {
+  if (typeof sealed !== 'string') return undefined;
   return {
     sealed,
     version: Number(version),
     state: state === 'reconnect_required' ? state : 'usable',
     savedAt: Number(savedAt),
+    now: Number(now),
   };
 }
 

@@ -4,6 +4,7 @@ import { CALL, decideAs, requestApproval } from '../../../harness/engines/approv
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { callOutcome, expectCode } from '../../../harness/engines/observe.ts';
 import { newStream, serviceOf } from '../../../harness/engines/questions.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 
 /** What approvals have and no other family: edited arguments, masks, and remembering. */
 export function approvalContract(contract: Contract): void {
@@ -36,6 +37,9 @@ export function approvalContract(contract: Contract): void {
       await second.approvals.grants.revoke(stream, grant?.grantId ?? '');
       await decideAs(first, stream, row.id, remember);
       expect(await second.approvals.grants.list(stream)).toEqual([]);
+      const { grants } = contract.pods.backend.ownerRecords;
+      const revokedAt = await grants.now(stream);
+      await waitUntil(async () => (await grants.now(stream)) > revokedAt, { what: 'a later decision' });
       const next = await requestApproval(first, stream);
       await decideAs(second, stream, next.row.id, remember);
       expect(await first.approvals.grants.list(stream)).toMatchObject([{ approvalId: next.row.id }]);

@@ -129,7 +129,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       const turnEvent = turnEventOf(event);
       if (turnEvent !== undefined && endsTurn(turnEvent)) endedAt = at;
     }
-    return endedAt !== undefined && Date.now() - endedAt > UNFETCHED_MS;
+    return endedAt !== undefined && (await records.now(owner)) - endedAt > UNFETCHED_MS;
   }
 
   /** The key under which a request begins its call: that of the first request with this name. */

@@ -9,14 +9,15 @@ export type ProgressToken = string | number;
 // Progress must rise; two events may come in one millisecond.
 const STEP_SECONDS = 0.001;
 
-/** The progress of one call, in seconds since it began, so that it rises whichever pod sends it. */
-export function createProgress(token: ProgressToken | undefined, startedAt: number) {
+/** The progress of one call that began `ageMs` ago, in seconds since then, so that it rises whichever pod sends it. */
+export function createProgress(token: ProgressToken | undefined, ageMs: number) {
+  const startedAt = performance.now() - ageMs;
   let last = 0;
   return {
     /** The notification; undefined where the client did not ask for it. */
     next(message: string) {
       if (token === undefined) return undefined;
-      last = Math.max(last + STEP_SECONDS, (Date.now() - startedAt) / 1000);
+      last = Math.max(last + STEP_SECONDS, (performance.now() - startedAt) / 1000);
       return notification('notifications/progress', { progressToken: token, progress: last, message });
     },
   };
@@ -25,14 +26,22 @@ export function createProgress(token: ProgressToken | undefined, startedAt: numb
 export const WAITING = 'Waiting for an answer';
 
 /** What a call waits for. Names the page of a form that the client was shown a while ago: it may not show forms after all. */
-export function waitingMessage(open: Iterable<Elicitation>, page: AnswerPage | undefined): string {
+export function waitingMessage(open: Iterable<WaitingQuestion>, page: AnswerPage | undefined): string {
   const late = [...open].find(
-    ({ mode, createdAt }) =>
-      mode === 'form' && page !== undefined && Date.now() - Date.parse(createdAt) >= page.afterMs,
+    ({ question: { mode, createdAt, serverTime }, seenAt }) =>
+      mode === 'form' &&
+      page !== undefined &&
+      Date.parse(serverTime) - Date.parse(createdAt) + performance.now() - seenAt >= page.afterMs,
   );
   return late === undefined || page === undefined
     ? WAITING
-    : `${WAITING}. It can be given here, too: ${page.baseUrl}${late.elicitationId}`;
+    : `${WAITING}. It can be given here, too: ${page.baseUrl}${late.question.elicitationId}`;
+}
+
+/** A question, and when this pod got it, by `performance.now()`. */
+export interface WaitingQuestion {
+  readonly question: Elicitation;
+  readonly seenAt: number;
 }
 
 export const WORKING = 'Working';

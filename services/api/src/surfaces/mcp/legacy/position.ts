@@ -5,7 +5,7 @@ import { RequestId } from '../json-rpc.ts';
 /** The request whose stream an event belongs to: enough to continue the stream on any pod. */
 export const StreamRequest = z.object({
   id: RequestId,
-  /** When the request came, in ms since 1970. */
+  /** When the request came, in ms since 1970 on the clock of the records. */
   at: z.number(),
   progressToken: RequestId.optional(),
 });

@@ -13,13 +13,21 @@ import type { Shows } from '../capabilities.ts';
 import type { AnswerPage } from '../deps.ts';
 import { notification, resultMessage } from '../json-rpc.ts';
 import { type CallKind, createCallOutput } from '../outcome.ts';
-import { createProgress, progressMessage, WORKING, waitingMessage } from '../progress.ts';
+import {
+  createProgress,
+  progressMessage,
+  type WaitingQuestion,
+  WORKING,
+  waitingMessage,
+} from '../progress.ts';
 import { elicitParamsOf, MCP_SURFACE } from '../questions.ts';
 import { formatPosition, type StreamRequest } from './position.ts';
 
 export interface CallStream {
   readonly caller: Caller;
   readonly request: StreamRequest;
+  /** How long ago the request came, in ms. */
+  readonly ageMs: number;
   /** The last event of the feed that the client has; nothing at the start of the stream. */
   readonly after?: FeedPosition | undefined;
   readonly kind: CallKind;
@@ -71,7 +79,7 @@ function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
   const { request } = stream;
   const output = createCallOutput(stream.kind);
   const questions = createQuestions(engine, stream);
-  const progress = createProgress(request.progressToken, request.at);
+  const progress = createProgress(request.progressToken, stream.ageMs);
 
   function progressTexts(message: string): string[] {
     const next = progress.next(message);
@@ -120,7 +128,7 @@ function isSuperseded(event: FollowedEvent): boolean {
 
 /** The questions of a call, as its client knows them. */
 function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay }: CallStream) {
-  const open = new Map<string, Elicitation>();
+  const open = new Map<string, WaitingQuestion>();
   const opened = new Set<string>();
   let replays = isReplay;
 
@@ -138,7 +146,7 @@ function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay
     const { elicitationId: id, mode } = elicitation;
     if (open.has(id) || !shows[mode]) return [];
     if (!isKnown && replays && (await isOver(id))) return [];
-    open.set(id, elicitation);
+    open.set(id, { question: elicitation, seenAt: performance.now() });
     if (isKnown) return [];
     const params = elicitParamsOf(elicitation, { namesUrl: true });
     return [{ jsonrpc: '2.0', id, method: 'elicitation/create', params }];

@@ -38,7 +38,8 @@ export async function streamToolCall(
   return inCallStream(deps, call, { name, returns: false }, async (place) => {
     const started = await begin(deps, call, session.shows, message, name);
     const progressToken = message.params._meta?.progressToken;
-    const request = { id: message.id, at: Date.now(), ...(progressToken !== undefined && { progressToken }) };
+    const at = await deps.records.now(started.run);
+    const request = { id: message.id, at, ...(progressToken !== undefined && { progressToken }) };
     return framesReply(deps, call, place, { session, started, request });
   });
 }
@@ -171,6 +172,7 @@ async function framesReply(
     {
       caller,
       request,
+      ageMs: (await deps.records.now(run)) - request.at,
       after,
       kind,
       shows: session.shows,

@@ -47,14 +47,15 @@ export async function answerToolCall(
   ctx: ServerContext,
 ) {
   const { signal } = ctx.mcpReq;
-  const at = ctx.mcpReq.requestState<CallState>()?.at ?? Date.now();
+  const now = await deps.records.now(userOf(call.caller));
+  const at = ctx.mcpReq.requestState<CallState>()?.at ?? now;
   let started: StartedCall | undefined;
   try {
     started = await startedCall(deps, call, params, ctx);
     const round = await followRound(deps, started, {
       signal: AbortSignal.any([signal, deps.served]),
       waitMs: Math.min(deps.roundMs, (call.expiresAtMs ?? Number.POSITIVE_INFINITY) - Date.now()),
-      onProgress: progressSender(ctx, at),
+      onProgress: progressSender(ctx, now - at),
     });
     signal.throwIfAborted();
     return await resultOfRound(deps, { ...started, at }, round, ctx);
@@ -117,9 +118,9 @@ function inputRequestOf(question: Elicitation): [string, InputRequests[string]] 
 }
 
 /** Sends progress where the client asked for it. */
-function progressSender(ctx: ServerContext, at: number): (message: string) => void {
+function progressSender(ctx: ServerContext, ageMs: number): (message: string) => void {
   const token = isRecord(ctx.mcpReq._meta) ? ctx.mcpReq._meta.progressToken : undefined;
-  const progress = createProgress(token as ProgressToken | undefined, at);
+  const progress = createProgress(token as ProgressToken | undefined, ageMs);
   return (message) => {
     const next = progress.next(message);
     if (next !== undefined) ctx.mcpReq.notify(next).catch(() => undefined);

@@ -18,7 +18,13 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     const { call, served } = request;
     const caller = userOf(call.caller);
     const { name, args } = toolCallOf(call.body);
-    const state = createCallState(deps.stateKeys, principalOf(caller), callDigest(name, args));
+    const owner = principalOf(caller);
+    const state = createCallState({
+      keys: deps.stateKeys,
+      owner,
+      digest: callDigest(name, args),
+      now: () => deps.records.now(owner),
+    });
     const server = createMcpServer(deps, caller, { requestState: { verify: state.verify } });
     server.setRequestHandler('tools/call', (request, ctx) =>
       answerToolCall({ ...deps, calls, state, served }, call, request.params, ctx),

@@ -6,9 +6,9 @@ import type { Owner } from '@parley/shared/domain/ids';
 /** What `requestState` names: a call of its caller. It holds no secret; the client can read it. */
 export interface CallState {
   readonly call: string;
-  /** When the call began, in ms since 1970. */
+  /** When the call began, in ms since 1970 on the clock of the questions. */
   readonly at: number;
-  /** When it is no longer accepted, in seconds since 1970. */
+  /** When it is no longer accepted, in seconds since 1970 on the clock of the questions. */
   readonly until: number;
   /** Makes the states of two rounds differ that end in the same second: a client may compare them. */
   readonly nonce: string;
@@ -19,11 +19,20 @@ const CODEC_SECONDS = 8 * 86_400;
 const SECONDS_MIN = 600;
 const MARGIN_SECONDS = 60;
 
+export interface CallStateDeps {
+  readonly keys: readonly Uint8Array[];
+  readonly owner: Owner;
+  /** Identifies the tool and its arguments. */
+  readonly digest: string;
+  /** The clock by which questions end, in ms since 1970. */
+  readonly now: () => Promise<number>;
+}
+
 /**
  * Signs the state of one person's call of one tool with certain arguments, with the first key; no other call may use it. Each
  * of the keys verifies it, because clients hold states as long as questions are open.
  */
-export function createCallState(keys: readonly Uint8Array[], { tenant, userId }: Owner, digest: string) {
+export function createCallState({ keys, owner: { tenant, userId }, digest, now }: CallStateDeps) {
   const bind = () => JSON.stringify([tenant, userId, 'tools/call', digest]);
   const codecs = keys.map((key) =>
     createRequestStateCodec<CallState>({ key, ttlSeconds: CODEC_SECONDS, bind }),
@@ -32,22 +41,28 @@ export function createCallState(keys: readonly Uint8Array[], { tenant, userId }:
   if (codec === undefined) throw new RangeError('A state needs a key.');
   return {
     /** The state, for as long as one of the questions can be answered. */
-    mint: (call: Omit<CallState, 'until' | 'nonce'>, questions: readonly Elicitation[], ctx: ServerContext) =>
-      codec.mint({ ...call, until: endOf(questions), nonce: randomUUID() }, ctx),
+    async mint(
+      call: Omit<CallState, 'until' | 'nonce'>,
+      questions: readonly Elicitation[],
+      ctx: ServerContext,
+    ): Promise<string> {
+      const until = endOf(questions, secondsOf(await now()));
+      return codec.mint({ ...call, until, nonce: randomUUID() }, ctx);
+    },
     /** Throws for a state that was changed, has expired or belongs to another caller or call. */
     async verify(state: string, ctx: ServerContext): Promise<CallState> {
       const verified = await Promise.any(codecs.map((each) => each.verify(state, ctx)));
-      if (verified.until < secondsNow()) throw new Error('expired');
+      if (verified.until < secondsOf(await now())) throw new Error('expired');
       return verified;
     },
   };
 }
 
-function endOf(questions: readonly Elicitation[]): number {
+function endOf(questions: readonly Elicitation[], now: number): number {
   const ends = questions.map(({ expiresAt }) => Math.ceil(Date.parse(expiresAt) / 1000) + MARGIN_SECONDS);
-  return Math.max(secondsNow() + SECONDS_MIN, ...ends);
+  return Math.max(now + SECONDS_MIN, ...ends);
 }
 
-function secondsNow(): number {
-  return Math.floor(Date.now() / 1000);
+function secondsOf(ms: number): number {
+  return Math.floor(ms / 1000);
 }

@@ -10,7 +10,6 @@ export interface PostDeps {
   readonly client: Pick<WebClient, 'chat' | 'conversations'>;
   /** Name of this pod. */
   readonly pod: string;
-  readonly now: () => number;
 }
 
 // Longer than a call of the Web API may take, so that a message under way is not posted a second time.
@@ -35,24 +34,36 @@ export async function postOnce(
   delivery: string,
   message: SlackMessage,
 ): Promise<PostResult> {
-  const { places, pod, now } = deps;
+  const { places, pod } = deps;
   const known = await places.posted(owner, delivery);
   if (known !== undefined) return { posted: known, isNew: false };
-  const own = { by: `${pod}/${crypto.randomUUID()}`, at: now() };
-  const first = await places.intend(owner, delivery, own);
-  if (first.by !== own.by) {
-    if (now() - first.at < UNDER_WAY_MS) return { deferInMs: POLL_MS };
+  const own = `${pod}/${crypto.randomUUID()}`;
+  const { first, ageMs } = await places.intend(owner, delivery, own);
+  const endIntent = () => places.endIntent(owner, delivery, first);
+  const record = async (posted: Posted) => {
+    const recorded = await places.putPosted(owner, delivery, posted);
+    await endIntent();
+    return recorded;
+  };
+  if (first.by !== own) {
+    if (ageMs < UNDER_WAY_MS) return { deferInMs: POLL_MS };
     const found = await findPosted(deps, place, delivery, first.at);
-    if (found !== undefined) return { posted: await places.putPosted(owner, delivery, found), isNew: false };
-    await places.abandon(owner, delivery, first);
+    if (found !== undefined) return { posted: await record(found), isNew: false };
+    await endIntent();
     return { deferInMs: 0 };
+  }
+  // The intent of another process may have ended since, with its message recorded.
+  const recorded = await places.posted(owner, delivery);
+  if (recorded !== undefined) {
+    await endIntent();
+    return { posted: recorded, isNew: false };
   }
   const posted = await post(deps, place, delivery, message).catch(async (error: unknown) => {
     // A refusal proves that nothing was posted; silence does not.
-    if (faultOf(error).type !== 'away') await places.abandon(owner, delivery, own);
+    if (faultOf(error).type !== 'away') await endIntent();
     throw error;
   });
-  return { posted: await places.putPosted(owner, delivery, posted), isNew: true };
+  return { posted: await record(posted), isNew: true };
 }
 
 async function post(

@@ -33,18 +33,18 @@ export async function deliverQuestion(
 
 /** Shows the address to the person asked alone. A message of this kind cannot be edited, and may be lost. */
 async function showAddress(
-  { places, pod, now }: SlackDeliveryDeps,
+  { places, pod }: SlackDeliveryDeps,
   client: WebClient,
   row: Row,
   { channel, thread, userId }: SlackThread,
 ): Promise<void> {
-  const own = { by: `${pod}/${crypto.randomUUID()}`, at: now() };
-  const first = await places.intend(row.definition, `${row.id}/address`, own);
-  if (first.by !== own.by) return;
+  const own = `${pod}/${crypto.randomUUID()}`;
+  const { first } = await places.intend(row.definition, `${row.id}/address`, own);
+  if (first.by !== own) return;
   const place = { channel, user: userId, ...(thread !== undefined && { thread_ts: thread }) };
   await client.chat.postEphemeral({ ...place, ...addressMessage(row) }).catch(async (error: unknown) => {
     if (faultOf(error).type !== 'over') return;
-    await places.abandon(row.definition, `${row.id}/address`, own);
+    await places.endIntent(row.definition, `${row.id}/address`, first);
     throw error;
   });
 }

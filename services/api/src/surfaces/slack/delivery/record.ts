@@ -100,15 +100,12 @@ export async function showMessage(
   return result;
 }
 
-/** True when some process has begun to post the message and has not recorded it. */
-async function mayBePosting(
-  { places, pod, now }: SlackDeliveryDeps,
-  owner: Owner,
-  id: string,
-): Promise<boolean> {
-  const probe = { by: `${pod}/probe/${crypto.randomUUID()}`, at: now() };
-  const first = await places.intend(owner, id, probe);
-  if (first.by !== probe.by) return true;
-  await places.abandon(owner, id, probe);
-  return false;
+/** True when some process has begun to post the message, or has recorded it meanwhile. */
+async function mayBePosting({ places, pod }: SlackDeliveryDeps, owner: Owner, id: string): Promise<boolean> {
+  const probe = `${pod}/probe/${crypto.randomUUID()}`;
+  const { first } = await places.intend(owner, id, probe);
+  if (first.by !== probe) return true;
+  const isPosted = (await places.posted(owner, id)) !== undefined;
+  await places.endIntent(owner, id, first);
+  return isPosted;
 }

@@ -19,7 +19,7 @@ export type SlackThread = z.infer<typeof SlackThread>;
 const Posted = z.object({ channel: z.string(), ts: z.string() });
 export type Posted = z.infer<typeof Posted>;
 
-/** Who is about to post a delivery, and since when (ms since 1970 on that pod's clock). */
+/** Who is about to post a delivery, and since when (ms since 1970 on the clock of the records). */
 const Intent = z.object({ by: z.string(), at: z.number() });
 export type Intent = z.infer<typeof Intent>;
 
@@ -27,10 +27,14 @@ export type Intent = z.infer<typeof Intent>;
 export interface SlackThreads {
   putTurn(stream: StreamRef, place: SlackThread): Promise<void>;
   turn(stream: StreamRef): Promise<SlackThread | undefined>;
-  /** Notes that a delivery is about to be posted. Returns the intent that came first. */
-  intend(owner: Owner, delivery: string, intent: Intent): Promise<Intent>;
-  /** Ends this intent: its message was not posted. */
-  abandon(owner: Owner, delivery: string, intent: Intent): Promise<void>;
+  /** Notes that `by` is about to post a delivery. Returns the intent that came first, and its age in ms. */
+  intend(
+    owner: Owner,
+    delivery: string,
+    by: string,
+  ): Promise<{ readonly first: Intent; readonly ageMs: number }>;
+  /** Ends an intent: its message was recorded, or was not posted. */
+  endIntent(owner: Owner, delivery: string, intent: Intent): Promise<void>;
   /** Records the message of a delivery. Returns the one that was recorded first. */
   putPosted(owner: Owner, delivery: string, posted: Posted): Promise<Posted>;
   posted(owner: Owner, delivery: string): Promise<Posted | undefined>;
@@ -49,8 +53,12 @@ export function createSlackThreads(records: OwnerRecords, keptMs: number): Slack
       await put(SlackThread, stream, `slack-turn/${stream.streamRequestId}`, place);
     },
     turn: (stream) => read(SlackThread, stream, `slack-turn/${stream.streamRequestId}`),
-    intend: (owner, delivery, intent) => put(Intent, owner, `slack-intent/${delivery}`, intent),
-    async abandon(owner, delivery, intent) {
+    async intend(owner, delivery, by) {
+      const now = await records.now(owner);
+      const first = await put(Intent, owner, `slack-intent/${delivery}`, { by, at: now });
+      return { first, ageMs: now - first.at };
+    },
+    async endIntent(owner, delivery, intent) {
       await records.remove(owner, `slack-intent/${delivery}`, JSON.stringify(Intent.parse(intent)));
     },
     putPosted: (owner, delivery, posted) => put(Posted, owner, `slack-message/${delivery}`, posted),

@@ -1,0 +1,3 @@
+-- requires: client/clock
+-- Returns the clock (ms) of the server that has the key.
+return (readClock())

@@ -1,0 +1,6 @@
+-- requires: client/clock
+-- Reads a credential and the clock together. Returns {sealed, version, state, saved at, now}; times in ms.
+local credential = KEYS[1]
+local reply = redis.call('HMGET', credential, 'sealed', 'version', 'state', 'savedAt')
+reply[5] = readClock()
+return reply

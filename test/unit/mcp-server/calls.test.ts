@@ -1,0 +1,89 @@
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { RunRef } from '@parley/shared/domain/runs/run';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
+import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createCalls } from '../../../services/api/src/surfaces/mcp/calls.ts';
+import type { McpDeps } from '../../../services/api/src/surfaces/mcp/deps.ts';
+import { createCallState } from '../../../services/api/src/surfaces/mcp/modern/state.ts';
+import { stateKeysOf } from '../../../services/api/src/wiring/mcp.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { turnOf } from '../../harness/engines/turn-writes.ts';
+
+const OWNER = { tenant: 'acme', userId: 'ada' };
+const CONTEXT = {} as never;
+const HOUR_MS = 3_600_000;
+
+const stateAt = (now: number, ...PARLEY_VAULT_KEYS: string[]) =>
+  createCallState({
+    keys: stateKeysOf({ PARLEY_VAULT_KEYS } as never),
+    owner: OWNER,
+    digest: 'digest',
+    now: async () => now,
+  });
+const stateOf = (...keys: string[]) => stateAt(Date.now(), ...keys);
+
+describe('the state of an MCP call', () => {
+  it('is read by each of the vault keys while those change, and by no other key', async () => {
+    const minted = await stateOf('old').mint({ call: 'sr_1 call', at: 1 }, [], CONTEXT);
+    expect(await stateOf('old', 'new').verify(minted, CONTEXT)).toMatchObject({ call: 'sr_1 call' });
+    expect(await stateOf('new', 'old').verify(minted, CONTEXT)).toMatchObject({ call: 'sr_1 call' });
+    await expect(stateOf('new').verify(minted, CONTEXT)).rejects.toThrow();
+  });
+
+  it('ends with its questions by the clock of those, whatever the clock of the pod says', async () => {
+    const asked = Date.now() + 24 * HOUR_MS;
+    const question = { expiresAt: new Date(asked + 2 * HOUR_MS).toISOString() } as Elicitation;
+    const minted = await stateAt(asked, 'key').mint({ call: 'sr_1 call', at: 1 }, [question], CONTEXT);
+    expect(await stateAt(asked + 2 * HOUR_MS, 'key').verify(minted, CONTEXT)).toMatchObject({ at: 1 });
+    await expect(stateAt(asked + 3 * HOUR_MS, 'key').verify(minted, CONTEXT)).rejects.toThrow();
+    const without = await stateAt(asked, 'key').mint({ call: 'sr_1 call', at: 1 }, [], CONTEXT);
+    expect(await stateAt(asked, 'key').verify(without, CONTEXT)).toMatchObject({ at: 1 });
+    await expect(stateAt(asked + HOUR_MS, 'key').verify(without, CONTEXT)).rejects.toThrow();
+  });
+
+  it('is signed with the secret of its own before any other', () => {
+    const env = { PARLEY_VAULT_KEYS: ['one', 'two'], PARLEY_JWT_SECRET: 'jwt', PARLEY_MCP_SECRET: 'mcp' };
+    expect(mcpSecretsOf(env as never)).toEqual(['mcp']);
+    expect(mcpSecretsOf({ ...env, PARLEY_MCP_SECRET: undefined } as never)).toEqual(['jwt']);
+  });
+});
+
+describe('an equal MCP call', () => {
+  it.each([
+    ['joins one that ended nine minutes ago', 9, true],
+    ['is another one eleven minutes after the end', 11, false],
+  ])('%s, by the clock of the records', async (_what, minutes, joins) => {
+    const backend = createMemoryBackend(ROOMY);
+    onTestFinished(() => backend.close());
+    let aheadMs = 0;
+    const { mcp } = backend.ownerRecords;
+    const records = { ...mcp, now: async () => Date.now() + aheadMs };
+    const turns = {
+      findOffered: async () => ({ type: 'tool' }),
+      async beginCall({ conversation }: { readonly conversation: RunRef }) {
+        const begun = await backend.runs.begin({ ...turnOf(OWNER), ...conversation });
+        if (begun.type !== 'begun') return { isRepeat: true };
+        const events = [{ type: 'turn-finished', reason: 'stop' }] as const;
+        const end = { status: 'finished', messages: [] } as const;
+        await backend.runs.write(conversation, { term: 1, firstSeq: 2, events, end });
+        return { isRepeat: false };
+      },
+    };
+    const deps = { records, turns, engine: engineOn(backend), callMs: HOUR_MS };
+    const calls = createCalls(deps as unknown as McpDeps);
+    const begin = () =>
+      calls.begin({
+        caller: { kind: 'user', ...OWNER },
+        name: 'tool',
+        arguments: {},
+        support: { form: true, url: true },
+        delivery: 'detach',
+        signal: new AbortController().signal,
+      });
+    const { run } = await begin();
+    aheadMs = minutes * 60_000;
+    expect((await begin()).run.streamRequestId === run.streamRequestId).toBe(joins);
+  });
+});
