@@ -94,6 +94,47 @@ test('the link serves the first browser that opens it, again and again, and no o
   expect(entry.heading).toBe(ENTRY);
 });
 
+test('whoever planted a cookie in the browser that opens a link sees nothing of the question', async () => {
+  const here = await world();
+  const asked = await ask(here);
+  const { token } = await issueLink(here, asked.id);
+  const [planter, person] = [createTestBrowser(here), createTestBrowser(here)];
+  const planted = await planter.open(asked.path);
+  const address = here.publicUrl + asked.path;
+  // What was planted has the widest path, as of an earlier person of a shared computer.
+  const [name, value] = planter.jar.header(address).split('=');
+  person.jar.store(address, [`${name}=${value}; Path=/auth/answer/${asked.id}`]);
+  const question = await openLink(person, asked, token);
+  expect(question.html).toContain(MESSAGE);
+  expect((await planter.open(asked.path)).html).not.toContain(MESSAGE);
+  const answer = { ...question.forms.get('accept')?.fields, ...planted.forms.get('open')?.fields };
+  const stolen = await planter.post(`${asked.path}/accept`, { ...answer, 'field-0': '0', 'field-1': '1' });
+  expect(stolen.heading).toBe(ENTRY);
+  const answered = await person.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
+  expect(answered.heading).toBe(ANSWERED);
+});
+
+test('two links stay open in one browser, and a form that is sent twice opens its link once', async () => {
+  const here = await world();
+  const browser = createTestBrowser(here);
+  const both = [await ask(here), await ask(here)];
+  const questions = [];
+  for (const asked of both) {
+    const { token } = await issueLink(here, asked.id);
+    const entry = await browser.open(asked.path);
+    const sent = await Promise.all([1, 2].map(() => browser.submit(entry, 'open', { token })));
+    expect(sent.map(({ html }) => html.includes(MESSAGE))).toEqual([true, true]);
+    questions.push(sent[1]);
+  }
+  for (const [at, asked] of both.entries()) {
+    const cookies = browser.jar.header(here.publicUrl + asked.path).split('; ');
+    expect(cookies).toHaveLength(1);
+    const question = questions[at] ?? (await browser.open(asked.path));
+    const answered = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
+    expect(answered.heading).toBe(ANSWERED);
+  }
+});
+
 test('signing in on the connect pages does not take the question away from its browser', async () => {
   const { here, asked, browser } = await opened();
   const { path } = await here.ask();

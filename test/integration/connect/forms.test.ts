@@ -1,5 +1,6 @@
-import { type IncomingMessage, request } from 'node:http';
+import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
+import { ANSWER_COOKIE } from '../../../services/api/src/surfaces/connect/answer/page-routes.ts';
 import {
   createBrowserCookie,
   mintBrowserId,
@@ -202,13 +203,32 @@ describe('addresses', () => {
 
 describe('the cookie', () => {
   const cookie = createBrowserCookie({ https: true });
-  const requestWith = (text: string) => ({ headers: { cookie: text } }) as IncomingMessage;
+  const requestWith = (text: string) => ({ headers: { cookie: text }, url: '/auth/accounts' });
   const id = mintBrowserId();
 
   test('is limited to this host and https, and not readable by scripts [SEC-09]', () => {
-    const [pair, ...attributes] = cookie.header(id).split('; ');
+    const [pair, ...attributes] = cookie.header(id, { url: '/auth/accounts' }).split('; ');
     expect(pair).toBe(`__Host-parley-connect=${id}`);
     expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Lax', 'Secure']);
+  });
+
+  test.each([
+    ['/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D/open', '/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D', true],
+    ['/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D?sign-in', '/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D', true],
+    ['/auth/answer/el_0;Domain=example.com', '/auth/answer', false],
+    ['/auth/answer', '/auth/answer', false],
+  ])('of an answer link is sent below the path of its question only: %s', (url, path, isOfQuestion) => {
+    const [pair = '', ...attributes] = createBrowserCookie({ https: true }, ANSWER_COOKIE)
+      .header(id, { url })
+      .split('; ');
+    expect(pair).toMatch(isOfQuestion ? /^__Secure-parley-answer-[\w-]{16}=/ : /^__Secure-parley-answer=/);
+    expect(attributes.sort()).toEqual([
+      'HttpOnly',
+      'Max-Age=90000',
+      `Path=${path}`,
+      'SameSite=Lax',
+      'Secure',
+    ]);
   });
 
   test('omits the attributes that need https, in development', async () => {

@@ -1,6 +1,7 @@
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
+import { browserIdBy } from '../flows/browser.ts';
 import { findAnswerable } from '../handlers/access.ts';
 import { readForm } from '../handlers/form.ts';
 import type { PageDeps, PageParts } from '../handlers/parts.ts';
@@ -37,18 +38,24 @@ async function findByLink(parts: LinkParts, { param: id, browser }: Visit): Prom
   return isTerminal(row.status) || now >= row.expiresAt ? { view: endedView(row, BY_LINK) } : found;
 }
 
-/** `POST /auth/answer/:id/open`: the token of the link. The first browser that sends it gets the question. */
+/**
+ * `POST /auth/answer/:id/open`: the token of the link. The first browser that sends it gets the question, under a new id: it
+ * may have been given its id by somebody else.
+ */
 export async function openLink(parts: LinkParts, visit: Visit): Promise<PageReply> {
   const id = visit.param;
   const form = await readForm(parts, visit, answerPath(id));
   if ('view' in form) return page(form.view);
   if (bucketOfElicitationId(id) === undefined) return page({ page: 'not-found' });
   const { row, now } = await parts.elicitations.read(id);
+  if (await parts.links.isOpen(id, visit.browser)) return { type: 'moved', path: answerPath(id) };
   const token = tokenIn(single(form.fields, FORM_FIELDS.token) ?? '');
-  const isOpened = row !== undefined && (await parts.links.open(id, token, { browser: visit.browser, now }));
+  const browserId = browserIdBy(token, visit.browser);
+  const isOpened =
+    row !== undefined && (await parts.links.open(id, token, { browser: { id: browserId }, now }));
   if (!isOpened) return page((await counted(parts, visit)) ?? { page: 'answer-spent' });
   parts.onEvent({ type: 'link', change: 'opened', elicitationId: id, tenant: row.definition.tenant });
-  return { type: 'moved', path: answerPath(id) };
+  return { type: 'moved', path: answerPath(id), browserId };
 }
 
 /** The token in what was posted: a person without scripts may paste the whole link. */

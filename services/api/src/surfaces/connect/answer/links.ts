@@ -33,7 +33,11 @@ export interface AnswerLinks {
    * Opens the question for this browser, and for no other from then on. False when the token is wrong, revoked or too old,
    * and when another browser has used it. The same browser may repeat it.
    */
-  open(elicitationId: string, token: string, at: { browser: Browser; now: number }): Promise<boolean>;
+  open(
+    elicitationId: string,
+    token: string,
+    at: { browser: Pick<Browser, 'id'>; now: number },
+  ): Promise<boolean>;
   /** True when the question has a link, or had one until lately: a browser that asks for it may come by that. */
   isIssued(elicitationId: string): Promise<boolean>;
   /** True when the question is open to this browser. */

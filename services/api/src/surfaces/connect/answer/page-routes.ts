@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import type { Reply, RequestHead, Route, Surface } from '../../../http/route.ts';
 import { route } from '../../../http/route.ts';
 import type { Browser, CookieKind } from '../flows/browser.ts';
@@ -19,8 +21,23 @@ export interface AnswerDeps extends LinkDeps {
 // Fifty texts of some length; every character may take nine bytes in a form.
 const ANSWER_BYTES_MAX = 256 * 1024;
 
-// As long as a link can give access. Signing in on the connect pages does not change it.
-const ANSWER_COOKIE: CookieKind = { name: 'parley-answer', maxAgeSeconds: ACCESS_SECONDS_MAX };
+const PAGES = '/auth/answer';
+const NAME_LENGTH = 16;
+
+/**
+ * The browser of one question, for as long as a link can give access: each question that it opens has a cookie of its own,
+ * which browsers send for that question only.
+ */
+export const ANSWER_COOKIE: CookieKind = {
+  maxAgeSeconds: ACCESS_SECONDS_MAX,
+  placeOf({ url }) {
+    const [id = ''] = url.slice(PAGES.length + 1).split(/[/?]/u);
+    if (!url.startsWith(`${PAGES}/`) || bucketOfElicitationId(id) === undefined)
+      return { name: 'parley-answer', path: PAGES };
+    const digest = createHash('sha256').update(id).digest('base64url').slice(0, NAME_LENGTH);
+    return { name: `parley-answer-${digest}`, path: answerPath(id) };
+  },
+};
 
 const SHOW = { method: 'GET', path: '/auth/answer/:id' } as const;
 /** In the address of the page: the owner wants to sign in, although the question has a link. */
@@ -60,7 +77,7 @@ export function answerPageRoutes({ connect, ...deps }: AnswerDeps): Surface {
       ...LINK_PAGES.map((one) => pageRoute(parts, one)),
       ...(owners === undefined ? [] : OWNER_PAGES.map((one) => pageRoute(owners, one))),
     ],
-    below: { path: '/auth/answer', missing: missingPage(parts) },
+    below: { path: PAGES, missing: missingPage(parts) },
   };
 }
 
