@@ -4,6 +4,7 @@ export function releaseOnAbort(signal: AbortSignal, release: () => void): () => 
   const once = () => {
     if (!isHeld) return;
     isHeld = false;
+    signal.removeEventListener('abort', once);
     release();
   };
   if (signal.aborted) once();

@@ -1,11 +1,12 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import type { ConversationRef, Support } from '@parley/shared/domain/runs/run';
+import { notFound } from '@parley/shared/elicitations/caller';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
-import { decideTogether } from '../../../services/api/src/turns/approvals/continue.ts';
+import { decideTogether, endBefore } from '../../../services/api/src/turns/approvals/continue.ts';
 import { talk } from '../../harness/turns/setup.ts';
 import { modelOf, type World, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -321,6 +322,54 @@ it('decisions of one request are admitted each, once an approval, and are limite
   const many = Array.from({ length: 101 }, (_, at) => `ap_${at}`);
   await expect(decideOn(many)).rejects.toMatchObject({ code: 'invalid_request' });
   expect(decided).toHaveLength(2);
+});
+
+it('a turn continues although an earlier approval of it has left with its retention', async () => {
+  const definition = { tenant: 'acme', userId: 'ada', streamRequestId: 's', toolCallId: 'second' };
+  const changed = (approvalId: string, status: string, revision: number) => ({
+    type: status === 'pending' ? 'approval-request' : 'approval-resolved',
+    approvalId,
+    status,
+    revision,
+  });
+  const called = (toolCallId: string) => ({ type: 'tool-called', toolCallId, toolName: 't', input: {} });
+  const events = [
+    called('first'),
+    changed('ap_gone', 'pending', 1),
+    changed('ap_gone', 'approved', 2),
+    { type: 'tool-returned', toolCallId: 'first', output: 'x' },
+    { type: 'step-finished', step: 0 },
+    called('second'),
+    changed('ap_open', 'pending', 1),
+    changed('ap_open', 'approved', 2),
+  ];
+  const decided: string[] = [];
+  const engine = {
+    async *replay() {
+      for (const [at, event] of events.entries()) yield { position: { epoch: 'e', seq: at + 1 }, event };
+    },
+    approvals: {
+      async read(_caller: unknown, id: string) {
+        if (id !== 'ap_open') throw notFound();
+        return { row: { definition }, now: 0 };
+      },
+      decide: async ({ id }: { id: string }) => void decided.push(id),
+    },
+  } as unknown as Parameters<typeof decideTogether>[0] & Parameters<typeof endBefore>[0];
+  const caller = { kind: 'user', tenant: 'acme', userId: 'ada' } as const;
+  const decideOn = (...ids: string[]) =>
+    decideTogether(engine, {
+      caller,
+      conversationId: 'talk',
+      decisions: ids.map((id) => ({ id, response: { decision: 'approve' } })),
+      surface: 'chat',
+      admit: async () => undefined,
+    });
+  const stream = await decideOn('ap_gone', 'ap_open');
+  expect(decided).toEqual(['ap_open']);
+  await expect(decideOn('ap_gone')).rejects.toMatchObject({ code: 'not_found' });
+  expect(await endBefore(engine, caller, stream, ['ap_gone', 'ap_open'])).toMatchObject({ seq: 7 });
+  expect(await endBefore(engine, caller, stream, ['ap_open'])).toMatchObject({ seq: 7 });
 });
 
 describe('a policy', () => {

@@ -7,6 +7,7 @@ import { requestError } from './errors.ts';
 import type { AcpAgentOptions } from './options.ts';
 import { replayUpdates } from './replay.ts';
 import { type WatchedTurn, watchTurn } from './turn.ts';
+import { createUsedSessions, type UsedSession } from './used-sessions.ts';
 
 /** The sessions of one ACP connection. A session is a conversation; its id is that of the conversation. */
 export interface Sessions {
@@ -23,12 +24,6 @@ export interface Sessions {
   close(): void;
 }
 
-interface Session {
-  turn?: WatchedTurn | undefined;
-  /** How often it was cancelled: a prompt that waited meanwhile is cancelled, too. */
-  cancels: number;
-}
-
 const GIVE_UP_MS = 300_000;
 
 export function createSessions(options: AcpAgentOptions, modes: ShownModes): Sessions {
@@ -43,30 +38,23 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
     headers: { 'x-supports-elicitation': supportHeader(modes) },
     body: agent === undefined ? {} : { agent },
   });
-  const sessions = new Map<string, Session>();
-
-  function sessionOf(sessionId: string): Session {
-    const session = sessions.get(sessionId) ?? { cancels: 0 };
-    sessions.set(sessionId, session);
-    return session;
-  }
+  const sessions = createUsedSessions();
 
   function watch(
     client: AgentContext,
     sessionId: string,
     open: Parameters<typeof watchTurn>[2],
   ): WatchedTurn {
-    const session = sessionOf(sessionId);
     const turn = watchTurn({ transport, parley, client, modes, log }, sessionId, open);
-    session.turn = turn;
-    const clear = () => {
+    void sessions.use(sessionId, async (session) => {
+      session.turn = turn;
+      await turn.ended.catch(() => undefined);
       if (session.turn === turn) session.turn = undefined;
-    };
-    turn.ended.then(clear, clear);
+    });
     return turn;
   }
 
-  async function untilIdle(session: Session): Promise<void> {
+  async function untilIdle(session: UsedSession): Promise<void> {
     while (session.turn !== undefined) await session.turn.ended.catch(() => undefined);
   }
 
@@ -82,7 +70,7 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
       try {
         const history = await archive.read(sessionId);
         if (replay) await show(client, sessionId, history);
-        if (!history.isRunning || sessionOf(sessionId).turn !== undefined) return;
+        if (!history.isRunning || sessions.find(sessionId)?.turn !== undefined) return;
       } catch (error) {
         throw requestError(error, sessionId);
       }
@@ -95,37 +83,38 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
         );
       });
     },
-    async prompt(client, sessionId, text, signal) {
-      const session = sessionOf(sessionId);
-      const { cancels } = session;
-      await untilIdle(session);
-      if (session.cancels !== cancels || signal.aborted) return 'cancelled';
-      const turn = watch(client, sessionId, (abortSignal) =>
-        transport.sendMessages({
-          trigger: 'submit-message',
-          chatId: sessionId,
-          messageId: undefined,
-          messages: [{ id: crypto.randomUUID(), role: 'user', parts: [{ type: 'text', text }] }],
-          abortSignal,
-        }),
-      );
-      signal.addEventListener('abort', turn.cancel, { once: true });
-      try {
-        return await turn.ended;
-      } catch (error) {
-        throw requestError(error, sessionId);
-      } finally {
-        signal.removeEventListener('abort', turn.cancel);
-      }
-    },
+    prompt: (client, sessionId, text, signal) =>
+      sessions.use(sessionId, async (session) => {
+        const { cancels } = session;
+        await untilIdle(session);
+        if (session.cancels !== cancels || signal.aborted) return 'cancelled';
+        const turn = watch(client, sessionId, (abortSignal) =>
+          transport.sendMessages({
+            trigger: 'submit-message',
+            chatId: sessionId,
+            messageId: undefined,
+            messages: [{ id: crypto.randomUUID(), role: 'user', parts: [{ type: 'text', text }] }],
+            abortSignal,
+          }),
+        );
+        signal.addEventListener('abort', turn.cancel, { once: true });
+        try {
+          return await turn.ended;
+        } catch (error) {
+          throw requestError(error, sessionId);
+        } finally {
+          signal.removeEventListener('abort', turn.cancel);
+        }
+      }),
     async cancel(sessionId) {
-      const session = sessionOf(sessionId);
+      const session = sessions.find(sessionId);
+      if (session === undefined) return;
       session.cancels += 1;
       session.turn?.cancel();
       await untilIdle(session);
     },
     close() {
-      for (const { turn } of sessions.values()) turn?.close();
+      for (const { turn } of sessions.all()) turn?.close();
     },
   };
 }

@@ -81,13 +81,13 @@ export async function callTool(
     return runContext.writer.save([{ type: 'call', call: record }]);
   };
   const startedAt = performance.now();
-  const signal = callSignal(runContext.signal, () => record.state === 'dispatched');
+  const { signal, release } = callSignal(runContext.signal, () => record.state === 'dispatched');
   const part = runContext.turn.idle.part();
   const place = approvalPlaceOf(runContext, call, save, record, part);
   const context = { ...toolCallContext(runContext, call, place, save, () => record, part), signal };
   const outcome = await executeOrRefuse(tool, call, (found) =>
     callDecided(runContext, found, context, place),
-  );
+  ).finally(release);
   runContext.observer.called(runContext.run, {
     agent: runContext.id,
     tool: tool?.name ?? 'unknown',
@@ -117,8 +117,8 @@ export async function callTool(
   return outcome;
 }
 
-/** Aborted with the run. When the pod shuts down, a dispatched call gets a grace period to return. */
-function callSignal(signal: AbortSignal, isDispatched: () => boolean): AbortSignal {
+/** Aborted with the run, until it is released. When the pod shuts down, a dispatched call gets a grace period to return. */
+function callSignal(signal: AbortSignal, isDispatched: () => boolean) {
   const ending = new AbortController();
   const end = () => ending.abort(signal.reason);
   const onAbort = () => {
@@ -127,7 +127,7 @@ function callSignal(signal: AbortSignal, isDispatched: () => boolean): AbortSign
   };
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort, { once: true });
-  return ending.signal;
+  return { signal: ending.signal, release: () => signal.removeEventListener('abort', onAbort) };
 }
 
 /** Executes the call, unless there is no such tool, it is not well formed, or it may already have had its effect. */

@@ -25,8 +25,8 @@ export interface DecidedTogether {
 
 /**
  * Records decisions, and returns the turn that continues. A decision that comes too late, or after another one, changes
- * nothing: the turn's stream says how the approval ended. Of several decisions on one approval, the last counts. Throws
- * `not_found`, also for approvals of several turns, `invalid_request` for too many, and `rate_limited`.
+ * nothing: the turn's stream says how the approval ended. So does one on an approval that is not stored any more, beside others. Of several decisions on one approval, the last counts. Throws
+ * `not_found` where none is stored, also for approvals of several turns, `invalid_request` for too many, and `rate_limited`.
  */
 export async function decideTogether(
   engine: Pick<Engine, 'approvals'>,
@@ -36,12 +36,15 @@ export async function decideTogether(
     throw new ParleyError('invalid_request', `A request can decide on ${DECISIONS_MAX} calls at most.`);
   const decisions = [...new Map(given.map((decision) => [decision.id, decision])).values()];
   await Promise.all(decisions.map(({ id }) => admit(id)));
-  const rows = await Promise.all(decisions.map(({ id }) => engine.approvals.read(caller, id)));
-  const [first, ...others] = rows.map(({ row }) => row.definition);
+  const stored = await Promise.all(
+    decisions.map(async ({ id, response }) => ({ id, response, row: await storedRow(engine, caller, id) })),
+  );
+  const [first, ...others] = stored.flatMap(({ row }) => row?.definition ?? []);
   if (first === undefined || others.some((each) => each.streamRequestId !== first.streamRequestId))
     throw notFound();
   await Promise.all(
-    decisions.map(async ({ id, response }) => {
+    stored.map(async ({ id, response, row }) => {
+      if (row === undefined) return;
       try {
         await engine.approvals.decide({ caller, id, response, surface, conversationId });
       } catch (error) {
@@ -51,6 +54,16 @@ export async function decideTogether(
   );
   const { tenant, userId, streamRequestId } = first;
   return { tenant, userId, streamRequestId };
+}
+
+/** The approval; undefined for one that is unknown, or has left with its retention: a turn may last longer. */
+async function storedRow({ approvals }: Pick<Engine, 'approvals'>, caller: User, id: string) {
+  try {
+    return (await approvals.read(caller, id)).row;
+  } catch (error) {
+    if (isParleyError(error, 'not_found')) return undefined;
+    throw error;
+  }
 }
 
 /**
@@ -71,8 +84,10 @@ export async function endBefore(
     if (turn !== undefined) wait.turn(turn);
     if (approval !== undefined) {
       const isOpen = approval.type === 'approval-request';
+      const row = await storedRow(engine, caller, approval.approvalId);
+      // The stream went on after one that is gone: its client knows a later one.
+      if (row === undefined) continue;
       if (!isOpen && approvalIds.includes(approval.approvalId)) break;
-      const { row } = await engine.approvals.read(caller, approval.approvalId);
       wait.approval(approval.approvalId, row.definition.toolCallId, isOpen);
     }
     if (wait.isAll()) end = position;

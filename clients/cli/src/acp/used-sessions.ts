@@ -1,0 +1,36 @@
+import type { WatchedTurn } from './turn.ts';
+
+/** What is known of a session while something uses it: a turn, or a prompt that waits for one. */
+export interface UsedSession {
+  turn?: WatchedTurn | undefined;
+  /** How often it was cancelled: a prompt that waited meanwhile is cancelled, too. */
+  cancels: number;
+}
+
+/** The sessions that are in use. An editor may begin any number of sessions over one connection, and end few. */
+export interface UsedSessions {
+  /** Keeps the session until `work` has settled. */
+  use<T>(sessionId: string, work: (session: UsedSession) => Promise<T>): Promise<T>;
+  /** Undefined for a session that nothing uses. */
+  find(sessionId: string): UsedSession | undefined;
+  all(): readonly UsedSession[];
+}
+
+export function createUsedSessions(): UsedSessions {
+  const sessions = new Map<string, UsedSession & { uses: number }>();
+  return {
+    async use(sessionId, work) {
+      const session = sessions.get(sessionId) ?? { cancels: 0, uses: 0 };
+      sessions.set(sessionId, session);
+      session.uses += 1;
+      try {
+        return await work(session);
+      } finally {
+        session.uses -= 1;
+        if (session.uses === 0) sessions.delete(sessionId);
+      }
+    },
+    find: (sessionId) => sessions.get(sessionId),
+    all: () => [...sessions.values()],
+  };
+}
