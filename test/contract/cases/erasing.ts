@@ -75,8 +75,8 @@ async function fill(backend: Backend, owner: Owner) {
   const session = { family: 'session', id: `session-${name}` } as const;
   await connect.put(session, JSON.stringify(owner), HOUR_MS, owner);
   await connect.take(session, 'a browser');
-  await backend.subscriptions.add(running, 'follower', HOUR_MS);
-  await outbox.add({ kind: 'follower', subject: formatStreamPath(running), bucket: bucketOf(owner) });
+  await backend.subscriptions.add(running, 'slack', HOUR_MS);
+  await outbox.add({ kind: 'slack', subject: formatStreamPath(running), bucket: bucketOf(owner) });
   const partOf = (slot: number) => ({
     kind: 'delivery',
     subject: `${formatStreamPath(running)}/${slot}`,
@@ -106,7 +106,7 @@ async function shownOf(backend: Backend, filled: Filled) {
   const { claims, elicitations } = backend;
   const tasks = await backend.outbox.take(
     bucketOf(owner),
-    { 'resume-run': 100, webhook: 100, follower: 100, delivery: 100 },
+    { 'resume-run': 100, webhook: 100, slack: 100, delivery: 100 },
     0,
   );
   const subjects = [...ids, ...turns.map(formatStreamPath)];
@@ -319,7 +319,7 @@ export function erasingContract(contract: Contract): void {
           }),
         () => backend.runs.begin(turnOf(gone)),
         () => backend.connect.put(session, 'again', HOUR_MS, gone),
-        () => backend.subscriptions.add(running, 'follower', HOUR_MS),
+        () => backend.subscriptions.add(running, 'slack', HOUR_MS),
         () => backend.ownerRecords.mcp.putIfAbsent(gone, 'again', 'again', HOUR_MS),
         () => backend.ownerRecords.workflows.putIfAbsent(gone, 'again', 'again', HOUR_MS),
       ];

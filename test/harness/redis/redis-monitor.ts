@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 // `+<time> [<db> <address>] "<argument>" …`
-const COMMAND = /^\+\d+\.\d+ \[[^\]]*\](.*)$/s;
+const COMMAND = /^\+\d+\.\d+ \[\d+ ([^\]]*)\](.*)$/s;
 const ARGUMENT = /"((?:[^"\\]|\\.)*)"/gs;
 
 /**
@@ -11,7 +11,7 @@ const ARGUMENT = /"((?:[^"\\]|\\.)*)"/gs;
  */
 export async function watchCommands(
   url: string,
-  onCommand: (args: readonly string[]) => void,
+  onCommand: (args: readonly string[], isOfScript: boolean) => void,
 ): Promise<() => void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -25,8 +25,8 @@ export async function watchCommands(
       const lines = (rest + chunk).split('\r\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
-        const command = COMMAND.exec(line)?.[1];
-        if (command !== undefined) onCommand(argumentsIn(command));
+        const [, from, command] = COMMAND.exec(line) ?? [];
+        if (command !== undefined) onCommand(argumentsIn(command), from === 'lua');
         else if (line === '+OK') resolve();
         else reject(new Error(`Redis refused MONITOR: ${line}`));
       }

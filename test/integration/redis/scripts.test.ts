@@ -1,5 +1,6 @@
 import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import { SUBSCRIBING_KINDS } from '@parley/shared/ports/delivery/subscriptions';
 import { connectCommands } from '@parley/shared/redis/client/connect';
 import { loadScript } from '@parley/shared/redis/client/script';
 import { connectKey } from '@parley/shared/redis/connect/keys';
@@ -11,7 +12,8 @@ import type { Pods } from '../../harness/engines/pods.ts';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { openRedisPods } from '../../harness/engines/redis-pods.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import { turnOf } from '../../harness/engines/turn-writes.ts';
+import { HELLO, textWrite, turnOf } from '../../harness/engines/turn-writes.ts';
+import { watchCommands } from '../../harness/redis/redis-monitor.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { single } from '../../harness/worker/setup.ts';
@@ -70,6 +72,37 @@ it('a record that is renewed by its reads stays long enough, and few of the read
   expect(await expiry()).toBe(first);
   await mcp.read(owner, 'session', 7_200_000);
   expect(await expiry()).toBeGreaterThan(first + 3_000_000);
+  await pods.close();
+});
+
+it('the scripts of a turn touch no key that they do not declare', async () => {
+  const pods = await openRedisPods(single(server.url), ROOMY);
+  const { runs, subscriptions } = pods.backend;
+  const engine = engineOn(pods.backend);
+  let declared: readonly string[] = [];
+  const undeclared = new Set<string>();
+  let scripts = 0;
+  const stop = await watchCommands(server.url, ([name = '', ...args], isOfScript) => {
+    if (isOfScript) {
+      const [key = ''] = args;
+      if (name !== 'TIME' && name !== 'PUBLISH' && !declared.includes(key)) undeclared.add(`${name} ${key}`);
+    } else if (/^eval/i.test(name)) {
+      scripts += 1;
+      declared = args.slice(2, 2 + Number(args[1]));
+    }
+  });
+  const turn = turnOf(newOwner());
+  await runs.begin(turn);
+  for (const kind of SUBSCRIBING_KINDS) await subscriptions.add(turn, kind, 60_000);
+  const { row } = await askQuestion(engine, turn);
+  await runs.write(turn, { term: 1, firstSeq: 2, events: [], detach: { questions: [row.id], runs: [] } });
+  await answerQuestion(engine, turn, row.id, 'decline');
+  await askQuestion(engine, turn);
+  expect(await runs.takeOver(turn, 2, 'pod-b')).toBe(3);
+  await runs.write(turn, { ...textWrite(2, 3), term: 3, end: { status: 'finished', messages: [HELLO] } });
+  await waitUntil(() => scripts >= 7, { what: 'all scripts' });
+  stop();
+  expect([...undeclared]).toEqual([]);
   await pods.close();
 });
 

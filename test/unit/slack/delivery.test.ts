@@ -30,7 +30,7 @@ async function turnInSlack() {
   const stream = { tenant, userId, streamRequestId };
   const { runs, subscriptions } = parts.backend;
   await runs.begin(turn);
-  await parts.deps.places.putTurn(stream, PLACE);
+  await parts.deps.places.putTurn(stream, PLACE, 600_000);
   await subscriptions.add(stream, 'slack', 60_000);
   const kind = slackKind(parts.deps);
   let written = 1;

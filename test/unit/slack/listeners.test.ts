@@ -70,6 +70,29 @@ it('leaves no rejection without a handler when a message is refused before its b
   await expect(say('hello')).rejects.toThrow('going away');
 });
 
+it.each([
+  ['is refused is followed for a moment only', new ParleyError('turn_running', 'One runs.'), [60_000]],
+  ['begins a turn is followed as long as that may last', undefined, [60_000, 660_000]],
+])('a message that %s', async (_what, refusal, expected) => {
+  const followed: number[] = [];
+  const { say } = await appInEnterprise({
+    follow: async (_stream, _place, keptMs) => void followed.push(keptMs),
+    keptMs: 660_000,
+    turns: {
+      attend: () => () => undefined,
+      isWaiting: async () => false,
+      begin: async () => {
+        if (refusal !== undefined) throw refusal;
+        return { isRepeat: false } as never;
+      },
+      admitToAgent: () => 'helper' as never,
+      stop: async () => false,
+    },
+  });
+  await say('hello');
+  expect(followed).toEqual(expected);
+});
+
 it('says that a message is too long, and takes no part of it', async () => {
   const { say, slack } = await appInEnterprise();
   await say('x'.repeat(10_001));

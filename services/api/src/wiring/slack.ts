@@ -86,9 +86,10 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     pod: env.PARLEY_POD,
     now: Date.now,
     onRefused: (delivery, code) => log.warn({ delivery, code }, 'Slack refused a message'),
-    async follow(stream, place) {
-      await places.putTurn(stream, place);
-      await backend.subscriptions.add(stream, SLACK, keptMs);
+    keptMs,
+    async follow(stream, place, forMs) {
+      await places.putTurn(stream, place, forMs);
+      await backend.subscriptions.add(stream, SLACK, forMs);
     },
     nudge: () => void dispatch.round().catch(onFault),
     linkAddress: accounts.addressFor,

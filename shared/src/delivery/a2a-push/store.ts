@@ -3,6 +3,7 @@ import { pushTargetName } from '../../domain/a2a/push-target-name.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import { bucketOf, formatStreamPath, type Owner, parseStreamPath, type StreamRef } from '../../domain/ids.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
+import type { SubscribingKind } from '../../ports/delivery/subscriptions.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';
 
 /** Where the updates of a task are pushed, and how the receiver knows who pushes. */
@@ -52,7 +53,7 @@ export interface OpenTarget {
 }
 
 /** The kind that follows turns with targets. Its tasks name what has changed; each becomes a delivery for each target. */
-export const A2A_PUSH = 'a2a-push';
+export const A2A_PUSH = 'a2a-push' satisfies SubscribingKind;
 /** The kind that delivers to one target. */
 export const A2A_DELIVER = 'a2a-deliver';
 const SLOTS = [0, 1, 2, 3, 4] as const;

@@ -8,6 +8,7 @@ import {
   type StreamRef,
 } from '../../domain/ids.ts';
 import type { ConversationRef } from '../../domain/runs/run.ts';
+import { SUBSCRIBING_KINDS } from '../../ports/delivery/subscriptions.ts';
 import type { ClaimName } from '../../ports/elicitations/claims.ts';
 import type { Topic } from '../../ports/elicitations/event-bus.ts';
 import { slotOf } from './slot.ts';
@@ -125,6 +126,12 @@ export function subscribersKey(stream: StreamRef): string {
   return ownedBy(stream, 'subscribers', `/${encode(stream.streamRequestId)}`);
 }
 
+/** What a commit of a turn may touch of the kinds that follow it, beside `outboxTriesKey`. */
+export function followerKeys(stream: StreamRef): readonly string[] {
+  const bucket = bucketOf(stream);
+  return [subscribersKey(stream), ...SUBSCRIBING_KINDS.map((kind) => outboxKey(bucket, kind))];
+}
+
 /** Hash: the record of the turn that a stream request is. */
 export function runKey(stream: StreamRef): string {
   return ownedBy(stream, 'run', `/${encode(stream.streamRequestId)}`);
@@ -189,7 +196,8 @@ export interface CommitNames {
 }
 
 /**
- * Every name that a commit of one record touches: `more` of its own, and the outboxes of the kinds that it may note.
+ * Every name that a commit of one record touches: `more` of its own, the outboxes of the kinds that it may note, and for the
+ * stream request of a turn those of the kinds that follow it.
  * The bucket is read from the id and each path is encoded once, since every ask and answer comes through here.
  */
 export function commitNames(
@@ -197,6 +205,7 @@ export function commitNames(
   stream: StreamRef,
   more: readonly string[],
   kinds: Iterable<string>,
+  isOfTurn: boolean,
 ): CommitNames {
   const bucket = bucketOfRecordId(elicitationId);
   if (bucket === undefined) throw new RangeError('Not the id of a record.');
@@ -214,7 +223,10 @@ export function commitNames(
     `${root}names:${owner}`,
     ...more,
   ];
+  const before = keys.length;
   for (const kind of kinds) keys.push(`${root}outbox:${kind}`);
+  if (isOfTurn) keys.push(...followerKeys(stream));
+  if (keys.length > before) keys.push(`${root}outbox-tries`);
   return { keys, streamChannel: `${root}stream:${turn}` };
 }
 

@@ -36,7 +36,7 @@ export function createCall<T extends FamilyTypes>(
   { id, definition }: Pick<RowOf<T>, 'id' | 'definition'>,
   { tasks, idempotencyKey = '', isStreamClaimed = false }: CreateNotes,
 ): CommitCall {
-  const names = commitNames(id, definition, [fenceKey(definition)], kindsOf(tasks));
+  const names = commitNames(id, definition, [fenceKey(definition)], kindsOf(tasks), isOfTurn(id, definition));
   const status = family.initialStatus;
   const timeoutMs = definition.timeoutSeconds * 1000;
   const { type, ...data } = family.eventOf(id, 1, status);
@@ -55,7 +55,7 @@ export function createCall<T extends FamilyTypes>(
       settings.retentionMs,
       definition.streamRequestId === ownStreamOf(id) ? NO_FEED : feedEventsMax(settings, definition),
       isStreamClaimed ? claimedMs(settings) : settings.retentionMs + timeoutMs,
-      isOfTurn(id, definition),
+      isOfTurn(id, definition) ? 1 : 0,
       timeoutMs,
       JSON.stringify(definition),
       settings.openPerUserMax,
@@ -80,7 +80,7 @@ export function commitCall<T extends FamilyTypes>(
   const terminal = family.isTerminal(status);
   // Only the end of an elicitation notes the tasks of the runs that wait for it.
   const kinds = terminal ? [RESUME_RUN, ...kindsOf(tasks)] : kindsOf(tasks);
-  const names = commitNames(row.id, row.definition, [], new Set(kinds));
+  const names = commitNames(row.id, row.definition, [], new Set(kinds), isOfTurn(row.id, row.definition));
   const keptMs = Math.max(settings.retentionMs, keepEndedMs);
   const settlementJson = settlement && JSON.stringify(settlement);
   const { type, ...data } = event;
@@ -100,7 +100,7 @@ export function commitCall<T extends FamilyTypes>(
       feedEventsMax(settings, row.definition),
       // The row may become that of a dead letter at the end of its time.
       Math.max(claimedMs(settings), keptMs + settings.deadLetterMs),
-      isOfTurn(row.id, row.definition),
+      isOfTurn(row.id, row.definition) ? 1 : 0,
       settlementJson ?? '{}',
       settings.historyPerUserMax,
       keptMs,
@@ -110,9 +110,9 @@ export function commitCall<T extends FamilyTypes>(
   };
 }
 
-/** '1' when the stream request may be a turn's, to which delivery kinds may be subscribed. */
-function isOfTurn(id: string, { streamRequestId }: RecordDefinition): string {
-  return isMintedStream(streamRequestId) && streamRequestId !== ownStreamOf(id) ? '1' : '0';
+/** True when the stream request may be a turn's, to which delivery kinds may be subscribed. */
+function isOfTurn(id: string, { streamRequestId }: RecordDefinition): boolean {
+  return isMintedStream(streamRequestId) && streamRequestId !== ownStreamOf(id);
 }
 
 /** How long the claims of a question may stay after its ask, in ms. */

@@ -36,8 +36,10 @@ import {
   elicitationKey,
   feedKey,
   fenceKey,
+  followerKeys,
   limitKey,
   messagesKey,
+  outboxTriesKey,
   runKey,
   runningKey,
   turnsKey,
@@ -137,6 +139,8 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         ...usageKeys(run),
         ...questions.map(elicitationKey),
         ...delegates.map((streamRequestId) => runKey({ ...run, streamRequestId })),
+        // Only the end of a run notes tasks; only a run that goes on waits.
+        ...(end === undefined ? [] : [...followerKeys(run), outboxTriesKey(bucketOf(run))]),
       ],
       [
         run.streamRequestId,

@@ -91,7 +91,7 @@ export function outboxContract(contract: Contract): void {
 
     /** The tasks of the kind that the pods note for this owner's turn, each handed out once. */
     async function taken(owner: Owner): Promise<string[]> {
-      const entries = await contract.pods.second.outbox.take(bucketOf(owner), { follower: 100 }, 0);
+      const entries = await contract.pods.second.outbox.take(bucketOf(owner), { slack: 100 }, 0);
       await Promise.all(entries.map((entry) => contract.pods.second.outbox.done(entry)));
       return entries.map(({ task }) => task.subject).sort();
     }
@@ -108,9 +108,9 @@ export function outboxContract(contract: Contract): void {
       const { owner, turn, stream } = await begun();
       const { id: before } = (await askKind(first, stream, 'form')).row;
       // Subscribed on another pod, while the turn runs.
-      await contract.pods.second.subscriptions.add(stream, 'follower', HOUR_MS);
-      await contract.pods.second.subscriptions.add(stream, 'follower', HOUR_MS);
-      expect(await contract.pods.backend.subscriptions.of(stream)).toEqual(['follower']);
+      await contract.pods.second.subscriptions.add(stream, 'slack', HOUR_MS);
+      await contract.pods.second.subscriptions.add(stream, 'slack', HOUR_MS);
+      expect(await contract.pods.backend.subscriptions.of(stream)).toEqual(['slack']);
       expect(await taken(owner)).toEqual([]);
       const { id } = (await askKind(first, stream, 'url, server completion')).row;
       expect(await taken(owner)).toEqual([id]);
@@ -128,20 +128,20 @@ export function outboxContract(contract: Contract): void {
       const { backend } = contract.pods;
       const { owner, stream } = await begun();
       const other = { ...owner, streamRequestId: mintStreamRequestId() };
-      await backend.subscriptions.add(stream, 'follower', HOUR_MS);
+      await backend.subscriptions.add(stream, 'slack', HOUR_MS);
       await askQuestion(contract.first, owner);
       await askKind(contract.first, other, 'form');
-      await backend.subscriptions.remove(stream, 'follower');
+      await backend.subscriptions.remove(stream, 'slack');
       await askKind(contract.first, stream, 'form');
       expect(await taken(owner)).toEqual([]);
     });
 
     it('is handled at once by the process of the commit, where it is immediate', async () => {
       const { stream } = await begun();
-      await contract.pods.second.subscriptions.add(stream, 'follower', HOUR_MS);
+      await contract.pods.second.subscriptions.add(stream, 'slack', HOUR_MS);
       const handled: string[] = [];
       const follower: DeliveryKind = {
-        name: 'follower',
+        name: 'slack',
         places: 2,
         immediate: true,
         async handle({ subject }) {
@@ -168,11 +168,11 @@ export function outboxContract(contract: Contract): void {
     ])('noted by others during its hand-out %s', async (_, immediate, result, times) => {
       const { backend, second } = contract.pods;
       const { owner, stream } = await begun();
-      await second.subscriptions.add(stream, 'held', HOUR_MS);
+      await second.subscriptions.add(stream, 'a2a-push', HOUR_MS);
       const handled: string[] = [];
       const held = createGate();
       const kind: DeliveryKind = {
-        name: 'held',
+        name: 'a2a-push',
         places: 2,
         immediate,
         async handle({ subject }) {
@@ -191,7 +191,7 @@ export function outboxContract(contract: Contract): void {
       held.open();
       await dispatch.idle();
       expect(handled).toEqual(Array(times).fill(id));
-      const left = await second.outbox.take(bucketOf(owner), { held: 100 }, 0);
+      const left = await second.outbox.take(bucketOf(owner), { 'a2a-push': 100 }, 0);
       expect(left.map(({ task }) => task.subject)).toEqual(times === 1 ? [id] : []);
       await Promise.all(left.map((entry) => second.outbox.done(entry)));
     });

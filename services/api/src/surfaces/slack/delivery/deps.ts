@@ -1,5 +1,6 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Outbox } from '@parley/shared/ports/delivery/outbox';
+import type { SubscribingKind } from '@parley/shared/ports/delivery/subscriptions';
 import type { Approvals, Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import type { WebClient } from '@slack/web-api';
 import type { Turns } from '../../../turns/turns.ts';
@@ -8,7 +9,7 @@ import type { Links } from '../store/links.ts';
 import type { SlackThreads } from '../store/threads.ts';
 
 /** Name of the delivery kind of Slack. */
-export const SLACK = 'slack';
+export const SLACK = 'slack' satisfies SubscribingKind;
 
 /** How long a call of the Web API may take, in ms. */
 export const CALL_MS = 5_000;

@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { CallLimits } from '../../../http/limits/call-limits.ts';
@@ -13,8 +13,10 @@ export interface ListenerDeps extends SlackDeliveryDeps {
   readonly engine: SlackDeliveryDeps['engine'] & Pick<Engine, 'read' | 'answer' | 'approvals'>;
   readonly turns: SlackDeliveryDeps['turns'] & Pick<Turns, 'begin' | 'admitToAgent' | 'stop'>;
   readonly limits: CallLimits;
-  /** Subscribes the Slack kind to a turn that is about to begin, and records where it is. */
-  readonly follow: (stream: Owner & { readonly streamRequestId: string }, place: ThreadOf) => Promise<void>;
+  /** Subscribes the Slack kind to a turn, and records where it is, both for `keptMs` at least. */
+  readonly follow: (stream: StreamRef, place: ThreadOf, keptMs: number) => Promise<void>;
+  /** How long a turn is followed, in ms: as long as it may last, with its retention. */
+  readonly keptMs: number;
   /** Starts the due deliveries of this pod at once. */
   readonly nudge: () => void;
   /** The address of the page on which this Slack user is linked to a person. */

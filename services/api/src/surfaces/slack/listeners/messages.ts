@@ -33,6 +33,7 @@ interface EventEnvelope {
 }
 
 const TEXT_MAX = 10_000;
+const REFUSED_MS = 60_000;
 
 /** A direct message or a mention begins a turn as the person who wrote it. */
 export function listenToMessages(app: App, deps: ListenerDeps): void {
@@ -84,7 +85,9 @@ async function take(
   // The id of the event names the turn: an event that Slack sends again finds the turn that it began.
   const idempotencyKey = `slack-${envelope.event_id}`;
   const stream = { ...owner, streamRequestId: await keyedStreamRequestId(owner, idempotencyKey) };
-  await deps.follow(stream, { ...place, conversationId });
+  const followFor = (keptMs: number) => deps.follow(stream, { ...place, conversationId }, keptMs);
+  // Before the turn begins, so that nothing of it is missed; a message that is refused leaves nothing for long.
+  await followFor(REFUSED_MS);
   const caller = callerOf(owner);
   try {
     await startTurn(deps.turns, {
@@ -105,6 +108,7 @@ async function take(
     await tell(client, place, { text: refusal, blocks: [section(refusal)] });
     return;
   }
+  await followFor(deps.keptMs);
   await deps.outbox.add(turnTask(stream));
   deps.nudge();
 }

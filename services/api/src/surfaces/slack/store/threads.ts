@@ -25,7 +25,8 @@ export type Intent = z.infer<typeof Intent>;
 
 /** Where the turns and questions of a person are in Slack. Every call throws `unavailable`; writes throw `user_erased`. */
 export interface SlackThreads {
-  putTurn(stream: StreamRef, place: SlackThread): Promise<void>;
+  /** Records where a turn is, for `forMs` at least. */
+  putTurn(stream: StreamRef, place: SlackThread, forMs: number): Promise<void>;
   turn(stream: StreamRef): Promise<SlackThread | undefined>;
   /** Notes that `by` is about to post a delivery. Returns the intent that came first, and its age in ms. */
   intend(
@@ -49,8 +50,11 @@ export function createSlackThreads(records: OwnerRecords, keptMs: number): Slack
   const put = async <T>(schema: z.ZodType<T>, owner: Owner, name: string, value: T) =>
     schema.parse(JSON.parse(await records.putIfAbsent(owner, name, JSON.stringify(value), keptMs)));
   return {
-    async putTurn(stream, place) {
-      await put(SlackThread, stream, `slack-turn/${stream.streamRequestId}`, place);
+    async putTurn(stream, place, forMs) {
+      const name = `slack-turn/${stream.streamRequestId}`;
+      await records.putIfAbsent(stream, name, JSON.stringify(SlackThread.parse(place)), forMs);
+      // One that is there already stays longer.
+      await records.read(stream, name, forMs);
     },
     turn: (stream) => read(SlackThread, stream, `slack-turn/${stream.streamRequestId}`),
     async intend(owner, delivery, by) {
