@@ -103,4 +103,11 @@ export const ACCOUNTS: readonly Mutant[] = [
     killedBy: 'test/unit/connect/connect-pages.test.ts',
     test: 'escapes every',
   },
+  {
+    defect: 'A notice goes to a Slack user whose link has ended on the other side.',
+    file: 'services/api/src/surfaces/slack/store/links.ts',
+    find: 'return users.filter((_, index) => linked[index]);',
+    replace: 'return users.filter((_, index) => linked.length > index);',
+    killedBy: 'test/unit/slack/links.test.ts',
+  },
 ];

@@ -116,4 +116,18 @@ export const OPERATIONS: readonly Mutant[] = [
     killedBy: 'test/unit/runtime/watchdog.test.ts',
     test: 'goes on',
   },
+  {
+    defect: 'A conversation is kept no longer than the records of its turns.',
+    file: 'shared/src/runtime/env.ts',
+    find: 'conversationTtlMs: env.PARLEY_CONVERSATION_SECONDS * 1000,',
+    replace: 'conversationTtlMs: env.PARLEY_RETENTION_SECONDS * 1000,',
+    killedBy: 'test/faults/month/month.test.ts',
+  },
+  {
+    defect: "The list of a user's records stays as long as the record that would have stayed longest.",
+    file: 'shared/src/redis/records/remove.lua',
+    find: 'if last then',
+    replace: 'if last and false then',
+    killedBy: 'test/integration/redis/lists.test.ts',
+  },
 ];
