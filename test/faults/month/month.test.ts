@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { prove } from '../../harness/load/size.ts';
 import { testNotRun } from '../../harness/not-run.ts';
-import { leapingTime } from '../../harness/processes/faketime.ts';
+import { PACE } from '../../harness/pace.ts';
+import { leapingTime, removeShared } from '../../harness/processes/faketime.ts';
 import { type ManagedProcess, startProcess } from '../../harness/processes/processes.ts';
 import { isFullSize } from '../../harness/proof-size.ts';
 import { ensureRedisServer } from '../../harness/redis/ensure-redis-server.ts';
@@ -22,6 +23,7 @@ let program: ManagedProcess | undefined;
 
 afterAll(async () => {
   await program?.stop();
+  await removeShared(program?.pid);
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -36,7 +38,7 @@ it('a month passes', async (context) => {
     name: 'month',
     entry: 'test/faults/month/program.ts',
     wrap: time.wrap,
-    env: { ...time.env, MONTH_SIZE: isFullSize ? 'full' : 'daily' },
+    env: { ...time.env, MONTH_SIZE: isFullSize ? 'full' : 'daily', PARLEY_TEST_PACE: String(PACE) },
     readyWhen: (line) => 'processes' in line,
   });
   const begunAt = performance.now();

@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE, WEEK } from './times.ts';
 // Runs under faketime: the clock of this process is that of the deployment. Prints a line of JSON for each row, and at the
 // end one of how it went.
 
-const { LD_PRELOAD = '', FAKETIME_TIMESTAMP_FILE = '', MONTH_SIZE = '' } = process.env;
+const { LD_PRELOAD = '', FAKETIME_TIMESTAMP_FILE = '', FAKETIME_SHARED = '', MONTH_SIZE = '' } = process.env;
 const isSoak = MONTH_SIZE === 'full';
 // Until everything that the stories left has ended: conversations are kept longest.
 const AFTERWARDS = 40 * DAY;
@@ -32,7 +32,7 @@ async function run(row: string, work: () => Promise<string>): Promise<void> {
 
 async function main(): Promise<void> {
   const startedAt = Date.now();
-  const clockEnv = { FAKETIME_TIMESTAMP_FILE, FAKETIME_NO_CACHE: '1' };
+  const clockEnv = { FAKETIME_TIMESTAMP_FILE, FAKETIME_SHARED, FAKETIME_NO_CACHE: '1' };
   const stage = await openStage(clockEnv, LD_PRELOAD, isSoak ? 2 : 1);
   print({ processes: stage.pods.length + 1 });
   const client = createClient(stage);

@@ -77,8 +77,13 @@ async function environmentOf(binary: string): Promise<string> {
     } catch (error) {
       if (attempt === TRIES || !String(error).includes('File exists')) throw error;
     } finally {
-      const names = [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`];
-      await Promise.all(names.map((name) => rm(`/dev/shm/${name}`, { force: true })));
+      await removeShared(pid);
     }
   }
+}
+
+/** Removes the shared memory that a process under faketime leaves behind when it, or the command itself, is killed. */
+export async function removeShared(pid: number | undefined): Promise<void> {
+  const names = [`faketime_shm_${pid}`, `sem.faketime_sem_${pid}`];
+  await Promise.all(names.map((name) => rm(`/dev/shm/${name}`, { force: true })));
 }

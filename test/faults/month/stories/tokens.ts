@@ -102,17 +102,20 @@ export const TOKEN_STORIES: readonly Row[] = [
     },
   },
   {
-    name: 'a service key is refused from midnight (UTC) of its day on',
-    documented: 'docs/security.md (Service keys)',
+    name: 'a service key is refused from midnight (UTC) of its day on, and its streams end then',
+    documented: 'docs/security.md (Service keys; an event stream ends with its key)',
     lateness: 'a second',
     async story({ client, clock, stage: { keyEndsAt } }) {
       const call = () =>
         client.call('GET', '/v1/elicitations?status=pending&userId=any', { token: ENDING_KEY });
-      await clock.until(keyEndsAt - 2 * SECOND);
+      await clock.until(keyEndsAt - 5 * SECOND);
       must(await call(), 200);
+      const reader = await client.stream('GET', '/v1/streams/any/events?userId=any', { token: ENDING_KEY });
+      assert.equal(reader.status, 200);
       await clock.until(keyEndsAt + SECOND);
       must(await call(), 401);
-      return 'taken two seconds before midnight, refused a second after it';
+      assert.notEqual(reader.endedAt(), undefined);
+      return 'taken five seconds before midnight; a second after it refused, and its stream has ended';
     },
   },
 ];
