@@ -84,4 +84,28 @@ export const SECURITY: readonly Mutant[] = [
     killedBy: ATTACKS,
     test: 'S19 secrets',
   },
+  {
+    defect: 'Items of a list that change places in an edit get the masked secrets of each other.',
+    file: 'shared/src/domain/approvals/edit.ts',
+    find: 'if (Array.isArray(shown)) return canonicalJson(before) === canonicalJson(after);',
+    replace: '',
+    killedBy: 'test/unit/domain/approval-arguments.test.ts',
+    test: 'items of a list that change places',
+  },
+  {
+    defect: 'An error of an MCP server shows the credential that the server was sent.',
+    file: 'services/api/src/agents/mcp/transports/door.ts',
+    find: 'error: clean(visibleTexts(message.error))',
+    replace: 'error: visibleTexts(message.error)',
+    killedBy: 'test/integration/mcp/questions.test.ts',
+    test: 'requires pages that hold neither the credential',
+  },
+  {
+    defect: 'All calls of a card can be approved at once when one of them has just come.',
+    file: 'clients/widget/src/approval-card/in-view.ts',
+    find: "return calls.map(({ id }) => id).join(' ');",
+    replace: "return calls.length === 1 ? (calls[0]?.id ?? '') : '';",
+    killedBy: 'test/browser/widget/look.test.ts',
+    test: 'lets all calls be approved once their button has been in view',
+  },
 ];
