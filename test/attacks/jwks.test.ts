@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, IncomingMessage, type Server } from 'node:http';
 import { Socket } from 'node:net';
+import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createAuthenticate } from '../../services/api/src/http/auth.ts';
@@ -264,27 +265,59 @@ describe('tokens as issuers write them', () => {
     const foreign = await rs256({}, { kid: undefined }, strangers.privateKey);
     await expect(verify?.(foreign)).rejects.toMatchObject({ code: 'unauthenticated' });
   });
+});
 
-  it('that are refused leave the reason, and nothing of the token', async () => {
+describe('a caller that is refused', () => {
+  beforeAll(() => {
+    issuer.mode = 'up';
+  });
+
+  /** What the log gets for requests with these headers. */
+  async function reasonsOf(headers: readonly string[][]) {
     const reasons: string[] = [];
-    const verify = createTokenVerifier({ ...OF_ISSUER(), onRefused: (reason) => reasons.push(reason) });
+    const authenticate = createAuthenticate({
+      serviceKeys: parseServiceKeys(['acme/billing/ask/2020-01-01:the-secret-of-billing']).keys,
+      verify: createTokenVerifier(OF_ISSUER()),
+      onRefused: (reason) => reasons.push(reason),
+    });
+    for (const values of headers) {
+      const request = new IncomingMessage(new Socket());
+      for (const value of values) request.rawHeaders.push('Authorization', value);
+      await expect(authenticate(request)).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+    return reasons;
+  }
+
+  it('leaves the reason, and nothing of the token or the key', async () => {
     const wrong = [
       await rs256({ exp: 1 }),
       await rs256({ aud: 'billing' }),
       await rs256({ tenant: 'initech' }),
       await rs256({}, { typ: 'dpop+jwt' }),
       await rs256({}, {}, strangers.privateKey),
-      'not-a-token',
+      await rs256({ sub: 'a\nb' }),
+      'the-secret-of-billing',
+      'the-secret-of-shipping',
+      'x'.repeat(9_000),
     ];
-    for (const token of wrong)
-      await expect(verify?.(token)).rejects.toMatchObject({ code: 'unauthenticated' });
-    expect(reasons).toEqual([
+    const headers = [
+      ...wrong.map((token) => [`Bearer ${token}`]),
+      ['Basic YTpi'],
+      ['Bearer a', 'Bearer b'],
+      [],
+    ];
+    expect(await reasonsOf(headers)).toEqual([
       'ERR_JWT_EXPIRED: exp',
       'ERR_JWT_CLAIM_VALIDATION_FAILED: aud',
       'the claim tenant names no tenant for which the issuer speaks',
       'the header typ names another kind of token',
       'ERR_JWS_SIGNATURE_VERIFICATION_FAILED',
-      'ERR_JWS_INVALID',
+      'the token names a user whose id cannot be one',
+      'the service key billing has expired',
+      'it is no service key of this deployment, and no user token',
+      'the header Authorization holds no bearer token of at most 8 kB',
+      'the header Authorization holds no bearer token of at most 8 kB',
+      'the header Authorization was sent twice',
     ]);
   });
 });

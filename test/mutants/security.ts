@@ -38,7 +38,7 @@ export const SECURITY: readonly Mutant[] = [
   {
     defect: 'Of two Authorization headers the last one is taken.',
     file: `${HTTP}/auth.ts`,
-    find: 'if (header !== undefined) throw unauthenticated();',
+    find: "if (header !== undefined) throw unauthenticated('the header Authorization was sent twice');",
     replace: '',
     killedBy: ATTACKS,
     test: 'two Authorization headers are 401',

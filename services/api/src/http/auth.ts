@@ -1,10 +1,11 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isParleyError } from '@parley/shared/domain/errors';
 import { faultOfUserId } from '@parley/shared/domain/text';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { ServiceKey } from '@parley/shared/runtime/service-keys';
 import { LRUCache } from 'lru-cache';
-import { type TokenVerifier, unauthenticated } from './token.ts';
+import { NEITHER, type TokenVerifier, unauthenticated } from './token.ts';
 
 /** A caller whose token was verified. */
 export interface VerifiedCaller {
@@ -20,6 +21,8 @@ export interface AuthOptions {
   readonly serviceKeys: readonly ServiceKey[];
   /** Verifies user tokens; absent when none are configured. */
   readonly verify: TokenVerifier | undefined;
+  /** Called with the reason for which a caller is refused, in words that hold nothing of what they sent. */
+  readonly onRefused?: (reason: string) => void;
 }
 
 const TOKEN_LENGTH_MAX = 8 * 1024;
@@ -30,35 +33,47 @@ const CACHED_TOKENS_MAX = 10_000;
 const CACHED_MS_MAX = 60_000;
 
 /** Service keys by constant-time comparison of hashes; everything else is a user token. */
-export function createAuthenticate({ serviceKeys, verify }: AuthOptions): Authenticate {
+export function createAuthenticate({ serviceKeys, verify, onRefused }: AuthOptions): Authenticate {
   const services = serviceKeys.map(
     ({ secret, tenant, scopes, name, expiresAtMs = Number.POSITIVE_INFINITY }) => {
       const hash = sha256(secret);
       const keyId = name ?? hash.toString('base64url').slice(0, KEY_ID_LENGTH);
       const verified: VerifiedCaller = { caller: { kind: 'service', tenant, keyId, scopes }, expiresAtMs };
-      return { hash, verified };
+      return { hash, keyId, verified };
     },
   );
   const verified = new LRUCache<string, VerifiedCaller>({ max: CACHED_TOKENS_MAX, ttl: CACHED_MS_MAX });
 
-  return async (req) => {
+  async function callerOf(req: IncomingMessage): Promise<VerifiedCaller> {
     const token = bearerToken(req);
     const hash = sha256(token);
     const service = services.filter((candidate) => timingSafeEqual(candidate.hash, hash)).at(0);
     if (service !== undefined) {
-      if (Date.now() >= service.verified.expiresAtMs) throw unauthenticated();
+      if (Date.now() >= service.verified.expiresAtMs)
+        throw unauthenticated(`the service key ${service.keyId} has expired`);
       return service.verified;
     }
     const key = hash.toString('base64');
     const known = verified.get(key);
     if (known !== undefined) return known;
-    if (verify === undefined) throw unauthenticated();
+    if (verify === undefined) throw unauthenticated(NEITHER);
     const { tenant, userId, expiresAtMs } = await verify(token);
-    if (faultOfUserId(userId) !== undefined) throw unauthenticated();
+    if (faultOfUserId(userId) !== undefined)
+      throw unauthenticated('the token names a user whose id cannot be one');
     const caller: VerifiedCaller = { caller: { kind: 'user', tenant, userId }, expiresAtMs };
     const ttl = Math.min(CACHED_MS_MAX, expiresAtMs - Date.now());
     if (ttl > 0) verified.set(key, caller, { ttl });
     return caller;
+  }
+
+  return async (req) => {
+    try {
+      return await callerOf(req);
+    } catch (error) {
+      if (isParleyError(error, 'unauthenticated') && error.cause instanceof Error)
+        onRefused?.(error.cause.message);
+      throw error;
+    }
   };
 }
 
@@ -67,11 +82,14 @@ function bearerToken(req: IncomingMessage): string {
   for (let index = 0; index < req.rawHeaders.length; index += 2) {
     if (req.rawHeaders[index]?.toLowerCase() !== 'authorization') continue;
     // With two headers, a proxy and Parley could each read another caller.
-    if (header !== undefined) throw unauthenticated();
+    if (header !== undefined) throw unauthenticated('the header Authorization was sent twice');
     header = req.rawHeaders[index + 1];
   }
-  const token = /^Bearer +([\x21-\x7e]+)$/i.exec(header ?? '')?.[1];
-  if (token === undefined || token.length > TOKEN_LENGTH_MAX) throw unauthenticated();
+  // No reason: many clients ask without a token first.
+  if (header === undefined) throw unauthenticated();
+  const token = /^Bearer +([\x21-\x7e]+)$/i.exec(header)?.[1];
+  if (token === undefined || token.length > TOKEN_LENGTH_MAX)
+    throw unauthenticated('the header Authorization holds no bearer token of at most 8 kB');
   return token;
 }
 

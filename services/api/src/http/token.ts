@@ -1,4 +1,4 @@
-import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import { ParleyError } from '@parley/shared/domain/errors';
 import {
   errors,
   type JWTPayload,
@@ -16,7 +16,7 @@ export interface VerifiedUser {
   readonly expiresAtMs: number;
 }
 
-/** Verifies a user token; throws `unauthenticated`, or `unavailable` when the issuer's keys cannot be had. */
+/** Verifies a user token; throws `unauthenticated`, whose cause says why, or `unavailable` when the issuer's keys cannot be had. */
 export type TokenVerifier = (token: string) => Promise<VerifiedUser>;
 
 export interface TokenOptions {
@@ -31,8 +31,6 @@ export interface TokenOptions {
   readonly maxAgeSeconds?: number;
   /** How long keys of the issuer that were read are used while it cannot be reached; an hour when absent. */
   readonly keysKeptSeconds?: number;
-  /** Called with the reason for which a token was refused, in words that hold nothing of the token. */
-  readonly onRefused?: (reason: string) => void;
 }
 
 const CLOCK_TOLERANCE_SECONDS = 30;
@@ -54,6 +52,8 @@ const PUBLIC_KEY_ALGORITHMS = [
   'EdDSA',
 ];
 const TYPES = new Set(['JWT', 'AT+JWT']);
+/** The reason of what is no token at all; service keys were compared before. */
+export const NEITHER = 'it is no service key of this deployment, and no user token';
 const TENANT = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** A verifier for HS256 with a shared secret, or for an issuer's JWKS; nothing when neither is configured. */
@@ -63,36 +63,22 @@ export function createTokenVerifier(options: TokenOptions): TokenVerifier | unde
     ...(options.issuer !== undefined && { issuer: options.issuer }),
     ...(options.audience !== undefined && { audience: options.audience }),
   };
-  const { secret, jwksUrl, keysKeptSeconds = KEYS_KEPT_SECONDS, onRefused } = options;
+  const { secret, jwksUrl, keysKeptSeconds = KEYS_KEPT_SECONDS } = options;
   if (jwksUrl !== undefined) {
     const keys = createIssuerKeys({ url: jwksUrl, keptMs: keysKeptSeconds * 1_000 });
     const tenants = options.tenants.length > 0 ? options.tenants : ['default'];
-    return tellingWhy(onRefused, async (token) => {
+    return async (token) => {
       const verified = await verified401(() =>
         verifyByAnyKey(token, keys, { ...bound, algorithms: PUBLIC_KEY_ALGORITHMS }),
       );
       return userOf(verified, options, (claim) => tenantAmong(tenants, claim));
-    });
+    };
   }
   if (secret === undefined) return undefined;
   const key = new TextEncoder().encode(secret);
-  return tellingWhy(onRefused, async (token) => {
+  return async (token) => {
     const verified = await verified401(() => jwtVerify(token, key, { ...bound, algorithms: ['HS256'] }));
     return userOf(verified, options, (claim) => claim ?? 'default');
-  });
-}
-
-/** Tells why a token is refused; the caller learns only that it is. */
-function tellingWhy(onRefused: TokenOptions['onRefused'], verify: TokenVerifier): TokenVerifier {
-  if (onRefused === undefined) return verify;
-  return async (token) => {
-    try {
-      return await verify(token);
-    } catch (error) {
-      if (isParleyError(error, 'unauthenticated') && error.cause instanceof Error)
-        onRefused(error.cause.message);
-      throw error;
-    }
   };
 }
 
@@ -142,6 +128,7 @@ async function verified401(run: () => Promise<JWTVerifyResult>): Promise<JWTVeri
 function reasonOf(error: unknown): string {
   if (error instanceof errors.JWTClaimValidationFailed || error instanceof errors.JWTExpired)
     return `${error.code}: ${error.claim}`;
+  if (error instanceof errors.JWSInvalid) return NEITHER;
   return error instanceof errors.JOSEError ? error.code : 'the token is malformed';
 }
 
