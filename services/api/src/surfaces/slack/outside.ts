@@ -27,7 +27,8 @@ export function createSlackAccounts({ settings, store, links, installations, web
 
   async function read(token: string): Promise<SlackUser | undefined> {
     const entry = await store.read(nameOf(token));
-    return entry === undefined ? undefined : Requested.parse(JSON.parse(entry.value));
+    // A process of an earlier version takes a link that was used, and leaves it.
+    return entry === undefined || entry.taken ? undefined : Requested.parse(JSON.parse(entry.value));
   }
 
   return {
