@@ -1,5 +1,7 @@
+import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { describe, expect, it } from 'vitest';
 import { createScrubFor } from '../../../../services/api/src/agents/mcp/calls/scrub.ts';
+import { readQuestion } from '../../../../services/api/src/agents/mcp/questions/question.ts';
 import { createDoor } from '../../../../services/api/src/agents/mcp/transports/door.ts';
 
 const TOKEN = 'token-of-the-project';
@@ -120,5 +122,80 @@ describe('what a server sends', () => {
     ['a result without members', { id: 1, result: {} }, { id: 1, result: {} }],
   ])('has no credential and, where people read it, nothing hidden: %s', (_what, given, got) => {
     expect(pass(given)).toEqual({ jsonrpc: '2.0', ...got });
+  });
+});
+
+describe('what is too large of what a server sends', () => {
+  /** Counts the looks at its members: a text in each is no text that is read. */
+  const large = (size = 200_000) => {
+    const looks = { count: 0 };
+    const member = {
+      get title() {
+        looks.count += 1;
+        return 'Title';
+      },
+    };
+    return { looks, value: Object.fromEntries(Array.from({ length: size }, (_, at) => [`f${at}`, member])) };
+  };
+
+  it.each<[string, (value: object) => Record<string, unknown>, Record<string, unknown>]>([
+    [
+      'a tool',
+      (value) => ({
+        id: 1,
+        result: {
+          tools: [
+            { name: 'a', inputSchema: value },
+            { name: 'b', title: 'B' },
+          ],
+        },
+      }),
+      {
+        result: {
+          tools: [
+            { name: 'a', inputSchema: { description: LEFT_OUT } },
+            { name: 'b', title: 'B' },
+          ],
+        },
+      },
+    ],
+    [
+      'a round',
+      (value) => ({ id: 1, result: { inputRequests: { q: { params: value } } } }),
+      { result: { inputRequests: { q: { inputSchema: {} } } } },
+    ],
+    ['a notice', (value) => ({ method: 'notifications/message', params: { data: value } }), { params: {} }],
+    [
+      'an error',
+      (value) => ({ id: 1, error: { code: -1, message: 'm', data: value } }),
+      { error: { code: -1, message: 'm' } },
+    ],
+  ])('is lost alone and unread: %s', (_what, messageOf, expected) => {
+    const { value, looks } = large();
+    expect(pass(messageOf(value))).toMatchObject(expected);
+    expect(looks.count).toBeLessThan(50_000);
+  });
+
+  it('is refused, where it is a question', () => {
+    const { value, looks } = large();
+    const { params } = pass({
+      id: 1,
+      method: 'elicitation/create',
+      params: { message: 'm', requestedSchema: value },
+    }) as { params: unknown };
+    expect(() => readQuestion(params, { form: true, url: true })).toThrow(/too large/);
+    expect(looks.count).toBeLessThan(50_000);
+  });
+
+  it('is lost beyond the first tools of a very long list', () => {
+    const tool = { name: 'a', inputSchema: { properties: large(1_000).value } };
+    const { result } = pass({
+      id: 1,
+      result: { tools: Array.from({ length: 200 }, () => tool) },
+    }) as never as {
+      result: { tools: object[] };
+    };
+    expect(JSON.stringify(result.tools[0])).not.toContain(LEFT_OUT);
+    expect(JSON.stringify(result.tools.at(-1))).toContain(LEFT_OUT);
   });
 });

@@ -9,7 +9,13 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
 import { visibleLabels } from '@parley/shared/domain/visible';
 import type { Scrub } from '../mcp/calls/scrub.ts';
-import { answerFor, type QuestionModes, QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
+import {
+  answerFor,
+  isReadable,
+  type QuestionModes,
+  QuestionRefused,
+  readQuestion,
+} from '../mcp/questions/question.ts';
 import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';
@@ -89,7 +95,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
     async elicit(params, taken) {
       const ordinal = take();
       // An unknown mode is refused by its name: nothing of it is shown as something else.
-      const question = readQuestion(visibleLabels(params), modes);
+      const question = readQuestion(isReadable(params) ? visibleLabels(params) : params, modes);
       const { mode, message } = question;
       const asked =
         mode === 'form'
@@ -102,6 +108,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
     async permit(params, taken) {
       try {
         const ordinal = take();
+        if (!isReadable(params)) return denied(params.options);
         // Before the input becomes JSON, in which a value may be written differently.
         const toolCall = scrub.value(params.toolCall) as typeof params.toolCall;
         const options = offeredOptions({ toolCall, options: params.options }, scrub);

@@ -1,5 +1,6 @@
 import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { countValues } from '@parley/shared/domain/json/values';
 import { z } from 'zod';
 import { importSchema } from './import-schema.ts';
 import { faultOfSecrets } from './secret-fields.ts';
@@ -49,11 +50,20 @@ const Params = z.looseObject({
   elicitationId: z.string('must be a string').max(1_000).optional(),
 });
 
+/** Values of one question that are read: many times those of the largest form. */
+export const READ_VALUES_MAX = 10_000;
+
+/** False for what holds more values than are read: it is refused before anything goes through it. */
+export function isReadable(params: unknown): boolean {
+  return countValues(params, READ_VALUES_MAX) <= READ_VALUES_MAX;
+}
+
 /**
  * Reads the parameters of an `elicitation/create`. Throws QuestionRefused when they are not well formed, when the mode was
  * not declared, or when a form asks for a secret.
  */
 export function readQuestion(params: unknown, modes: QuestionModes): ServerQuestion {
+  if (!isReadable(params)) throw new QuestionRefused('The question is too large to be read.');
   const parsed = Params.safeParse(params ?? {});
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

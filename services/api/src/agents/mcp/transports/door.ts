@@ -1,7 +1,11 @@
 import type { JSONRPCMessage, Result } from '@modelcontextprotocol/client';
+import { LEFT_OUT } from '@parley/shared/domain/json/depth';
+import { countValues } from '@parley/shared/domain/json/values';
+import { isRecord } from '@parley/shared/domain/plain-record';
 import { visibleLabels, visibleTexts } from '@parley/shared/domain/visible';
 import type { McpUnauthorized } from '../calls/results.ts';
 import type { Scrub } from '../calls/scrub.ts';
+import { isReadable, READ_VALUES_MAX } from '../questions/question.ts';
 
 /** Takes the secrets that a server was sent out of what it sends, and what cannot be seen out of its texts. */
 export interface Door {
@@ -14,6 +18,9 @@ export interface Door {
 const RETURNED = ['requestState', 'nextCursor'];
 /** Members of a result that describe something to people. The others are data, which keeps its characters. */
 const DESCRIBED = ['tools', 'prompts', 'resources', 'resourceTemplates', 'inputRequests'];
+
+/** Values of all that one result describes: more than the tools that an agent can have take. */
+const DESCRIBED_VALUES_MAX = 50_000;
 
 /**
  * Makes the door of a connection. Every message of the server passes it before anything reads it: results, errors, pages,
@@ -28,15 +35,49 @@ export function createDoor(scrub: Scrub): Door {
       Object.fromEntries(
         names.filter((name) => Object.hasOwn(result, name)).map((name) => [name, map(result[name])]),
       );
-    return { ...clean({ ...result, ...own(DESCRIBED, visibleLabels) }), ...own(RETURNED, (value) => value) };
+    const described = own(DESCRIBED, createDescribedReader());
+    return { ...clean({ ...result, ...described }), ...own(RETURNED, (value) => value) };
   }
 
   function cleanMessage(message: JSONRPCMessage): JSONRPCMessage {
     if ('result' in message) return { ...message, result: cleanResult(message.result) };
-    if ('error' in message) return { ...message, error: clean(visibleTexts(message.error)) };
-    const read = 'id' in message ? visibleLabels : visibleTexts;
-    return message.params === undefined ? message : { ...message, params: clean(read(message.params)) };
+    if ('error' in message) {
+      const { code, message: text } = message.error;
+      const error = isReadable(message.error) ? message.error : { code, message: text };
+      return { ...message, error: clean(visibleTexts(error)) };
+    }
+    const { params } = message;
+    if (params === undefined) return message;
+    if (isReadable(params)) {
+      const read = 'id' in message ? visibleLabels : visibleTexts;
+      return { ...message, params: clean(read(params)) };
+    }
+    // The reader of questions refuses it by its size. A notice is of no use without what it says.
+    return 'id' in message ? message : { ...message, params: {} };
   }
 
   return { message: cleanMessage, refusal: clean };
+}
+
+/** Reads lists of what a result describes, item by item: one that is too large is lost alone. */
+function createDescribedReader(): (value: unknown) => unknown {
+  let left = DESCRIBED_VALUES_MAX;
+
+  function visibleItem(item: unknown): unknown {
+    const count = countValues(item, READ_VALUES_MAX);
+    left -= count;
+    return count > READ_VALUES_MAX || left < 0 ? withoutContent(item) : visibleLabels(item);
+  }
+
+  return (value) => {
+    if (Array.isArray(value)) return value.map(visibleItem);
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, visibleItem(item)]));
+  };
+}
+
+/** What is left of an item that is too large. A tool has a schema all the same, for the SDK refuses whole lists without. */
+function withoutContent(item: unknown): object {
+  const name = isRecord(item) ? item.name : undefined;
+  return { name, inputSchema: { type: 'object', description: LEFT_OUT } };
 }
