@@ -3,9 +3,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import { TooManyQuestions } from '../../../services/api/src/agents/mcp/errors.ts';
 import type { McpAsker } from '../../../services/api/src/agents/mcp/questions/asker.ts';
-import type {
-  ServerAnswer,
-  ServerQuestion,
+import {
+  readQuestion,
+  type ServerAnswer,
+  type ServerQuestion,
 } from '../../../services/api/src/agents/mcp/questions/question.ts';
 import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
@@ -299,7 +300,11 @@ it.each([
   async (tool, revision) => {
     const { ref } = await overHttp(revision);
     const { asker, asked } = person(() => city('Bern'));
-    expect(await ref.call(tool, {}, { asker })).toMatchObject({ type: 'refused' });
+    const result = await ref.call(tool, {}, { asker });
+    if (result.type !== 'round') expect(result).toMatchObject({ type: 'refused' });
+    else
+      for (const { params } of Object.values(result.requests) as { params: unknown }[])
+        expect(() => readQuestion(params, BOTH)).toThrow(/too large/);
     expect(said(await ref.call('capabilities', {}, { asker }))).toContain('elicitation');
     expect(asked).toEqual([]);
   },

@@ -161,8 +161,8 @@ describe('what is too large of what a server sends', () => {
     ],
     [
       'a round',
-      (value) => ({ id: 1, result: { inputRequests: { q: { params: value } } } }),
-      { result: { inputRequests: { q: { inputSchema: {} } } } },
+      (value) => ({ id: 1, result: { inputRequests: { q: { method: 'm', params: value } } } }),
+      { result: { inputRequests: { q: { method: 'm', params: LEFT_OUT } } } },
     ],
     ['a notice', (value) => ({ method: 'notifications/message', params: { data: value } }), { params: {} }],
     [

@@ -1,5 +1,6 @@
 import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { countValues } from '@parley/shared/domain/json/values';
 import { z } from 'zod';
 import { importSchema } from './import-schema.ts';
@@ -63,7 +64,8 @@ export function isReadable(params: unknown): boolean {
  * not declared, or when a form asks for a secret.
  */
 export function readQuestion(params: unknown, modes: QuestionModes): ServerQuestion {
-  if (!isReadable(params)) throw new QuestionRefused('The question is too large to be read.');
+  if (params === LEFT_OUT || !isReadable(params))
+    throw new QuestionRefused('The question is too large to be read.');
   const parsed = Params.safeParse(params ?? {});
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

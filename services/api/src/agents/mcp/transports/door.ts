@@ -76,8 +76,12 @@ function createDescribedReader(): (value: unknown) => unknown {
   };
 }
 
-/** What is left of an item that is too large. A tool has a schema all the same, for the SDK refuses whole lists without. */
+/**
+ * What is left of an item that is too large: enough to name a tool or a question, which is refused then. A tool has a schema
+ * all the same, for the SDK refuses whole lists without.
+ */
 function withoutContent(item: unknown): object {
-  const name = isRecord(item) ? item.name : undefined;
-  return { name, inputSchema: { type: 'object', description: LEFT_OUT } };
+  const { name, method } = isRecord(item) ? item : {};
+  const inputSchema = { type: 'object', description: LEFT_OUT };
+  return method === undefined ? { name, inputSchema } : { method, params: LEFT_OUT };
 }
