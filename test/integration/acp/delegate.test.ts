@@ -83,7 +83,7 @@ describe('an ACP agent as a delegate', () => {
     const text = await ended();
     expect(text).toContain('environment=');
     const environment = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as object;
-    expect(Object.keys(environment).toSorted()).toEqual(['ACP_KEY', 'ACP_LOG']);
+    expect(Object.keys(environment).toSorted()).toEqual(['ACP_KEY', 'ACP_LOG', 'PARLEY_PROGRAM']);
     expect(text).not.toContain(KEY);
   });
 

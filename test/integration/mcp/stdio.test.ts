@@ -30,7 +30,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     expect(list).toMatchObject({ type: 'tools', dropped: [] });
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
     const environment = JSON.parse(said(await server.call('environment', {})));
-    expect(environment).toEqual({ ONLY: 'this' });
+    expect(environment).toEqual({ ONLY: 'this', PARLEY_PROGRAM: expect.any(String) });
     const pids = [await server.call('pid', {}), await server.call('child', {})].map((one) =>
       Number(said(one)),
     );

@@ -17,7 +17,7 @@ export const PROGRAM = {
     .array(envName('Name of a variable.'), 'must be a list of names of environment variables')
     .default([])
     .describe(
-      'Names of the environment variables that the process gets. It inherits no others, not even `PATH`.',
+      'Names of the environment variables that the process gets. It inherits no others, not even `PATH`; `PARLEY_PROGRAM` marks it and what it starts.',
     ),
 };
 

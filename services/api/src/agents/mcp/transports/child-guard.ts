@@ -1,5 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { MARKS_OF_POD } from './child-process.ts';
+import { MARK } from './process-table.ts';
 
 /** Ensures that no child process outlives this process, not even after SIGKILL. */
 export interface ChildGuard {
@@ -22,6 +24,11 @@ while read -r op pid; do
   esac
 done
 for pid in $pids; do kill -9 "$pid" 2>/dev/null; done
+# What these have started in other groups. The environment of a process holds strings that end with a zero byte.
+for environment in /proc/[0-9]*/environ; do
+  pid=\${environment#/proc/}
+  if grep -qs "${MARK}=$1" "$environment"; then kill -9 "\${pid%/environ}" 2>/dev/null; fi
+done
 `;
 
 /** Starts the guard's process at the first `watch`. Without `/bin/sh`, children are killed on an orderly shutdown only. */
@@ -53,7 +60,7 @@ export function createChildGuard(): ChildGuard {
 
 function startGuard(): ChildProcess {
   // In a process group of its own: a signal from the terminal must not end it before it has killed its targets.
-  const guard = spawn('/bin/sh', ['-c', SCRIPT], {
+  const guard = spawn('/bin/sh', ['-c', SCRIPT, 'guard', MARKS_OF_POD], {
     env: {},
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,

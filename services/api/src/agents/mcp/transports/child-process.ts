@@ -1,5 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { MARK, startedBy, stillRunning } from './process-table.ts';
 
 /** A program that talks over its standard streams. */
 export interface Program {
@@ -12,19 +14,32 @@ export interface Program {
   readonly cwd?: string;
 }
 
-export type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+export type Child = ChildProcessByStdio<Writable, Readable, Readable> & {
+  /** The value of the variable that marks the program and all that it starts. */
+  readonly mark: string;
+};
+
+/** What the marks of all programs of this process begin with. */
+export const MARKS_OF_POD = randomUUID();
+
+const ROUNDS_MAX = 10;
+let programs = 0;
 
 /**
- * Starts a program with exactly this environment. Rejects when it cannot be started. The program's own children end with it.
+ * Starts a program with exactly this environment, and a variable that marks it. Rejects when it cannot be started. What the
+ * program starts ends with it, also in other groups and sessions; without `/proc` only the processes of its group do.
  */
 export async function spawnChild({ command, args = [], env = {}, cwd }: Program): Promise<Child> {
-  // The child leads a process group, so that its own children end with it.
-  const child = spawn(command, [...args], {
-    env: { ...env },
+  programs += 1;
+  const mark = `${MARKS_OF_POD}.${programs}`;
+  // The child leads a process group, so that most of its own children end with it at once.
+  const spawned = spawn(command, [...args], {
+    env: { ...env, [MARK]: mark },
     ...(cwd !== undefined && { cwd }),
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: true,
   });
+  const child: Child = Object.assign(spawned, { mark });
   await new Promise<void>((resolve, reject) => {
     child.once('error', reject);
     child.once('spawn', () => {
@@ -33,12 +48,25 @@ export async function spawnChild({ command, args = [], env = {}, cwd }: Program)
       resolve();
     });
   });
-  child.once('exit', () => killGroup(child));
+  child.once('exit', () => {
+    killGroup(child);
+    void killStarted(child.mark);
+  });
   return child;
 }
 
-/** Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited. */
+/**
+ * Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited, and what it started was killed.
+ */
 export async function endChild(child: Child, graceMs: number): Promise<void> {
+  // Before its end, because what it started then descends from it no more.
+  const before = await startedBy(child.pid, child.mark);
+  await endAlone(child, graceMs);
+  for (const { pid } of await stillRunning(before)) kill(pid);
+  await killStarted(child.mark);
+}
+
+async function endAlone(child: Child, graceMs: number): Promise<void> {
   const exited = new Promise<void>((resolve) => {
     if (child.exitCode !== null || child.signalCode !== null) resolve();
     else child.once('exit', () => resolve());
@@ -63,11 +91,23 @@ async function within(ms: number, work: Promise<void>): Promise<boolean> {
   }
 }
 
+/** Kills what has this mark until there is nothing more: a process may start another one while it is looked for. */
+async function killStarted(mark: string): Promise<void> {
+  for (let rounds = 0; rounds < ROUNDS_MAX; rounds += 1) {
+    const found = await startedBy(undefined, mark);
+    if (found.length === 0) return;
+    for (const each of found) kill(each.pid);
+  }
+}
+
 function killGroup({ pid }: Child): void {
-  if (pid === undefined) return;
+  if (pid !== undefined) kill(-pid);
+}
+
+function kill(target: number): void {
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(target, 'SIGKILL');
   } catch {
-    // The group has already ended.
+    // It has already ended.
   }
 }

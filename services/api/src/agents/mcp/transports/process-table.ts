@@ -1,0 +1,69 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** A process, which its start distinguishes from a later one with the same id. */
+export interface RunningProcess {
+  readonly pid: number;
+  readonly start: string;
+}
+
+interface TableEntry extends RunningProcess {
+  readonly parent: number;
+  readonly mark: string | undefined;
+}
+
+/**
+ * The environment variable that marks a program and all that it starts. It is inherited also where a process leaves the group
+ * and the session of the program, and where its parent has ended.
+ */
+export const MARK = 'PARLEY_PROGRAM';
+
+/**
+ * The processes that a program has started, and those that they have started: all with its mark, and all that descend from it
+ * now. A process that has cleared its environment is found by its descent only. Empty on systems without `/proc`.
+ */
+export async function startedBy(pid: number | undefined, mark: string): Promise<RunningProcess[]> {
+  const table = await readTable();
+  const found = new Set<number>(pid === undefined ? [] : [pid]);
+  for (const each of table) if (each.mark === mark) found.add(each.pid);
+  for (let size = 0; size !== found.size; ) {
+    size = found.size;
+    for (const each of table) if (found.has(each.parent)) found.add(each.pid);
+  }
+  return table.filter((each) => found.has(each.pid) && each.pid !== pid && each.pid !== process.pid);
+}
+
+/** Those of the processes that still run. */
+export async function stillRunning(processes: readonly RunningProcess[]): Promise<RunningProcess[]> {
+  const entries = await Promise.all(processes.map(({ pid }) => readStat(pid)));
+  return processes.filter(({ start }, at) => entries[at]?.start === start);
+}
+
+async function readTable(): Promise<TableEntry[]> {
+  const names = await readdir('/proc').catch(() => []);
+  const entries = await Promise.all(
+    names
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .map(readEntry),
+  );
+  return entries.filter((entry) => entry !== undefined);
+}
+
+async function readEntry(pid: number): Promise<TableEntry | undefined> {
+  const stat = await readStat(pid);
+  if (stat === undefined) return undefined;
+  // Those of other users cannot be read, and are not ours.
+  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+  const pair = environment.split('\0').find((one) => one.startsWith(`${MARK}=`));
+  return { ...stat, mark: pair?.slice(MARK.length + 1) };
+}
+
+/** Undefined for a process that has ended, also where nobody has taken its exit status. */
+async function readStat(pid: number): Promise<Omit<TableEntry, 'mark'> | undefined> {
+  const text = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+  // The name of the program comes in parentheses and may hold anything. Then: state, parent, …, start (the 22nd field).
+  const [state, parent, ...rest] = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const start = rest[17];
+  if (state === undefined || start === undefined || state === 'Z' || state === 'X') return undefined;
+  return { pid, start, parent: Number(parent) };
+}
