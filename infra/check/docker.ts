@@ -73,6 +73,9 @@ const service = z.looseObject({
   build: z.looseObject({ dockerfile: z.string() }).optional(),
   environment: z.record(z.string(), z.string()).optional(),
   volumes: z.array(z.string()).optional(),
+  group_add: z.array(z.string()).optional(),
+  ports: z.array(z.string()).optional(),
+  networks: z.array(z.string()).optional(),
   user: z
     .string()
     .regex(/^[1-9]/, 'runs as root')
@@ -81,6 +84,7 @@ const service = z.looseObject({
   cap_drop: z.tuple([z.literal('ALL')]),
   security_opt: z.tuple([z.literal('no-new-privileges:true')]),
 });
+type Service = z.infer<typeof service>;
 const compose = z.looseObject({
   services: z
     .record(z.string(), service)
@@ -103,6 +107,7 @@ function composeProblems(root: string): readonly string[] {
   return [
     ...file.problems,
     ...schemaProblems(compose, file.values[0], composeFile),
+    ...outerProblems(file.values[0], services),
     ...(pods.length >= 3 ? [] : [`${pods.length} api pods instead of three`]),
     ...mounts
       .filter((source) => source.startsWith('./') && !existsSync(join(root, source)))
@@ -114,6 +119,24 @@ function composeProblems(root: string): readonly string[] {
     ),
   ];
 }
+
+/** Proxies are between the outside and everything else; only pods and workers reach models, tools and webhooks by themselves. */
+function outerProblems(value: unknown, services: readonly (readonly [string, Service])[]): string[] {
+  const { networks = {} } = outerNetworks.safeParse(value).data ?? {};
+  const outer = new Set(Object.keys(networks).filter((name) => networks[name]?.internal !== true));
+  return services.flatMap(([name, { image, ports = [], networks: of = [] }]) => {
+    const isProxy = image.startsWith('haproxy:');
+    const isOutside = of.some((network) => outer.has(network));
+    return [
+      ...(ports.length > 0 && !isProxy ? [`${name} is published without a proxy`] : []),
+      ...(isOutside && !isProxy && !image.startsWith('parley-') ? [`${name} is on an outer network`] : []),
+    ];
+  });
+}
+
+const outerNetworks = z.looseObject({
+  networks: z.record(z.string(), z.looseObject({ internal: z.boolean().optional() }).nullable()),
+});
 
 /** Variables with a secret, but not those with the path of one. */
 const secretName = /(?:PASSWORD|SECRET|API_KEYS|VAULT_KEYS|TOKEN)(?!.*_FILE$)/;

@@ -6,6 +6,7 @@ import { type Check, judge } from './verdict.ts';
 /** haproxy and nginx accept their files. test/infra/proxy.test.ts shows what the files make them do. */
 export const proxyChecks: readonly Check[] = [
   programCheck('haproxy -c', 'haproxy', () => ['-c', '-f', 'infra/proxy/haproxy.cfg']),
+  programCheck('haproxy -c telemetry', 'haproxy', () => ['-c', '-f', 'infra/proxy/telemetry.cfg']),
   programCheck('nginx -t', 'nginx', (root, scratch) => ['-t', '-q', '-c', nginxCopy(root, scratch)]),
   { name: 'nginx buffering', run: (root) => judge(bufferingProblems(root)) },
 ];

@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readEnv } from '@parley/shared/runtime/env';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readServices } from '../../infra/check/docker.ts';
 import { root } from './planted-tree.ts';
 
 const FILES = {
@@ -13,6 +14,12 @@ const FILES = {
   PARLEY_GRAFANA_PASSWORD: 'grafana/password',
 } as const;
 type Name = keyof typeof FILES;
+
+/** The only group to which every user may give a file. */
+const GROUP = process.getgid?.() ?? 0;
+const GROUPS = Object.fromEntries(
+  ['API', 'REDIS', 'GRAFANA'].map((volume) => [`PARLEY_${volume}_GROUP`, String(GROUP)]),
+);
 
 let directory: string;
 beforeEach(() => {
@@ -28,7 +35,7 @@ function start(given: Partial<Record<Name, string>> = {}): Record<Name, string> 
   const names = Object.keys(FILES) as Name[];
   const env = Object.fromEntries(names.map((name) => [name, given[name] ?? 'make']));
   execFileSync('sh', [join(root, 'infra/secrets/make.sh')], {
-    env: { PATH: process.env.PATH, PARLEY_SECRETS_DIR: directory, ...env },
+    env: { PATH: process.env.PATH, PARLEY_SECRETS_DIR: directory, ...GROUPS, ...env },
   });
   return Object.fromEntries(names.map((name) => [name, read(name)])) as Record<Name, string>;
 }
@@ -51,4 +58,33 @@ it('takes over what is set, and turns off what is set to nothing', () => {
   const given = { PARLEY_JWT_SECRET: '', PARLEY_API_KEYS: 'acme:a-key-of-my-own-0123456789' };
   expect(start(given)).toEqual({ ...made, ...given });
   expect(start().PARLEY_API_KEYS).toBe(given.PARLEY_API_KEYS);
+});
+
+it('lets the group of a volume read its secrets, and nobody else, also those of an earlier version', () => {
+  start();
+  for (const file of Object.values(FILES)) chmodSync(join(directory, file), 0o644);
+  start();
+  const modes = Object.values(FILES).map((file) => {
+    const { mode, gid } = statSync(join(directory, file));
+    return [mode & 0o777, gid];
+  });
+  expect(modes).toEqual(Object.values(FILES).map(() => [0o640, GROUP]));
+});
+
+it('gives each service of the compose file the groups of the secrets that it mounts, and no other one', () => {
+  const services = readServices(root);
+  const { environment = {}, group_add: mayGive = [] } = services.secrets ?? {};
+  // The group of a user that the image sets. Grafana's is that of root.
+  const groupOf = ({ image, user }: (typeof services)[string]) =>
+    user?.split(':')[1] ?? (image.startsWith('parley-') ? '1000' : '0');
+  for (const volume of ['api', 'redis', 'grafana']) {
+    const group = environment[`PARLEY_${volume.toUpperCase()}_GROUP`];
+    expect([...mayGive, '0']).toContain(group);
+    const readers = Object.entries(services).filter(([, { volumes = [] }]) =>
+      volumes.includes(`${volume}-secrets:/run/parley-${volume}:ro`),
+    );
+    expect(readers.length).toBeGreaterThan(0);
+    for (const [name, service] of readers)
+      expect([name, groupOf(service), ...(service.group_add ?? [])]).toContain(group);
+  }
 });
