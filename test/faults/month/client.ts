@@ -124,7 +124,7 @@ export function createClient({ pods, issuer }: Stage) {
       userId: string,
       conversationId: string,
       text: string,
-      { agent = 'helper', supports = 'true' } = {},
+      { agent = 'helper', supports = 'true', tokenSeconds = 3_600 } = {},
     ): Promise<OpenStream> {
       const body = {
         id: conversationId,
@@ -132,7 +132,11 @@ export function createClient({ pods, issuer }: Stage) {
         messages: [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }],
       };
       const headers = supports === '' ? {} : { 'x-supports-elicitation': supports };
-      return stream('POST', '/run/api/chat', { token: await issuer.token(userId), body, headers });
+      return stream('POST', '/run/api/chat', {
+        token: await issuer.token(userId, { seconds: tokenSeconds }),
+        body,
+        headers,
+      });
     },
     /** Sends a message and reads the whole reply. */
     async chat(userId: string, conversationId: string, text: string): Promise<string> {

@@ -11,3 +11,6 @@ export const SLACK_APP = {
   clientSecret: 'slack-client-secret',
   signingSecret: 'slack-signing-secret',
 } as const;
+/** Shorter, also with a leap, than what a model may take by default (20 min) and than what the tool of the slow agent may (an hour). */
+export const MODEL_PAUSE_MS = 14 * 60_000;
+export const TOOL_PAUSE_MS = 50 * 60_000;

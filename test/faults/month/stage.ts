@@ -12,8 +12,6 @@ import {
   type IssueTracker,
   startIssueTracker,
 } from '../../../infra/demo/stand-ins/issue-tracker/issue-tracker.ts';
-import { textOf } from '../../../infra/demo/stand-ins/scripted-model/protocol.ts';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import {
   type ScriptedModel,
   startScriptedModel,
@@ -23,8 +21,21 @@ import { type ManagedProcess, type Pod, startPod, startWorker } from '../../harn
 import { REPORTS_MEMORY } from '../../harness/processes/resources.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { type SlackStandIn, startSlack } from '../../harness/slack/slack.ts';
+import { agentsFile, LATER, line } from './agents.ts';
 import { type Issuer, startIssuer } from './issuer.ts';
-import { ACCOUNT, AUDIENCE, ENDING_KEY, SERVICE_KEY, SLACK_APP, TENANT, TOKENS_A_DAY } from './settings.ts';
+import {
+  ACCOUNT,
+  AUDIENCE,
+  ENDING_KEY,
+  MODEL_PAUSE_MS,
+  SERVICE_KEY,
+  SLACK_APP,
+  TENANT,
+  TOKENS_A_DAY,
+  TOOL_PAUSE_MS,
+} from './settings.ts';
+import { openSlowDoor } from './slow-door.ts';
+import { DAY, HOUR, SECOND } from './times.ts';
 
 /** A deployment whose processes share the clock of this one. */
 export interface Stage {
@@ -43,42 +54,34 @@ export interface Stage {
 }
 
 const SCOPES = ['issues:read'];
-const DAY_MS = 86_400_000;
+const TRACKER_SECRET = 'secret-of-parley';
 
 /** Longer than one leap of the clock, so that a leap ends no lease. */
 const LEASE_MS = '600000';
 
-/** Starts one pod or two, with all that is around them. */
-export async function openStage(
-  clockEnv: Readonly<Record<string, string>>,
-  preload: string,
-  podCount: 1 | 2,
-): Promise<Stage> {
-  const folder = mkdtempSync(join(tmpdir(), 'parley-month-'));
-  const ports = [await freePort(), await freePort(), await freePort()] as const;
-  const issuerUrl = `http://127.0.0.1:${ports[2]}`;
+/** The servers around the deployment; `accounts` listens on `port`. */
+async function startNeighbours(publicUrl: string, port: number) {
+  const issuerUrl = `http://127.0.0.1:${port}`;
   const api = { clientId: 'tracker-api', clientSecret: 'secret-of-the-tracker' };
   const tracker: IssueTracker = await startIssueTracker({
     verify: (token) => createTokenVerifier({ issuer: issuerUrl, ...api, resource: tracker.url })(token),
     authorizationServer: issuerUrl,
     scopes: SCOPES,
   });
-  const publicUrl = `http://127.0.0.1:${ports[0]}`;
-  const [redis, issuer, accounts, echo, model, slack] = await Promise.all([
-    startRedis(),
+  const [issuer, accounts, echo, model, slack] = await Promise.all([
     startIssuer(),
     startAuthorizationServer({
       name: 'Tracker',
-      port: ports[2],
+      port,
       users: ['ada'],
       scopes: SCOPES,
       resources: [tracker.url],
-      accessTokenSeconds: 3_600,
-      grantSeconds: 60 * 86_400,
+      accessTokenSeconds: HOUR / SECOND,
+      grantSeconds: (60 * DAY) / SECOND,
       clients: [
         {
           clientId: 'parley',
-          clientSecret: 'secret-of-parley',
+          clientSecret: TRACKER_SECRET,
           redirectUris: [`${publicUrl}/auth/callback/${ACCOUNT}`],
         },
         { ...api, redirectUris: [] },
@@ -88,16 +91,31 @@ export async function openStage(
     startScriptedModel({ script: [line] }),
     startSlack(SLACK_APP),
   ]);
-  const config = join(folder, 'agents.yaml');
-  writeFileSync(
-    config,
-    agentsFile({ model: model.url, tracker: tracker.url, issuer: issuerUrl, echo: echo.url }),
-  );
-  const keyEndsAt = (Math.floor(Date.now() / DAY_MS) + 2) * DAY_MS;
-  const env = {
-    ...clockEnv,
-    REDIS_URL: redis.url,
-    PARLEY_CONFIG: config,
+  const [slowModel, slowEcho] = await Promise.all([
+    openSlowDoor(model.url, MODEL_PAUSE_MS, LATER),
+    openSlowDoor(echo.url, TOOL_PAUSE_MS, LATER),
+  ]);
+  return {
+    issuer,
+    accounts,
+    tracker,
+    echo,
+    model,
+    slack,
+    slowModel,
+    slowEcho,
+    async stop() {
+      const servers = [issuer, tracker, echo, model, slack, slowModel, slowEcho];
+      await Promise.all([accounts.close(), ...servers.map((each) => each.stop())]);
+    },
+  };
+}
+
+type Neighbours = Awaited<ReturnType<typeof startNeighbours>>;
+
+/** The settings of pods and worker. */
+function settingsFor({ issuer, slack }: Neighbours, publicUrl: string, keyEndsAt: number) {
+  return {
     PARLEY_PUBLIC_URL: publicUrl,
     PARLEY_CONNECT_IDENTITY: 'dev',
     PARLEY_CONNECT_TENANTS: TENANT,
@@ -118,106 +136,52 @@ export async function openStage(
     PARLEY_SLACK_CLIENT_SECRET: SLACK_APP.clientSecret,
     PARLEY_SLACK_SIGNING_SECRET: SLACK_APP.signingSecret,
     PARLEY_SLACK_URL: slack.url,
-    TRACKER_SECRET: 'secret-of-parley',
+    TRACKER_SECRET,
   };
-  const options = { wrap: ['env', `LD_PRELOAD=${preload}`] };
+}
+
+/** Starts one pod or two, with all that is around them. */
+export async function openStage(
+  clockEnv: Readonly<Record<string, string>>,
+  preload: string,
+  podCount: 1 | 2,
+): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), 'parley-month-'));
+  const ports = [await freePort(), await freePort(), await freePort()] as const;
+  const publicUrl = `http://127.0.0.1:${ports[0]}`;
+  const [redis, neighbours] = await Promise.all([startRedis(), startNeighbours(publicUrl, ports[2])]);
+  const { model, tracker, accounts, echo, slowModel, slowEcho } = neighbours;
+  const config = join(folder, 'agents.yaml');
+  const at = {
+    model: model.url,
+    tracker: tracker.url,
+    issuer: accounts.issuer,
+    echo: echo.url,
+    slowModel: slowModel.url,
+    slowEcho: slowEcho.url,
+  };
+  writeFileSync(config, agentsFile(at));
+  const keyEndsAt = (Math.floor(Date.now() / DAY) + 2) * DAY;
+  const settings = settingsFor(neighbours, publicUrl, keyEndsAt);
+  const env = { ...clockEnv, ...settings, REDIS_URL: redis.url, PARLEY_CONFIG: config };
+  const options = { wrap: ['env', `LD_PRELOAD=${preload}`], nodeArgs: REPORTS_MEMORY };
   const [worker, ...pods] = await Promise.all([
-    startWorker(env, { ...options, nodeArgs: REPORTS_MEMORY }),
+    startWorker(env, options),
     ...[ports[0], ports[1]]
       .slice(0, podCount)
-      .map((port, index) =>
-        startPod(
-          { ...env, PORT: String(port), PARLEY_POD: `pod-${index}` },
-          { ...options, nodeArgs: REPORTS_MEMORY },
-        ),
-      ),
+      .map((port, index) => startPod({ ...env, PORT: String(port), PARLEY_POD: `pod-${index}` }, options)),
   ]);
   return {
+    ...neighbours,
     redis,
     pods,
     worker,
-    issuer,
-    accounts,
-    tracker,
-    echo,
-    model,
-    slack,
     keyEndsAt,
     async stop() {
       await Promise.all([...pods, worker].map((each) => each.stop()));
       await redis.stop();
-      await Promise.all([
-        issuer.stop(),
-        accounts.close(),
-        tracker.stop(),
-        echo.stop(),
-        model.stop(),
-        slack.stop(),
-      ]);
+      await neighbours.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-function agentsFile(at: {
-  readonly model: string;
-  readonly tracker: string;
-  readonly issuer: string;
-  readonly echo: string;
-}) {
-  return `defaultAgent: helper
-models:
-  scripted: { provider: openai-compatible, baseUrl: "${at.model}", model: scripted }
-agents:
-  helper:
-    title: Helper
-    model: scripted
-    instructions: Be patient.
-    elicit: true
-    tools: [{ server: tracker }, { server: echo }]
-    limits: { questionTimeoutSeconds: 604800 }
-  notifier:
-    title: Notifier
-    model: scripted
-    instructions: Be heard.
-    elicit: true
-    limits: { questionTimeoutSeconds: 604800 }
-    notify: { channel: slack, afterSeconds: 3600, remind: { afterSeconds: 86400, atMost: 2 } }
-mcpServers:
-  tracker:
-    title: Tracker
-    transport: http
-    url: "${at.tracker}"
-    credentialScope: user
-    connector: ${ACCOUNT}
-    announcedTools:
-      - { name: list_issues, description: Lists issues., inputSchema: { type: object } }
-  echo:
-    title: Echo
-    transport: http
-    url: "${at.echo}"
-    credentialScope: none
-    approval: { ask: always, remember: 7 days }
-connectors:
-  ${ACCOUNT}:
-    type: oauth2
-    title: Tracker
-    issuer: "${at.issuer}"
-    clientId: parley
-    clientSecretEnv: TRACKER_SECRET
-    scopes: [issues:read]
-    resource: "${at.tracker}"
-`;
-}
-
-/** What the model says: it asks, lists issues or echoes when it is told to, else it repeats all that was said to it. */
-function line({ userText, results, messages }: Turn): ScriptedReply {
-  const last = results.at(-1);
-  if (last !== undefined) return { text: `Got: ${last.text}` };
-  if (userText === 'ask')
-    return { calls: [{ name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } }] };
-  if (userText === 'list') return { calls: [{ name: 'tracker__list_issues', arguments: {} }] };
-  if (userText.startsWith('echo ')) return { calls: [{ name: 'echo__echo', arguments: { text: userText } }] };
-  const said = messages.filter(({ role }) => role === 'user').map(({ content }) => textOf(content));
-  return { text: `Heard: ${said.join(' | ')}` };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { listenOnFreePort } from '../../../harness/free-port.ts';
+import { waitUntil } from '../../../harness/wait-until.ts';
 import { must } from '../client.ts';
 import type { Row } from '../rows.ts';
 import { after, DAY, HOUR, MINUTE, SECOND } from '../times.ts';
@@ -8,7 +9,8 @@ import { after, DAY, HOUR, MINUTE, SECOND } from '../times.ts';
 /** The pauses after a failed delivery, each up to a tenth longer. */
 const PAUSES = [5 * SECOND, 5 * MINUTE, 30 * MINUTE, ...[2, 5, 10, 14, 20, 24].map((hours) => hours * HOUR)];
 const DEAD_LETTER = 30 * DAY;
-const LOOK = 3 * SECOND;
+/** What the rounds of the outbox and a busy machine may add. */
+const LATE = MINUTE;
 
 /** What services have: webhooks, workflows, MCP sessions, the right to erase. */
 export const SERVICE_STORIES: readonly Row[] = [
@@ -17,23 +19,26 @@ export const SERVICE_STORIES: readonly Row[] = [
     documented: 'docs/webhooks.md (retries, dead letters)',
     lateness: 'a tenth of each pause, and the rounds of the outbox',
     async story({ client, clock }) {
-      let attempts = 0;
+      const attempts: number[] = [];
       const receiver = createServer((_request, response) => {
-        attempts += 1;
+        attempts.push(Date.now());
         response.writeHead(500).end();
       });
       const webhookUrl = `http://127.0.0.1:${await listenOnFreePort(receiver)}/hook`;
       try {
         const id = await client.ask('hooked', { webhookUrl, timeoutSeconds: 60 });
         must(await client.answer('hooked', id), 200);
-        await clock.until(after(LOOK));
+        await waitUntil(() => attempts.length > 0, { what: 'the first attempt' });
         for (const [index, pause] of PAUSES.entries()) {
-          assert.equal(attempts, index + 1);
-          await clock.until(after(pause * 0.95 - LOOK));
-          assert.equal(attempts, index + 1, `attempt ${index + 2} is early`);
-          await clock.until(after(pause * 0.16 + 2 * LOOK));
+          await clock.until((attempts.at(-1) ?? 0) + pause * 1.1 + SECOND);
+          await waitUntil(() => attempts.length > index + 1, { what: 'the next attempt' });
         }
-        assert.equal(attempts, PAUSES.length + 1);
+        const gaps = attempts.slice(1).map((at, index) => at - (attempts[index] ?? 0));
+        for (const [index, pause] of PAUSES.entries()) {
+          const gap = gaps[index] ?? 0;
+          assert.ok(gap >= pause && gap <= pause * 1.1 + LATE, `${gap} ms in place of ${pause} ms`);
+        }
+        assert.equal(gaps.length, PAUSES.length);
         const letters = async () =>
           must(await client.call('GET', '/v1/webhooks/dead-letters'), 200).body.deadLetters as {
             elicitationId: string;
@@ -48,7 +53,7 @@ export const SERVICE_STORIES: readonly Row[] = [
         await clock.until(diedAt + DEAD_LETTER + MINUTE);
         assert.deepEqual(await letters(), []);
         assert.equal((await client.read(id)).status, 404);
-        return `${attempts} attempts, none early; listed with its question for thirty days`;
+        return `${attempts.length} attempts, none early; listed with its question for thirty days`;
       } finally {
         receiver.closeAllConnections();
         receiver.close();
@@ -121,11 +126,11 @@ export const SERVICE_STORIES: readonly Row[] = [
       must(await ask(), 201);
       must(await client.call('DELETE', '/v1/users/gone'), 200);
       const erasedAt = Date.now();
-      await clock.until(erasedAt + 5 * MINUTE - 2 * SECOND);
+      await clock.until(erasedAt + 4 * MINUTE);
       assert.equal(must(await ask(), 409).body.code, 'user_erased');
       await clock.until(erasedAt + 5 * MINUTE + SECOND);
       must(await ask(), 201);
-      return 'refused two seconds before, taken a second after';
+      return 'refused a minute before, taken a second after';
     },
   },
 ];
