@@ -59,8 +59,9 @@ export async function spawnChild({ command, args = [], env = {}, cwd }: Program)
  * Closes the input, then sends SIGTERM, then SIGKILL. Resolves when the process has exited, and what it started was killed.
  */
 export async function endChild(child: Child, graceMs: number): Promise<void> {
-  // Before its end, because what it started then descends from it no more.
-  const before = await startedBy(child.pid, child.mark);
+  // Before its end, because what it started then descends from it no more. After it, the id may be that of another process.
+  const isRunning = child.exitCode === null && child.signalCode === null;
+  const before = await startedBy(isRunning ? child.pid : undefined, child.mark);
   await endAlone(child, graceMs);
   for (const { pid } of await stillRunning(before)) kill(pid);
   await killStarted(child.mark);
