@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { aptInstall, onPath } from '../on-path.ts';
@@ -35,6 +36,8 @@ export async function fakeTime(offsetSeconds: number): Promise<FakeTime | undefi
 export async function leapingTime(file: string, redisServer: string): Promise<FakeTime | { notRun: string }> {
   const preload = await findPreload();
   if (preload === undefined) return { notRun: 'there is no faketime' };
+  // The state of a process, and when all of them sleep, is read there.
+  if (!existsSync('/proc/self/stat')) return { notRun: 'there is no /proc' };
   const wrap = [
     'env',
     ...preload.map((line) => (line.startsWith('LD_PRELOAD=') ? `${line} libc.so.6` : line)),
