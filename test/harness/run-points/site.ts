@@ -71,7 +71,7 @@ export interface RunSiteOptions {
 }
 
 /** Settings under which a take-over happens within one or two seconds. */
-const QUICK_ENV: Env = {
+export const QUICK_ENV: Env = {
   PARLEY_LEASE_MS: '1000',
   PARLEY_TAKE_OVER_MS: '250',
   PARLEY_DRAIN_MS: '8000',
