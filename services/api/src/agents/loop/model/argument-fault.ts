@@ -1,8 +1,9 @@
 import { isWithinDepth } from '@parley/shared/domain/json/depth';
 import { isRecord } from '@parley/shared/domain/plain-record';
 
-// A whole text or a whole number; the alternatives begin with different characters, so that no text is read twice.
-const TOKENS = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g;
+// The next text or number begins here; both are read to their ends before the next one is looked for.
+const BEGINNING = /["\d-]/g;
+const NUMBER = /-?\d[\d.eE+-]*/y;
 
 /**
  * Why the arguments of a call cannot be passed on as the model wrote them, for the model to write them otherwise:
@@ -19,17 +20,53 @@ export function faultOfArguments(toolName: string, json: string): string | undef
     return undefined;
   }
   if (!isRecord(value)) return `The arguments of ${toolName} must be a JSON object. Nothing was done.`;
-  const changed = json.match(TOKENS)?.find((token) => !token.startsWith('"') && isChanged(token));
+  const changed = changedNumber(json);
   return changed === undefined
     ? undefined
-    : `The number ${changed.slice(0, 40)} in the arguments of ${toolName} cannot be passed on exactly. Nothing was done; write it as a text, if the tool takes one.`;
+    : `The number ${changed.slice(0, 40)} in the arguments of ${toolName} cannot be passed on exactly. Nothing was done; write it with fewer digits, or as a text if the tool takes one.`;
 }
 
-/** True for a number that is another one, or none, once it was read. */
+/** The first number of a JSON text that is another one, or none, once it was read. */
+function changedNumber(json: string): string | undefined {
+  BEGINNING.lastIndex = 0;
+  for (let found = BEGINNING.exec(json); found !== null; found = BEGINNING.exec(json)) {
+    if (found[0] === '"') {
+      BEGINNING.lastIndex = endOfText(json, found.index);
+      continue;
+    }
+    NUMBER.lastIndex = found.index;
+    const [token = ''] = NUMBER.exec(json) ?? [];
+    if (isChanged(token)) return token;
+    BEGINNING.lastIndex = found.index + token.length;
+  }
+  return undefined;
+}
+
+/** The position behind a text of valid JSON that begins at `start`. */
+function endOfText(json: string, start: number): number {
+  let at = start + 1;
+  while (json[at] !== '"') at += json[at] === '\\' ? 2 : 1;
+  return at + 1;
+}
+
 function isChanged(token: string): boolean {
-  const value = Number(token);
-  if (!Number.isFinite(value)) return true;
-  const [mantissa = '', exponent] = token.split(/[eE]/);
-  if (value === 0) return /[1-9]/.test(mantissa);
-  return exponent === undefined && Math.abs(value) > Number.MAX_SAFE_INTEGER;
+  // A number of at most 15 digits is printed as it was read.
+  if (token.length <= 15 && !/[eE]/.test(token)) return false;
+  return digitsOf(token) !== digitsOf(String(Number(token)));
+}
+
+/** A number as its significant digits and the power of ten of the last one, so that equal numbers give equal texts. */
+function digitsOf(token: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(token) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const significant = withoutLastZeros(digits);
+  if (significant === '') return whole === '' ? token : '0';
+  return `${sign}${significant}e${Number(exponent) - fraction.length + digits.length - significant.length}`;
+}
+
+function withoutLastZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
