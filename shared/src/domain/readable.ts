@@ -1,10 +1,11 @@
 // Controls, lone surrogates, and what Unicode tells programs not to draw: marks and overrides of direction, blanks without
 // width, tags. Line breaks, tabs, soft hyphens, joiners and variation selectors stay, because ordinary words and emoji
 // contain them.
-const INVISIBLE = String.raw`(?![\t\n\r\xad\u200c]|\u200d|\p{VS})[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]`;
-/** A flag of a part of a country, whose letters are tags. Tags elsewhere are not drawn. */
-export const TAGGED_FLAG = String.raw`\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}`;
-const FLAG_OR_INVISIBLE = new RegExp(`(${TAGGED_FLAG})|${INVISIBLE}`, 'gu');
+// The first group is the flag of a part of a country, whose letters are tags. Tags elsewhere are not drawn.
+const FLAG_OR_INVISIBLE =
+  /(\u{1f3f4}[\u{e0030}-\u{e007a}]{3,6}\u{e007f})|(?![\t\n\r\xad\u200c\u200d]|\p{VS})[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]/gu;
+/** Such a flag, as a part of an expression. */
+export const TAGGED_FLAG = FLAG_OR_INVISIBLE.source.split(')|')[0]?.slice(1);
 
 /**
  * Foreign text made safe to show to a person: each character that hides or reverses text is replaced by its code point, such

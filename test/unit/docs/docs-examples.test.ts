@@ -50,11 +50,12 @@ describe('docs/connect.md', () => {
 });
 
 describe('a variable that the docs name', () => {
-  // Compose, its Redis, the command line and the tests have some of their own.
+  // Compose, its Redis, the command line, the programs that agents start and the tests have some of their own.
   const sources = [
     'docker-compose.yml',
     'infra/redis/start.sh',
     'clients/cli/src/env.ts',
+    'services/api/src/agents/config/services/program.ts',
     'test/harness/redis/ensure-redis-server.ts',
   ];
   const others = sources.map(read).join('\n');

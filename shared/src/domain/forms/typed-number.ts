@@ -11,6 +11,6 @@ export function readTypedNumber(kind: 'number' | 'integer', text: string): numbe
 
 /** True for a typed number with digits other than zero behind its decimal point. */
 export function isTypedFraction(text: string): boolean {
-  const [, digits = ''] = /^[^e.]*\.(\d*)$/i.exec(text) ?? [];
-  return /[1-9]/.test(digits);
+  const [fraction = ''] = /\.\d*$/.exec(text) ?? [];
+  return /[1-9]/.test(fraction);
 }
