@@ -125,9 +125,12 @@ export function injectionAttacks(world: () => World): void {
       await inbox.event(0);
       for (const [index, text] of BREAKS.entries()) {
         const context = { trigger: 'agent', toolName: text, [text]: [text] };
-        const words = { message: text, title: text, description: text, context };
-        const asked = await world().ask(person, { ...words, streamRequestId });
-        expect(asked).toMatchObject(words);
+        const words = { message: text, title: text, description: text };
+        const asked = await world().ask(person, { ...words, context, streamRequestId });
+        // People get the text without the characters that nobody sees.
+        const seen = text.replaceAll(/[\u2028\u2029]/g, '');
+        const shown = { message: seen, title: seen, description: seen };
+        expect(asked).toMatchObject({ ...shown, context: { toolName: seen, [text]: [seen] } });
         // An inbox skips questions that begin and end between two polls.
         await inbox.event(2 * index + 1);
         await world().answer(person, asked.elicitationId, { action: 'accept', content: { name: 'A' } });
@@ -141,7 +144,8 @@ export function injectionAttacks(world: () => World): void {
           expect(line).toMatch(/^(?:id: \d+-\d+|event: [a-z-]+|data: \{.*\}|retry: \d+|: heartbeat)?$/s);
         }
       }
-      expect(stream.events().map(({ data }) => data.message)).toEqual(BREAKS.flatMap((text) => [text, text]));
+      const seen = BREAKS.map((text) => text.replaceAll(/[\u2028\u2029]/g, ''));
+      expect(stream.events().map(({ data }) => data.message)).toEqual(seen.flatMap((text) => [text, text]));
     });
 
     it('no response header contains text from the request', async () => {
