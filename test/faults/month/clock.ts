@@ -17,6 +17,8 @@ export interface LeapingClock {
   until(time: number): Promise<void>;
   /** Lets the time pass until all stories have ended. Asks before each leap how long it may be, in ms. */
   run(longest: () => number): Promise<void>;
+  /** Resolves once no process runs, no job is being worked on, and none has sent a command to Redis. */
+  settled(): Promise<void>;
   /** How often the clock has leapt. */
   readonly leaps: () => number;
   stop(): void;
@@ -57,8 +59,7 @@ export function createLeapingClock(file: string, { redis, others }: ClockProcess
     leaps += 1;
   }
 
-  /** Until no process runs, no job is being worked on, and none has sent a command to Redis. */
-  async function settle(): Promise<void> {
+  async function settled(): Promise<void> {
     let quiet = 0;
     let before = -1;
     for (let look = 0; quiet < QUIET_LOOKS && look < LOOKS_MAX; look += 1) {
@@ -78,6 +79,7 @@ export function createLeapingClock(file: string, { redis, others }: ClockProcess
   }
 
   return {
+    settled,
     leaps: () => leaps,
     stop: () => connection.disconnect(),
     async tell(story) {
@@ -99,7 +101,7 @@ export function createLeapingClock(file: string, { redis, others }: ClockProcess
           await sleep(LOOK_MS);
           continue;
         }
-        await settle();
+        await settled();
         const next = Math.min(...waiting.map(({ time }) => time));
         const left = next - Date.now();
         if (left > 0) {

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { ManagedProcess, Pod } from '../../harness/processes/processes.ts';
 import { liveBytes } from '../../harness/processes/resources.ts';
 import { type Client, untilAsked } from './client.ts';
+import type { LeapingClock } from './clock.ts';
 import { type Holdings, readHoldings } from './holdings.ts';
 import type { Stage } from './stage.ts';
 import { SECOND, WEEK } from './times.ts';
@@ -35,7 +36,8 @@ const CANARY_SECONDS_MAX = 60;
 const TICKS_PER_SECOND = 100;
 const GROWTH_BYTES_MAX = 10_000_000;
 
-export async function lookAt({ redis, pods, worker }: Stage): Promise<Look> {
+export async function lookAt({ redis, pods, worker }: Stage, clock: LeapingClock): Promise<Look> {
+  await clock.settled();
   return {
     holdings: await readHoldings(redis.url),
     memory: await Promise.all([...pods, worker].map((each) => liveBytes(each))),

@@ -4,7 +4,7 @@ import { judgeCanary, judgeEnd, judgeLogs, lookAt, openRecords, processorSeconds
 import type { Passage } from './report.ts';
 import { type Result, rowsOf } from './rows.ts';
 import { openStage } from './stage.ts';
-import { DAY, HOUR, MINUTE } from './times.ts';
+import { DAY, HOUR, MINUTE, WEEK } from './times.ts';
 
 // Runs under faketime: the clock of this process is that of the deployment. Prints a line of JSON for each row, and at the
 // end one of how it went.
@@ -15,8 +15,8 @@ const isSoak = MONTH_SIZE === 'full';
 const AFTERWARDS = 40 * DAY;
 /** What the processes need once is in memory by then. */
 const WARM = 2 * DAY;
-/** In a soak, leases are renewed between two leaps of the first three days, and every job has its turns each hour after it. */
-const SOAK_LEAPS = { first: 7 * MINUTE, firstFor: 3 * DAY, later: HOUR };
+/** In a soak, leases are renewed between two leaps of the first week, and every job has its turns each hour after it. */
+const SOAK_LEAPS = { first: 7 * MINUTE, firstFor: WEEK, later: HOUR };
 
 const print = (line: Result | Passage | { readonly processes: number }) =>
   void process.stdout.write(`${JSON.stringify(line)}\n`);
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   };
   try {
     await openRecords(client, 'fresh');
-    const fresh = await lookAt(stage);
+    const fresh = await lookAt(stage, clock);
     const stories = rowsOf(isSoak).map(({ name, story }) =>
       clock.tell(() => run(name, () => story({ stage, clock, client }))),
     );
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
     stories.push(
       clock.tell(async () => {
         await clock.until(startedAt + WARM);
-        warm = await lookAt(stage);
+        warm = await lookAt(stage, clock);
       }),
     );
     await clock.run(longest);
@@ -62,9 +62,9 @@ async function main(): Promise<void> {
     void clock.tell(() => clock.until(Date.now() + AFTERWARDS));
     // Nobody has a stream or a turn open any more: days may pass at once.
     await clock.run(() => AFTERWARDS);
-    const end = await lookAt(stage);
+    const end = await lookAt(stage, clock);
     await openRecords(client, 'last');
-    await judgeEnd(run, { fresh, warm, end, last: await lookAt(stage) });
+    await judgeEnd(run, { fresh, warm, end, last: await lookAt(stage, clock) });
     await judgeCanary(run, stage.pods);
     await judgeLogs(run, others());
     const processors = processorSeconds([...others(), stage.redis, process]);

@@ -93,6 +93,9 @@ async function dropOldBundles(): Promise<void> {
   }
 }
 
+// In pieces, because a program that makes bundles may come from a bundle, in which this text would have been replaced.
+const OWN_URL = ['import', 'meta', 'url'].join('.');
+
 /** Sources that read a neighbouring file still find it: each keeps the URL it has without a bundle. */
 const originalUrls: Plugin = {
   name: 'original-urls',
@@ -100,7 +103,7 @@ const originalUrls: Plugin = {
     onLoad({ filter: /\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, 'utf8');
       const url = JSON.stringify(pathToFileURL(path).href);
-      return { contents: source.replaceAll('import.meta.url', url), loader: 'ts' };
+      return { contents: source.replaceAll(OWN_URL, url), loader: 'ts' };
     }),
 };
 
