@@ -4,7 +4,7 @@ import { judgeCanary, judgeEnd, judgeLogs, lookAt, openRecords, processorSeconds
 import type { Passage } from './report.ts';
 import { type Result, rowsOf } from './rows.ts';
 import { openStage } from './stage.ts';
-import { DAY, HOUR, MINUTE, WEEK } from './times.ts';
+import { DAY, HOUR, MINUTE } from './times.ts';
 
 // Runs under faketime: the clock of this process is that of the deployment. Prints a line of JSON for each row, and at the
 // end one of how it went.
@@ -15,8 +15,8 @@ const isSoak = MONTH_SIZE === 'full';
 const AFTERWARDS = 40 * DAY;
 /** What the processes need once is in memory by then. */
 const WARM = 2 * DAY;
-/** In a soak, leases are renewed between two leaps of the first week, and every job has its turns each hour after it. */
-const SOAK_LEAPS = { first: 7 * MINUTE, firstFor: WEEK, later: HOUR };
+/** In a soak, leases are renewed between two leaps of the first three days, and every job has its turns each two hours after them. */
+const SOAK_LEAPS = { first: 7 * MINUTE, firstFor: 3 * DAY, later: 2 * HOUR };
 
 const print = (line: Result | Passage | { readonly processes: number }) =>
   void process.stdout.write(`${JSON.stringify(line)}\n`);
