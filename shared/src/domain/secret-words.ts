@@ -28,8 +28,10 @@ const SECRETS = listed(`
 const AMBIGUOUS = listed('token, pin, secret, bearer, mnemonic, clave');
 /** Words that name a secret only at the end of a name: `db_pass`, but not `pass_rate`. */
 const LAST = new Set(listed('pass, auth, cookie, cookies'));
-/** Stems that name a secret also within a word that is written without its parts: `dbpassword`, `kundenpasswort`. */
-const STEMS = /passw(?:or)?d|passphrase|passwort|kennwort|apikey|(?:token|secret|credential)s?$/;
+/** What names a secret also within a word that is written without its parts, besides long names: `mysecretvalue`. */
+const STEMS = listed('passwd, apikey, token, secret');
+/** Beginnings of words that have nothing to do with secrets: tokenizers, secretaries, secretions. */
+const OTHER_WORDS = listed('tokeniz, tokenis, tokenom, secretar, secretai, secretio, secretiv, secretly');
 /** Words of languages that are written without spaces. */
 const UNSPACED = listed(
   '密码, 密碼, 口令, 密钥, 密鑰, 令牌, パスワード, 暗証番号, 秘密鍵, 비밀번호, 암호, 패스워드, รหัสผ่าน',
@@ -55,12 +57,8 @@ const ABOUT = new Set(
 );
 /** Words behind a name that do not change what it is. */
 const TRAILERS = new Set(listed('confirm, confirmation, repeat, repeated, again, value, text, field, input'));
-/** Words of variables whose values often hold a secret, such as the password in the address of a database. */
-const CARRIERS = new Set(
-  listed(
-    'key, keys, token, tokens, secret, secrets, pass, auth, private, cookie, cookies, signature, dsn, url, uri',
-  ),
-);
+/** Parts of the names of variables whose values often hold a secret, such as the password in the address of a database. */
+const CARRIERS = /key|token|secret|pass|credential|auth|private|cookie|signature|dsn|url|uri/;
 
 /** Letters of other scripts, each with the Latin one that it looks like. */
 const LOOKALIKES = pairsOf(
@@ -69,15 +67,16 @@ const LOOKALIKES = pairsOf(
 );
 const DIGIT_LETTERS = pairsOf('0o 1l 3e 4a 5s 7t @a $s !i');
 const WINDOW = 4;
+const ASCII = /^[ -~]*$/;
 
 /** Whether a name of a parameter, a field, a header or a variable is that of a secret: `dbPassword`, but not `token_count`. */
 export function namesSecret(name: string): boolean {
-  return readingsOf(name).some((words) => !isAbout(words) && isNamed(words));
+  return isPossible(name) && readingsOf(name).some((words) => !isAbout(words) && isNamed(words));
 }
 
 /** Whether a label names a secret, whatever it says about it: `Password (min 8)`. */
 export function labelsSecret(label: string): boolean {
-  return readingsOf(label).some(isNamed);
+  return isPossible(label) && readingsOf(label).some(isNamed);
 }
 
 /** Whether a sentence is about a secret of the person who reads it. */
@@ -87,20 +86,23 @@ export function mentionsSecret(sentence: string): boolean {
 
 /** Whether the value of a variable may be or contain a secret. In doubt it may. */
 export function mayHoldSecret(variable: string): boolean {
-  return (
-    namesSecret(variable) || readingsOf(variable).some((words) => words.some((word) => CARRIERS.has(word)))
-  );
+  return readingsOf(variable).some((words) => words.some((word) => CARRIERS.test(word)) || isNamed(words));
 }
 
 /** The words of a name or of prose as a person reads them: in lower case and Latin letters, without digits and marks. */
 export function wordsOf(text: string): string[] {
-  return capitalWords(mapped(clean(text), LOOKALIKES));
+  return plainWords(withGaps(mapped(clean(text), LOOKALIKES)));
 }
 
-/** The words of `camelCase`, `snake_case`, `kebab-case` and prose. */
-function capitalWords(text: string): string[] {
-  return plainWords(
-    text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2'),
+/** A text with a gap before each word that only its capital shows, as in `camelCase`. */
+function withGaps(text: string): string {
+  return text.replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2');
+}
+
+/** Whether the letters of a name contain those of a secret's. Most names have none, and need no reading. */
+function isPossible(name: string): boolean {
+  return spellingsOf(name).some((spelling) =>
+    POSSIBLE.test(spelling.toLowerCase().replace(/[^\p{L}]+/gu, '')),
   );
 }
 
@@ -111,14 +113,17 @@ function isNamed(words: readonly string[]): boolean {
 }
 
 function isAbout(words: readonly string[]): boolean {
-  return ABOUT.has(words.at(-1) ?? '');
+  return ABOUT.has(words.at(-1) ?? '') && !isSecretId(words.slice(-2).join(''));
 }
 
 function isGlued(word: string): boolean {
-  const found = STEMS.exec(word);
-  if (found === null) return false;
-  const rest = word.slice(found.index + found[0].length);
-  return !ABOUT.has(rest) && !HARMLESS_ENDS.some((end) => word.endsWith(end));
+  const left = word.replace(NO_STEMS, ' ');
+  return GLUED.test(left) && (!GLUED_ABOUT.test(left) || isSecretId(left));
+}
+
+/** The id of a secret is itself the secret half of some logins. */
+function isSecretId(name: string): boolean {
+  return /secrets?ids?$/.test(name);
 }
 
 /** Whether some words in a row, written with `between`, are one of the entries. */
@@ -141,18 +146,18 @@ function withoutHarmless(words: readonly string[]): readonly string[] {
   return left.trim().split(' ').filter(Boolean);
 }
 
-/**
- * The words of a text as it is, without a look at its capitals, with the Latin letters that others look like, and with letters
- * for digits. Each of them may be how a person reads it.
- */
+/** The words of each spelling, with and without a look at its capitals. Each of them may be how a person reads it. */
 function readingsOf(text: string): string[][] {
+  const written = spellingsOf(text).flatMap((spelling) => [withGaps(spelling), spelling]);
+  return [...new Set(written)].map(plainWords);
+}
+
+/** A text as it is, with the Latin letters that others look like, and with letters for digits. */
+function spellingsOf(text: string): readonly string[] {
   const cleaned = clean(text);
-  const folded = mapped(cleaned, LOOKALIKES);
+  const folded = ASCII.test(cleaned) ? cleaned : mapped(cleaned, LOOKALIKES);
   const lettered = folded.replace(/(?<=\p{L})[0-9@$!]+(?=\p{L})/gu, (run) => mapped(run, DIGIT_LETTERS));
-  return [
-    ...[cleaned, folded].flatMap((one) => [capitalWords(one), plainWords(one)]),
-    ...(lettered === folded ? [] : [plainWords(lettered)]),
-  ];
+  return [...new Set([cleaned, folded, lettered])];
 }
 
 function mapped(text: string, letters: ReadonlyMap<string, string>): string {
@@ -169,6 +174,7 @@ function pairsOf(pairs: string): ReadonlyMap<string, string> {
 
 /** One form for all ways to write the same letters, without marks and what cannot be seen. */
 function clean(text: string): string {
+  if (ASCII.test(text)) return text;
   return text
     .normalize('NFKD')
     .replace(/[\p{M}\p{Cf}\p{DI}]/gu, '')
@@ -200,5 +206,14 @@ const IN_SENTENCES = new Set([
   ...AMBIGUOUS.flatMap(withPlural).map((word) => `your ${word}`),
 ]);
 const HARMLESS_PLAIN = HARMLESS.map(spaced);
-const HARMLESS_ENDS = HARMLESS_PLAIN.map((phrase) => phrase.replaceAll(' ', ''));
+const NO_STEMS = new RegExp(
+  [...HARMLESS_PLAIN.map((phrase) => phrase.replaceAll(' ', '')), ...OTHER_WORDS].join('|'),
+  'g',
+);
+// Shorter names occur by chance: the code of a resort holds a sort code.
+const isLong = (entry: string) => entry.replace(' ', '').length >= (entry.includes(' ') ? 9 : 8);
+const GLUED_STEMS = [...STEMS, ...SECRETS.map(spaced).filter(isLong)].join('|').replaceAll(' ', '');
+const GLUED = new RegExp(GLUED_STEMS);
+const GLUED_ABOUT = new RegExp(`(?:${GLUED_STEMS})s?(?:${[...ABOUT].join('|')})+$`);
 const UNSPACED_PLAIN = UNSPACED.map(clean);
+const POSSIBLE = new RegExp([...IN_NAMES, ...LAST, ...UNSPACED_PLAIN].join('|'));

@@ -12,7 +12,10 @@ const NAMES = listed(`
   credentials, creds, connection_string, iban, card_number, cardNumber, ccNumber, cvv, cvc2, ssn,
   verificationCode, backup_codes, recovery_code, seedPhrase, mnemonic, security_answer, code_verifier,
   dbpassword, userpasswd, accesstoken, authtoken, clientsecret, PGPASSWORD, new_password_2, passwordConfirm,
-  account_number, csrf, puk, accounts.0.password, pass_word`);
+  account_number, csrf, puk, accounts.0.password, pass_word, awssecretaccesskey, AWSSECRETACCESSKEY,
+  clientsecretkey, mysecretvalue, tokenvalue, privatekeypem, authorizationheader, secretstring,
+  credentialsjson, secret_id, roleSecretId, userpasscode, tokenizersecret, maxtokenssecret, awsaccesskey,
+  dbconnectionstring, usercreditcard, kundenzugangsdaten`);
 /** The same in other languages. */
 const FOREIGN = listed(`
   Passwort, kundenpasswort, Kennwort, apiSchlüssel, contraseña, contrasena, clave, senha, mot_de_passe,
@@ -31,13 +34,28 @@ const HARMLESS = listed(`
   shipping, opinion, spin, bypass, compass, passenger, pass_rate, passed, author, authority, auth_type,
   cookie_policy, card, cardholder, discard, number, phone_number, order_number, code, country_code,
   zip_code, url, password_expires_at, private_key_path, signature, message, title, description, accountId,
-  amount, `);
+  amount, maxtokens, nextpagetoken, tokencount, tokenexpiresat, passwordminlength, secretname, secretsmanager,
+  token_id, tokenized, Tokenisierung, tokenomics, secretariat, secretaría, secretion, tokenUsageTotal,
+  credentialid, accesskeyid`);
 
 describe('the name of a secret', () => {
   it.each([...NAMES, ...FOREIGN, ...DISGUISED])('is known: %s', (name) => {
     expect(namesSecret(name)).toBe(true);
     expect(labelsSecret(name)).toBe(true);
     expect(mayHoldSecret(name)).toBe(true);
+  });
+
+  it('is known with other words at both of its sides, however they are written', () => {
+    const stems = listed(
+      'password, passphrase, passcode, secret, token, apiKey, credential, privateKey, authorization',
+    );
+    const names = stems.flatMap((stem) =>
+      ['', 'my', 'aws', 'user'].flatMap((before) =>
+        ['', 's', 'value', 'key', 'pem', 'json', 'data', 'header'].map((after) => before + stem + after),
+      ),
+    );
+    const all = names.flatMap((name) => [name, name.toLowerCase(), name.toUpperCase(), `${name}_1`]);
+    expect(all.filter((name) => !namesSecret(name))).toEqual([]);
   });
 
   it.each(HARMLESS)('is not %j', (name) => {
@@ -56,6 +74,9 @@ describe('the name of a secret', () => {
     ['SENTRY_DSN', true],
     ['LICENSEE_KEY', true],
     ['AUTH_HEADER', true],
+    ...listed(`
+      OPENAIKEY, STRIPEKEY, AUTHKEY, PRIVKEY, DBURL, REDISURL, JDBCURL, DATABASE_URLS, BROKER_URLS,
+      SENTRYDSN, OAUTH, BASICAUTH, HTTP_AUTHENTICATION, PRIVATEKEYPEM`).map((name) => [name, true] as const),
     ['LOG_LEVEL', false],
     ['PATH', false],
     ['REGION', false],
