@@ -16,6 +16,8 @@ const FLAG_OR_UNSEEN = new RegExp(`(${TAGGED_FLAG})|(?!${ORDINARY})${UNSEEN}`, '
 /** Members that people read. What else there is, such as names and values, is sent back and stays as it is. */
 const READ = new Set(['title', 'description', 'message', 'text', 'enumNames', 'examples', 'label']);
 const DATA = new Set(['const', 'enum', 'default']);
+/** Members of a schema whose own members have names that the author chose: `default` there is a field, and no keyword. */
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
 
 /**
  * Text from outside without what cannot be seen: controls, marks and overrides of direction, blanks without width, tags. All
@@ -32,17 +34,21 @@ export function visibleTexts<T>(value: T): T {
 
 /** The same for the texts within a value that people read: titles, descriptions, messages, also those of a schema. */
 export function visibleLabels<T>(value: T): T {
-  return mapTexts(value, (name) => (READ.has(name) ? 'read' : DATA.has(name) ? 'data' : 'inner')) as T;
+  return mapTexts(value, (name, within) => {
+    if (READ.has(name)) return 'read';
+    if (within === 'map') return 'inner';
+    return DATA.has(name) ? 'data' : MAPS.has(name) ? 'map' : 'inner';
+  }) as T;
 }
 
-/** How the value of a member is treated: a text is read or kept, and data is kept whole. */
-type Treatment = 'read' | 'inner' | 'data';
+/** How the value of a member is treated: a text is read or kept, data is kept whole, and a map has schemas by names. */
+type Treatment = 'read' | 'inner' | 'data' | 'map';
 
 /** Copies a value. Others write it, so its depth has no bound and no recursion follows it. */
-function mapTexts(root: unknown, partOf: (name: string) => Treatment): unknown {
+function mapTexts(root: unknown, partOf: (name: string, within: Treatment) => Treatment): unknown {
   const holder = [root];
   const open: (readonly [holder: Record<string, unknown>, name: string, part: Treatment])[] = [
-    [holder as never, '0', partOf('')],
+    [holder as never, '0', partOf('', 'inner')],
   ];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const [at, name, part] = next;
@@ -52,7 +58,7 @@ function mapTexts(root: unknown, partOf: (name: string) => Treatment): unknown {
     const copy = (Array.isArray(value) ? [...value] : Object.fromEntries(Object.entries(value))) as never;
     at[name] = copy;
     for (const inner of Object.keys(value))
-      open.push([copy, inner, Array.isArray(value) ? part : partOf(inner)]);
+      open.push([copy, inner, Array.isArray(value) ? part : partOf(inner, part)]);
   }
   return holder[0];
 }

@@ -57,6 +57,24 @@ describe('text from outside', () => {
     expect(JSON.stringify(visibleTexts(odd))).toBe('{"__proto__":{"title":"ab"},"a":[null,1,true]}');
   });
 
+  const SCHEMA = { title: 'a\u202eb', default: 'a\u202eb', examples: ['a\u202eb'] };
+  const LEFT = { title: 'ab', default: 'a\u202eb', examples: ['ab'] };
+  it.each(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])(
+    'loses them in the schemas of fields that have the names of keywords, below %s',
+    (map) => {
+      const fields = (field: unknown) => ({
+        default: field,
+        enum: field,
+        const: field,
+        properties: field,
+        title: field,
+      });
+      const within = (field: unknown) => ({ items: { [map]: fields({ [map]: fields(field) }) } });
+      expect(visibleLabels(within(SCHEMA))).toEqual(within(LEFT));
+      expect(visibleLabels({ default: within(SCHEMA) })).toEqual({ default: within(SCHEMA) });
+    },
+  );
+
   it('may be nested without a bound', () => {
     const deep = (depth: number) => JSON.parse(`${'[{"a":'.repeat(depth)}"a\\u202eb"${'}]'.repeat(depth)}`);
     expect(() => visibleLabels(visibleTexts(deep(50_000)))).not.toThrow();
