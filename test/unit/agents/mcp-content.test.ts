@@ -42,7 +42,8 @@ const SERVERS: Readonly<Record<string, Replies>> = {
     'resources/list': () => read({ resources: [{ uri: 'wiki://start', name: 'Start' }] }),
     'resources/templates/list': () =>
       read({ resourceTemplates: [{ uriTemplate: 'wiki://page/{id}', name: 'A page' }] }),
-    'resources/read': ({ uri }) => read({ contents: [{ uri, text: 'wiki' }] }),
+    'resources/read': ({ uri }) =>
+      read({ contents: [{ uri, text: 'wiki' }], nextCursor: 'secret', requestState: 'secret' }),
     'completion/complete': ({ ref }) => read({ completion: { values: [JSON.stringify(ref)] } }),
   },
   shop: {
@@ -102,7 +103,7 @@ describe('prompts and resources of servers that are offered', () => {
     ]);
   });
 
-  it('are read from the server that has them, without its advice on caching', async () => {
+  it('are read from the server that has them, without its advice on caching and what it alone reads', async () => {
     const { content, reader } = contentOf(BOTH);
     expect(await content.getPrompt(reader, 'wiki__ask', {})).toEqual({
       messages: [],

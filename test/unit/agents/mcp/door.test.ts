@@ -1,5 +1,6 @@
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { describe, expect, it } from 'vitest';
+import { resultOf } from '../../../../services/api/src/agents/mcp/calls/content.ts';
 import { createScrubFor } from '../../../../services/api/src/agents/mcp/calls/scrub.ts';
 import { readQuestion } from '../../../../services/api/src/agents/mcp/questions/question.ts';
 import { createDoor } from '../../../../services/api/src/agents/mcp/transports/door.ts';
@@ -68,8 +69,29 @@ describe('what a server sends', () => {
     ],
     [
       'a round of questions, but for its state',
-      { id: 1, result: { inputRequests: { a: { params: { message: HIDDEN } } }, requestState: HIDDEN } },
-      { id: 1, result: { inputRequests: { a: { params: { message: CLEAN } } }, requestState: HIDDEN } },
+      {
+        id: 1,
+        result: {
+          resultType: 'input_required',
+          inputRequests: { a: { params: { message: HIDDEN } } },
+          requestState: HIDDEN,
+          nextCursor: HIDDEN,
+        },
+      },
+      {
+        id: 1,
+        result: {
+          resultType: 'input_required',
+          inputRequests: { a: { params: { message: CLEAN } } },
+          requestState: HIDDEN,
+          nextCursor: SCRUBBED,
+        },
+      },
+    ],
+    [
+      'a state and a position in a result of another sort',
+      { id: 1, result: { contents: [], tools: 'none', requestState: HIDDEN, nextCursor: HIDDEN } },
+      { id: 1, result: { contents: [], tools: 'none', requestState: SCRUBBED, nextCursor: SCRUBBED } },
     ],
     [
       'lists, but for names, addresses and positions',
@@ -81,6 +103,7 @@ describe('what a server sends', () => {
           resources: [{ uri: 'a:\u200e', title: HIDDEN }],
           resourceTemplates: [{ uriTemplate: 'a:\u200e', title: HIDDEN }],
           nextCursor: HIDDEN,
+          requestState: HIDDEN,
         },
       },
       {
@@ -91,6 +114,7 @@ describe('what a server sends', () => {
           resources: [{ uri: 'a:\u200e', title: CLEAN }],
           resourceTemplates: [{ uriTemplate: 'a:\u200e', title: CLEAN }],
           nextCursor: HIDDEN,
+          requestState: SCRUBBED,
         },
       },
     ],
@@ -123,6 +147,11 @@ describe('what a server sends', () => {
   ])('has no credential and, where people read it, nothing hidden: %s', (_what, given, got) => {
     expect(pass(given)).toEqual({ jsonrpc: '2.0', ...got });
   });
+});
+
+it('a result is shown without what its server alone reads', () => {
+  const reply = { content: [], nextCursor: TOKEN, requestState: TOKEN };
+  expect(resultOf(reply, { bytesMax: 100, whole: true }).whole).toEqual({ content: [] });
 });
 
 describe('what is too large of what a server sends', () => {

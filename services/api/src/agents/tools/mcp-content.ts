@@ -8,6 +8,7 @@ import type { AgentsConfig } from '../config/file.ts';
 import type { ReadMethod } from '../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import { withoutReturned } from '../mcp/transports/door.ts';
 import type { NamedTools } from './named-tools.ts';
 
 type Item = Readonly<Record<string, unknown>>;
@@ -213,7 +214,7 @@ function resultOf(reply: McpReadResult | undefined): Item | undefined {
   if (reply === undefined || reply.type === 'absent') return undefined;
   if (reply.type === 'read') {
     const { ttlMs: _ttl, cacheScope: _scope, resultType: _type, _meta, ...result } = reply.result;
-    return result;
+    return withoutReturned(result);
   }
   if (reply.type === 'refused') throw new ParleyError('invalid_request', reply.message);
   if (reply.type === 'input_required')

@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
+import { withoutReturned } from '../transports/door.ts';
 import type { McpContent, McpToolResult } from './results.ts';
 
 type Block = CallToolResult['content'][number];
@@ -13,7 +14,7 @@ export interface ResultRules {
 
 /** Converts a tool's result for models and people: without binary data, at most `bytesMax` in size. */
 export function resultOf(result: CallToolResult, { bytesMax, whole }: ResultRules): McpToolResult {
-  const kept = whole === true ? result : undefined;
+  const kept = whole === true ? withoutReturned(result) : undefined;
   if (kept !== undefined && sizeOf(kept) > bytesMax) return tooLarge(bytesMax);
   const content = result.content.map(contentOf);
   const { structuredContent: structured } = result;

@@ -1,4 +1,4 @@
-import type { JSONRPCMessage, Result } from '@modelcontextprotocol/client';
+import { isInputRequiredResult, type JSONRPCMessage, type Result } from '@modelcontextprotocol/client';
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { countValues } from '@parley/shared/domain/json/values';
 import { isRecord } from '@parley/shared/domain/plain-record';
@@ -14,10 +14,10 @@ export interface Door {
   refusal(refusal: McpUnauthorized): McpUnauthorized;
 }
 
-/** Members of a result that are sent back to the server, unread and unchanged. */
-const RETURNED = ['requestState', 'nextCursor'];
+/** The members of lists. */
+const LISTS = ['tools', 'prompts', 'resources', 'resourceTemplates'];
 /** Members of a result that describe something to people. The others are data, which keeps its characters. */
-const DESCRIBED = ['tools', 'prompts', 'resources', 'resourceTemplates', 'inputRequests'];
+const DESCRIBED = [...LISTS, 'inputRequests'];
 
 /** Values of all that one result describes: more than the tools that an agent can have take. */
 const DESCRIBED_VALUES_MAX = 50_000;
@@ -36,7 +36,7 @@ export function createDoor(scrub: Scrub): Door {
         names.filter((name) => Object.hasOwn(result, name)).map((name) => [name, map(result[name])]),
       );
     const described = own(DESCRIBED, createDescribedReader());
-    return { ...clean({ ...result, ...described }), ...own(RETURNED, (value) => value) };
+    return { ...clean({ ...result, ...described }), ...own(returnedOf(result), (value) => value) };
   }
 
   function cleanMessage(message: JSONRPCMessage): JSONRPCMessage {
@@ -57,6 +57,18 @@ export function createDoor(scrub: Scrub): Door {
   }
 
   return { message: cleanMessage, refusal: clean };
+}
+
+/** The members of a result that are sent back to the server, unread and unchanged. */
+function returnedOf(result: Result): string[] {
+  if (isInputRequiredResult(result)) return ['requestState'];
+  return LISTS.some((name) => Array.isArray(result[name])) ? ['nextCursor'] : [];
+}
+
+/** A result without the members that may hold what the server was sent, for those who get the rest as it is. */
+export function withoutReturned<T extends Result>(result: T): T {
+  const { requestState: _state, nextCursor: _cursor, ...shown } = result;
+  return shown as Result as T;
 }
 
 /** Reads lists of what a result describes, item by item: one that is too large is lost alone. */
