@@ -143,7 +143,8 @@ describe('the size limit of a message over HTTP', () => {
   ])(
     'applies to the values of the whole body, or of each event, without those of texts: %s',
     async (json, values) => {
-      const events = `data: ${json}\n\n: note\n\ndata: ${json}\n\n`;
+      // A note may open a text, and end within an escape.
+      const events = `data: ${json}\n\n: "\\\n: "\r\n\r\n: "\r\rdata: ${json}\n\n`;
       const bytes = Array.from(json, (character) => Buffer.from(character));
       for (const [valuesMax, isWithin] of [
         [values, true],
@@ -152,6 +153,9 @@ describe('the size limit of a message over HTTP', () => {
         expect(await passes(bytes, false, valuesMax)).toBe(isWithin);
         const whole = [Buffer.from(events)];
         expect(await passes(whole, true, valuesMax)).toBe(isWithin);
+        expect(await passes([Buffer.from(events.slice(events.indexOf(':', 5)))], true, valuesMax)).toBe(
+          isWithin,
+        );
       }
     },
   );

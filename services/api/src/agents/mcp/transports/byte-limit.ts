@@ -58,18 +58,23 @@ function largestSum(areEvents: boolean, weightOf: (byte: number) => number): (ch
   };
 }
 
-/** 1 for a byte before a value. A line break ends a string too: no string of JSON holds one. */
+/** 1 for a byte before a value. A line break ends a string too, however it is written: no string of JSON holds one. */
 function valueCounter(): (byte: number) => number {
   let isString = false;
   let isEscaped = false;
   return (byte) => {
+    if (byte === NEWLINE || byte === RETURN) {
+      isString = false;
+      isEscaped = false;
+      return 0;
+    }
     if (!isString) {
       isString = byte === QUOTE;
       return BEFORE_VALUE.has(byte) ? 1 : 0;
     }
     if (isEscaped) isEscaped = false;
     else if (byte === BACKSLASH) isEscaped = true;
-    else isString = byte !== QUOTE && byte !== NEWLINE;
+    else isString = byte !== QUOTE;
     return 0;
   };
 }
