@@ -73,7 +73,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
     createEventSplitter()
       .take(Buffer.from(text))
       .map((event) => withData(event, dataOf(event))),
-  'a note': (text) => createNoteLimit()(`{"method":"notifications/${text}`),
+  'a note': (text) => createNoteLimit({ release: () => undefined }).take(`{"method":"notifications/${text}`),
   'a body of JSON': parseJson,
   'arguments in Slack': (text) => argumentsText({ [text]: text }),
   'text in Slack': (text) => [clippedToSize(text, 1e6), lineText(text, 1e6), modelText(text)],

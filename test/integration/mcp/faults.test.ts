@@ -6,6 +6,7 @@ import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import type { McpServerOptions } from '../../harness/mcp-servers/mcp-servers.ts';
 import { bearer, createMcpBench, httpConfig, REVISIONS, toCalls } from '../../harness/mcp-servers/setup.ts';
 import { anyTool, everyday } from '../../harness/mcp-servers/tools.ts';
+import { createGate } from '../../harness/vault/gate.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const bench = createMcpBench();
@@ -206,8 +207,9 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     for (const cut of [result, logged]) expect(JSON.stringify(cut)).toContain(LEFT_OUT);
   });
 
-  it('that floods a call with notes is read at a steady pace, and the latest note is not lost', async () => {
+  it('that floods a call with notes is read at a steady pace, and the latest note is not lost though nothing follows', async () => {
     const notes = 20_000;
+    const last = createGate();
     const { server } = await open({
       revision,
       instead: toCalls((reply, { id, progressToken }) => {
@@ -217,14 +219,17 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
         });
         const all = Array.from({ length: notes }, (_, at) => note(at + 1));
         const result = { resultType: 'complete', content: [{ type: 'text', text: 'done' }] };
-        const frames = [...all, { id, result }].map(
-          (one) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...one })}\n\n`,
-        );
-        reply.writeHead(200, EVENTS).end(frames.join(''));
+        const frame = (one: object) => `data: ${JSON.stringify({ jsonrpc: '2.0', ...one })}\n\n`;
+        reply.writeHead(200, EVENTS).write(all.map(frame).join(''));
+        void last.opened.then(() => reply.end(frame({ id, result })));
       }),
     });
     const got: number[] = [];
-    const result = await server.call('echo', {}, { onProgress: ({ progress }) => got.push(progress) });
+    const onProgress = ({ progress }: { progress: number }) => {
+      got.push(progress);
+      if (progress === notes) last.open();
+    };
+    const result = await server.call('echo', {}, { onProgress });
     expect(result).toMatchObject({ type: 'result' });
     expect(got.length).toBeLessThan(notes / 10);
     expect([got[0], got.at(-1)]).toEqual([1, notes]);

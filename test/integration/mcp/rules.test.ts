@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { LEFT_OUT, LEVELS_MAX, limitDepth } from '@parley/shared/domain/json/depth';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createScrub } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
 import { modelToolName } from '../../../services/api/src/agents/mcp/calls/tool-name.ts';
 import { ForeignOrigin } from '../../../services/api/src/agents/mcp/errors.ts';
@@ -221,23 +221,57 @@ describe('the limit of notes', () => {
     });
   const reply = JSON.stringify({ id: 1, result: { method: 'notifications/progress' } });
 
+  const about = (method: string, params: object) =>
+    JSON.stringify({ method: `notifications/${method}`, params });
+  const updated = (id: number) => about('resources/updated', { uri: `a:${id}` });
+
+  function open() {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const released: string[] = [];
+    const limit = createNoteLimit({ perSecond: 3, release: (notes) => released.push(...notes) });
+    return { released, limit, take: (...given: string[]) => given.flatMap((json) => limit.take(json)) };
+  }
+
   it('passes so many a second, then the latest of each kind, and everything else at once and in order', () => {
-    let now = 0;
-    const limit = createNoteLimit({ perSecond: 3, now: () => now });
-    const passed = (...given: string[]) => given.flatMap((json) => limit(json));
-    expect(passed(...[1, 2, 3, 4, 5].map((at) => progress(at)), progress(6, 'other'))).toEqual(
+    const { take } = open();
+    expect(take(...[1, 2, 3, 4, 5].map((at) => progress(at)), progress(6, 'other'))).toEqual(
       [1, 2, 3].map((at) => progress(at)),
     );
-    const cancelled = JSON.stringify({ method: 'notifications/cancelled', params: { requestId: 1 } });
-    expect(passed(cancelled)).toEqual([cancelled]);
-    now = 999;
-    expect(passed(progress(7), reply, reply)).toEqual(
-      [progress(6, 'other'), progress(7), reply, reply].sort(
-        (a, b) => Number(a === reply) - Number(b === reply),
-      ),
-    );
-    now = 1_000;
-    expect(passed(progress(8), 'no JSON')).toEqual([progress(8), 'no JSON']);
+    expect(take(updated(1))).toEqual([updated(1)]);
+    vi.advanceTimersByTime(999);
+    expect(take(progress(7), reply, reply)).toEqual([progress(6, 'other'), progress(7), reply, reply]);
+    vi.advanceTimersByTime(1);
+    expect(take(progress(8), 'no JSON')).toEqual([progress(8), 'no JSON']);
+  });
+
+  it.each([
+    ['pages that are done', (id: number) => about('elicitation/complete', { elicitationId: `e${id}` })],
+    ['requests that are cancelled', (id: number) => about('cancelled', { requestId: id })],
+    ['resources', updated],
+    ['calls', (id: number) => about('progress', { progressToken: id })],
+  ])('loses no note about another thing, and keeps none for longer than the second: %s', (_what, note) => {
+    const { take, released, limit } = open();
+    const others = about('roots/updated', {});
+    take(others, others, others);
+    const all = [1, 2, 3, 4, 5, 6].map(note);
+    const passed = take(...all, ...all.slice(3));
+    vi.advanceTimersByTime(1_000);
+    expect([...passed, ...released]).toEqual(all);
+    take(...all.slice(0, 4));
+    expect(limit.end()).toEqual(all.slice(3, 4));
+    vi.advanceTimersByTime(1_000);
+    expect([...passed, ...released]).toEqual(all);
+  });
+
+  it('has a pace of its own for what ends a question', () => {
+    const { take } = open();
+    take(...[1, 2, 3, 4].map(updated));
+    const ends = [
+      about('elicitation/complete', { elicitationId: 'e' }),
+      about('cancelled', { requestId: 1 }),
+    ];
+    expect(take(...ends)).toEqual(ends);
   });
 });
 

@@ -7,7 +7,7 @@ import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../errors.ts'
 import { limitBytes, type MessageBounds } from './byte-limit.ts';
 import { createEventSplitter, dataOf, withData } from './events.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
-import { createNoteLimit } from './note-limit.ts';
+import { createNoteLimit, type NoteLimit } from './note-limit.ts';
 
 export interface HttpFetchOptions {
   /** The only origin that may be called. */
@@ -109,8 +109,13 @@ export function createHttpFetch({ origin, bounds, exchanges }: HttpFetchOptions)
     }
     const areEvents = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
     const chunks = limitBytes(incoming, { ...bounds, areEvents, tooLarge });
-    const messages = areEvents ? limitedEvents(chunks) : limitedBody(chunks);
+    let reader: ReadableStreamDefaultController<string> | undefined;
+    const notes = createNoteLimit({ release: (kept) => reader?.enqueue(kept.join('')) });
+    const messages = areEvents ? limitedEvents(chunks, notes) : limitedBody(chunks);
     const body = new ReadableStream<string>({
+      start: (controller) => {
+        reader = controller;
+      },
       pull: async (controller) => {
         const { done, value } = await messages.next();
         if (done === true) controller.close();
@@ -118,6 +123,7 @@ export function createHttpFetch({ origin, bounds, exchanges }: HttpFetchOptions)
       },
       // Ending the generator would first wait for a chunk that may never arrive.
       cancel: () => {
+        reader = undefined;
         incoming.destroy();
       },
     });
@@ -136,16 +142,19 @@ async function* limitedBody(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<s
 }
 
 /** The events of a stream, each within its depth, without the notes that come too fast. */
-async function* limitedEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+async function* limitedEvents(chunks: AsyncIterable<Uint8Array>, notes: NoteLimit): AsyncGenerator<string> {
   const events = createEventSplitter();
-  const limitNotes = createNoteLimit();
   const limit = (event: string): string[] => {
     const data = dataOf(event);
     const limited = limitDepth(data);
-    return limitNotes(limited, limited === data ? event : withData(event, limited));
+    return notes.take(limited, limited === data ? event : withData(event, limited));
   };
-  for await (const chunk of chunks) yield events.take(chunk).flatMap(limit).join('');
-  yield events.rest();
+  try {
+    for await (const chunk of chunks) yield events.take(chunk).flatMap(limit).join('');
+    yield [...notes.end(), events.rest()].join('');
+  } finally {
+    notes.end();
+  }
 }
 
 function refusalOf(response: Response): CredentialRefused['refusal'] | undefined {

@@ -3,15 +3,32 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 /** Notes of each sort that are passed in a second. Each costs more to read than to send. */
 const PER_SECOND = 50;
 const SECOND_MS = 1_000;
-/** A longer note is not kept beyond them. */
+/** Notes that are kept until the second ends. */
+const KEPT_MAX = 50;
+/** A longer note is not kept. */
 const KEPT_LENGTH_MAX = 16_384;
-/** Sorts that may come fast. All others are one sort. */
-const FAST = ['notifications/progress', 'notifications/message'];
+/** Sorts with a pace of their own: those that may come fast, and those that end a wait. All others are one sort. */
+const SORTS = ['progress', 'message', 'cancelled', 'elicitation/complete'].map(
+  (name) => `notifications/${name}`,
+);
+/** Members of a notification that say what it is about. */
+const ABOUT = ['progressToken', 'requestId', 'elicitationId', 'uri'];
 
 export interface NoteLimitOptions {
+  /** Gets what was kept once the second has ended. */
+  readonly release: (notes: string[]) => void;
   readonly perSecond?: number;
-  /** ms on a clock that never goes back. */
-  readonly now?: () => number;
+}
+
+/** Limits the notifications of one stream of a server, such as reports of progress. */
+export interface NoteLimit {
+  /**
+   * Takes the JSON of one message, and how it came if that is different; returns what is to be read now. Beyond so many a
+   * second, only the latest note about each thing is kept, until something else follows or the second ends.
+   */
+  take(json: string, message?: string): string[];
+  /** Ends the stream, and returns what was kept. */
+  end(): string[];
 }
 
 /** What a notification is about: its sort, and within it one thing, such as the progress of one call. */
@@ -20,23 +37,24 @@ interface NoteSubject {
   readonly name: string;
 }
 
-/**
- * Limits the notifications of a server, such as reports of progress. Takes the JSON of one message, and how it came if that
- * is different; returns what is to be read now. Beyond so many a second, only the latest note about each thing is kept, until
- * something else follows.
- */
-export function createNoteLimit({
-  perSecond = PER_SECOND,
-  now = () => performance.now(),
-}: NoteLimitOptions = {}): (json: string, message?: string) => string[] {
+export function createNoteLimit({ release, perSecond = PER_SECOND }: NoteLimitOptions): NoteLimit {
   let windowEnds = 0;
   let passed = new Map<string, number>();
   const kept = new Map<string, string>();
+  let timer: NodeJS.Timeout | undefined;
 
-  function release(): string[] {
+  function takeKept(): string[] {
+    clearTimeout(timer);
+    timer = undefined;
     const notes = [...kept.values()];
     kept.clear();
     return notes;
+  }
+
+  function keep(name: string, message: string): void {
+    if (kept.size >= KEPT_MAX || message.length > KEPT_LENGTH_MAX) return;
+    kept.set(name, message);
+    timer ??= setTimeout(() => release(takeKept()), windowEnds - performance.now()).unref();
   }
 
   /** True for a note that is within the limit of its sort. */
@@ -46,19 +64,23 @@ export function createNoteLimit({
     return count <= perSecond;
   }
 
-  return (json, message = json) => {
-    const subject = subjectOf(json);
-    if (subject === undefined) return [...release(), message];
-    kept.delete(subject.name);
-    if (now() >= windowEnds) {
-      windowEnds = now() + SECOND_MS;
-      passed = new Map();
-      isPassed(subject.sort);
-      return [...release(), message];
-    }
-    if (isPassed(subject.sort)) return [message];
-    if (kept.size < perSecond && message.length <= KEPT_LENGTH_MAX) kept.set(subject.name, message);
-    return [];
+  return {
+    take(json, message = json) {
+      const subject = subjectOf(json);
+      if (subject === undefined) return [...takeKept(), message];
+      kept.delete(subject.name);
+      const now = performance.now();
+      if (now >= windowEnds) {
+        windowEnds = now + SECOND_MS;
+        passed = new Map();
+        isPassed(subject.sort);
+        return [...takeKept(), message];
+      }
+      if (isPassed(subject.sort)) return [message];
+      keep(subject.name, message);
+      return [];
+    },
+    end: takeKept,
   };
 }
 
@@ -69,8 +91,8 @@ function subjectOf(json: string): NoteSubject | undefined {
     const message: unknown = JSON.parse(json);
     if (!isRecord(message) || 'id' in message || typeof message.method !== 'string') return undefined;
     const { method, params } = message;
-    const token = isRecord(params) ? params.progressToken : undefined;
-    return { sort: FAST.includes(method) ? method : '', name: JSON.stringify([method, token]) };
+    const about = isRecord(params) ? ABOUT.map((name) => params[name]) : [];
+    return { sort: SORTS.includes(method) ? method : '', name: JSON.stringify([method, ...about]) };
   } catch {
     return undefined;
   }

@@ -44,7 +44,7 @@ export interface StdioTransport extends Transport {
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
   const { messageBytesMax, killGraceMs, exchanges, guard, onStderr, door } = options;
   const pending = createPendingRequests();
-  const limitNotes = createNoteLimit();
+  const notes = createNoteLimit({ release: (kept) => kept.forEach(onMessage) });
   let child: Child | undefined;
   let isOver = false;
 
@@ -80,7 +80,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   };
 
   function onLine(line: string): void {
-    for (const one of limitNotes(limitDepth(line))) onMessage(one);
+    for (const one of notes.take(limitDepth(line))) onMessage(one);
   }
 
   function onMessage(line: string): void {
@@ -105,6 +105,7 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
   function onExit(): void {
     if (isOver) return;
     isOver = true;
+    notes.end();
     transport.onclose?.();
   }
 
