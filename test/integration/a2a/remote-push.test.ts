@@ -164,6 +164,37 @@ describe('a remote agent that pushes', () => {
     expect(site.agent.messages).toHaveLength(1);
   });
 
+  it('to any address has the vault read once, and not for what is no address', async () => {
+    let reads = 0;
+    const site = await open({}, '', (backend) => ({
+      ...backend,
+      vault: {
+        ...backend.vault,
+        read(ref) {
+          reads += 1;
+          return backend.vault.read(ref);
+        },
+      },
+    }));
+    const { begun, url, push } = await waitingTask(site);
+    reads = 0;
+    const statuses = async (...urls: string[]) =>
+      (await Promise.all(urls.map((to) => push({ to })))).map(({ status }) => status);
+    const others = [
+      'x',
+      url.slice(0, url.lastIndexOf('.')),
+      url.replace('.own.', '.k.'),
+      `${url}A`.repeat(9),
+    ];
+    expect(await statuses(...others.map((text) => new URL(text, url).href))).toEqual([404, 404, 404, 404]);
+    expect(reads).toBe(0);
+    const forged = url.replace(/own\.../, 'own.__');
+    expect(await statuses(forged, forged, url)).toEqual([404, 404, 204]);
+    expect(await statuses(forged, url)).toEqual([404, 204]);
+    expect(reads).toBe(1);
+    await site.first.turns.stop(begun.conversation);
+  });
+
   it('again and again about a turn that no pod has, has it resumed once in a while', async () => {
     const site = await open();
     const { begun, push } = await waitingTask(site, 'detach');
