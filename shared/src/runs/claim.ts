@@ -9,6 +9,9 @@ import { OWNERS_DIED } from './interruption.ts';
 import type { LocalRuns } from './local-runs.ts';
 import type { Recovery } from './recover.ts';
 
+// A run may kill its pods so late that none of their deaths counts as soon.
+const TAKE_OVERS_PER_DEATH = 4;
+
 export interface ClaimDeps {
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Runs;
@@ -19,7 +22,7 @@ export interface ClaimDeps {
   /** False for an agent that this pod's configuration does not have. */
   readonly knowsAgent: (agent: string) => boolean;
   readonly deferred: DeferredRuns;
-  /** Owners in a row that may die soon after they got a run: it is ended then, for it may be what kills them. */
+  /** Owners that may die soon after they got a run: it is ended then, for it may be what kills them. */
   readonly deathsMax: number;
   readonly onFault: (error: unknown, run: StreamRef) => void;
 }
@@ -50,8 +53,9 @@ export async function claimRun(
   try {
     const claimed = await takeOver(deps, stream, standing.term);
     if (claimed === undefined) return;
-    if (claimed.run.deaths >= deps.deathsMax) {
-      deps.onFault(new Error(`The last ${claimed.run.deaths} owners of the turn died.`), stream);
+    const { deaths, takeOvers } = claimed.run;
+    if (deaths >= deps.deathsMax || takeOvers >= TAKE_OVERS_PER_DEATH * deps.deathsMax) {
+      deps.onFault(new Error(`${takeOvers} owners of the turn died, ${deaths} of them soon.`), stream);
       return await endOrphan(deps, stream, { owner: deps.owner, term: claimed.term }, OWNERS_DIED);
     }
     if (!deps.knowsAgent(claimed.run.agent) && deps.deferred.defer(stream.streamRequestId)) {

@@ -42,7 +42,7 @@ export interface PodRunsDeps {
   readonly knowsAgent?: (agent: string) => boolean;
   /** For how long, in ms. */
   readonly deferralMs?: number;
-  /** Owners in a row that may die soon after they got a run, before it is ended. */
+  /** Owners that may die soon after they got a run, before it is ended; and a fourth of those that may die at all. */
   readonly deathsMax?: number;
   /** Called with the limit for which a run was not begun. */
   readonly onRefused?: (limit: RunLimit) => void;

@@ -1,9 +1,11 @@
 import { ParleyError } from '@parley/shared/domain/errors';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
 import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import { expectRefusal } from '../../harness/engines/observe.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { lostRun } from '../../harness/turns/setup.ts';
 import { modelOf, SURE, type World, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -147,10 +149,13 @@ describe('an orphaned run', () => {
   });
 
   it.each([
-    { deaths: 2, ends: { type: 'turn-finished' } },
-    { deaths: 3, ends: { type: 'turn-failed', code: 'owners_died' } },
-  ])('whose $deaths owners died one after the other ends with $ends, where three may', async (row) => {
-    const world = worldOn(model, { deathsMax: 3 });
+    { deaths: 2, when: 'soon', ends: { type: 'turn-finished' } },
+    { deaths: 3, when: 'soon', ends: { type: 'turn-failed', code: 'owners_died' } },
+    { deaths: 11, when: 'late', ends: { type: 'turn-finished' } },
+    { deaths: 12, when: 'late', ends: { type: 'turn-failed', code: 'owners_died' } },
+  ])('whose $deaths owners died $when ends with $ends, where three may die soon', async (row) => {
+    const settings = { ...ROOMY, ...(row.when === 'late' && { diedSoonMs: 0 }) };
+    const world = worldOn(model, { deathsMax: 3 }, createMemoryBackend(settings));
     const left = lostRun(world.conversation);
     await world.backend.runs.begin(left);
     for (let term = 1; term < row.deaths; term += 1)

@@ -22,6 +22,8 @@ const BASE: RunControl = {
   owner: 'pod-a',
   term: 4,
   deaths: 2,
+  takeOvers: 3,
+  stepsAtDeath: 1,
   writerSeq: 7,
   bytes: 100,
   writes: 3,
@@ -79,6 +81,7 @@ function commandFor(column: RunColumn, from: RunFrom): AnyCommand {
         term: namedTerm(variant, term),
         owner: variant === 'again' && owner === 'pod-a' ? owner : 'pod-b',
         diedSoon: true,
+        steps: 1,
       };
     case 'release':
       return { type, term: namedTerm(variant, term) };
@@ -133,6 +136,7 @@ describe('the table of runs', () => {
       expect(stateOf(after)).toBe(cell.state ?? 'owned');
       expect(after.term - (before?.term ?? 1)).toBe(cell.termRise);
       expect(after.deaths - (before?.deaths ?? 0)).toBe(cell.deaths);
+      expect(after.takeOvers - (before?.takeOvers ?? 0)).toBe(cell.deaths);
       if (typeof result === 'object' && 'term' in result) expect(result.term).toBe(after.term);
     });
   }
@@ -181,10 +185,17 @@ const writes: fc.Arbitrary<Draft> = fc
     return { type: 'end', ...common, status: isSo ? 'finished' : 'failed' };
   });
 const takeOvers: fc.Arbitrary<Draft> = fc
-  .record({ owner: fc.option(owners, { nil: undefined }), termOffset, diedSoon: fc.boolean() })
-  .map(({ owner, termOffset, diedSoon }) => (run) => {
+  .record({
+    owner: fc.option(owners, { nil: undefined }),
+    termOffset,
+    diedSoon: fc.boolean(),
+    newSteps: fc.nat({ max: 1 }),
+  })
+  .map(({ owner, termOffset, diedSoon, newSteps }) => (run) => {
     const term = (run?.term ?? 1) + termOffset;
-    return owner === undefined ? { type: 'release', term } : { type: 'claim', term, owner, diedSoon };
+    return owner === undefined
+      ? { type: 'release', term }
+      : { type: 'claim', term, owner, diedSoon, steps: (run?.stepsAtDeath ?? 0) + newSteps };
   });
 const stops: fc.Arbitrary<Draft> = fc.constant(() => ({ type: 'stop' }) as const);
 const histories = fc.array(
@@ -251,17 +262,19 @@ describe('any sequence of commands', () => {
     });
   });
 
-  it('counts the owners that died soon since the last one that died late', () => {
+  it('counts the owners that died, and those that died soon since one died late after a step', () => {
     always(({ after }, sofar) => {
       const deaths = sofar.flatMap(({ before, command, decision }) =>
         before !== undefined &&
         ![UNOWNED, DETACHED].includes(before.owner) &&
         command.type === 'claim' &&
         decision.change !== undefined
-          ? command.diedSoon
+          ? { isSoon: command.diedSoon, isLate: !command.diedSoon && command.steps > before.stepsAtDeath }
           : [],
       );
-      expect(after?.deaths ?? 0).toBe(deaths.length - 1 - deaths.lastIndexOf(false));
+      const last = deaths.findLastIndex(({ isLate }) => isLate);
+      expect(after?.deaths ?? 0).toBe(deaths.slice(last + 1).filter(({ isSoon }) => isSoon).length);
+      expect(after?.takeOvers ?? 0).toBe(deaths.length);
     });
   });
 

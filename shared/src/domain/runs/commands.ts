@@ -2,6 +2,8 @@ import type { EndStatus, ParentCall, RunRequest, RunStanding } from './run.ts';
 
 /** The part of a run's record that decides what a command does. */
 export interface RunControl extends RunStanding {
+  /** Steps that the run had finished when its last owner died. */
+  readonly stepsAtDeath: number;
   /** Number of the last event that the run's owners appended to the feed. */
   readonly writerSeq: number;
   /** Bytes of all those events, as JSON. */
@@ -84,6 +86,8 @@ interface Claim extends OwnerChange {
   readonly owner: string;
   /** True where the present owner got the run only a short while ago. */
   readonly diedSoon: boolean;
+  /** Steps that the run has finished. */
+  readonly steps: number;
 }
 
 /** The commands on a run. A command includes facts that the backend reads in the same atomic step. */

@@ -164,8 +164,13 @@ export interface RunStanding {
   readonly owner: string;
   /** Fencing token: rises by one with every change of owner. Writes under another term are refused. */
   readonly term: number;
-  /** How many owners in a row died soon after they got it. A pod that releases or detaches it has not died. */
+  /**
+   * How many owners died soon after they got it, since one died late and the run had finished a step. A pod that releases
+   * or detaches it has not died.
+   */
   readonly deaths: number;
+  /** How many owners have died in all: pods took it over from pods. */
+  readonly takeOvers: number;
   /** The call of another run that it works for; absent for a person's turn. */
   readonly parent?: ParentCall;
 }

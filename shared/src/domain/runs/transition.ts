@@ -91,6 +91,8 @@ function begin(_run: undefined, command: RunCommands['begin']): RunDecision<'beg
     owner,
     term: 1,
     deaths: 0,
+    takeOvers: 0,
+    stepsAtDeath: 0,
     writerSeq: 1,
     bytes: eventBytes[0],
     writes: 0,
@@ -156,11 +158,14 @@ function claim(run: RunControl, { term, owner }: RunCommands['claim']): RunDecis
 }
 
 /**
- * A pod claims a run that its last owner did not give up. An owner that had the run for long has shown that a pod can
- * live with it; what the run has written shows nothing, for it may write and then kill its pod each time.
+ * A pod claims a run that its last owner did not give up. Neither time nor a step alone shows that pods can live with the
+ * run: it may take long to kill its pod, and it may write and then kill its pod each time. Nothing ends the count of all.
  */
-function takeOver(run: RunControl, { term, owner, diedSoon }: RunCommands['claim']): RunDecision<'claim'> {
-  return changeOwner(run, term, { owner, deaths: diedSoon ? run.deaths + 1 : 0 });
+function takeOver(run: RunControl, claimed: RunCommands['claim']): RunDecision<'claim'> {
+  const { term, owner, diedSoon, steps } = claimed;
+  const kept = steps > run.stepsAtDeath ? 0 : run.deaths;
+  const deaths = diedSoon ? run.deaths + 1 : kept;
+  return changeOwner(run, term, { owner, deaths, takeOvers: run.takeOvers + 1, stepsAtDeath: steps });
 }
 
 function release(run: RunControl, { term }: RunCommands['release']): RunDecision<'release'> {
@@ -170,7 +175,7 @@ function release(run: RunControl, { term }: RunCommands['release']): RunDecision
 function changeOwner(
   run: RunControl,
   term: number,
-  next: Pick<RunControl, 'owner'> & Partial<Pick<RunControl, 'deaths'>>,
+  next: Pick<RunControl, 'owner'> & Partial<Pick<RunControl, 'deaths' | 'takeOvers' | 'stepsAtDeath'>>,
 ): { readonly result: ClaimResult; readonly change?: RunChange } {
   // The same call again, after its reply was lost.
   if (run.term === term + 1 && run.owner === next.owner) return { result: { term: run.term } };

@@ -46,13 +46,12 @@ export function writeCommand(
   return { type: 'write', ...write, bytesMax };
 }
 
-/** `diedSoon`: the present owner got the run only a short while ago. */
 export function takeOverCommand(
   term: number,
   owner: string,
-  diedSoon: boolean,
+  facts: Pick<RunCommand<'claim'>, 'diedSoon' | 'steps'>,
 ): RunCommand<'claim' | 'release'> {
-  return owner === UNOWNED ? { type: 'release', term } : { type: 'claim', term, owner, diedSoon };
+  return owner === UNOWNED ? { type: 'release', term } : { type: 'claim', term, owner, ...facts };
 }
 
 function bytesOf({ type: _type, ...data }: TurnEvent): number {

@@ -55,13 +55,14 @@ export function refOf({ control, record }: Pick<StoredRun, 'control' | 'record'>
 }
 
 export function standingOf({ control }: StoredRun): RunStanding {
-  const { conversationId, status, owner, term, deaths, parent } = control;
+  const { conversationId, status, owner, term, deaths, takeOvers, parent } = control;
   return {
     conversationId,
     status,
     owner,
     term,
     deaths,
+    takeOvers,
     ...(parent !== undefined && { parent }),
   };
 }

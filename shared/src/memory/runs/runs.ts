@@ -226,7 +226,9 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
         const stored = runs.get(streamKey(stream));
         const now = Date.now();
         const since = stored?.record.times.owners.at(-1)?.since ?? now;
-        const command = takeOverCommand(term, owner, now - since < settings.diedSoonMs);
+        const diedSoon = now - since < settings.diedSoonMs;
+        const steps = stored?.record.steps.length ?? 0;
+        const command = takeOverCommand(term, owner, { diedSoon, steps });
         const { result, change } = transitionRun(stored?.control, command);
         if (stored !== undefined && change !== undefined) {
           stored.control = change.control;

@@ -7,6 +7,7 @@ import {
   ParentCall,
   PauseRecord,
   type Run,
+  type RunStanding,
   type RunStatus,
   StepRecord,
   Support,
@@ -24,6 +25,32 @@ export function fieldOf(note: RunNote): [field: string, value: string] {
     case 'pause':
       return [`pause:${note.pause.elicitationId}`, JSON.stringify(note.pause)];
   }
+}
+
+/** The fields of a run's hash that tell how it stands. */
+export const STANDING_FIELDS = [
+  'conversationId',
+  'status',
+  'owner',
+  'term',
+  'parent',
+  'deaths',
+  'takeOvers',
+] as const;
+
+/** Reads how a run stands from the values of those fields; nothing when the hash has none. */
+export function standingOf(values: readonly (string | null)[]): RunStanding | undefined {
+  const [conversationId, status, owner, term, parent, deaths, takeOvers] = values;
+  if (conversationId == null || status == null || owner == null) return undefined;
+  return {
+    conversationId,
+    status: status as RunStatus,
+    owner,
+    term: Number(term),
+    deaths: Number(deaths ?? 0),
+    takeOvers: Number(takeOvers ?? 0),
+    ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
+  };
 }
 
 /** Reads a run from the flat field-value reply of HGETALL; nothing when the hash is empty. */
@@ -53,6 +80,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     owner: head.get('owner') ?? '',
     term: Number(head.get('term')),
     deaths: Number(head.get('deaths') ?? 0),
+    takeOvers: Number(head.get('takeOvers') ?? 0),
     writerSeq: Number(head.get('writerSeq')),
     startedAt: Number(head.get('startedAt')),
     ...(endedAt !== undefined && { endedAt: Number(endedAt) }),

@@ -7,14 +7,7 @@ import {
   type StreamRef,
 } from '../../domain/ids.ts';
 import type { ChatQuota } from '../../domain/runs/commands.ts';
-import {
-  DETACHED,
-  ParentCall,
-  type RunRef,
-  type RunStanding,
-  type RunStatus,
-  UNOWNED,
-} from '../../domain/runs/run.ts';
+import { DETACHED, type RunRef, type RunStanding, UNOWNED } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings, ChatQuotas } from '../../ports/backend.ts';
 import { userErased } from '../../ports/erasure.ts';
@@ -50,13 +43,12 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { encodeLiveTail, TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
-import { fieldOf, runOf } from './run-codec.ts';
+import { fieldOf, runOf, STANDING_FIELDS, standingOf } from './run-codec.ts';
 import { listStoredRuns } from './stored-runs.ts';
 import { withTokenRefusals } from './token-refusals.ts';
 
 const SCAN_COUNT = 500;
 const A_DAY_MS = 86_400_000;
-const STANDING_FIELDS = ['conversationId', 'status', 'owner', 'term', 'parent', 'deaths'] as const;
 
 export interface RedisRunsDeps {
   readonly redis: Commands;
@@ -181,19 +173,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   }
 
   async function standing(stream: StreamRef): Promise<RunStanding | undefined> {
-    const [conversationId, status, owner, term, parent, deaths] = await orUnavailable(
-      () => redis.hmget(runKey(stream), ...STANDING_FIELDS),
-      onError,
-    );
-    if (conversationId == null || status == null || owner == null) return undefined;
-    return {
-      conversationId,
-      status: status as RunStatus,
-      owner,
-      term: Number(term),
-      deaths: Number(deaths ?? 0),
-      ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
-    };
+    return standingOf(await orUnavailable(() => redis.hmget(runKey(stream), ...STANDING_FIELDS), onError));
   }
 
   /** How a turn of the index stands that is to belong to one of these; what does not run any more leaves the index. */

@@ -2,7 +2,8 @@
 -- Gives a running turn to another owner, if `seenTerm` is its current term. A repeated call of the new owner gets its term.
 -- running: the index of running turns; field: the turn's field in it. turns: set of the keys of the person's running turns,
 -- kept for `runLife` ms. soonMs: an owner that dies within so long after it got the turn is counted among its `deaths`;
--- one that dies later ends the count. ARGV beyond the named ones: owners that are no pods.
+-- one that dies later ends the count, if the turn has finished a step since an owner died. ARGV beyond the named ones: owners
+-- that are no pods.
 -- Returns the new term; 0 when the turn does not run under the seen term.
 local run, running, turns = KEYS[1], KEYS[2], KEYS[3]
 local seenTerm, newOwner, field, runLife, soonMs = tonumber(ARGV[1]), ARGV[2], ARGV[3], ARGV[4], tonumber(ARGV[5])
@@ -19,8 +20,13 @@ for index = firstNoPod, #ARGV do
 end
 if fromPodToPod then
   local since = string.match(redis.call('HGET', run, 'owner:' .. term) or '', '^%d+')
+  local stepsAtDeath = tonumber(redis.call('HGET', run, 'stepsAtDeath') or 0)
+  local steps = stepsAtDeath
+  while redis.call('HEXISTS', run, 'step:' .. steps) == 1 do steps = steps + 1 end
   if now - tonumber(since or now) < soonMs then redis.call('HINCRBY', run, 'deaths', 1)
-  else redis.call('HDEL', run, 'deaths') end
+  elseif steps > stepsAtDeath then redis.call('HDEL', run, 'deaths') end
+  redis.call('HINCRBY', run, 'takeOvers', 1)
+  redis.call('HSET', run, 'stepsAtDeath', steps)
 end
 redis.call('HSET', run, 'term', term + 1, 'owner', newOwner,
   'owner:' .. term + 1, string.format('%.0f %s', now, newOwner))

@@ -41,7 +41,7 @@ export const LIMIT_VARIABLES = {
     5,
     1,
     1_000,
-    'Pods in a row that may die within ten minutes after they got one turn. Then the turn ends with `owners_died`, for it may be what kills them.',
+    'Pods that may die within ten minutes after they got one turn, unless one lives longer and finishes a step; of all pods, four times as many may die. Then the turn ends with `owners_died`, for it may be what kills them.',
   ),
   PARLEY_LIMIT_TENANT_TURNS: integer(
     1_000_000,

@@ -193,9 +193,9 @@ class Play {
     const { runs } = this.stage.pods[1 - given.pod] ?? this.stage.pods[0];
     const standing = await runs.standing(this.refOf(given));
     if (model === undefined) return expect(standing).toBeUndefined();
-    const { turn, status, owner, term, deaths } = model;
+    const { turn, status, owner, term, deaths, takeOvers } = model;
     const { conversationId } = turn;
-    expect(standing).toEqual({ conversationId, status, owner, term, deaths });
+    expect(standing).toEqual({ conversationId, status, owner, term, deaths, takeOvers });
   }
 
   /** Compares records, feeds, conversations and the index of running turns with the models. */

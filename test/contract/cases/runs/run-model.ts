@@ -57,6 +57,7 @@ export interface Model {
   owner: string;
   term: number;
   deaths: number;
+  takeOvers: number;
   seq: number;
   /** Number of the last write; the next one has the next. */
   writes: number;
@@ -76,6 +77,7 @@ export function apply(model: Model, { state, termRise, deaths }: RunCell): void 
   model.state = state ?? model.state;
   model.term += termRise;
   model.deaths += deaths;
+  model.takeOvers += deaths;
 }
 
 export function newModel(turn: NewRun): Model {
@@ -87,6 +89,7 @@ export function newModel(turn: NewRun): Model {
     owner: turn.owner,
     term: 1,
     deaths: 0,
+    takeOvers: 0,
     seq: 1,
     writes: 0,
     status: 'running',

@@ -3,7 +3,7 @@ import { eventNumberOf } from '@parley/shared/domain/events';
 import { keyedStreamRequestId, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import { DETACHED, type Message, type RunRef, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { NewRun, RunWrite } from '@parley/shared/ports/runs/runs';
+import type { NewRun, RunNote, RunWrite } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { engineOn } from '../../../harness/engines/engines.ts';
@@ -318,6 +318,7 @@ export function turnContract(contract: Contract): void {
         owner: 'pod-a',
         term: 1,
         deaths: 0,
+        takeOvers: 0,
         parent,
       };
       expect(await second.runs.standing(turn)).toEqual(standing);
@@ -378,27 +379,38 @@ export function turnContract(contract: Contract): void {
       expect(terms.filter((term) => term === undefined)).toHaveLength(1);
     });
 
-    it.each([
-      ['soon', 600_000, 2],
-      ['late', 0, 0],
-    ])(
-      'counts owners in a row that die %s after they got it, not those that release it',
-      async (_when, diedSoonMs, deaths) => {
-        const { backend, second } = await contract.openWith({ diedSoonMs });
-        const turn = await begun(backend);
-        const countAfter = async (term: number, owner: string) => {
-          expect(await backend.runs.takeOver(turn, term, owner)).toBe(term + 1);
-          expect(await backend.runs.takeOver(turn, term, owner)).toBe(term + 1);
-          return (await second.runs.standing(turn))?.deaths;
-        };
-        await countAfter(1, 'pod-b');
-        await backend.runs.write(turn, textWrite(2, 2));
-        expect(await countAfter(2, 'pod-c')).toBe(deaths);
-        expect(await countAfter(3, UNOWNED)).toBe(deaths);
-        expect(await countAfter(4, 'pod-d')).toBe(deaths);
-        expect((await second.runs.read(turn)).run?.deaths).toBe(deaths);
-      },
-    );
+    it('counts owners that die, and those that die soon until one dies late after a step', async () => {
+      const { backend, second, settings } = await contract.openWith({});
+      const turn = await begun(backend);
+      const stepOf = (index: number): RunNote => ({
+        type: 'step',
+        index,
+        step: { messages: [], finishReason: 'stop' },
+      });
+      const [soon, late] = [600_000, 0];
+      let term = 1;
+      for (const { to, diedSoonMs, steps = [], deaths, takeOvers } of [
+        { to: 'pod-b', diedSoonMs: soon, deaths: 1, takeOvers: 1 },
+        { to: 'pod-c', diedSoonMs: soon, deaths: 2, takeOvers: 2 },
+        { to: UNOWNED, diedSoonMs: late, deaths: 2, takeOvers: 2 },
+        { to: 'pod-d', diedSoonMs: soon, deaths: 2, takeOvers: 2 },
+        { to: 'pod-e', diedSoonMs: late, deaths: 2, takeOvers: 3 },
+        { to: 'pod-f', diedSoonMs: soon, steps: [0], deaths: 3, takeOvers: 4 },
+        { to: 'pod-g', diedSoonMs: late, deaths: 3, takeOvers: 5 },
+        { to: 'pod-h', diedSoonMs: late, steps: [1, 2], deaths: 0, takeOvers: 6 },
+        { to: 'pod-i', diedSoonMs: soon, steps: [2], deaths: 1, takeOvers: 7 },
+        { to: 'pod-j', diedSoonMs: late, steps: [2], deaths: 1, takeOvers: 8 },
+      ]) {
+        // Both pods read their settings with each call.
+        Object.assign(settings, { diedSoonMs });
+        await backend.runs.write(turn, textWrite(term + 1, term + 1, { term, notes: steps.map(stepOf) }));
+        expect(await backend.runs.takeOver(turn, term, to)).toBe(term + 1);
+        expect(await backend.runs.takeOver(turn, term, to)).toBe(term + 1);
+        expect(await second.runs.standing(turn)).toMatchObject({ owner: to, deaths, takeOvers });
+        term += 1;
+      }
+      expect((await second.runs.read(turn)).run).toMatchObject({ deaths: 1, takeOvers: 8 });
+    });
 
     it('appends its events once and in order, however often a write is repeated', async () => {
       const { backend, second } = contract.pods;
