@@ -13,6 +13,8 @@ export const STEP_ACTIONS: readonly string[] = [ACTION.calls, ACTION.approveAll,
 
 /** How long the calls of a message must have been shown before all of them can be approved, in seconds. */
 const SHOWN_SECONDS_MIN = 1;
+/** Slack cuts the time of an edit to whole seconds. */
+const EDIT_SECONDS_CUT_MAX = 1;
 
 /** A button of the calls of a step. It acts on the calls that its message names, as far as they are open. */
 export async function pressStep(deps: ListenerDeps, pressed: Pressed, value: string): Promise<void> {
@@ -45,6 +47,8 @@ async function approveAll(deps: ListenerDeps, pressed: Pressed, open: readonly A
 
 /** The press may have been meant for the calls that were there before. Both times are Slack's. */
 function hasJustChanged({ body: { message, container }, action }: Pressed): boolean {
-  const shownAt = message?.edited?.ts ?? message?.ts ?? container.message_ts;
-  return Number(action.action_ts) - Number(shownAt) < SHOWN_SECONDS_MIN;
+  const edit = message?.edited?.ts;
+  const shownAt =
+    edit === undefined ? Number(message?.ts ?? container.message_ts) : Number(edit) + EDIT_SECONDS_CUT_MAX;
+  return Number(action.action_ts) - shownAt < SHOWN_SECONDS_MIN;
 }
