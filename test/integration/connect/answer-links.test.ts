@@ -101,9 +101,8 @@ test('whoever planted a cookie in the browser that opens a link sees nothing of 
   const [planter, person] = [createTestBrowser(here), createTestBrowser(here)];
   const planted = await planter.open(asked.path);
   const address = here.publicUrl + asked.path;
-  // What was planted has the widest path, as of an earlier person of a shared computer.
-  const [name, value] = planter.jar.header(address).split('=');
-  person.jar.store(address, [`${name}=${value}; Path=/auth/answer/${asked.id}`]);
+  // An earlier person of a shared computer may have left it.
+  person.jar.store(address, [`${planter.jar.header(address)}; Path=/`]);
   const question = await openLink(person, asked, token);
   expect(question.html).toContain(MESSAGE);
   expect((await planter.open(asked.path)).html).not.toContain(MESSAGE);
@@ -127,8 +126,6 @@ test('two links stay open in one browser, and a form that is sent twice opens it
     questions.push(sent[1]);
   }
   for (const [at, asked] of both.entries()) {
-    const cookies = browser.jar.header(here.publicUrl + asked.path).split('; ');
-    expect(cookies).toHaveLength(1);
     const question = questions[at] ?? (await browser.open(asked.path));
     const answered = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
     expect(answered.heading).toBe(ANSWERED);

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { ANSWER_COOKIE } from '../../../services/api/src/surfaces/connect/answer/page-routes.ts';
 import {
+  type BrowserCookie,
   createBrowserCookie,
   mintBrowserId,
 } from '../../../services/api/src/surfaces/connect/flows/browser.ts';
@@ -205,30 +206,37 @@ describe('the cookie', () => {
   const cookie = createBrowserCookie({ https: true });
   const requestWith = (text: string) => ({ headers: { cookie: text }, url: '/auth/accounts' });
   const id = mintBrowserId();
+  const answerCookie = createBrowserCookie({ https: true }, ANSWER_COOKIE);
+  const setCookie = ({ headers }: BrowserCookie, url: string) =>
+    headers(id, { headers: {}, url })[0]?.split('; ') ?? [];
 
   test('is limited to this host and https, and not readable by scripts [SEC-09]', () => {
-    const [pair, ...attributes] = cookie.header(id, { url: '/auth/accounts' }).split('; ');
+    const [pair, ...attributes] = setCookie(cookie, '/auth/accounts');
     expect(pair).toBe(`__Host-parley-connect=${id}`);
     expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=3600', 'Path=/', 'SameSite=Lax', 'Secure']);
   });
 
   test.each([
-    ['/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D/open', '/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D', true],
-    ['/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D?sign-in', '/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D', true],
-    ['/auth/answer/el_0;Domain=example.com', '/auth/answer', false],
-    ['/auth/answer', '/auth/answer', false],
-  ])('of an answer link is sent below the path of its question only: %s', (url, path, isOfQuestion) => {
-    const [pair = '', ...attributes] = createBrowserCookie({ https: true }, ANSWER_COOKIE)
-      .header(id, { url })
-      .split('; ');
-    expect(pair).toMatch(isOfQuestion ? /^__Secure-parley-answer-[\w-]{16}=/ : /^__Secure-parley-answer=/);
-    expect(attributes.sort()).toEqual([
-      'HttpOnly',
-      'Max-Age=90000',
-      `Path=${path}`,
-      'SameSite=Lax',
-      'Secure',
-    ]);
+    ['/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D/open', true],
+    ['/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D?sign-in', true],
+    ['/auth/answer/el_0;Domain=example.com', false],
+    ['/auth/answer', false],
+  ])('of an answer link is that of its question, and no sibling host can set it: %s', (url, isOfQuestion) => {
+    const [pair = '', ...attributes] = setCookie(answerCookie, url);
+    expect(pair).toMatch(isOfQuestion ? /^__Host-parley-answer-[\w-]{16}=/ : /^__Host-parley-answer=/);
+    expect(attributes.sort()).toEqual(['HttpOnly', 'Max-Age=90000', 'Path=/', 'SameSite=Lax', 'Secure']);
+  });
+
+  test('of an answer link removes the oldest of too many others, so that requests stay small', () => {
+    const others = Array.from(
+      { length: 31 },
+      (_, at) => `__Host-parley-answer-${String(at).padStart(16, '0')}`,
+    );
+    const url = '/auth/answer/el_07T3fMv7Qx2LrK8sYbWnHc4D';
+    const sent = ['__Host-parley-connect', ...others].map((name) => `${name}=${id}`).join('; ');
+    const [, ...removed] = answerCookie.headers(id, { headers: { cookie: sent }, url });
+    expect(removed.map((one) => one.split('; ')[0])).toEqual([`${others[0]}=`, `${others[1]}=`]);
+    for (const one of removed) expect(one).toMatch(/^__Host-[^;]+=; Path=\/; .*Secure; Max-Age=0$/);
   });
 
   test('omits the attributes that need https, in development', async () => {

@@ -3,6 +3,7 @@ import type { Scope } from '@parley/shared/domain/service-key';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { z } from 'zod';
 import type { Authenticate } from './auth.ts';
+import type { ReplyHeaders } from './send.ts';
 import type { EventsReply } from './sse.ts';
 
 /** The head of a request. */
@@ -77,8 +78,6 @@ export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   /** Resolves when the caller's budget admits the call; handlers that write or read much await it first. */
   readonly admitted: Promise<void>;
 }
-
-type ReplyHeaders = Readonly<Record<string, string>>;
 
 export type Reply =
   | {

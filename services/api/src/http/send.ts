@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { problemOf } from './problem.ts';
 import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 
+/** Headers of a reply; a list is sent as one line for each. */
+export type ReplyHeaders = Readonly<Record<string, string | string[]>>;
+
 const LINGER_BYTES = 8 * 1024 * 1024;
 const LINGER_MS = 2_000;
 
@@ -10,19 +13,14 @@ export function sendJson(
   res: ServerResponse,
   status: number,
   body: unknown,
-  headers: Readonly<Record<string, string>> = {},
+  headers: ReplyHeaders = {},
 ): number {
   const bytes = writeJsonHead(res, status, body, headers);
   res.end(bytes);
   return bytes.length;
 }
 
-function writeJsonHead(
-  res: ServerResponse,
-  status: number,
-  body: unknown,
-  headers: Readonly<Record<string, string>>,
-): Buffer {
+function writeJsonHead(res: ServerResponse, status: number, body: unknown, headers: ReplyHeaders): Buffer {
   const text = Buffer.from(JSON.stringify(body));
   res.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
@@ -35,21 +33,12 @@ function writeJsonHead(
 }
 
 /** A reply without a body, that no cache keeps. */
-export function sendEmpty(
-  res: ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>> = {},
-): void {
+export function sendEmpty(res: ServerResponse, status: number, headers: ReplyHeaders = {}): void {
   res.writeHead(status, { 'cache-control': 'no-store', ...headers }).end();
 }
 
 /** A reply of text, with `headers` and its length. */
-export function sendText(
-  res: ServerResponse,
-  status: number,
-  body: string,
-  headers: Readonly<Record<string, string>>,
-): void {
+export function sendText(res: ServerResponse, status: number, body: string, headers: ReplyHeaders): void {
   const bytes = Buffer.from(body);
   res.writeHead(status, { ...headers, 'content-length': bytes.length }).end(bytes);
 }
@@ -62,7 +51,7 @@ export async function sendPieces(
   res: ServerResponse,
   pieces: AsyncIterator<string, unknown>,
   options: StreamOptions,
-  headers: Readonly<Record<string, string>>,
+  headers: ReplyHeaders,
 ): Promise<void> {
   res.writeHead(200, headers).flushHeaders();
   let ended: StreamEnd = 'interrupted';

@@ -24,18 +24,14 @@ const ANSWER_BYTES_MAX = 256 * 1024;
 const PAGES = '/auth/answer';
 const NAME_LENGTH = 16;
 
-/**
- * The browser of one question, for as long as a link can give access: each question that it opens has a cookie of its own,
- * which browsers send for that question only.
- */
+/** The browser of one question, for as long as a link can give access: each question has a cookie of its own. */
 export const ANSWER_COOKIE: CookieKind = {
   maxAgeSeconds: ACCESS_SECONDS_MAX,
-  placeOf({ url }) {
+  name: 'parley-answer',
+  suffixOf({ url }) {
     const [id = ''] = url.slice(PAGES.length + 1).split(/[/?]/u);
-    if (!url.startsWith(`${PAGES}/`) || bucketOfElicitationId(id) === undefined)
-      return { name: 'parley-answer', path: PAGES };
-    const digest = createHash('sha256').update(id).digest('base64url').slice(0, NAME_LENGTH);
-    return { name: `parley-answer-${digest}`, path: answerPath(id) };
+    if (!url.startsWith(`${PAGES}/`) || bucketOfElicitationId(id) === undefined) return '';
+    return `-${createHash('sha256').update(id).digest('base64url').slice(0, NAME_LENGTH)}`;
   },
 };
 

@@ -12,59 +12,68 @@ export interface Browser {
 const ID = /^[A-Za-z0-9_-]{43}$/;
 const ID_BYTES = 32;
 
-/** The name of a cookie without its prefix, and the path below which browsers send it. */
-export interface CookiePlace {
-  readonly name: string;
-  readonly path: string;
-}
-
-/** How long a cookie stays, and which one it is for a request. */
+/** How long a cookie stays, and which one it is for a request. Names are without their prefix. */
 export interface CookieKind {
   readonly maxAgeSeconds: number;
-  placeOf(head: Pick<RequestHead, 'url'>): CookiePlace;
+  readonly name: string;
+  /** What follows the name for this request; absent where all requests have one cookie. */
+  suffixOf?(head: Pick<RequestHead, 'url'>): string;
 }
 
 /** The browser of a person who connects accounts. It gets another id when a person signs in or out. */
 export const CONNECT_COOKIE: CookieKind = {
   maxAgeSeconds: 3_600,
-  placeOf: () => ({ name: 'parley-connect', path: '/' }),
+  name: 'parley-connect',
 };
+
+/** Cookies of one kind that a browser keeps: it sends all of them with every request, and servers bound its headers. */
+const KEPT_MAX = 30;
 
 /** The cookie of the hosted pages, and what follows from its value. */
 export interface BrowserCookie {
   /** The browser of a request. One that sends no cookie of ours, or two, is new. */
   read(head: Pick<RequestHead, 'headers' | 'url'>): Browser;
-  /** The `set-cookie` that gives the browser of a request its id. */
-  header(id: string, head: Pick<RequestHead, 'url'>): string;
+  /** The `set-cookie` headers that give the browser of a request its id, and remove the oldest of too many cookies. */
+  headers(id: string, head: Pick<RequestHead, 'headers' | 'url'>): string[];
 }
 
 /** `https` is false only in development, where browsers would refuse the prefixes of names. */
 export function createBrowserCookie(
   { https }: { readonly https: boolean },
-  { maxAgeSeconds, placeOf }: CookieKind = CONNECT_COOKIE,
+  { maxAgeSeconds, name, suffixOf = () => '' }: CookieKind = CONNECT_COOKIE,
 ): BrowserCookie {
-  function nameOf({ name, path }: CookiePlace): string {
-    if (!https) return name;
-    // Browsers take `__Host-` with the widest path only.
-    return path === '/' ? `__Host-${name}` : `__Secure-${name}`;
-  }
+  // No other host of the site can set a cookie with this prefix. Browsers take it with the widest path only.
+  const family = https ? `__Host-${name}` : name;
+  const attributes = `Path=/; HttpOnly; SameSite=Lax${https ? '; Secure' : ''}`;
+
   return {
     read({ headers, url }) {
-      const name = nameOf(placeOf({ url }));
-      const values = (headers.cookie ?? '').split(';').flatMap((pair) => {
-        const [key, value] = pair.trim().split('=', 2);
-        return key === name && value !== undefined ? [value] : [];
-      });
+      const own = family + suffixOf({ url });
+      const values = cookiesIn(headers).flatMap(([key, value]) => (key === own ? [value] : []));
       const [id] = values;
       const known = values.length === 1 && id !== undefined && ID.test(id);
       return known ? { id, isNew: false } : { id: mintBrowserId(), isNew: true };
     },
-    header(id, head) {
-      const place = placeOf(head);
-      const attributes = `Path=${place.path}; HttpOnly; SameSite=Lax; Max-Age=${maxAgeSeconds}${https ? '; Secure' : ''}`;
-      return `${nameOf(place)}=${id}; ${attributes}`;
+    headers(id, { headers, url }) {
+      const own = family + suffixOf({ url });
+      const others = cookiesIn(headers).flatMap(([key]) =>
+        key.startsWith(`${family}-`) && key !== own ? [key] : [],
+      );
+      // Browsers send the oldest first.
+      const surplus = others.slice(0, Math.max(0, others.length - (KEPT_MAX - 1)));
+      return [
+        `${own}=${id}; ${attributes}; Max-Age=${maxAgeSeconds}`,
+        ...surplus.map((key) => `${key}=; ${attributes}; Max-Age=0`),
+      ];
     },
   };
+}
+
+function cookiesIn({ cookie = '' }: RequestHead['headers']): [name: string, value: string][] {
+  return cookie.split(';').flatMap((pair): [string, string][] => {
+    const [name, value] = pair.trim().split('=', 2);
+    return name === undefined || value === undefined ? [] : [[name, value]];
+  });
 }
 
 /** 256 random bits. */

@@ -37,7 +37,7 @@ export function readVisit(
 /** The reply of an answer to a person. A new browser is given its cookie. */
 export function replyOf(parts: PageParts, visit: Visit, answer: PageReply): Reply {
   const newId = answer.browserId ?? (visit.browser.isNew ? visit.browser.id : undefined);
-  const cookie = newId === undefined ? {} : { 'set-cookie': parts.cookie.header(newId, visit.head) };
+  const cookie = newId === undefined ? {} : { 'set-cookie': parts.cookie.headers(newId, visit.head) };
   if (answer.type === 'moved') {
     const headers = { 'referrer-policy': 'no-referrer', location: answer.path, ...cookie };
     return { type: 'empty', status: 303, headers };
