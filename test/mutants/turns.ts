@@ -32,7 +32,7 @@ export const TURNS: readonly Mutant[] = [
   {
     defect: 'A secret argument of a call is shown on the stream of its turn.',
     file: 'services/api/src/agents/tools/approvals/gate.ts',
-    find: 'return maskArguments(input, source.inputSchema).arguments;',
+    find: 'return fault === undefined ? shown : MASK;',
     replace: 'return input;',
     killedBy: APPROVALS_TEST,
     test: 'secrets masked',

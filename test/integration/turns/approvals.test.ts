@@ -139,7 +139,9 @@ describe('a call that must be approved', () => {
     const { run, sent, listed, ended, events } = await begin('deep');
     await ended(run);
     expect(await listed()).toEqual([]);
-    expect(JSON.stringify(await events(run))).toContain('nested too deeply');
+    const told = await events(run);
+    expect(JSON.stringify(told)).toContain('nested too deeply');
+    expect(told.find(({ type }) => type === 'tool-called')).toMatchObject({ input: MASKED.password });
     const call = { input: ['B-1'], beforeDispatch: async () => ['B-1'] } as unknown as ToolCall;
     expect(await cancelTool(sent).call(call)).toMatchObject({ type: 'failed' });
     expect(sent).toEqual([]);

@@ -185,15 +185,36 @@ describe('the masks of arguments', () => {
     ['a name', { pwd: 'x1', cvv: 123, раssword: 'x2', senha: 'x3' }, ['/pwd', '/cvv', '/раssword', '/senha']],
     ['a header', { headers: [{ name: 'Authorization', value: 'x' }] }, ['/headers/0/value']],
     ['a variable', { env: [{ key: 'API_TOKEN', values: ['x'] }] }, ['/env/0/values/0']],
+    ['a label in capitals', { env: [{ Name: 'DB_PASSWORD', Value: 'x' }] }, ['/env/0/Value']],
+    ['another one', { KEY: 'Authorization', VALUE: ['x'] }, ['/VALUE/0']],
+    [
+      'a longer label',
+      [
+        { ParameterKey: 'DbPassword', ParameterValue: 'x' },
+        { header_name: 'Cookie', headerValue: 'y' },
+      ],
+      ['/0/ParameterValue', '/1/headerValue'],
+    ],
     ['a pair', { headers: [['Cookie', 'x']], at: ['Accept', 'y'] }, ['/headers/0/1']],
     ['a line', { env: ['DB_PASSWORD=x', 'A=b'], headers: ['X-Api-Key: x y'] }, ['/env/0', '/headers/0']],
     [
       'no secret',
-      { max_tokens: 5, token_count: 1, keyboard: 'x', note: 'Token: x', name: 'pin', tags: ['pin'] },
+      {
+        max_tokens: 5,
+        token_count: 1,
+        keyboard: 'x',
+        note: 'Token: x',
+        tags: ['pin'],
+        rows: [
+          { name: 'pin', interval: 5 },
+          { Username: 'pin', value: 'x' },
+        ],
+      },
       [],
     ],
   ])('cover what %s names', (_what, given, masked) => {
-    expect(maskArguments(given, {}).masked).toEqual(masked);
+    const pointers = masked.map((pointer) => `/given${pointer}`);
+    expect(maskArguments({ given }, {}).masked).toEqual(pointers);
   });
 
   it('follow references that lead in circles, and cover what a schema outside the document describes', () => {
@@ -215,7 +236,6 @@ describe('the masks of arguments', () => {
     expect(maskArguments(given, schema)).toEqual({
       arguments: { tree: { note: 'a', next: { note: 'b', pin: MASK } }, other: { name: MASK }, plain: 'y' },
       masked: ['/tree/next/pin', '/other/name'],
-      isTooDeep: false,
     });
   });
 
@@ -232,10 +252,34 @@ describe('the masks of arguments', () => {
     expect(masked).toContain('/numbers/4999');
   });
 
-  it('report arguments that are nested too deeply to be shown in full', () => {
-    const deep = (levels: number): unknown => (levels === 0 ? 'x' : [deep(levels - 1)]);
-    expect(maskArguments({ a: deep(20) }, {}).isTooDeep).toBe(false);
-    expect(maskArguments({ a: deep(40) }, {}).isTooDeep).toBe(true);
+  const deep = (levels: number) => ({ a: JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`) });
+  const named = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, 1]));
+  const UNSHOWN = [
+    ['deep', deep(40), /nested too deeply/],
+    ['deeper than any stack', deep(100_000), /nested too deeply/],
+    ['many names', named(3_000), /more than 2000 names/],
+    ['many bytes', { text: '€'.repeat(22_000) }, /more than 65536 bytes/],
+  ] as const;
+
+  it.each(UNSHOWN)('are of a bounded extent: %s', (_what, given, fault) => {
+    expect(maskArguments(given, {})).toEqual({
+      arguments: {},
+      masked: [],
+      fault: expect.stringMatching(fault),
+    });
+    const shown = { arguments: { list: [{ pin: MASK }] }, masked: ['/list/0/pin'] };
+    expect(faultsOfEdit(shown, { ...given, list: [given] })).toEqual([
+      { path: 'arguments', message: expect.stringMatching(fault) },
+    ]);
+  });
+
+  it.each([
+    ['deep', deep(31)],
+    ['many names', { rows: Array.from({ length: 2_500 }, (_, at) => ({ name: `a${at}` })), ...named(1_900) }],
+    ['many bytes', { text: 'x'.repeat(65_000) }],
+  ])('reach to the bound: %s', (_what, given) => {
+    expect(maskArguments(given, {}).fault).toBeUndefined();
   });
 });
 
@@ -255,6 +299,17 @@ describe('an edit of a call with masked values', () => {
     ['an item that is gone', { users }, { users: [bob] }],
     ['lines that change places', { env: ['PIN=1', 'PUK=2', 'a'] }, { env: ['a', MASK, MASK] }],
     ['a value under another name', { name: 'Cookie', value: 'x' }, { name: 'Note', value: MASK }],
+    ['a value under another label', { Name: 'Cookie', Value: 'x' }, { Name: 'Note', Value: MASK }],
+    [
+      'a value under another longer label',
+      { ParameterKey: 'Cookie', ParameterValue: 'x' },
+      { ParameterKey: 'Note', ParameterValue: MASK },
+    ],
+    [
+      'a value under one more label',
+      { name: 'Cookie', value: 'x' },
+      { name: 'Cookie', Key: 'Note', value: MASK },
+    ],
     ['a value that is changed', { token: 'x' }, { token: 'y' }],
     ['a value that is gone', { token: 'x' }, {}],
     ['an object that is a list', { a: { token: 'x' } }, { a: [MASK] }],
@@ -273,6 +328,21 @@ describe('an edit of a call with masked values', () => {
     ['other members', { token: 'x', to: 'a' }, { token: MASK, to: 'b' }],
   ])('leaves %s as they are', (_what, given, edited) => {
     expect(faults(given, edited)).toEqual([]);
+  });
+
+  it('reads each item of a list once, however many masked values it holds', () => {
+    let reads = 0;
+    const pin = Array.from({ length: 2_000 }, () => MASK);
+    const counted = new Proxy(pin, {
+      get: (...at) => {
+        reads += 1;
+        return Reflect.get(...at);
+      },
+    });
+    const masked = pin.map((_, at) => `/list/0/pin/${at}`);
+    const shown = { arguments: { list: [{ pin: counted }] }, masked };
+    expect(faultsOfEdit(shown, { list: [{ pin }] })).toEqual([]);
+    expect(reads).toBeLessThan(50_000);
   });
 
   const secret = { type: 'number', format: 'password' };

@@ -69,7 +69,7 @@ describe('the name of a secret', () => {
     },
   );
 
-  it.each([
+  it.each<readonly [string, boolean]>([
     ['DATABASE_URL', true],
     ['SENTRY_DSN', true],
     ['LICENSEE_KEY', true],

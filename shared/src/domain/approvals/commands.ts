@@ -1,7 +1,8 @@
 import type { Issue } from '../issue.ts';
 import type { Arguments } from './approval.ts';
 
-interface DecidedHere {
+/** What every decision has. */
+export interface DecidedHere {
   readonly responseId?: string;
   /** Where the decision was given. */
   readonly surface: string;

@@ -5,7 +5,8 @@ import type { Arguments } from './approval.ts';
 import { faultsOfArguments } from './check-arguments.ts';
 import type { ApprovalDefinition } from './definition.ts';
 import { namesIn } from './json-pointer.ts';
-import { LABELS, MASK, maskArguments, VALUES } from './mask.ts';
+import { isLabelled, labelsOf } from './labels.ts';
+import { MASK, maskArguments } from './mask.ts';
 
 const ISSUES_MAX = 20;
 
@@ -20,18 +21,21 @@ export function faultsOfEdit(
   { arguments: shown, masked, inputSchema = {} }: ShownCall,
   edited: Arguments,
 ): Issue[] {
-  if (!masked.every((pointer) => isKept(shown, edited, namesIn(pointer))))
+  // Before anything else follows them: a person may send arguments of any extent.
+  const { masked: secrets, fault } = maskArguments(edited, inputSchema);
+  if (fault !== undefined) return [{ path: 'arguments', message: fault }];
+  const judged = new Map<unknown, boolean>();
+  if (!masked.every((pointer) => isKept(shown, edited, namesIn(pointer), judged)))
     return [
       {
         path: 'arguments',
         message: 'must leave the masked values as they are, and whole the items of lists that hold one',
       },
     ];
-  const { masked: secrets, isTooDeep } = maskArguments(edited, inputSchema);
-  if (isTooDeep) return [{ path: 'arguments', message: 'are nested too deeply' }];
   // An edit is stored and shown as it is. What the approval shows already is not added.
+  const known = new Set(masked);
   const added = secrets
-    .filter((pointer) => !masked.includes(pointer))
+    .filter((pointer) => !known.has(pointer))
     .map(namesIn)
     .filter((names) => valueAt(shown, names) !== valueAt(edited, names));
   if (added.length > 0)
@@ -47,16 +51,26 @@ export function faultsOfEdit(
 
 /**
  * Whether the masked value at a place is still what the person sees there. An item of a list is known by what it contains,
- * and a value beside its name by that name: a secret must not get into another one's place.
+ * and a value beside its name by that name: a secret must not get into another one's place. `judged` has what is shown of
+ * those: it is compared once, however many masked values are in it.
  */
-function isKept(shown: unknown, edited: unknown, [name, ...rest]: readonly string[]): boolean {
+function isKept(
+  shown: unknown,
+  edited: unknown,
+  [name, ...rest]: readonly string[],
+  judged: Map<unknown, boolean>,
+): boolean {
   if (name === undefined) return edited === MASK;
   if (Array.isArray(shown) !== Array.isArray(edited) || !isHolder(shown) || !isHolder(edited)) return false;
   const [before, after] = [own(shown, name), own(edited, name)];
-  if (Array.isArray(shown)) return canonicalJson(before) === canonicalJson(after);
-  const isLabelled = VALUES.has(name.toLowerCase());
-  if (isLabelled && LABELS.some((label) => own(shown, label) !== own(edited, label))) return false;
-  return isKept(before, after, rest);
+  const isSame = (one: unknown, other: unknown, key: unknown) => {
+    const is = judged.get(key) ?? canonicalJson(one) === canonicalJson(other);
+    if (isHolder(key)) judged.set(key, is);
+    return is;
+  };
+  if (Array.isArray(shown)) return isSame(before, after, before);
+  if (isLabelled(name) && !isSame(labelsOf(shown), labelsOf(edited), shown)) return false;
+  return isKept(before, after, rest, judged);
 }
 
 function valueAt(root: unknown, names: readonly string[]): unknown {

@@ -1,18 +1,18 @@
-import { isRecord, own } from '../plain-record.ts';
+import { isRecord } from '../plain-record.ts';
 import { namesSecret } from '../secret-words.ts';
 import type { Arguments } from './approval.ts';
+import { faultOfExtent } from './extent.ts';
 import { namesIn, pointerOf } from './json-pointer.ts';
+import { isLabelled, labelsOf } from './labels.ts';
 import { itemSchemas, propertySchemas, type SchemasOfValue, schemasOf } from './schemas-at.ts';
 
 /** What stands in the place of a secret value. */
 export const MASK = '••••••';
 
-/** Members that name what another member of the same object holds, as in `{name: 'Authorization', value: '…'}`. */
-export const LABELS = ['name', 'key', 'header', 'field', 'parameter', 'param', 'variable', 'property', 'k'];
-export const VALUES: ReadonlySet<string> = new Set(['value', 'values', 'val', 'v']);
 /** A header or a variable on one line. */
 const LINE = /^([\w.-]{1,100})[ \t]*[:=][ \t]*\S/;
-const DEPTH_MAX = 32;
+// A name takes some microseconds.
+const NAMES_MAX = 2_000;
 // Takes a fraction of a second. Servers choose their schemas, and a large one must not stop the pod.
 const SCHEMA_READS_MAX = 300_000;
 /** Where no more is read: the value may be a secret. */
@@ -22,8 +22,8 @@ const UNREAD: SchemasOfValue = { schemas: [], isPartial: true };
 export interface MaskedArguments {
   readonly arguments: Arguments;
   readonly masked: readonly string[];
-  /** True: they are nested so deeply that the inner values are left out. */
-  readonly isTooDeep: boolean;
+  /** Why they are too much to be masked and shown; nothing of them is here then. */
+  readonly fault?: string;
 }
 
 /**
@@ -32,21 +32,18 @@ export interface MaskedArguments {
  * object, in a pair within a list, or on a line of a list. A value whose schema cannot be read in full is masked too.
  */
 export function maskArguments(given: Arguments, schema: unknown): MaskedArguments {
+  const extent = faultOfExtent(given);
+  if (extent !== undefined) return unshown(extent);
   const masked: string[] = [];
-  let isTooDeep = false;
   const budget = { left: SCHEMA_READS_MAX };
   const known = new Map<string, boolean>();
   const isSecretName = (name: string) => {
-    const is = known.get(name) ?? namesSecret(name);
+    const is = known.get(name) ?? (known.size > NAMES_MAX || namesSecret(name));
     known.set(name, is);
     return is;
   };
 
   function walk(value: unknown, within: readonly unknown[], place: ArgumentPlace): unknown {
-    if (place.depth > DEPTH_MAX) {
-      isTooDeep = true;
-      return MASK;
-    }
     const described = budget.left > 0 ? schemasOf(schema, within, budget) : UNREAD;
     const hides = place.isSecret || described.isPartial || described.schemas.some(saysSecret);
     const inner = (
@@ -59,7 +56,6 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
         pointer: place.pointer + pointerOf([name]),
         isSecret: hides || isSecret,
         isItem: Array.isArray(value),
-        depth: place.depth + 1,
       });
     if (Array.isArray(value)) {
       const [first] = value;
@@ -71,12 +67,11 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
       );
     }
     if (isRecord(value)) {
-      const isLabelled = LABELS.map((label) => own(value, label)).some(
-        (label) => typeof label === 'string' && isSecretName(label),
-      );
+      const hidesLabelled =
+        Object.keys(value).some(isLabelled) && Object.values(labelsOf(value)).some(isSecretName);
       return Object.fromEntries(
         Object.entries(value).map(([name, each]) => {
-          const isSecret = isSecretName(name) || (isLabelled && VALUES.has(name.toLowerCase()));
+          const isSecret = isSecretName(name) || (hidesLabelled && isLabelled(name));
           return [name, inner(name, each, isSecret, () => propertySchemas(described, name))];
         }),
       );
@@ -86,8 +81,12 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
     return MASK;
   }
 
-  const shown = walk(given, [schema], { pointer: '', isSecret: false, isItem: false, depth: 0 }) as Arguments;
-  return { arguments: shown, masked, isTooDeep };
+  const shown = walk(given, [schema], { pointer: '', isSecret: false, isItem: false }) as Arguments;
+  return known.size > NAMES_MAX ? unshown(`hold more than ${NAMES_MAX} names`) : { arguments: shown, masked };
+}
+
+function unshown(fault: string): MaskedArguments {
+  return { arguments: {}, masked: [], fault };
 }
 
 /** Where a value is, and what is known about it from there. */
@@ -97,7 +96,6 @@ interface ArgumentPlace {
   readonly isSecret: boolean;
   /** True for an item of a list. */
   readonly isItem: boolean;
-  readonly depth: number;
 }
 
 function isSecretLine(item: unknown, isSecretName: (name: string) => boolean): boolean {

@@ -20,9 +20,10 @@ export function refusalTextOf(status: ApprovalStatus, reason: string | undefined
 export const UNATTENDED_REFUSAL =
   'This call needs the approval of a person, and no person takes part in this turn. Nothing was done. Do not retry; say what would need approval.';
 
-/** What the model reads where the arguments of a call are nested too deeply to be shown in full. */
-export const TOO_DEEP_REFUSAL =
-  'This call needs the approval of a person, and its arguments are nested too deeply to be shown in full. Nothing was done.';
+/** What the model reads where the arguments of a call are too much to be shown in full. */
+export function unshownTextOf(fault: string): string {
+  return `This call needs the approval of a person, and its arguments ${fault}, so that they cannot be shown in full. Nothing was done.`;
+}
 
 /** What the model reads where the arguments of a call are no object, and an approval would not show them. */
 export const NOT_SHOWN_REFUSAL =

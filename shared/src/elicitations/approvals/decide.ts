@@ -1,5 +1,7 @@
-import type { ApprovalCommand } from '../../domain/approvals/commands.ts';
+import type { Arguments } from '../../domain/approvals/approval.ts';
+import type { ApprovalCommand, DecidedHere } from '../../domain/approvals/commands.ts';
 import { faultsOfEdit } from '../../domain/approvals/edit.ts';
+import { faultOfExtent } from '../../domain/approvals/extent.ts';
 import type { ApprovalInput } from '../../domain/approvals/response-input.ts';
 import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
 import { ParleyError } from '../../domain/errors.ts';
@@ -60,8 +62,18 @@ function commandOf({ response, surface }: DecideInput, row: ApprovalRow): Approv
     case 'deny':
       return { type: 'deny', ...by, ...(reason !== undefined && { reason }) };
     case 'edit':
-      return { type: 'edit', ...by, arguments: args ?? {}, faults: faultsOfEdit(row.definition, args ?? {}) };
+      return editOf(row, args ?? {}, by);
   }
+}
+
+function editOf({ definition }: ApprovalRow, edited: Arguments, by: DecidedHere): ApprovalCommand {
+  const fault = faultOfExtent(edited);
+  // Whatever the status is: nothing compares such arguments with those of an earlier decision.
+  if (fault !== undefined)
+    throw new ParleyError('invalid_answer', 'The arguments are too much to be read; send others.', {
+      issues: [{ path: 'arguments', message: fault }],
+    });
+  return { type: 'edit', ...by, arguments: edited, faults: faultsOfEdit(definition, edited) };
 }
 
 function faultsOf({ decision, arguments: args, reason, remember }: ApprovalInput): Issue[] {

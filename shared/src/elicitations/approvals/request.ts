@@ -1,4 +1,5 @@
 import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
+import { ARGUMENTS_BYTES_MAX, bytesOf } from '../../domain/approvals/extent.ts';
 import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import { mintRecordId } from '../../domain/ids.ts';
@@ -7,8 +8,6 @@ import { claimKey, digestOf, idOfKey } from '../records/claim-key.ts';
 import { createRecord } from '../records/create.ts';
 import type { RecordDeps } from '../records/deps.ts';
 import type { SeenRecord } from '../records/read.ts';
-
-const ARGUMENTS_BYTES_MAX = 64 * 1024;
 
 export interface ApprovalRequest {
   readonly definition: Omit<ApprovalDefinition, 'traceparent'>;
@@ -26,7 +25,7 @@ export async function requestApproval(
   { definition, idempotencyKey }: ApprovalRequest,
 ): Promise<SeenRecord<ApprovalTypes>> {
   const { tenant, streamRequestId } = definition;
-  if (Buffer.byteLength(JSON.stringify(definition.arguments)) > ARGUMENTS_BYTES_MAX)
+  if (bytesOf(definition.arguments) > ARGUMENTS_BYTES_MAX)
     throw new ParleyError(
       'too_large',
       `A call can be approved when its arguments are at most ${ARGUMENTS_BYTES_MAX} bytes.`,

@@ -6,6 +6,9 @@ import { callOutcome, expectCode } from '../../../harness/engines/observe.ts';
 import { newStream, serviceOf } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
+const EDIT = { decision: 'edit', arguments: { ...CALL.arguments, booking: 'B-2' } } as const;
+const DEEP = { booking: JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`), apiKey: '••••••' };
+
 /** What approvals have and no other family: edited arguments, masks, and remembering. */
 export function approvalContract(contract: Contract): void {
   describe('an approval', () => {
@@ -15,6 +18,8 @@ export function approvalContract(contract: Contract): void {
       ['that change a masked value', { booking: 'B-2', apiKey: 'mine' }, 'invalid_answer'],
       ['that drop a masked value', { booking: 'B-2' }, 'invalid_answer'],
       ['that add a secret', { booking: 'B-2', apiKey: '••••••', token: 'mine' }, 'invalid_answer'],
+      ['that are nested without a bound', DEEP, 'invalid_answer'],
+      ['that nobody could read', { booking: 'B'.repeat(70_000), apiKey: '••••••' }, 'invalid_answer'],
       ['that are missing', undefined, 'invalid_request'],
     ])('refuses arguments %s and stays pending', async (_what, edited, code) => {
       const { first, second } = contract;
@@ -25,6 +30,16 @@ export function approvalContract(contract: Contract): void {
         refusal: { code },
       });
       expect((await first.approvals.read(serviceOf(stream), row.id)).row).toEqual(row);
+    });
+
+    it('that has ended refuses arguments that are nested without a bound', async () => {
+      const { first } = contract;
+      const stream = newStream();
+      const { row } = await requestApproval(first, stream);
+      await decideAs(first, stream, row.id, EDIT);
+      await decideAs(first, stream, row.id, EDIT);
+      const deep = { ...EDIT, arguments: DEEP };
+      await expectCode(decideAs(first, stream, row.id, deep), 'invalid_answer');
     });
 
     it('that was remembered and revoked is not remembered again by a repeat of its decision', async () => {

@@ -93,10 +93,10 @@ function shownParts({ locations, rawInput, content }: RequestPermissionRequest['
     part.type === 'content' && part.content.type === 'text' ? [part.content.text] : [],
   );
   const files = (locations ?? []).map(({ path }) => path).join(', ');
-  const { arguments: shown, isTooDeep } = maskArguments({ input: rawInput }, {});
+  const { arguments: shown, fault } = maskArguments({ input: rawInput }, {});
   const input = shown.input === undefined ? '' : JSON.stringify(shown.input);
   const lines = [files, input, ...texts].filter((line) => line !== '').map(readable);
   const isShort = lines.join('\n').length <= SHOWN_LENGTH_MAX;
-  const isWhole = texts.length === parts.length && !isTooDeep && isShort;
+  const isWhole = texts.length === parts.length && fault === undefined && isShort;
   return { lines, isWhole };
 }

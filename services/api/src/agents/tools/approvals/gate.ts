@@ -1,4 +1,4 @@
-import { maskArguments } from '@parley/shared/domain/approvals/mask';
+import { MASK, maskArguments } from '@parley/shared/domain/approvals/mask';
 import { EDITED_NOTE, NOT_SHOWN_REFUSAL } from '@parley/shared/domain/approvals/outcome';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { McpTool } from '../../mcp/calls/results.ts';
@@ -28,7 +28,8 @@ export function withApproval(
     ...tool,
     shownInput(input) {
       if (!isRecord(input) || !policy.demands(input, source.hints)) return input;
-      return maskArguments(input, source.inputSchema).arguments;
+      const { arguments: shown, fault } = maskArguments(input, source.inputSchema);
+      return fault === undefined ? shown : MASK;
     },
     async call(call) {
       const args = call.input ?? {};

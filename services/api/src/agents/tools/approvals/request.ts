@@ -3,7 +3,7 @@ import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { type MaskedArguments, maskArguments, unmaskArguments } from '@parley/shared/domain/approvals/mask';
-import { refusalTextOf, TOO_DEEP_REFUSAL, UNATTENDED_REFUSAL } from '@parley/shared/domain/approvals/outcome';
+import { refusalTextOf, UNATTENDED_REFUSAL, unshownTextOf } from '@parley/shared/domain/approvals/outcome';
 import { isApprovalEnded, isGranted } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow, ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { isParleyError } from '@parley/shared/domain/errors';
@@ -46,8 +46,8 @@ export async function approveCall(
 ): Promise<ApprovalOutcome> {
   const { engine, turn, run, signal } = context;
   if (turn.support.unattended === true) return { type: 'refused', message: UNATTENDED_REFUSAL };
-  const { isTooDeep, ...definition } = definitionOf(context, place, needed);
-  if (isTooDeep) return { type: 'refused', message: TOO_DEEP_REFUSAL };
+  const { fault, ...definition } = definitionOf(context, place, needed);
+  if (fault !== undefined) return { type: 'refused', message: unshownTextOf(fault) };
   const grant = await retryWhileUnavailable(() => engine.approvals.grants.find(definition), signal);
   if (grant !== undefined) {
     await place.save({ id: grant.approvalId, outcome: 'remembered' });
@@ -162,7 +162,7 @@ function definitionOf(
   { turn, run, id, title }: RunContext,
   { shownCallId, step }: ApprovalPlace,
   { args, tool, inputSchema, rule, remember, timeoutSeconds }: NeededApproval,
-): Omit<ApprovalDefinition, 'traceparent'> & Pick<MaskedArguments, 'isTooDeep'> {
+): Omit<ApprovalDefinition, 'traceparent'> & Pick<MaskedArguments, 'fault'> {
   const { tenant, userId, streamRequestId, conversationId } = turn.run;
   const isEditable =
     Buffer.byteLength(JSON.stringify(inputSchema)) <= SCHEMA_BYTES_MAX && isCheckable(inputSchema);
