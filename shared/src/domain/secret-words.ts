@@ -31,7 +31,9 @@ const LAST = new Set(listed('pass, auth, cookie, cookies'));
 /** What names a secret also within a word that is written without its parts, besides long names: `mysecretvalue`. */
 const STEMS = listed('passwd, apikey, token, secret');
 /** Beginnings of words that have nothing to do with secrets: tokenizers, secretaries, secretions. */
-const OTHER_WORDS = listed('tokeniz, tokenis, tokenom, secretar, secretai, secretio, secretiv, secretly');
+const OTHER_WORDS = listed(
+  'tokeniz, tokenis, tokenomi, secretary, secretari, secretair, secretion, secretive, secretly',
+);
 /** Words of languages that are written without spaces. */
 const UNSPACED = listed(
   '密码, 密碼, 口令, 密钥, 密鑰, 令牌, パスワード, 暗証番号, 秘密鍵, 비밀번호, 암호, 패스워드, รหัสผ่าน',
@@ -58,7 +60,7 @@ const ABOUT = new Set(
 /** Words behind a name that do not change what it is. */
 const TRAILERS = new Set(listed('confirm, confirmation, repeat, repeated, again, value, text, field, input'));
 /** Parts of the names of variables whose values often hold a secret, such as the password in the address of a database. */
-const CARRIERS = /key|token|secret|pass|credential|auth|private|cookie|signature|dsn|url|uri/;
+const CARRIERS = /key|token|secret|pass|credential|auth|private|cookie|signature|dsn|url|uris?$/;
 
 /** Letters of other scripts, each with the Latin one that it looks like. */
 const LOOKALIKES = pairsOf(
@@ -86,7 +88,9 @@ export function mentionsSecret(sentence: string): boolean {
 
 /** Whether the value of a variable may be or contain a secret. In doubt it may. */
 export function mayHoldSecret(variable: string): boolean {
-  return readingsOf(variable).some((words) => words.some((word) => CARRIERS.test(word)) || isNamed(words));
+  return (
+    namesSecret(variable) || readingsOf(variable).some((words) => words.some((word) => CARRIERS.test(word)))
+  );
 }
 
 /** The words of a name or of prose as a person reads them: in lower case and Latin letters, without digits and marks. */
@@ -142,8 +146,7 @@ function hasUnspaced(words: readonly string[]): boolean {
 
 function withoutHarmless(words: readonly string[]): readonly string[] {
   const text = ` ${words.join(' ')} `;
-  const left = HARMLESS_PLAIN.reduce((rest, phrase) => rest.replaceAll(` ${phrase} `, ' '), text);
-  return left.trim().split(' ').filter(Boolean);
+  return text.replace(HARMLESS_WORDS, '').split(' ').filter(Boolean);
 }
 
 /** The words of each spelling, with and without a look at its capitals. Each of them may be how a person reads it. */
@@ -206,6 +209,7 @@ const IN_SENTENCES = new Set([
   ...AMBIGUOUS.flatMap(withPlural).map((word) => `your ${word}`),
 ]);
 const HARMLESS_PLAIN = HARMLESS.map(spaced);
+const HARMLESS_WORDS = new RegExp(` (?:${HARMLESS_PLAIN.join('|')})(?= )`, 'g');
 const NO_STEMS = new RegExp(
   [...HARMLESS_PLAIN.map((phrase) => phrase.replaceAll(' ', '')), ...OTHER_WORDS].join('|'),
   'g',

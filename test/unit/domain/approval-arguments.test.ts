@@ -165,6 +165,8 @@ describe('what a server’s schema costs', () => {
   });
 });
 
+const named = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, 1]));
+
 describe('the masks of arguments', () => {
   it('cover every value that a schema calls secret, wherever the schema says so', () => {
     const leaf = fc.constantFrom<Schema>(
@@ -292,7 +294,8 @@ describe('an edit of a call with masked values', () => {
   ];
   const [ada, bob] = users.map((user) => ({ ...user, password: MASK }));
 
-  it.each<[string, Schema, Schema]>([
+  const BY_SCHEMA = { properties: { value: { type: 'string', format: 'password' } } };
+  it.each<[string, Schema, Schema, Schema?]>([
     ['items of a list that change places', { users }, { users: [bob, ada] }],
     ['an item of a list that gets another name', { users }, { users: [{ ...ada, name: 'Eve' }, bob] }],
     ['an item before the others', { users }, { users: [{ name: 'Eve' }, ada, bob] }],
@@ -310,11 +313,12 @@ describe('an edit of a call with masked values', () => {
       { name: 'Cookie', value: 'x' },
       { name: 'Cookie', Key: 'Note', value: MASK },
     ],
+    ['a value under another number', { key: 1, value: 'x' }, { key: 2, value: MASK }, BY_SCHEMA],
     ['a value that is changed', { token: 'x' }, { token: 'y' }],
     ['a value that is gone', { token: 'x' }, {}],
     ['an object that is a list', { a: { token: 'x' } }, { a: [MASK] }],
-  ])('is refused: %s', (_what, given, edited) => {
-    expect(faults(given, edited)).toEqual(['arguments']);
+  ])('is refused: %s', (_what, given, edited, inputSchema) => {
+    expect(faults(given, edited, inputSchema)).toEqual(['arguments']);
   });
 
   it.each<[string, Schema, Schema]>([
@@ -330,18 +334,20 @@ describe('an edit of a call with masked values', () => {
     expect(faults(given, edited)).toEqual([]);
   });
 
-  it('reads each item of a list once, however many masked values it holds', () => {
+  const values = Array.from({ length: 2_000 }, () => MASK);
+  it.each([
+    ['items of a list', '/list/0/values', (holder: Schema) => ({ list: [holder] })],
+    ['names beside a value', '/values', (holder: Schema) => holder],
+  ])('compares %s once, however many masked values there are', (_what, at, around) => {
     let reads = 0;
-    const pin = Array.from({ length: 2_000 }, () => MASK);
-    const counted = new Proxy(pin, {
-      get: (...at) => {
-        reads += 1;
-        return Reflect.get(...at);
-      },
-    });
-    const masked = pin.map((_, at) => `/list/0/pin/${at}`);
-    const shown = { arguments: { list: [{ pin: counted }] }, masked };
-    expect(faultsOfEdit(shown, { list: [{ pin }] })).toEqual([]);
+    const get = (...from: Parameters<typeof Reflect.get>) => {
+      reads += 1;
+      return Reflect.get(...from);
+    };
+    const holder = { name: 'Cookie', values, ...named(100) };
+    const shown = around(new Proxy({ ...holder, values: new Proxy(values, { get }) }, { get }));
+    const masked = values.map((_, item) => `${at}/${item}`);
+    expect(faultsOfEdit({ arguments: shown, masked }, around(holder))).toEqual([]);
     expect(reads).toBeLessThan(50_000);
   });
 

@@ -77,7 +77,9 @@ describe('the name of a secret', () => {
     ...listed(`
       OPENAIKEY, STRIPEKEY, AUTHKEY, PRIVKEY, DBURL, REDISURL, JDBCURL, DATABASE_URLS, BROKER_URLS,
       SENTRYDSN, OAUTH, BASICAUTH, HTTP_AUTHENTICATION, PRIVATEKEYPEM`).map((name) => [name, true] as const),
+    ['MONGOURI', true],
     ['LOG_LEVEL', false],
+    ['SECURITY_LEVEL', false],
     ['PATH', false],
     ['REGION', false],
   ])('may be that of the variable %s: %s', (variable, may) => {

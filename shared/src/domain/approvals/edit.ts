@@ -63,14 +63,14 @@ function isKept(
   if (name === undefined) return edited === MASK;
   if (Array.isArray(shown) !== Array.isArray(edited) || !isHolder(shown) || !isHolder(edited)) return false;
   const [before, after] = [own(shown, name), own(edited, name)];
-  const isSame = (one: unknown, other: unknown, key: unknown) => {
-    const is = judged.get(key) ?? canonicalJson(one) === canonicalJson(other);
+  const once = (key: unknown, isSame: () => boolean) => {
+    const is = judged.get(key) ?? isSame();
     if (isHolder(key)) judged.set(key, is);
     return is;
   };
-  if (Array.isArray(shown)) return isSame(before, after, before);
-  if (isLabelled(name) && !isSame(labelsOf(shown), labelsOf(edited), shown)) return false;
-  return isKept(before, after, rest, judged);
+  if (Array.isArray(shown)) return once(before, () => canonicalJson(before) === canonicalJson(after));
+  const hasLabels = () => canonicalJson(labelsOf(shown)) === canonicalJson(labelsOf(edited));
+  return (!isLabelled(name) || once(shown, hasLabels)) && isKept(before, after, rest, judged);
 }
 
 function valueAt(root: unknown, names: readonly string[]): unknown {

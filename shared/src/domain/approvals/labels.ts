@@ -3,13 +3,8 @@ const LABELS = new Set(['name', 'key', 'header', 'field', 'parameter', 'param', 
 const VALUES = new Set(['value', 'values', 'val', 'v']);
 
 /** What the members of an object name: `{name: 'Authorization', value}`, `{ParameterKey: 'DbPassword', ParameterValue}`. */
-export function labelsOf(holder: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(holder).filter(
-      (member): member is [string, string] =>
-        typeof member[1] === 'string' && LABELS.has(lastWord(member[0])),
-    ),
-  );
+export function labelsOf(holder: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(holder).filter(([name]) => LABELS.has(lastWord(name))));
 }
 
 /** Whether a member holds what another member of its object names. */

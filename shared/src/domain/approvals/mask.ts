@@ -68,7 +68,8 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
     }
     if (isRecord(value)) {
       const hidesLabelled =
-        Object.keys(value).some(isLabelled) && Object.values(labelsOf(value)).some(isSecretName);
+        Object.keys(value).some(isLabelled) &&
+        Object.values(labelsOf(value)).some((label) => typeof label === 'string' && isSecretName(label));
       return Object.fromEntries(
         Object.entries(value).map(([name, each]) => {
           const isSecret = isSecretName(name) || (hidesLabelled && isLabelled(name));
