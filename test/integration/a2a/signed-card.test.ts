@@ -5,6 +5,10 @@ import type { Env } from '@parley/shared/runtime/env';
 import canonicalize from 'canonicalize';
 import { flattenedVerify } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { RequestHead } from '../../../services/api/src/http/route.ts';
+import { createCards } from '../../../services/api/src/surfaces/a2a/cards.ts';
+import type { A2aDeps, OfferedAgent } from '../../../services/api/src/surfaces/a2a/deps.ts';
+import { createSdkLoader } from '../../../services/api/src/surfaces/a2a/sdk.ts';
 import { fetchAny, openA2aSite } from '../../harness/a2a/setup.ts';
 
 describe('a card that is signed', () => {
@@ -83,5 +87,17 @@ describe('a card that is signed', () => {
   it('is signed once', async () => {
     const { cardOf } = signed;
     expect(await cardOf('helper', '1.0')).toEqual(await cardOf('helper', '1.0'));
+  });
+
+  it('is made again where it could not be made before', async () => {
+    const load = createSdkLoader();
+    const loads = [() => Promise.reject(new Error('not loaded')), load, load];
+    const deps = { origin: 'https://parley.example', version: '1' } as A2aDeps;
+    const cards = createCards(deps, async () => (await loads.shift()?.()) as never);
+    const agent = { id: 'helper', title: 'Helper', description: 'Helps.' } as OfferedAgent;
+    const read = () => cards.read(agent, { headers: {} } as RequestHead);
+    await expect(read()).rejects.toThrow('not loaded');
+    expect((await read()).body).toMatchObject({ name: 'Helper' });
+    expect(await read()).toBe(await read());
   });
 });

@@ -1,3 +1,5 @@
+import { once } from '@parley/shared/elicitations/once';
+
 /** The client of the A2A SDK, loaded by the first use of a remote agent: pods without remote agents never load it. */
 async function load() {
   const [core, client] = await Promise.all([import('@a2a-js/sdk'), import('@a2a-js/sdk/client')]);
@@ -6,10 +8,4 @@ async function load() {
 
 export type ClientSdk = Awaited<ReturnType<typeof load>>;
 
-export function createClientSdkLoader(): () => Promise<ClientSdk> {
-  let loading: Promise<ClientSdk> | undefined;
-  return () => {
-    loading ??= load();
-    return loading;
-  };
-}
+export const createClientSdkLoader = (): (() => Promise<ClientSdk>) => once(load);

@@ -6,6 +6,7 @@ import { needsOf, type QuestionShape, type Reach, reachOf } from '@parley/shared
 import type { Support } from '@parley/shared/domain/runs/run';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { oncePerRecord } from '@parley/shared/elicitations/notices';
+import { once } from '@parley/shared/elicitations/once';
 import type { Runs } from '@parley/shared/ports/runs/runs';
 
 /** What a deployment has for people whose client cannot show a question. */
@@ -48,11 +49,10 @@ export function createSeenNotes(
   { engine, runs }: { readonly engine: Pick<Engine, 'notices'>; readonly runs: Pick<Runs, 'read'> },
   stream: StreamRef,
 ): (asked: Elicitation | Approval) => Promise<void> {
-  let support: Promise<Support | undefined> | undefined;
+  const support = once(async () => (await runs.read(stream)).run?.support);
   const note = oncePerRecord(async (asked) => {
     if ('elicitationId' in asked) {
-      support ??= runs.read(stream).then(({ run }) => run?.support);
-      const client = await support;
+      const client = await support();
       // A form that only its page can show comes as a url question.
       if (client === undefined) return;
       if (reachOf(needsOf(asked), { ...client, page: false, notify: false }) !== 'client') return;

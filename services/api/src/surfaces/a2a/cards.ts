@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentCard } from '@a2a-js/sdk';
 import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
+import { once } from '@parley/shared/elicitations/once';
 import type { RequestHead } from '../../http/route.ts';
 import { cardOf, originOf } from './card.ts';
 import { signatureOf } from './card-signature.ts';
@@ -25,7 +26,7 @@ export interface Cards {
  * such a card is made anew for each request.
  */
 export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
-  const made = new Map<string, Promise<ServedCard>>();
+  const made = new Map<string, () => Promise<ServedCard>>();
 
   async function make(agent: OfferedAgent, isLegacy: boolean, origin: string): Promise<ServedCard> {
     const sdk = await loadSdk();
@@ -47,9 +48,9 @@ export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
       const origin = originOf(deps, head);
       if (deps.origin === undefined) return make(agent, isLegacy, origin);
       const key = `${agent.id} ${isLegacy}`;
-      const card = made.get(key) ?? make(agent, isLegacy, origin);
+      const card = made.get(key) ?? once(() => make(agent, isLegacy, origin));
       made.set(key, card);
-      return card;
+      return card();
     },
   };
 }

@@ -1,3 +1,5 @@
+import { once } from '@parley/shared/elicitations/once';
+
 /** The A2A SDK, loaded at the first call: a pod that nobody calls through A2A never loads it. */
 async function load() {
   const [core, server, compat, errors] = await Promise.all([
@@ -11,10 +13,4 @@ async function load() {
 
 export type Sdk = Awaited<ReturnType<typeof load>>;
 
-export function createSdkLoader(): () => Promise<Sdk> {
-  let loading: Promise<Sdk> | undefined;
-  return () => {
-    loading ??= load();
-    return loading;
-  };
-}
+export const createSdkLoader = (): (() => Promise<Sdk>) => once(load);

@@ -1,3 +1,4 @@
+import { once } from '@parley/shared/elicitations/once';
 import type { App, ReceiverEvent } from '@slack/bolt';
 import { listenToDecisions } from './listeners/approvals.ts';
 import type { ListenerDeps } from './listeners/deps.ts';
@@ -25,11 +26,10 @@ export interface SlackApp {
 
 /** Makes the app on Bolt, which is loaded at the first request. */
 export function createSlackApp(deps: ListenerDeps): SlackApp {
-  let app: Promise<App> | undefined;
+  const loadApp = once(() => createApp(deps));
   return {
     async process(body, retry = {}) {
-      app ??= createApp(deps);
-      const bolt = await app;
+      const bolt = await loadApp();
       let answered: Acknowledged | undefined;
       const handled = new Promise<Acknowledged>((resolve, reject) => {
         const event: ReceiverEvent = {
