@@ -61,6 +61,11 @@ it.each<[string, object[], object]>([
     [text('Yes.'), END, { ...USAGE, choices: [] }],
     { inputTokens: 7, outputTokens: 3 },
   ],
+  [
+    'with usage in a chunk whose choices are null',
+    [text('Yes.'), END, { ...USAGE, choices: null }],
+    { inputTokens: 7, outputTokens: 3 },
+  ],
   ['with a chunk of nothing but an id', [text('Yes.'), {}, END], {}],
 ])('a reply that ends %s is whole', async (_what, chunks, tokens) => {
   const { baseUrl } = await startModel((res, send) => {
@@ -94,9 +99,9 @@ it('a reply that ends without [DONE] and without a finish_reason has broken off'
   await expect(stepAt(baseUrl)).rejects.toThrow('The model could not answer');
 });
 
-it('an error within the stream ends the step', async () => {
+it.each([{}, { choices: null }])('an error within the stream ends the step: %j', async (chunk) => {
   const { baseUrl } = await startModel((res, send) => {
-    send(text('Y'), { error: { message: 'overloaded' } });
+    send(text('Y'), { ...chunk, error: { message: 'overloaded' } }, END);
     res.end();
   });
   await expect(stepAt(baseUrl)).rejects.toThrow('The model could not answer');

@@ -1,6 +1,7 @@
 const DONE = /^data: ?\[DONE\]/;
 const DATA = /^data: ?\{/;
 const FINISHED = /"finish_reason"\s*:\s*"/;
+const NO_CHOICES = /"choices"\s*:\s*null/;
 const END = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
 
 /** Rewrites the event stream of a chat completion, piece by piece. */
@@ -12,9 +13,9 @@ export interface ChatEvents {
 }
 
 /**
- * Makes event streams of chat completions that servers write in other ways readable for the SDK: chunks without `choices`,
- * such as those with the usage alone, and replies that end with `[DONE]` and no `finish_reason`. A stream that ends with
- * neither has broken off, and stays as it is.
+ * Makes event streams of chat completions that servers write in other ways readable for the SDK: chunks whose `choices`
+ * are absent or null, such as those with the usage alone, and replies that end with `[DONE]` and no `finish_reason`. A stream
+ * that ends with neither has broken off, and stays as it is.
  */
 export function createChatEvents(): ChatEvents {
   let isFinished = false;
@@ -24,8 +25,9 @@ export function createChatEvents(): ChatEvents {
     if (DONE.test(line)) return isFinished ? line : `${END}${line}`;
     if (!DATA.test(line)) return line;
     isFinished ||= FINISHED.test(line);
-    const isWhole = line.includes('"choices"') || line.includes('"error"');
-    return isWhole ? line : line.replace('{', /\{\s*\}/.test(line) ? '{"choices":[]' : '{"choices":[],');
+    if (line.includes('"error"')) return line;
+    if (line.includes('"choices"')) return line.replace(NO_CHOICES, '"choices":[]');
+    return line.replace('{', /\{\s*\}/.test(line) ? '{"choices":[]' : '{"choices":[],');
   }
 
   // One character a byte: what is looked for is ASCII, and a piece may end within a character.
