@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster } from 'ioredis';
 import { APPROVALS } from '../domain/approvals/family.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
@@ -30,6 +31,9 @@ import { createQueueRuns } from './runs/run-queue.ts';
 import { createRedisRuns } from './runs/runs.ts';
 import { createRedisVaultStore } from './vault/store.ts';
 
+// Probes of load balancers take two seconds for a failure, and a Redis that hangs fails as late.
+const VAULT_PROBE_MS = 300;
+
 export interface RedisBackendOptions {
   readonly location: RedisLocation;
   /** Where credentials rest, when that is a Redis of their own. */
@@ -55,6 +59,7 @@ export function createRedisBackend({
   producer.on('error', () => undefined);
   const vaultRedis = vaultLocation === undefined ? redis : connectCommands(vaultLocation);
   if (vaultRedis !== redis) vaultRedis.on('error', () => undefined);
+  const vaultAnswers = vaultRedis === redis ? undefined : answersInTime(vaultRedis);
   const probe = probeChannel(randomUUID());
   const subscriber = createSubscriber({
     open: (attempt) => connectSubscriber(location, redis, attempt),
@@ -117,16 +122,15 @@ export function createRedisBackend({
       createRedisOwnerRecords(redis, { kind, bound, onError }),
     ),
     async health() {
-      const hasOwnVault = vaultRedis !== redis;
       const [commands, timerCanaryAgeMs, vault] = await Promise.all([
         answers(redis),
         canaryAge(redis),
-        hasOwnVault && answers(vaultRedis),
+        vaultAnswers?.(),
       ]);
       return {
         commands,
         subscription: subscriber.healthy(),
-        ...(hasOwnVault && { vault }),
+        ...(vault !== undefined && { vault }),
         ...(timerCanaryAgeMs !== undefined && { timerCanaryAgeMs }),
       };
     },
@@ -153,6 +157,21 @@ async function answers(redis: Commands): Promise<boolean> {
   } catch (error) {
     return servesReads(error);
   }
+}
+
+/** As `answers`, for a Redis that must not hold its asker up: one that answers later is told as it was when it last did. */
+function answersInTime(redis: Commands): () => Promise<boolean> {
+  let known = false;
+  let asking: Promise<boolean> | undefined;
+  async function ask(): Promise<boolean> {
+    known = await answers(redis);
+    asking = undefined;
+    return known;
+  }
+  return () => {
+    asking ??= ask();
+    return Promise.race([asking, sleep(VAULT_PROBE_MS, undefined, { ref: false }).then(() => known)]);
+  };
 }
 
 async function canaryAge(redis: Commands): Promise<number | undefined> {

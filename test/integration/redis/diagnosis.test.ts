@@ -1,11 +1,14 @@
 /** Why a Redis cannot be used: each cause with a real server or socket that has it, as people and the log are told it. */
 import { connect, createServer } from 'node:net';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
+import { createRedisBackend } from '@parley/shared/redis/backend';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { explainFault, explainVersion } from '@parley/shared/redis/diagnosis/fault';
 import { readRedisPlaces } from '@parley/shared/runtime/redis/env';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../harness/cli/run.ts';
+import { newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
 import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import { LOAD_ENV } from '../../harness/load/load-env.ts';
 import { startProcess } from '../../harness/processes/processes.ts';
@@ -176,6 +179,27 @@ it('`parley doctor` names what it finds at a Redis, at the master of a Sentinel,
   ]);
   expect(await doctor({ REDIS_URL: 'http://redis' })).toMatchObject([{ verdict: 'wrong' }]);
   expect(await doctor({})).toMatchObject([{ verdict: 'unknown' }]);
+});
+
+it('a Redis of the vault that hangs is told, and holds no probe of the pod up', async () => {
+  const hanging = await startRedis();
+  onTestFinished(hanging.stop);
+  const single = (url: string) => ({ kind: 'single', url }) as const;
+  const backend = createRedisBackend({
+    location: single(open.url),
+    vaultLocation: single(hanging.url),
+    settings: ROOMY,
+    timerQueues: 1,
+  });
+  onTestFinished(() => backend.close());
+  const tells = (vault: boolean) => async () => (await backend.health()).vault === vault;
+  await waitUntil(tells(true), { what: 'the vault' });
+  hanging.pause();
+  const command = backend.vault.now(newOwner()).catch(() => 'timed out');
+  expect(await Promise.race([command, backend.health()])).toMatchObject({ commands: true });
+  await waitUntil(tells(false), { what: 'that the vault hangs' });
+  hanging.resume();
+  await waitUntil(tells(true), { what: 'the vault again' });
 });
 
 it.each([
