@@ -74,6 +74,20 @@ describe('a revocation', () => {
     expect((await grants.find(next.row.definition))?.approvalId).toBe(isGranted ? next.row.id : undefined);
   });
 
+  it('by a pod of the version before meets a repeat of the decision, and no later one', async () => {
+    const records = recordsOf();
+    const grants = createGrants(records, DAY_MS);
+    const [before, after] = [decided(now - DAY_MS), decided(now)];
+    await grants.remember(before);
+    const [{ grantId = '' } = {}] = await grants.list(OWNER);
+    await records.putIfAbsent(OWNER, `approval-revoked ${grantId}`, before.row.id, 2 * DAY_MS);
+    await records.remove(OWNER, `approval-grant ${grantId}`);
+    await grants.remember(before);
+    expect(await granted(grants)).toEqual([]);
+    await grants.remember(after);
+    expect(await granted(grants)).toEqual([after.row.id]);
+  });
+
   it('stays when more is remembered than may be, however long that lasts', async () => {
     const grants = createGrants(recordsOf(), DAY_MS);
     await grants.remember(decided(now));
