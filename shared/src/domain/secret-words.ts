@@ -215,7 +215,7 @@ const NO_STEMS = new RegExp(
   'g',
 );
 // Shorter names occur by chance: the code of a resort holds a sort code.
-const isLong = (entry: string) => entry.replace(' ', '').length >= (entry.includes(' ') ? 9 : 8);
+const isLong = (entry: string) => entry.replaceAll(' ', '').length >= (entry.includes(' ') ? 9 : 8);
 const GLUED_STEMS = [...STEMS, ...SECRETS.map(spaced).filter(isLong)].join('|').replaceAll(' ', '');
 const GLUED = new RegExp(GLUED_STEMS);
 const GLUED_ABOUT = new RegExp(`(?:${GLUED_STEMS})s?(?:${[...ABOUT].join('|')})+$`);

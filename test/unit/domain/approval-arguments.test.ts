@@ -255,8 +255,6 @@ describe('the masks of arguments', () => {
   });
 
   const deep = (levels: number) => ({ a: JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`) });
-  const named = (count: number) =>
-    Object.fromEntries(Array.from({ length: count }, (_, at) => [`n${at}`, 1]));
   const UNSHOWN = [
     ['deep', deep(40), /nested too deeply/],
     ['deeper than any stack', deep(100_000), /nested too deeply/],
@@ -340,12 +338,12 @@ describe('an edit of a call with masked values', () => {
     ['names beside a value', '/values', (holder: Schema) => holder],
   ])('compares %s once, however many masked values there are', (_what, at, around) => {
     let reads = 0;
-    const get = (...from: Parameters<typeof Reflect.get>) => {
+    const get = (...from: Parameters<typeof Reflect.get>): unknown => {
       reads += 1;
       return Reflect.get(...from);
     };
     const holder = { name: 'Cookie', values, ...named(100) };
-    const shown = around(new Proxy({ ...holder, values: new Proxy(values, { get }) }, { get }));
+    const shown = around(new Proxy<Schema>({ ...holder, values: new Proxy(values, { get }) }, { get }));
     const masked = values.map((_, item) => `${at}/${item}`);
     expect(faultsOfEdit({ arguments: shown, masked }, around(holder))).toEqual([]);
     expect(reads).toBeLessThan(50_000);

@@ -36,7 +36,7 @@ const HARMLESS = listed(`
   zip_code, url, password_expires_at, private_key_path, signature, message, title, description, accountId,
   amount, maxtokens, nextpagetoken, tokencount, tokenexpiresat, passwordminlength, secretname, secretsmanager,
   token_id, tokenized, Tokenisierung, tokenomics, secretariat, secretaría, secretion, tokenUsageTotal,
-  credentialid, accesskeyid`);
+  credentialid, accesskeyid, `);
 
 describe('the name of a secret', () => {
   it.each([...NAMES, ...FOREIGN, ...DISGUISED])('is known: %s', (name) => {
