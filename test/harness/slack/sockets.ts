@@ -58,7 +58,8 @@ export function createSockets(server: Server, greeting: readonly Json[] = []): S
 
   function handle(socket: Duplex, { opcode, payload }: Frame): void {
     if (opcode === PING) socket.write(frameOf(PONG, payload));
-    if (opcode !== TEXT) return;
+    // A connection that was ended after an envelope takes no acknowledgement any more, however fast the pod was.
+    if (opcode !== TEXT || !open.has(socket)) return;
     const { envelope_id, payload: reply } = JSON.parse(payload.toString('utf8')) as {
       readonly envelope_id: string;
       readonly payload?: Json;
@@ -90,7 +91,10 @@ export function createSockets(server: Server, greeting: readonly Json[] = []): S
         const retry = attempt === 0 ? {} : { retry_attempt: attempt, retry_reason: 'timeout' };
         const isLast = sockets.endsAfter?.(payload) === true;
         write(socket, { ...envelope, ...retry });
-        if (isLast) socket.end();
+        if (isLast) {
+          open.delete(socket);
+          socket.end();
+        }
         const isOver = () => replies.has(envelope.envelope_id) || !open.has(socket);
         await waitUntil(isOver, { what: 'the acknowledgement', timeoutMs: ACK_MS }).catch(() => undefined);
         const reply = replies.get(envelope.envelope_id);
