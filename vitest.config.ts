@@ -73,7 +73,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'parts',
-          include: ['test/{bench,contract,house,infra,integration,runner,unit}/**/*.test.ts'],
+          include: ['test/{bench,contract,house,infra,integration,mutants,runner,unit}/**/*.test.ts'],
           exclude: ALONE,
           isolate: false,
           unstubEnvs: true,

@@ -87,7 +87,7 @@ export const SECURITY: readonly Mutant[] = [
   {
     defect: 'Items of a list that change places in an edit get the masked secrets of each other.',
     file: 'shared/src/domain/approvals/edit.ts',
-    find: 'if (Array.isArray(shown)) return canonicalJson(before) === canonicalJson(after);',
+    find: 'if (Array.isArray(shown)) return once(before, () => canonicalJson(before) === canonicalJson(after));',
     replace: '',
     killedBy: 'test/unit/domain/approval-arguments.test.ts',
     test: 'items of a list that change places',
@@ -95,8 +95,8 @@ export const SECURITY: readonly Mutant[] = [
   {
     defect: 'An error of an MCP server shows the credential that the server was sent.',
     file: 'services/api/src/agents/mcp/transports/door.ts',
-    find: 'error: clean(visibleTexts(message.error))',
-    replace: 'error: visibleTexts(message.error)',
+    find: 'error: clean(visibleTexts(error))',
+    replace: 'error: visibleTexts(error)',
     killedBy: 'test/integration/mcp/questions.test.ts',
     test: 'requires pages that hold neither the credential',
   },
