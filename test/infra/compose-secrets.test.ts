@@ -74,9 +74,11 @@ it('lets the group of a volume read its secrets, and nobody else, also those of 
 it('gives each service of the compose file the groups of the secrets that it mounts, and no other one', () => {
   const services = readServices(root);
   const { environment = {}, group_add: mayGive = [] } = services.secrets ?? {};
+  const [, imageGroup = ''] =
+    /^USER \d+:(\d+)$/m.exec(readFileSync(join(root, 'infra/Dockerfile'), 'utf8')) ?? [];
   // The group of a user that the image sets. Grafana's is that of root.
   const groupOf = ({ image, user }: (typeof services)[string]) =>
-    user?.split(':')[1] ?? (image.startsWith('parley-') ? '1000' : '0');
+    user?.split(':')[1] ?? (image.startsWith('parley-') ? imageGroup : '0');
   for (const volume of ['api', 'redis', 'grafana']) {
     const group = environment[`PARLEY_${volume.toUpperCase()}_GROUP`];
     expect([...mayGive, '0']).toContain(group);

@@ -1,3 +1,5 @@
+import { faultsOfEdit } from '@parley/shared/domain/approvals/edit';
+import { MASK, maskArguments } from '@parley/shared/domain/approvals/mask';
 import { parseFeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
 import { fitsFormat, TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
@@ -7,9 +9,10 @@ import { shownName } from '@parley/shared/domain/issue';
 import { limitDepth } from '@parley/shared/domain/json/depth';
 import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
 import { readableLine } from '@parley/shared/domain/readable';
+import { mayHoldSecret, mentionsSecret, namesSecret } from '@parley/shared/domain/secret-words';
 import { faultOfProse, faultOfUserId } from '@parley/shared/domain/text';
 import { faultOfUrl } from '@parley/shared/domain/url';
-import { visible } from '@parley/shared/domain/visible';
+import { visible, visibleLabels } from '@parley/shared/domain/visible';
 import { createLog } from '@parley/shared/runtime/log';
 import { expect, it } from 'vitest';
 import { createSseParser } from '../../clients/core/src/sse-parser.ts';
@@ -56,6 +59,11 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a readable line': readableLine,
   prose: (text) => [faultOfProse(text, 1e9), faultOfUserId(text)],
   'visible text': visible,
+  'visible labels': (text) => visibleLabels({ title: text, properties: { [text]: { description: text } } }),
+  'the name of a secret': (text) => [namesSecret(text), mentionsSecret(text), mayHoldSecret(text)],
+  'masked arguments': (text) => maskArguments({ [text]: text, list: [text, text] }, FORM),
+  'an edit': (text) =>
+    faultsOfEdit({ arguments: { text, password: MASK }, masked: ['/password'] }, { text, password: MASK }),
   'a url': (text) => faultOfUrl(text, { allowLoopbackHttp: true }),
   'a line of the log': (text) => log.error({ err: new Error(text) }, text),
   'the stream of a pod': createSseParser({ onEvent: () => undefined }),

@@ -60,7 +60,8 @@ const ABOUT = new Set(
 /** Words behind a name that do not change what it is. */
 const TRAILERS = new Set(listed('confirm, confirmation, repeat, repeated, again, value, text, field, input'));
 /** Parts of the names of variables whose values often hold a secret, such as the password in the address of a database. */
-const CARRIERS = /key|token|secret|pass|credential|auth|private|cookie|signature|dsn|url|uris?$/;
+const CARRIERS =
+  /key(?!board|word|cloak|stone)|token|secret(?!ar)|(?<!by|com|tres)pass(?!enger|ive|age)|credential|auth(?!or(?!i))|private|cookie|signature|dsn|url|uris?$/;
 
 /** Letters of other scripts, each with the Latin one that it looks like. */
 const LOOKALIKES = pairsOf(

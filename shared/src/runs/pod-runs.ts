@@ -42,7 +42,7 @@ export interface PodRunsDeps {
   readonly knowsAgent?: (agent: string) => boolean;
   /** For how long, in ms. */
   readonly deferralMs?: number;
-  /** Owners that may die soon after they got a run, before it is ended; and a fourth of those that may die at all. */
+  /** A run is ended when so many of its owners died soon after they got it, or four times as many died in all. */
   readonly deathsMax?: number;
   /** Called with the limit for which a run was not begun. */
   readonly onRefused?: (limit: RunLimit) => void;

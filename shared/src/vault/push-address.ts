@@ -86,7 +86,10 @@ export function createPushAddresses(vault: Pick<Vault, 'read' | 'save'>): PushAd
   async function ownKey(): Promise<KeyRing> {
     for (;;) {
       const stored = await storedKey();
-      if (stored !== undefined) return stored;
+      if (stored !== undefined) {
+        known = { keys: Promise.resolve(stored), until: performance.now() + KEPT_MS };
+        return stored;
+      }
       // Another pod may be first; then its key is read.
       const value = randomBytes(KEY_BYTES).toString('base64url');
       await vault.save(KEY_REF, { kind: 'api_key', value }, 0);

@@ -13,7 +13,7 @@ export type RunFrom = (typeof RUN_FROMS)[number];
 
 // The table of `domain/runs/transition.ts`, written out by hand once more, so that code and table can disagree.
 // A cell is the result, and what changes: `>` the state afterwards, `+` the term rises by one, `!` the death of an owner
-// that died soon is counted, among those in a row and among all. A cell without `>` changes nothing.
+// that died soon is counted, among those since the last step and among all. A cell without `>` changes nothing.
 //
 // "same call": the nonce of the call that began the run, and its present owner. "again": the last command once more,
 // its reply having been lost. "late copy": a write with a lower number than the last one. "gap": a write whose first

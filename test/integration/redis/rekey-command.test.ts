@@ -122,7 +122,9 @@ if (typeof server === 'string') {
       const waiting = await runRekey({ REDIS_URL: url, PARLEY_VAULT_KEYS: keyEntry('new', 'old') });
       expect(waiting.code).toBe(1);
       expect(waiting.lines.at(-1)).toMatchObject({ rekey: 'not done', rewrapped: 5, lapsing: 1 });
-      expect(waiting.stderr).toMatch(/^1 value.* within (89\d|900) s/);
+      const [, left] = /^1 value.* within (\d+) s/m.exec(waiting.stderr) ?? [];
+      expect(Number(left)).toBeGreaterThan(0);
+      expect(Number(left)).toBeLessThanOrEqual(900);
       await flowsOf(ringOf('new')).end(SIGN_IN);
 
       const done = await runRekey({ REDIS_URL: url, PARLEY_VAULT_KEYS: keyEntry('new', 'old') });

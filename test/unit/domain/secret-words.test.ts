@@ -82,6 +82,9 @@ describe('the name of a secret', () => {
     ['SECURITY_LEVEL', false],
     ['PATH', false],
     ['REGION', false],
+    ...listed(
+      'GIT_AUTHOR_NAME, KEYBOARD_LAYOUT, KEYCLOAK_HOST, KEYWORDS, BYPASS_HOSTS, COMPASS_MODE, SECRETARY',
+    ).map((name) => [name, false] as const),
   ])('may be that of the variable %s: %s', (variable, may) => {
     expect(mayHoldSecret(variable)).toBe(may);
   });

@@ -1,6 +1,7 @@
 import type { Issue } from '../issue.ts';
 import { canonicalJson } from '../json/canonical-json.ts';
 import { own } from '../plain-record.ts';
+import { namesSecret } from '../secret-words.ts';
 import type { Arguments } from './approval.ts';
 import { faultsOfArguments } from './check-arguments.ts';
 import type { ApprovalDefinition } from './definition.ts';
@@ -70,7 +71,9 @@ function isKept(
   };
   if (Array.isArray(shown)) return once(before, () => canonicalJson(before) === canonicalJson(after));
   const hasLabels = () => canonicalJson(labelsOf(shown)) === canonicalJson(labelsOf(edited));
-  return (!isLabelled(name) || once(shown, hasLabels)) && isKept(before, after, rest, judged);
+  // A value with a secret's own name needs no other one.
+  const isFree = !isLabelled(name) || namesSecret(name);
+  return (isFree || once(shown, hasLabels)) && isKept(before, after, rest, judged);
 }
 
 function valueAt(root: unknown, names: readonly string[]): unknown {

@@ -13,6 +13,6 @@ export function isLabelled(name: string): boolean {
 }
 
 function lastWord(name: string): string {
-  const words = name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])/);
+  const words = name.split(/[^A-Za-z]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/).filter(Boolean);
   return (words.at(-1) ?? '').toLowerCase();
 }

@@ -13,6 +13,8 @@ export const MASK = '••••••';
 const LINE = /^([\w.-]{1,100})[ \t]*[:=][ \t]*\S/;
 // A name takes some microseconds.
 const NAMES_MAX = 2_000;
+/** In characters: names may be long, and each of their values is named by all of them. */
+const POINTERS_MAX = 64 * 1024;
 // Takes a fraction of a second. Servers choose their schemas, and a large one must not stop the pod.
 const SCHEMA_READS_MAX = 300_000;
 /** Where no more is read: the value may be a secret. */
@@ -35,6 +37,7 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
   const extent = faultOfExtent(given);
   if (extent !== undefined) return unshown(extent);
   const masked: string[] = [];
+  let named = 0;
   const budget = { left: SCHEMA_READS_MAX };
   const known = new Map<string, boolean>();
   const isSecretName = (name: string) => {
@@ -78,11 +81,13 @@ export function maskArguments(given: Arguments, schema: unknown): MaskedArgument
       );
     }
     if (!hides || (typeof value !== 'string' && typeof value !== 'number')) return value;
-    masked.push(place.pointer);
+    named += place.pointer.length;
+    if (named <= POINTERS_MAX) masked.push(place.pointer);
     return MASK;
   }
 
   const shown = walk(given, [schema], { pointer: '', isSecret: false, isItem: false }) as Arguments;
+  if (named > POINTERS_MAX) return unshown('hold too many secret values under long names');
   return known.size > NAMES_MAX ? unshown(`hold more than ${NAMES_MAX} names`) : { arguments: shown, masked };
 }
 

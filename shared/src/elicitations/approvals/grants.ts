@@ -64,7 +64,8 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       if (restMs <= 0) return;
       const owner = ownerOf(definition);
       const grantId = grantIdOf(definition);
-      // The version before wrote a record of this name in place of a revocation. To be removed after one release.
+      // The version before wrote a record of this name in place of a revocation, with the first decision that was revoked.
+      // To be removed after one release.
       if ((await records.read(owner, `approval-revoked ${grantId}`)) === id) return;
       const grant: ApprovalGrant = {
         grantId,

@@ -53,7 +53,8 @@ export function createNoteLimit({ release, perSecond = PER_SECOND }: NoteLimitOp
 
   function keep(name: string, message: string): void {
     if (kept.size >= KEPT_MAX || message.length > KEPT_LENGTH_MAX) return;
-    kept.set(name, message);
+    // Later events may be read before it, and a client that connects again must not go back to this one.
+    kept.set(name, message.replace(/^id:.*(?:\r\n|\r|\n)/gm, ''));
     timer ??= setTimeout(() => release(takeKept()), windowEnds - performance.now()).unref();
   }
 

@@ -166,7 +166,9 @@ function fitsInput(argument: EditableArgument): boolean {
 
 /** Pointers of the arguments that are masked whatever they are. One walk for all: a server may choose a large schema. */
 function secretsAmong(names: readonly string[], inputSchema: unknown): readonly string[] {
-  return maskArguments(Object.fromEntries(names.map((name) => [name, 'x'])), inputSchema).masked;
+  const given = Object.fromEntries(names.map((name) => [name, 'x']));
+  const { masked, fault } = maskArguments(given, inputSchema);
+  return fault === undefined ? masked : names.map((name) => pointerOf([name]));
 }
 
 function isTexts(value: unknown): value is string[] {
