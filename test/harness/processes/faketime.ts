@@ -68,12 +68,13 @@ async function findPreload(): Promise<string[] | undefined> {
 const TRIES = 5;
 
 /**
- * What `faketime` makes of the environment. It names its shared memory after its pid and leaves it behind, so a later
- * one may meet what was left under the same pid; its next attempt has another.
+ * What `faketime` makes of the environment, with the library for programs of several threads: with the other one, threads
+ * that read the clock at the same moment may see it far off for an instant, and limits of time end. It names its shared memory
+ * after its pid and leaves it behind, so a later one may meet what was left under the same pid; its next attempt has another.
  */
 async function environmentOf(binary: string): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
-    const running = run(binary, ['-f', '+0s', 'env'], { timeout: 10_000 });
+    const running = run(binary, ['-m', '-f', '+0s', 'env'], { timeout: 10_000 });
     const { pid } = running.child;
     try {
       return (await running).stdout;
