@@ -42,17 +42,16 @@ function totalSize(): (chunk: Uint8Array) => number {
 function largestSum(areEvents: boolean, weightOf: (byte: number) => number): (chunk: Uint8Array) => number {
   let sum = 0;
   let lineLength = 0;
-  let last = 0;
   return (chunk) => {
     let largest = 0;
     for (const byte of chunk) {
       sum += weightOf(byte);
-      // A line ends with CR, LF or both.
-      const isLineEnd = byte === RETURN || (byte === NEWLINE && last !== RETURN);
-      if (areEvents && isLineEnd && lineLength === 0) sum = 0;
-      if (isLineEnd) lineLength = 0;
-      else if (byte !== NEWLINE) lineLength += 1;
-      last = byte;
+      if (areEvents && byte === NEWLINE) {
+        if (lineLength === 0) sum = 0;
+        lineLength = 0;
+      } else if (byte !== RETURN) {
+        lineLength += 1;
+      }
       if (sum > largest) largest = sum;
     }
     return largest;
