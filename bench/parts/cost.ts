@@ -90,7 +90,7 @@ async function settle(engine: Engine, userId: string, id: string): Promise<void>
 
 /**
  * What many pending questions cost Redis: two engines in this process, each with a Redis of its own, take turns, so that what a
- * shared machine and the process do meanwhile concerns both.
+ * shared machine and the process do at the same time concerns both.
  */
 async function pendingGrowth(bench: Bench): Promise<Measurement> {
   const other = await startRedis({ args: ['--save', '', '--appendonly', 'no'] });

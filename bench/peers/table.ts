@@ -17,7 +17,7 @@ export interface Peer {
   /** Packages of bench/peers/package.json. */
   readonly needsPackages: boolean;
   readonly durability: string;
-  /** What it does not do of the work that is in the figure of Parley, and what it does besides. */
+  /** What it does not do of the work that is in the figure of Parley, and what it does in addition. */
   readonly differs: string;
   /** Starts what it needs and gives the address for its contender; rejects with the reason when it cannot be had. */
   start(servers: PeerServers): Promise<string>;

@@ -13,7 +13,7 @@ const http = (path: string): z.ZodType =>
 const workload = (pod: z.ZodType): z.ZodType =>
   z.looseObject({ spec: z.looseObject({ template: z.looseObject({ spec: pod }) }) });
 
-/** Pods as Pod Security's level "restricted" wants them, and bounded, probed and pinned besides. */
+/** Pods as Pod Security's level "restricted" wants them, and bounded, probed and pinned as well. */
 const restrictedPod = z.looseObject({
   automountServiceAccountToken: z.literal(false),
   // Service links would add variables such as PARLEY_API_PORT beside Parley's own settings.

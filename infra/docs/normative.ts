@@ -11,7 +11,7 @@ export interface NormativeRow {
   readonly text: string;
 }
 
-/** A standard whose requirements are listed, and what holds them besides tests. */
+/** A standard whose requirements are listed, and what holds them other than tests. */
 export interface Standard {
   /** The file of its rows: id, level, side, requirement. */
   readonly rowsFile: string;

@@ -38,7 +38,7 @@ const SURFACE: readonly Room[] = [
   'services/api/src/turns',
 ];
 
-/** What single surfaces may see besides. */
+/** What single surfaces may see in addition. */
 const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
   'services/api/src/surfaces/rest': ['shared/src/delivery', 'shared/src/ports'],
   'services/api/src/surfaces/a2a': ['shared/src/ports'],
@@ -57,7 +57,7 @@ function isSurface(room: Room): room is Surface {
   return room.startsWith(`${SURFACES}/`);
 }
 
-/** What each room but the surfaces may import besides itself. */
+/** What each room but the surfaces may import in addition to itself. */
 const MAY_IMPORT: Readonly<Record<(typeof ROOMS)[number], readonly Room[]>> = {
   'shared/src/domain': [],
   'shared/src/ports': ['shared/src/domain'],

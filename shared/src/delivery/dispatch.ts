@@ -188,7 +188,7 @@ function bucketsFrom(first: number): number[] {
   return Array.from({ length: BUCKET_COUNT }, (_, index) => (first + index) % BUCKET_COUNT);
 }
 
-/** Handles a task, and again at once what was noted meanwhile, where its kind is immediate. It keeps its place for that. */
+/** Handles a task, and again at once what was noted during that, where its kind is immediate. It keeps its place for that. */
 async function handle(
   deps: DispatchDeps,
   kind: DeliveryKind,
@@ -202,7 +202,7 @@ async function handle(
   }
 }
 
-/** Handles a task once, and reports. True when the task is done but was noted meanwhile. */
+/** Handles a task once, and reports. True when the task is done but was noted during its handling. */
 async function attempt(
   { outbox, onFault }: DispatchDeps,
   kind: DeliveryKind,
@@ -213,7 +213,7 @@ async function attempt(
     return { deferInMs: FAULT_MS };
   });
   if (result === 'done') return outbox.done(entry);
-  // What could not be handled is not tried again at once, also where it was noted meanwhile.
+  // What could not be handled is not tried again at once, also where it was noted during the attempt.
   if ('retryInMs' in result) await outbox.again(entry, result.retryInMs);
   else await outbox.giveBack(entry, result.deferInMs);
   return false;

@@ -31,7 +31,7 @@ export interface QuestionNeeds {
   readonly sensitive: boolean;
 }
 
-/** How a person can be reached now: what their client declared for the turn, and what the deployment has besides. */
+/** How a person can be reached now: what their client declared for the turn, and what the deployment offers in addition. */
 export interface Reachability
   extends Pick<Support, 'form' | 'url' | 'fieldKinds' | 'sensitiveForms' | 'unattended'> {
   /** True when the deployment has a hosted answer page on which the owner signs in. */

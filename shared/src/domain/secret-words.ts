@@ -28,7 +28,7 @@ const SECRETS = listed(`
 const AMBIGUOUS = listed('token, pin, secret, bearer, mnemonic, clave');
 /** Words that name a secret only at the end of a name: `db_pass`, but not `pass_rate`. */
 const LAST = new Set(listed('pass, auth, cookie, cookies'));
-/** What names a secret also within a word that is written without its parts, besides long names: `mysecretvalue`. */
+/** What names a secret also within a word that is written without gaps, as long names do: `mysecretvalue`. */
 const STEMS = listed('passwd, apikey, token, secret');
 /** Beginnings of words that have nothing to do with secrets: tokenizers, secretaries, secretions. */
 const OTHER_WORDS = listed(

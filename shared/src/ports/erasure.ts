@@ -24,7 +24,7 @@ export interface Erasure {
    * turns and entries of the hosted pages. What exists may still change. A later call extends the time.
    */
   fence(owner: Owner, forMs: number): Promise<void>;
-  /** The stream requests of all turns that are stored, in pages. Those that end or begin meanwhile may be missing. */
+  /** The stream requests of all turns that are stored, in pages. Those that end or begin during the walk may be missing. */
   turns(owner: Owner): AsyncIterable<readonly string[]>;
   /** Some of what is stored; all lists are empty when nothing is left. */
   next(owner: Owner): Promise<StoredPart>;

@@ -40,7 +40,7 @@ export interface EraseUserDeps {
   readonly elicitationLimits: (elicitationId: string) => readonly string[];
   /**
    * Time between the end of questions and turns and their removal, in ms: waiters and open streams read the end
-   * meanwhile. Not spent when nothing was open.
+   * in that time. Not spent when nothing was open.
    */
   readonly graceMs: number;
   /** How long one call works, in ms. Each call removes at least one part of what is stored. */
@@ -86,7 +86,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   // After the targets of deliveries, without which no task is added.
   for (const kind of deps.deliveryKinds) await outbox.removeOf(owner, kind);
   let accounts = 0;
-  // A flow that had begun before may bring another credential meanwhile.
+  // A flow that had begun before may bring another credential during the erasure.
   for (;;) {
     const found = await deps.eraseAccounts(owner);
     if (found === 0) break;
@@ -132,7 +132,7 @@ async function takeTurn(
   return undefined;
 }
 
-/** Ends a turn that was taken away. Where a pod has claimed it meanwhile, the removal of its record ends it. */
+/** Ends a turn that was taken away. Where a pod has claimed it since, the removal of its record ends it. */
 async function endTurn({ backend: { runs } }: EraseUserDeps, { run, term }: TakenTurn): Promise<void> {
   await runs.write(run, {
     term,

@@ -47,7 +47,7 @@ export interface RunWriterOptions {
 
 export type RunEnd = NonNullable<RunWrite['end']>;
 
-/** What the last write of a run does besides appending events and saving notes. */
+/** What the last write of a run does beyond appending events and saving notes. */
 type FinalWrite = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };
 
 /**

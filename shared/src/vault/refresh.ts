@@ -42,7 +42,7 @@ export type FreshCredentialOf = (
   options?: FreshOptions,
 ) => Promise<FreshCredential>;
 
-/** `refused`: the grant has ended. `failed`: temporary. `overtaken`: a newer credential was written meanwhile and is kept. */
+/** `refused`: the grant has ended. `failed`: temporary. `overtaken`: a newer credential was written during the refresh and is kept. */
 export type RefreshOutcome = 'refreshed' | 'refused' | 'failed' | 'overtaken';
 
 export interface RefreshSettings {
@@ -218,7 +218,7 @@ async function settleWithoutRefresh(
     : asStored(attempt, opened);
 }
 
-/** Marks the credential as `reconnect_required`, unless a newer one was written meanwhile. */
+/** Marks the credential as `reconnect_required`, unless a newer one has been written since it was read. */
 async function requireReconnect(
   attempt: RefreshAttempt,
   { version }: OpenedCredential,

@@ -101,7 +101,7 @@ export function createVault({ store, keys }: VaultDeps): Vault {
                 openCredential(keys, stagedIdentity(flow), staged),
               );
         const version = await store.promote(flow, staged, sealed);
-        // The staged record was changed meanwhile, by a change of keys or by the flow. Read it again.
+        // The staged record was changed since it was read, by a change of keys or by the flow. Read it again.
         if (version !== 'changed') return version;
       }
     },

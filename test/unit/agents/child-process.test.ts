@@ -42,6 +42,7 @@ async function program(line: string) {
   };
 }
 
+// What a program starts in sessions of its own is found through /proc, which other systems do not have (docs/acp.md).
 describe.skipIf(process.platform !== 'linux')('the end of a program', () => {
   it.each([
     ['of its group', 'sleep 300 >/dev/null & echo $!'],

@@ -63,7 +63,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       if (status !== 'pending' || known !== undefined) return;
       const ended = new AbortController();
       requests.set(approvalId, ended);
-      // The turn is read further meanwhile: another place may decide first.
+      // The turn is read on during the question: another place may decide first.
       void ask(deps, approval, ended.signal).catch((error: unknown) =>
         deps.log(
           `a decision could not be sent: ${isParleyClientError(error) ? error.code : 'unknown error'}`,

@@ -64,7 +64,7 @@ export function createQuestions(deps: QuestionsDeps): Questions {
         return;
       }
       if (isElsewhere) return say(describeElsewhere(elicitation));
-      // The turn is read further meanwhile: another place may answer first.
+      // The turn is read on during the question: another place may answer first.
       void ask(deps, elicitation, question).catch((error: unknown) =>
         log(`a question could not be put to the editor: ${nameOf(error)}`),
       );

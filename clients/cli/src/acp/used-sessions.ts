@@ -3,7 +3,7 @@ import type { WatchedTurn } from './turn.ts';
 /** What is known of a session while something uses it: a turn, or a prompt that waits for one. */
 export interface UsedSession {
   turn?: WatchedTurn | undefined;
-  /** How often it was cancelled: a prompt that waited meanwhile is cancelled, too. */
+  /** How often it was cancelled: a prompt that waited for its turn is cancelled, too. */
   cancels: number;
 }
 

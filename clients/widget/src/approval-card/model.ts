@@ -22,7 +22,7 @@ export class CallModel {
   refusal: Refusal | undefined;
   /** This card has shown the approval while it was pending. */
   wasPending = false;
-  /** What is open besides the buttons. */
+  /** What is open beside the buttons. */
   panel: 'none' | 'edit' | 'deny' = 'none';
   remember = false;
   reason = '';

@@ -17,7 +17,7 @@ export interface Control<F extends Field = Field> {
   change(draft: Draft): void;
 }
 
-/** What is shown around a control, besides the field's own texts. */
+/** What is displayed around a control, in addition to the field's own texts. */
 interface FrameOptions {
   /** The role of a group of several controls. */
   readonly group?: 'group' | 'radiogroup';

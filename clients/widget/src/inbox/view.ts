@@ -14,7 +14,7 @@ import type { InboxRow } from './rows.ts';
 /** Without a title, this many characters of the message name the line. */
 const NAME_LENGTH = 140;
 
-/** What the view of a row needs besides the row. */
+/** What the view of a row needs in addition to the row. */
 export interface RowContext {
   readonly words: AllStrings;
   readonly overrides: Partial<AllStrings> | undefined;

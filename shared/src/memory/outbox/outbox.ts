@@ -48,7 +48,7 @@ export function createMemoryOutbox(): MemoryOutbox {
     return { task: one.task, lease: one.lease, attempt: one.tries + 1 };
   }
 
-  /** Ends a hand-out. Returns its task, unless a later hand-out has replaced it; `noted` when it was noted meanwhile and is due. */
+  /** Ends a hand-out. Returns its task, unless a later hand-out has replaced it; `noted` when it was noted during the hand-out and is due. */
   function report({ task, lease }: OutboxEntry): Outstanding | 'noted' | undefined {
     const found = outstanding.get(identityOf(task));
     if (found?.lease !== lease) return undefined;

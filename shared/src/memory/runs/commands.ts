@@ -3,7 +3,7 @@ import { UNOWNED } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { NewRun, RunWrite } from '../../ports/runs/runs.ts';
 
-/** What decides on a write besides the run and the write. */
+/** What decides on a write beyond the run and the write. */
 export interface WriteFacts {
   /** Bytes that the events of a run may have together. */
   readonly bytesMax: number;

@@ -95,7 +95,7 @@ export function startWorkers(options: WorkersOptions): Workers {
     if (connection.status !== 'ready') return;
     for (const index of further) {
       if (!(await hasTimers(connection, index)) || stopping.signal.aborted) continue;
-      // Another search may have started it meanwhile.
+      // Another search may have started it during this one.
       if (further.delete(index)) workers.push(start(EXPIRY_QUEUE, index, concurrency));
     }
   }

@@ -1,7 +1,7 @@
 -- requires: client/clock, feed/append, runs/usage
 -- Begins a turn, unless it is known already or another one runs in its conversation.
 --
--- runLife: how long a run may last with its retention, in ms; conversationLife: how long a conversation stays meanwhile
+-- runLife: how long a run may last with its retention, in ms; conversationLife: how long a conversation stays while its run lasts
 -- gone: a stream request whose record is known to be gone, or ''. parent, delegateRequest: JSON or ''
 -- field: the turn's field in the index of running turns. asked: digest of the request, nonce: of this call; both may be ''
 -- traceparent: the parent of the turn's spans, or ''. title: the title of a conversation that has none, or ''

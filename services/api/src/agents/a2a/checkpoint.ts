@@ -16,7 +16,7 @@ const TaskCheckpoint = z.looseObject({
   asked: z.array(z.string()).default([]),
   /** Keys of the questions that are settled. */
   done: z.array(z.string()).default([]),
-  /** How often a question was asked again, by its key: its answer was refused, or it was withdrawn meanwhile. */
+  /** How often a question was asked again, by its key: its answer was refused, or it was withdrawn before its answer. */
   refusals: z.record(z.string(), z.int()).default({}),
   /** Time of work so far, in ms, without waits for people. */
   workedMs: z.number().default(0),

@@ -21,7 +21,7 @@ export interface OpeningParts {
 
 /**
  * The agent, or why it cannot be called. An agent that may have begun the task is tried until the time of the task is
- * over, whatever its card gets for a reply meanwhile. Rejects with the reason of the call's signal.
+ * over, whatever its card gets for a reply in that time. Rejects with the reason of the call's signal.
  */
 export async function openAgent(
   { agents, agent, questions, call }: OpeningParts,

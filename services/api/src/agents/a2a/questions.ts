@@ -19,7 +19,7 @@ export interface SettledQuestion {
 
 /** What reads the task of the questions, with one credential. */
 interface Attendant {
-  /** Runs a wait for the person. The time of the task is paused meanwhile. */
+  /** Runs a wait for the person. The time of the task is paused during the wait. */
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   /** Called when a question has ended. */
   readonly onSettled: () => void;

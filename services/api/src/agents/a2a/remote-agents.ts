@@ -21,7 +21,7 @@ export interface CalledFor {
 /** The remote agents of a pod. */
 export interface RemoteAgents {
   /**
-   * The agent, to be called for a person, with the headers of their credential besides its own. Its card is fetched, or
+   * The agent, to be called for a person, with the headers of their credential in addition to its own. Its card is fetched, or
    * taken from the cache. Throws RemoteFault, and the reason of the signal.
    */
   open(agent: RemoteAgentTarget, person: CalledFor, signal: AbortSignal): Promise<RemoteLink>;

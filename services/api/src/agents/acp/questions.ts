@@ -29,7 +29,7 @@ export interface TaskQuestionsOptions {
   /** How many questions the agent may ask in one task. */
   readonly questionsMax: number;
   readonly questionTimeoutSeconds: number;
-  /** Runs a wait for the person. The time of the task is paused meanwhile. */
+  /** Runs a wait for the person. The time of the task is paused during the wait. */
   readonly waiting: <T>(wait: () => Promise<T>) => Promise<T>;
   /** Aborted when the task ends: its open questions are withdrawn. */
   readonly over: AbortSignal;

@@ -17,7 +17,7 @@ export interface IdleDetection {
   stop(): void;
 }
 
-/** An active part of a turn. It is inactive while it waits for a person, unless it has work to do besides. */
+/** An active part of a turn. It is inactive while it waits for a person, unless it has other work to do. */
 export interface IdlePart {
   /** Runs a wait for a person. Waits that overlap make the part inactive once. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;

@@ -129,7 +129,7 @@ export function createPersonalService<Service>(
       refusedAccess = refreshed;
     }
     await markRefused(refusedAccess, call.signal);
-    // The person may take long. A call that is not dispatched lets the pod release the run meanwhile.
+    // The person may take long. A call that is not dispatched lets the pod release the run until then.
     await call.notExecuted();
     // A person who has just connected is not asked again.
     const reconnected = first.isNew ? undefined : await obtainAccess(call);
@@ -140,8 +140,8 @@ export function createPersonalService<Service>(
   }
 
   /**
-   * Asks the person for the scopes that the server wants, besides those of the credential. The credential stays usable
-   * meanwhile. Undefined when the challenge names no scope that it lacks.
+   * Asks the person for the scopes that the server wants, in addition to those of the credential. The credential
+   * stays usable during the wait. Undefined when the challenge names no scope that it lacks.
    */
   async function widen(
     call: ServiceCall,

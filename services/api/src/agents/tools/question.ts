@@ -23,13 +23,13 @@ export type AgentQuestion = Omit<AskInput, 'userId' | 'streamRequestId' | 'conve
 /** What the calls of a turn share that ask for the same thing. */
 export interface SharedQuestion {
   readonly name: string;
-  /** Runs once the question is open, before the wait: its reason may have ceased to exist meanwhile. */
+  /** Runs once the question is open, before the wait: its reason may have ceased to exist by then. */
   readonly onOpen: () => Promise<void>;
 }
 
 export interface AskOptions {
   readonly shared?: SharedQuestion;
-  /** Identifies the question besides its ordinal, where a call that is repeated may ask something else. */
+  /** Identifies the question in addition to its ordinal, where a call that is repeated may ask something else. */
   readonly digest?: string;
   /** When aborted, the asker takes the question back. */
   readonly withdrawn?: AbortSignal;
@@ -130,7 +130,7 @@ export async function askPerson(
   const untilEnded = async () =>
     isTerminal(asked.row.status) ? asked : await (isAsked(reach) ? waiting(wait) : wait());
   const ended = await untilEnded().finally(() => withdrawn?.removeEventListener('abort', onWithdrawn));
-  // A run that was released meanwhile must stay as it was for its next owner.
+  // A run that was released during the wait must stay as it was for its next owner.
   signal.throwIfAborted();
   await saveSoon({ ...pause, resumedAt: ended.now, outcome: ended.row.status });
   return outcomeOf(ended);

@@ -39,7 +39,7 @@ export interface DisconnectAllDeps extends DisconnectDeps {
 
 /**
  * Disconnects every account of a person, also of services that are no longer configured, and drops what their flows have
- * staged. Returns how many there were; what is stored meanwhile needs another call. Throws `unavailable`; repeatable.
+ * staged. Returns how many there were; what is stored during the call needs another call. Throws `unavailable`; repeatable.
  */
 export async function disconnectAll(deps: DisconnectAllDeps, owner: Owner): Promise<number> {
   const { store, vault, targets } = deps;

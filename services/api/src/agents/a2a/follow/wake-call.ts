@@ -27,7 +27,7 @@ export function runOfCall({ tenant, userId, callKey }: OwnedCall): StreamRef {
 
 /**
  * Wakes the pod that has the run of a call; a detached run is resumed, for one call at most once in 30 s and otherwise
- * at their end. False when the run has ended. The hint comes first: a pod that detaches the run meanwhile either gets it,
+ * at their end. False when the run has ended. The hint comes first: a pod that detaches the run at that moment either gets it,
  * or has detached the run by the time that its owner is read. Throws `unavailable`.
  */
 export function createCallWaker(deps: WakeCallDeps): (call: OwnedCall) => Promise<boolean> {

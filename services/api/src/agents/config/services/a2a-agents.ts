@@ -19,7 +19,7 @@ export const A2aAgent = z
       .max(20)
       .default([])
       .describe(
-        'Origins that may be called besides that of the card. Interfaces of the card at other origins are not used, so that a card leads no credential elsewhere.',
+        'Origins that may be called in addition to that of the card. Interfaces of the card at other origins are not used, so that a card leads no credential elsewhere.',
       ),
     cardKeys: z
       .array(CardKey)

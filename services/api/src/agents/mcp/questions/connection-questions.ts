@@ -13,7 +13,7 @@ import { type QuestionModes, QuestionRefused, readQuestion } from './question.ts
 /** What a server of the 2025 revision asks on one connection. */
 export interface ConnectionQuestions {
   /**
-   * Runs a call: the server's questions go to its asker meanwhile. The protocol does not say to which call a question
+   * Runs a call: the server's questions go to its asker until it ends. The protocol does not say to which call a question
    * belongs, so a connection that can ask carries one call at a time.
    */
   during<T>(call: AskingCall, work: () => Promise<T>): Promise<T>;

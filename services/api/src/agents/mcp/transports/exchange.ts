@@ -28,7 +28,7 @@ export interface ExchangeBounds {
 }
 
 export interface RunningExchange extends Exchange {
-  /** Runs a wait for a person. The timeout is paused meanwhile. */
+  /** Runs a wait for a person. The timeout is paused during the wait. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
   /** Stops the timeout. Must always be called. Later errors of its streams have no effect. */
   end(): void;

@@ -129,7 +129,7 @@ async function decisionOn(
   const wait = () =>
     retryWhileUnavailable(() => engine.approvals.wait({ caller, id: row.id, signal }), signal);
   const ended = isApprovalEnded(row.status) ? { row, now } : await place.waiting(wait);
-  // A run that was released meanwhile must stay as it was for its next owner.
+  // A run that was released during the wait must stay as it was for its next owner.
   signal.throwIfAborted();
   turn.openQuestions -= 1;
   open.delete(row.id);

@@ -35,7 +35,7 @@ const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
 /**
- * Makes a call of a server's tool. What the server asks meanwhile becomes questions on the turn's stream. Records the call
+ * Makes a call of a server's tool. What the server asks during the call becomes questions on the turn's stream. Records the call
  * as dispatched before each request; while a round of questions is open (2026-07-28), it is recorded as not executed, with
  * the round, so that another pod can continue it. Rejects only with the reason of the call's signal.
  */

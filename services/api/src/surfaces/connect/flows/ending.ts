@@ -69,7 +69,7 @@ export async function endFlow(
 export async function earlierEnding(deps: EndingDeps, flow: FlowRef, row: Row): Promise<Ending | undefined> {
   const { id, status } = row;
   if (status !== 'accepted' && status !== 'expired' && status !== 'withdrawn') return undefined;
-  // Staged by a pod that died meanwhile or still works on it.
+  // Staged by a pod that has died since or still works on it.
   if ((await deps.vault.staged(flow)) !== undefined) return conclude(deps, flow, id);
   if (status === 'accepted') {
     if (!(await hasBrought(deps, flow, row))) return { type: 'dropped', status };

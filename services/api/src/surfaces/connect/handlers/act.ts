@@ -91,7 +91,7 @@ async function markOpened(parts: Parts, admitted: Admitted): Promise<ConnectView
   return parts.identity.type === 'bound' ? undefined : respond(parts, admitted, 'accept');
 }
 
-/** Answers as the owner; the page to show when the question ended otherwise meanwhile. */
+/** Answers as the owner; the page to show when the question has ended otherwise by then. */
 async function respond(
   parts: Parts,
   { row, owner, target }: Admitted,

@@ -138,7 +138,7 @@ export type ConnectView =
   | { readonly page: 'continue'; readonly url: string; readonly origin: string }
   /** The provider reports the end itself; the page reloads periodically. `again` is a path. */
   | { readonly page: 'waiting'; readonly again: string }
-  /** Connected. `kept`: the question had ended meanwhile, so the credential serves the next one. */
+  /** Connected. `kept`: the question had ended by then, so the credential serves the next one. */
   | {
       readonly page: 'done';
       readonly service?: string;

@@ -100,7 +100,7 @@ export async function showMessage(
   return result;
 }
 
-/** True when some process has begun to post the message, or has recorded it meanwhile. */
+/** True when some process has begun to post the message, or has recorded it. */
 async function mayBePosting({ places, pod }: SlackDeliveryDeps, owner: Owner, id: string): Promise<boolean> {
   const probe = `${pod}/probe/${crypto.randomUUID()}`;
   const { first } = await places.intend(owner, id, probe);

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { Links } from './links.ts';
 import { installationOwner, teamsOwner, type Workspace } from './workspace.ts';
 
-/** What is known of an installation besides its token. */
+/** What is known of an installation, except for its token. */
 const Details = z.object({
   enterpriseId: z.string().optional(),
   teamId: z.string().optional(),
