@@ -16,9 +16,12 @@ export async function typeAnswer(
   await pressAll(terminal, one.keys);
 }
 
-/** Presses one key after the other; each waits until the one before has had its effect. */
+/** Presses one key after the other; each waits until the one before has had its effect and a prompt listens. */
 export async function pressAll(terminal: Terminal, keys: readonly Keys[]): Promise<void> {
   for (const key of keys) {
+    await waitUntil(async () => !isBetweenPrompts(await terminal.screen()), {
+      what: `a prompt for ${JSON.stringify(key)}`,
+    });
     const before = stillOf(await terminal.look());
     if ('type' in key) await terminal.type(key.type);
     else await terminal.press(key.press);
@@ -31,4 +34,12 @@ export async function pressAll(terminal: Terminal, keys: readonly Keys[]): Promi
 /** The screen without what changes by itself. */
 function stillOf(screen: string): string {
   return screen.replaceAll(/\(\d+:\d\d left\)/g, '');
+}
+
+/**
+ * Whether an answered prompt or a notice of clack is the last on the screen: an open prompt ends with the corner of its frame.
+ * A key that is pressed then meets a terminal without its raw mode, where Enter becomes another key.
+ */
+function isBetweenPrompts(screen: string): boolean {
+  return /^[│■◇]/.test(screen.trimEnd().split('\n').at(-1) ?? '');
 }
