@@ -22,15 +22,15 @@ export type ClusterTopology = {
   /** SIGSTOP for the master of `slot`; gives the server, for `resume()`. The failover follows by itself. */
   pauseMasterOf(slot: number): Promise<RedisServer>;
   /**
-   * Moves slots of one master to another one, one by one, as redis-cli does it. `midway` runs while the keys of the first lie on
-   * both.
+   * Moves slots of one master to another one, one by one, as redis-cli does it, and waits until all nodes agree. `midway` runs
+   * while the keys of the first lie on both.
    */
   moveSlots(slots: readonly number[], midway: () => Promise<unknown>): Promise<void>;
   /** SIGKILL for the master of `slot`, for good: its replica takes over, and a new node follows that one. */
   replaceMasterOf(slot: number): Promise<void>;
   /**
-   * Waits until every node that is neither killed nor paused says that the cluster is ok, that all slots lie with
-   * such nodes, and, for replicas, that they follow one. So right after a kill it waits for the failover.
+   * Waits until every node that is neither killed nor paused says that the cluster is ok and follows a master or is one, and
+   * until they agree that all slots lie with such nodes. So right after a kill it waits for the failover.
    */
   waitOk(): Promise<void>;
   stop(): Promise<void>;
@@ -104,7 +104,7 @@ function topology(
       async () => {
         const ports = awake().map((server) => server.port);
         const faults = await Promise.all(ports.map((port) => faultSeenBy(port, ports)));
-        const fault = faults.find((text) => text !== undefined);
+        const fault = faults.find((text) => text !== undefined) ?? (await disputeOf(ports));
         if (fault !== undefined) throw new Error(fault);
         return true;
       },
@@ -132,6 +132,7 @@ function topology(
       const to = masters.find((port) => port !== from);
       if (to === undefined) throw new Error(`there is no master beside ${from}`);
       await moveBetween(from, to, masters, slots, midway);
+      await waitOk();
     },
     async replaceMasterOf(slot) {
       const dead = await serverOf(slot);
@@ -184,7 +185,7 @@ async function mastersSeenBy(port: number): Promise<number[]> {
   return (await nodesSeenBy(port)).filter(({ slots }) => slots.length > 0).map((node) => node.port);
 }
 
-type SeenNode = { port: number; self: boolean; slots: [number, number][] };
+type SeenNode = { port: number; epoch: string; slots: [number, number][]; text: string };
 
 /** Lines of CLUSTER NODES: `id ip:port@bus flags master ping pong epoch link slot-slot ...`. */
 async function nodesSeenBy(port: number): Promise<SeenNode[]> {
@@ -192,29 +193,46 @@ async function nodesSeenBy(port: number): Promise<SeenNode[]> {
     .trim()
     .split('\n');
   return lines.map((line) => {
-    const [, address = '', flags = '', , , , , , ...ranges] = line.trim().split(' ');
+    const [, address = '', , , , , epoch = '', , ...ranges] = line.trim().split(' ');
     const slots = ranges
       .filter((range) => /^\d/.test(range))
       .map((range): [number, number] => {
         const [first = -1, last = first] = range.split('-').map(Number);
         return [first, last];
       });
-    return { port: Number(/:(\d+)@/.exec(address)?.[1]), self: flags.includes('myself'), slots };
+    return { port: Number(/:(\d+)@/.exec(address)?.[1]), epoch, slots, text: line };
   });
 }
 
 async function faultSeenBy(port: number, awake: number[]): Promise<string | undefined> {
+  const seen = await nodesSeenBy(port);
   const state = infoFields(await redisCommand(port, 'CLUSTER', 'INFO')).cluster_state;
-  if (state !== 'ok') return `${port} says ${state}`;
-  const owners = (await nodesSeenBy(port)).filter((node) => node.slots.length > 0);
+  if (state !== 'ok') return `${port} says ${state}, and sees ${seen.map(({ text }) => text).join('; ')}`;
+  const owners = seen.filter((node) => node.slots.length > 0);
   const asleep = owners.find((node) => !awake.includes(node.port));
   if (asleep) return `${port} says that ${asleep.port} still serves slots`;
   const served = owners
     .flatMap((node) => node.slots)
     .reduce((sum, [first, last]) => sum + last - first + 1, 0);
   if (served !== SLOTS) return `${port} knows who serves ${served} slots`;
-  const replication = infoFields(await redisCommand(port, 'INFO', 'replication'));
-  if (replication.role === 'slave' && replication.master_link_status !== 'up')
-    return `${port} follows no master`;
+  const { role, master_link_status } = infoFields(await redisCommand(port, 'INFO', 'replication'));
+  const serves = owners.some((node) => node.port === port);
+  if (!serves && (role !== 'slave' || master_link_status !== 'up')) return `${port} follows no master`;
   return undefined;
+}
+
+/**
+ * Where nodes disagree about who serves which slots, and since which epoch. A restarted master believes for a moment that it
+ * serves its slots. Two masters that take slots before they have heard of each other take the same epoch, and a replica
+ * that heard of the wrong one first never learns of the slot: after its own promotion nobody serves it.
+ */
+async function disputeOf(ports: readonly number[]): Promise<string | undefined> {
+  const views = await Promise.all(
+    ports.map(async (port) => {
+      const owners = (await nodesSeenBy(port)).filter(({ slots }) => slots.length > 0);
+      return owners.map((node) => `${node.port} since ${node.epoch}: ${node.slots.join(' ')}`).toSorted();
+    }),
+  );
+  const other = views.findIndex((view) => `${view}` !== `${views[0]}`);
+  return other < 0 ? undefined : `${ports[0]} sees ${views[0]}, and ${ports[other]} sees ${views[other]}`;
 }
