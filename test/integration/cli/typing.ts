@@ -25,7 +25,7 @@ export async function pressAll(terminal: Terminal, keys: readonly Keys[]): Promi
     const before = stillOf(await terminal.look());
     if ('type' in key) await terminal.type(key.type);
     else await terminal.press(key.press);
-    await waitUntil(async () => stillOf(await terminal.look()) !== before, {
+    await waitUntil(async () => !isPartOf(stillOf(await terminal.look()), before), {
       what: `an effect of ${JSON.stringify(key)}`,
     });
   }
@@ -34,6 +34,15 @@ export async function pressAll(terminal: Terminal, keys: readonly Keys[]): Promi
 /** The screen without what changes by itself. */
 function stillOf(screen: string): string {
   return screen.replaceAll(/\(\d+:\d\d left\)/g, '');
+}
+
+/** Whether a screen is another one, or its beginning: a prompt erases its lines before it draws them again. */
+function isPartOf(screen: string, whole: string): boolean {
+  const lines = whole.split('\n');
+  return screen
+    .trimEnd()
+    .split('\n')
+    .every((line, at) => line === lines[at]);
 }
 
 /**

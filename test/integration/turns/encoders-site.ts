@@ -25,9 +25,9 @@ export async function openSite(): Promise<Site> {
     serve(bytes, splits = []) {
       answer = async (res) => {
         res.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', ...AI_SDK_HEADERS });
-        res.write('retry: 1000\n\n');
+        res.write('retry: 1000\n');
         for (const part of partsOf(Buffer.from(bytes), splits)) await written(res, part);
-        await written(res, Buffer.from(': heartbeat\n\n'));
+        await written(res, Buffer.from(': heartbeat\n'));
         res.end();
       };
     },

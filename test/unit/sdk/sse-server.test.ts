@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { type SseFrameEvent, sendEvents } from '../../../services/api/src/http/sse.ts';
+import { type EventsReply, type SseFrameEvent, sendEvents } from '../../../services/api/src/http/sse.ts';
+import { pythonEvents } from '../../harness/http/python-sse.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 setFlagsFromString('--expose-gc');
@@ -21,20 +22,8 @@ it('a stream does not retain the events that it has sent', async () => {
     }
     await new Promise(() => undefined);
   }
-  const draining = new AbortController();
-  const server = createServer((_req, res) => {
-    const options = { heartbeatMs: 60_000, slowReaderMs: 60_000, draining: draining.signal };
-    void sendEvents(res, { events: events() }, options);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const response = await fetch(`http://127.0.0.1:${port}/`);
-  let text = '';
-  const decoder = new TextDecoder();
-  const reading = (async () => {
-    for await (const chunk of response.body ?? []) text += decoder.decode(chunk, { stream: true });
-  })();
-  await waitUntil(async () => text.includes(`{"index":${EVENTS - 1}}`), { what: 'the last event' });
+  const { reply, draining, close } = await stream(() => ({ events: events() }), 60_000);
+  await waitUntil(async () => reply.text.includes(`{"index":${EVENTS - 1}}`), { what: 'the last event' });
   await waitUntil(
     async () => {
       collect();
@@ -44,8 +33,49 @@ it('a stream does not retain the events that it has sent', async () => {
   );
   draining.abort();
   // A clean end would read as the end of the stream.
-  await expect(reading).rejects.toThrow('terminated');
-  expect(text).toMatch(/^retry: \d+\n\n/);
-  expect(text).toMatch(/\n\nretry: \d+\n\n$/);
-  await new Promise((resolve) => server.close(resolve));
+  await expect(reply.ended).rejects.toThrow('terminated');
+  expect(reply.text).toMatch(/^retry: \d+\n/);
+  expect(reply.text).toMatch(/\n\nretry: \d+\n$/);
+  await close();
 });
+
+it.each([
+  { ids: 'with ids', resumable: true },
+  { ids: 'without ids', resumable: false },
+])("heartbeats and delays are no events for the decoder of Python's clients, $ids", async ({ resumable }) => {
+  async function* events(sent: { readonly text: string }) {
+    const beats = () => sent.text.split(': heartbeat\n').length;
+    for (let at = 1; at <= 3; at += 1) {
+      yield { text: JSON.stringify({ at }), ...(resumable && { id: `${at}-0` }) };
+      const before = beats();
+      await waitUntil(() => beats() > before, { what: 'a heartbeat', everyMs: 1 });
+    }
+    await new Promise(() => undefined);
+  }
+  const { reply, draining, close } = await stream((sent) => ({ events: events(sent), resumable }), 5);
+  await waitUntil(() => reply.text.includes('{"at":3}'), { what: 'the last event' });
+  draining.abort();
+  await expect(reply.ended).rejects.toThrow('terminated');
+  const expected = [1, 2, 3].map((at) => ({ event: undefined, data: JSON.stringify({ at }) }));
+  expect(pythonEvents(reply.text)).toEqual(expected);
+  expect(reply.text.includes('retry:')).toBe(resumable);
+  await close();
+});
+
+/** A reply that is being read, from a server of its own. */
+async function stream(open: (sent: { readonly text: string }) => EventsReply, heartbeatMs: number) {
+  const reply = { text: '', ended: Promise.resolve() };
+  const draining = new AbortController();
+  const server = createServer((_req, res) => {
+    void sendEvents(res, open(reply), { heartbeatMs, slowReaderMs: 60_000, draining: draining.signal });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${port}/`);
+  const decoder = new TextDecoder();
+  reply.ended = (async () => {
+    for await (const chunk of response.body ?? []) reply.text += decoder.decode(chunk, { stream: true });
+  })();
+  reply.ended.catch(() => undefined);
+  return { reply, draining, close: () => new Promise((resolve) => server.close(resolve)) };
+}

@@ -32,6 +32,7 @@ const HEADERS = {
 const RETRY_MS = 1_000;
 // Of readers for which any pod has the rest at hand.
 const RETRY_AT_ONCE_MS = 10;
+const HEARTBEAT = ': heartbeat\n';
 
 /** Tells a reader why its stream breaks off: `token_expired`. It returns with a new token. */
 export const STREAM_CLOSED = { reason: 'token_expired' } as const;
@@ -40,6 +41,8 @@ export const STREAM_CLOSED = { reason: 'token_expired' } as const;
 export interface EventsReply {
   readonly events: SseSource;
   readonly headers?: Readonly<Record<string, string>>;
+  /** False for a format whose readers cannot reconnect: it is not told when to do so. */
+  readonly resumable?: boolean;
   /** Sent before the connection is destroyed because the token expired; the event `stream-closed` when absent. */
   readonly onExpiry?: readonly (SseFrameEvent | Frame)[];
 }
@@ -50,18 +53,18 @@ const ON_EXPIRY: readonly SseFrameEvent[] = [{ event: 'stream-closed', data: STR
  * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at
  * once, and heartbeats in between. The reply ends only where the events end; in any other case the connection is
  * destroyed, so that the reader reconnects for the rest. WHATWG HTML, section server-sent events.
+ *
+ * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python's clients share takes the empty
+ * line for the end of an event whose data is empty.
  */
 export async function sendEvents(
   res: ServerResponse,
-  { events, headers, onExpiry = ON_EXPIRY }: EventsReply,
+  { events, headers, onExpiry = ON_EXPIRY, resumable = true }: EventsReply,
   options: SseOptions,
 ): Promise<void> {
   res.writeHead(200, { ...HEADERS, ...headers });
-  res.write(`retry: ${RETRY_MS}\n\n`);
-  const heartbeat = setInterval(
-    () => res.writableNeedDrain || res.write(': heartbeat\n\n'),
-    options.heartbeatMs,
-  );
+  res.write(resumable ? retryLine(RETRY_MS) : HEARTBEAT);
+  const heartbeat = setInterval(() => res.writableNeedDrain || res.write(HEARTBEAT), options.heartbeatMs);
   let ended: StreamEnd = 'interrupted';
   try {
     ended = await writeAll(res, events, frameText, options);
@@ -69,16 +72,21 @@ export async function sendEvents(
     clearInterval(heartbeat);
     if (ended === 'expired') for (const event of onExpiry) res.write(frameText(event));
     if (ended === 'end') res.end();
-    else cut(res, ended === 'interrupted' ? RETRY_MS : RETRY_AT_ONCE_MS, options.slowReaderMs);
+    else cut(res, resumable ? retryLine(ended === 'interrupted' ? RETRY_MS : RETRY_AT_ONCE_MS) : '', options);
   }
 }
 
-/** Destroys the connection, so that the reader reconnects: not before this delay, if it obeys. */
-function cut(res: ServerResponse, retryMs: number, slowReaderMs: number): void {
+/** The delay before the reader reconnects. Every reader takes it from the line, before any event ends. */
+function retryLine(ms: number): string {
+  return `retry: ${ms}\n`;
+}
+
+/** Destroys the connection after these last words. */
+function cut(res: ServerResponse, last: string, { slowReaderMs }: StreamOptions): void {
   if (res.destroyed) return;
   const late = setTimeout(() => res.destroy(), slowReaderMs);
   res.once('close', () => clearTimeout(late));
-  res.write(`retry: ${retryMs}\n\n`, () => res.destroy());
+  res.write(last, () => res.destroy());
 }
 
 /** Ends a stream of frames, for the clients that expect it. */

@@ -1,5 +1,5 @@
 import { endsTurn, type TurnEvent } from '@parley/shared/domain/runs/turn-events';
-import { DONE, type Frame, framesOf, STREAM_CLOSED } from '../../http/sse.ts';
+import { DONE, type Frame, STREAM_CLOSED } from '../../http/sse.ts';
 import { shownApproval } from '../../turns/approvals/shown.ts';
 import { completionId, OPENAI_FINISH, openAiUsage } from '../../turns/completion.ts';
 import { type Encoded, type Encoder, silent } from '../../turns/encoder.ts';
@@ -52,7 +52,8 @@ const LOST = 'The stream of this answer was lost. Please ask again.';
 
 /**
  * Encodes a turn as OpenAI chat completion chunks. Everything a stock client sees is text of the assistant; what it
- * could mistake for text it gets only when it asked for it. Tools run in Parley, so their calls are never
+ * could mistake for text it gets only when it asked for it. Frames have no ids, because nobody can resume, and Python's
+ * decoder takes a comment after an id for an event. Tools run in Parley, so their calls are never
  * `tool_calls`, which would ask the client to run them. An envelope is one whole `delta.content` with the stream's nonce.
  */
 export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
@@ -60,7 +61,6 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
   const buffered = options.steps === 'buffered';
   let step = createOpenAiStep(buffered);
   let id: string | undefined;
-  let lastId: string | undefined;
   let over = false;
 
   function chunkOf(choices: ChatCompletionChunk['choices'], usage: ChatCompletionChunk['usage'] = null) {
@@ -145,19 +145,18 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
     }
   }
 
-  function encodeTurnEvent(event: TurnEvent, id: string): Encoded<Frame> {
+  function encodeTurnEvent(event: TurnEvent): Encoded<Frame> {
     over = endsTurn(event) || (event.type === 'turn-detached' && options.detaches === true);
-    return send(linesOf(event), id);
+    return send(linesOf(event));
   }
 
-  function send(lines: readonly Line[], id: string): Encoded<Frame> {
-    const frames = framesOf([...lines.map(jsonLine), ...(over ? [DONE] : [])], id, lastId);
-    if (frames.length > 0) lastId = id;
+  function send(lines: readonly Line[]): Encoded<Frame> {
+    const frames = [...lines.map(jsonLine), ...(over ? [DONE] : [])].map((text) => ({ text }));
     return { frames, next: over ? 'end' : 'more' };
   }
 
   function restart(): Encoded<Frame> {
-    if (lastId !== undefined) return send(failed('stream_lost', LOST), lastId);
+    if (id !== undefined) return send(failed('stream_lost', LOST));
     step = createOpenAiStep(buffered);
     return silent('more');
   }
@@ -165,16 +164,16 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
   function encode(event: FollowedEvent): Encoded<Frame> {
     switch (event.type) {
       case 'turn':
-        return encodeTurnEvent(event.event, event.id);
+        return encodeTurnEvent(event.event);
       case 'question': {
         if (nonce === undefined) return silent('more');
         const shown = shownElicitation(event.elicitation);
-        return send(contentLines([envelopeText({ type: event.change, ...shown })]), event.id);
+        return send(contentLines([envelopeText({ type: event.change, ...shown })]));
       }
       case 'approval': {
         if (nonce === undefined) return silent('more');
         const shown = shownApproval(event.approval);
-        return send(contentLines([envelopeText({ type: event.change, ...shown })]), event.id);
+        return send(contentLines([envelopeText({ type: event.change, ...shown })]));
       }
       case 'lost':
         return restart();
@@ -191,7 +190,7 @@ export function createOpenAiEncoder(options: OpenAiOptions): Encoder<Frame> {
       const encoded = encode(event);
       const waits = 'isWaiting' in event && event.isWaiting && encoded.next === 'more';
       if (!waits) return encoded;
-      const end = encodeTurnEvent({ type: 'turn-detached' }, event.id);
+      const end = encodeTurnEvent({ type: 'turn-detached' });
       return { ...end, frames: [...encoded.frames, ...end.frames] };
     },
   };

@@ -186,6 +186,7 @@ function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
       type: 'events',
       headers: { ...turnHeaders(run), ...(nonce !== undefined && { [NONCE_HEADER]: nonce }) },
       events: encodeTurn(events, encoder, place),
+      resumable: false,
       onExpiry: OPENAI_ON_EXPIRY,
     };
   });
