@@ -16,6 +16,7 @@ import {
   type SchemaReading,
   type Shape,
 } from './shape.ts';
+import { isWithoutMultiple } from './step.ts';
 import {
   ANSWER_TEXT_MAX,
   checkValue,
@@ -69,6 +70,7 @@ const NUMBER: Shape = {
   keywords: { ...COMMON, minimum: bound, maximum: bound },
   needs: [],
 };
+const STEPPED_NUMBER: Shape = { ...NUMBER, keywords: { ...NUMBER.keywords, multipleOf: readStep } };
 const BOOLEAN: Shape = { name: 'boolean field', keywords: COMMON, needs: [] };
 const SELECT: Shape = {
   name: 'select field',
@@ -116,7 +118,7 @@ function shapeOf(raw: Record<string, unknown>, { patternRoom }: SchemaReading): 
       return patternRoom === undefined ? TEXT : PATTERNED_TEXT;
     case 'number':
     case 'integer':
-      return NUMBER;
+      return patternRoom === undefined ? NUMBER : STEPPED_NUMBER;
     case 'boolean':
       return BOOLEAN;
     case 'array':
@@ -162,10 +164,11 @@ function findClash(field: FormField): Clash | undefined {
   }
 }
 
-function clashOfBounds({ type, minimum, maximum }: NumberField): Clash | undefined {
+function clashOfBounds({ type, minimum, maximum, multipleOf }: NumberField): Clash | undefined {
   const least = Math.max(minimum ?? -Infinity, Number.MIN_SAFE_INTEGER);
   const most = Math.min(maximum ?? Infinity, Number.MAX_SAFE_INTEGER);
-  const empty = type === 'integer' ? Math.ceil(least) > Math.floor(most) : least > most;
+  const step = multipleOf ?? (type === 'integer' ? 1 : undefined);
+  const empty = step === undefined ? least > most : isWithoutMultiple(least, most, step);
   const keyword = minimum === undefined ? 'maximum' : 'minimum';
   return empty ? { keyword, message: 'leaves no number to answer with; widen the bounds' } : undefined;
 }
@@ -184,6 +187,12 @@ function clashOfNames({ enum: offered, enumNames }: SelectField): Clash | undefi
 function readFormat(value: unknown, path: string, reading: SchemaReading): unknown {
   const known = TEXT_FORMATS.find((format) => format === value);
   return known ?? refuse(reading, path, `must be ${TEXT_FORMATS.join(', ')}; leave it out for other text`);
+}
+
+function readStep(value: unknown, path: string, reading: SchemaReading): unknown {
+  return typeof value === 'number' && Number.isFinite(value) && value > 0
+    ? value
+    : refuse(reading, path, 'must be a number above 0');
 }
 
 function readPattern(value: unknown, path: string, reading: SchemaReading): unknown {

@@ -1,4 +1,5 @@
 import { compileLinear, PATTERN_LENGTH_MAX } from './linear-pattern.ts';
+import { isMultipleOf } from './step.ts';
 import type { FormField, FormValue } from './value.ts';
 
 /** The size of all patterns of a form together, in instructions of the compiled expressions. */
@@ -20,8 +21,10 @@ export function sizeOfPattern(pattern: string): number | { readonly fault: strin
   }
 }
 
-/** The message for a text that does not match its field's pattern. */
+/** The message for a value that does not match the pattern of its field, or is no multiple of what its field demands. */
 export function faultOfMatch(field: FormField, value: FormValue): string | undefined {
+  if ('multipleOf' in field && field.multipleOf !== undefined && typeof value === 'number')
+    return isMultipleOf(value, field.multipleOf) ? undefined : `must be a multiple of ${field.multipleOf}`;
   if (!('pattern' in field) || field.pattern === undefined || typeof value !== 'string') return undefined;
   if (value.length > MATCHED_LENGTH_MAX) return `must be at most ${MATCHED_LENGTH_MAX} characters`;
   // JSON Schema does not anchor patterns.

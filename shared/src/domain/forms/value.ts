@@ -23,6 +23,8 @@ export type NumberField = Labels & {
   type: 'number' | 'integer';
   minimum?: number;
   maximum?: number;
+  /** The value is a whole multiple of this. For the adapters of protocols that have it. */
+  multipleOf?: number;
   default?: number;
 };
 export type BooleanField = Labels & { type: 'boolean'; default?: boolean };

@@ -150,6 +150,11 @@ describe('the answer for the server', () => {
     ['form', 'expired', undefined, { action: 'cancel' }],
     ['url', 'withdrawn', undefined, { action: 'cancel' }],
   ] as const)('of mode %s that is %s [MCP25-30]', (mode, status, content, expected) => {
-    expect(answerFor({ mode }, { status, ...(content !== undefined && { content }) })).toEqual(expected);
+    const message = 'Which?';
+    const question =
+      mode === 'form'
+        ? ({ mode, message, requestedSchema: { type: 'object', properties: {} } } as const)
+        : ({ mode, message, url: 'https://a.example/' } as const);
+    expect(answerFor(question, { status, ...(content !== undefined && { content }) })).toEqual(expected);
   });
 });

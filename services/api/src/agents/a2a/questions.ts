@@ -1,5 +1,6 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
+import { restoreContent } from '../mcp/questions/restores.ts';
 import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { TaskCheckpoint } from './checkpoint.ts';
@@ -196,7 +197,11 @@ async function askRemote(
       const { elicitationId } = question;
       const isAnswer = outcome.status === 'accepted';
       const action = isAnswer ? 'accept' : outcome.status === 'declined' ? 'decline' : 'cancel';
-      const content = isAnswer && question.question.mode === 'form' ? { content: outcome.content ?? {} } : {};
+      const { question: asked } = question;
+      const content =
+        isAnswer && asked.mode === 'form'
+          ? { content: restoreContent(outcome.content ?? {}, asked.restores) }
+          : {};
       return {
         key,
         part: { data: { type: 'elicitation-response', elicitationId, action, ...content } },

@@ -4,6 +4,7 @@ import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { countValues } from '@parley/shared/domain/json/values';
 import { z } from 'zod';
 import { importSchema } from './import-schema.ts';
+import { type Restores, restoreContent } from './restores.ts';
 import { faultOfSecrets } from './secret-fields.ts';
 
 /** The kinds of questions that a server may ask during a call. */
@@ -14,7 +15,13 @@ export interface QuestionModes {
 
 /** A question of a server, as Parley asks it. */
 export type ServerQuestion =
-  | { readonly mode: 'form'; readonly message: string; readonly requestedSchema: FormSchema }
+  | {
+      readonly mode: 'form';
+      readonly message: string;
+      readonly requestedSchema: FormSchema;
+      /** How the answer becomes that of the server's own schema. */
+      readonly restores?: Restores;
+    }
   | {
       readonly mode: 'url';
       readonly message: string;
@@ -81,7 +88,8 @@ export function readQuestion(params: unknown, modes: QuestionModes): ServerQuest
   if (!imported.ok) throw new QuestionRefused(`${imported.message}.`);
   const fault = faultOfSecrets(message, imported.schema);
   if (fault !== undefined) throw new QuestionRefused(`${fault}.`);
-  return { mode, message, requestedSchema: imported.schema };
+  const { schema, restores } = imported;
+  return { mode, message, requestedSchema: schema, ...(restores && { restores }) };
 }
 
 /**
@@ -89,7 +97,7 @@ export function readQuestion(params: unknown, modes: QuestionModes): ServerQuest
  * `cancel`, which is neither consent nor refusal.
  */
 export function answerFor(
-  { mode }: Pick<ServerQuestion, 'mode'>,
+  question: ServerQuestion,
   {
     status,
     content,
@@ -97,7 +105,9 @@ export function answerFor(
 ): ServerAnswer {
   switch (status) {
     case 'accepted':
-      return mode === 'form' ? { action: 'accept', content: content ?? {} } : { action: 'accept' };
+      return question.mode === 'form'
+        ? { action: 'accept', content: restoreContent(content ?? {}, question.restores) }
+        : { action: 'accept' };
     case 'declined':
       return { action: 'decline' };
     default:
