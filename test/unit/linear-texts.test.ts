@@ -31,12 +31,9 @@ import {
 import { createNoteLimit } from '../../services/api/src/agents/mcp/transports/note-limit.ts';
 import { parseJson } from '../../services/api/src/http/json.ts';
 import { argumentsText } from '../../services/api/src/surfaces/slack/mapping/arguments.ts';
-import {
-  clippedToSize,
-  lineText,
-  modelText,
-  piecesOf,
-} from '../../services/api/src/surfaces/slack/mapping/text.ts';
+import { messagesOfUnits } from '../../services/api/src/surfaces/slack/mapping/markdown/blocks.ts';
+import { unitsOf } from '../../services/api/src/surfaces/slack/mapping/markdown/document.ts';
+import { clippedToSize, lineText, piecesOf } from '../../services/api/src/surfaces/slack/mapping/text.ts';
 
 // Functions that read what others write: of each, the time must grow with the length of the text, not with its square.
 
@@ -84,7 +81,8 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'a note': (text) => createNoteLimit({ release: () => undefined }).take(`{"method":"notifications/${text}`),
   'a body of JSON': parseJson,
   'arguments in Slack': (text) => argumentsText({ [text]: text }),
-  'text in Slack': (text) => [clippedToSize(text, 1e6), lineText(text, 1e6), modelText(text)],
+  'text in Slack': (text) => [clippedToSize(text, 1e6), lineText(text, 1e6)],
+  'Markdown in Slack': (text) => messagesOfUnits([unitsOf(text)], { json: 9_000, blocks: 45 }),
   'pieces in Slack': (text) => piecesOf(text, 30),
 };
 

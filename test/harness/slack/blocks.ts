@@ -1,3 +1,5 @@
+import { faultOfRichText } from './rich-text.ts';
+
 /** Checks blocks and views against the limits that Slack documents for Block Kit. Returns the first fault. */
 
 type Json = Readonly<Record<string, unknown>>;
@@ -72,19 +74,13 @@ function faultOfBlock(block: Json, where: 'message' | 'modal'): string | undefin
         first(listOf(block.elements), faultOfRichText) ??
         (listOf(block.elements).length === 0 ? 'no elements' : undefined)
       );
+    case 'divider':
+      return undefined;
     case 'input':
       return where === 'modal' ? faultOfInput(block) : 'an input in a message';
     default:
       return 'unknown block';
   }
-}
-
-/** Slack documents no limit for a text in here; this one is that of a section. */
-function faultOfRichText({ type, elements }: Json): string | undefined {
-  if (type !== 'rich_text_preformatted') return `no element ${String(type)}`;
-  return first(listOf(elements), (element) =>
-    element.type === 'text' ? between(String(element.text), 1, 3_000) : `no text ${String(element.type)}`,
-  );
 }
 
 function faultOfButton({ text, value, url, action_id, style }: Json): string | undefined {

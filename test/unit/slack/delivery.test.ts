@@ -121,7 +121,7 @@ it('shows nothing in a later slice before it has read what an earlier slice show
 
 it('begins no call of Slack that might outlast its lease, and continues at once in another delivery', async () => {
   const { stream, kind, clock, slack, write } = await turnInSlack();
-  await write(STEP, delta('word '.repeat(1_000)), FINISHED);
+  await write(STEP, delta('word '.repeat(4_000)), FINISHED);
   slack.onCall = (method) => {
     if (method === 'chat.postMessage') clock.aheadMs = 60_000;
   };

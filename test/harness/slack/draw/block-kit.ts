@@ -2,6 +2,7 @@ import { faultOfMessage, faultOfView } from '../blocks.ts';
 import type { Json } from '../state.ts';
 import { inputHtml } from './inputs.ts';
 import { htmlOf, mrkdwnHtml } from './mrkdwn.ts';
+import { richTextHtml } from './rich-text.ts';
 
 /*
  * A renderer of Block Kit for pictures and for people who look at them. It is not Slack: it draws the blocks, elements and
@@ -43,7 +44,8 @@ function refuse(fault: string | undefined): void {
   if (fault !== undefined) throw new Error(`Slack refuses this: ${fault}`);
 }
 
-function blockHtml(block: Json): string {
+/** One block as HTML. */
+export function blockHtml(block: Json): string {
   switch (block.type) {
     case 'header':
       return `<h3>${plainHtml(block.text)}</h3>`;
@@ -54,7 +56,9 @@ function blockHtml(block: Json): string {
     case 'actions':
       return `<div class="actions">${listOf(block.elements).map(buttonHtml).join('')}</div>`;
     case 'rich_text':
-      return listOf(block.elements).map(preformattedHtml).join('');
+      return `<div class="rich">${listOf(block.elements).map(richTextHtml).join('')}</div>`;
+    case 'divider':
+      return '<hr>';
     case 'input':
       return labelledHtml(block);
     default:
@@ -72,12 +76,6 @@ function buttonHtml({ type, text, style, url }: Json): string {
   if (type !== 'button') throw new Error(`This renderer does not know the element ${String(type)}.`);
   const mark = url === undefined ? '' : ' <span class="mark">↗</span>';
   return `<span class="button ${String(style ?? '')}">${plainHtml(text)}${mark}</span>`;
-}
-
-function preformattedHtml({ elements }: Json): string {
-  return `<pre>${listOf(elements)
-    .map(({ text }) => htmlOf(String(text)))
-    .join('')}</pre>`;
 }
 
 function objectHtml(object: unknown): string {

@@ -28,7 +28,7 @@ function objectHtml(inner: string): string {
   const [, seconds] = /^!date\^(\d+)\^/u.exec(inner) ?? [];
   if (seconds !== undefined) return htmlOf(dateOf(Number(seconds)));
   const [url = '', label = url] = inner.split('|');
-  return `<a>${unescaped(label)}</a>`;
+  return `<a href="${unescaped(url)}">${unescaped(label)}</a>`;
 }
 
 function dateOf(seconds: number): string {

@@ -16,6 +16,13 @@ const STYLE = `
   .app { font-size: 10px; font-weight: normal; color: #616061; background: #eee; padding: 1px 3px; border-radius: 2px; }
   h3 { font-size: 18px; margin: 6px 0; }
   .section { margin: 4px 0 8px; white-space: pre-wrap; }
+  .rich { margin: 4px 0 8px; white-space: pre-wrap; }
+  .item { display: grid; grid-template-columns: 26px 1fr; }
+  .item > span { text-align: right; padding-right: 8px; color: #616061; }
+  .bordered { border-left: 4px solid #ddd; padding-left: 8px; }
+  blockquote { margin: 0; border-left: 4px solid #ddd; padding-left: 12px; }
+  a { color: #1264a3; }
+  hr { border: 0; border-top: 1px solid #ddd; }
   .context { font-size: 13px; color: #616061; margin: 6px 0; }
   .context b { color: #1d1c1d; }
   .actions { display: flex; flex-wrap: wrap; gap: 8px; margin: 8px 0; }

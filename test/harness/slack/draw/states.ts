@@ -161,11 +161,39 @@ const PAY = {
 } as const;
 const FORM = { title: 'Your order', message: 'What do you want to order?', requestedSchema: ORDER } as const;
 
+/** A text with everything that an agent may write, and that a message shows otherwise than it is written. */
+const MARKDOWN = `## Two lamps for *less than* €100
+
+I compared **three** shops, see [the list](https://example.com/lamps). ~~Four were open.~~ Nothing pings: @here.
+
+| Lamp | Price | Left |
+|:--|--:|:-:|
+| A & B | 49.90 | 3 |
+| Desk | 89.00 | 12 |
+
+1. Order with \`order --lamp "A & B" --count 2**1\`:
+   \`\`\`sh
+   curl -d '{"count": 2}' https://example.com/order && echo "*done*"
+   \`\`\`
+2. Then
+   - pay, and
+     - keep the receipt
+   - tell me
+     - [x] the number
+     - [ ] the day
+
+> Lamps are sent on Fridays.
+>
+> - not in **August**
+
+---
+
+שלום, **המנורה** בדרך. 💡`;
+
 /** Texts of an open reply, and of one that was stopped. */
-function reply(isStopped: boolean): SlackMessage {
+function reply(isStopped: boolean, text = 'I have found **two** lamps: `A & B` and <C>.'): SlackMessage {
   const taken = createReply();
   const place = { id: '', isKnown: false, isWaiting: false };
-  const text = 'I have found **two** lamps: `A & B` and <C>.';
   taken.take({ ...place, type: 'turn', event: { type: 'text-delta', block: 'b', text } });
   if (isStopped) taken.take({ ...place, type: 'turn', event: { type: 'turn-finished', reason: 'stopped' } });
   return taken.messages('sr_one').at(-1) as SlackMessage;
@@ -173,12 +201,14 @@ function reply(isStopped: boolean): SlackMessage {
 
 /** Everything that Parley shows in Slack, by what it is about. */
 export const SHEETS: Readonly<Record<string, readonly SlackPicture[]>> = {
-  questions: [
-    shown('Nobody is linked yet', connectMessage('https://parley.example.com/auth/link/one'), true),
+  replies: [
+    shown('Markdown of an agent', reply(false, MARKDOWN)),
     shown('The agent is working', createReply().messages('sr_one')[0] as SlackMessage),
-    shown('A reply that is being written', reply(false)),
     shown('A reply that was stopped', reply(true)),
     shown('A part of a reply that was written again', replacedMessage()),
+  ],
+  questions: [
+    shown('Nobody is linked yet', connectMessage('https://parley.example.com/auth/link/one'), true),
     asked('One choice', question({ description: 'The large one is out of stock until Friday.' })),
     asked('Any other form', question(FORM)),
     asked('A form that is answered on its page', question({ ...FORM, sensitive: true })),

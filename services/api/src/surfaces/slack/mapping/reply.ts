@@ -1,10 +1,13 @@
 import type { KnownBlock } from '@slack/types';
 import type { FollowedEvent } from '../../../turns/follow.ts';
-import { BLOCK_GAP } from '../../../turns/text.ts';
+import { mrkdwn } from './blocks.ts';
 import { plain } from './fields.ts';
+import { type MarkdownBlocks, messagesOfUnits, wordsOf } from './markdown/blocks.ts';
+import { unitsOf } from './markdown/document.ts';
+import type { Unit } from './markdown/units.ts';
 import { ACTION } from './names.ts';
 import type { SlackMessage } from './question.ts';
-import { clipped, modelText, piecesOf } from './text.ts';
+import { BLOCKS_MAX, clipped, clippedToSize, escaped } from './text.ts';
 
 /** How a turn stands. `superseded`: what was read is void, and the turn must be read again. */
 export type ReplyStatus = 'working' | 'waiting' | 'ended' | 'superseded';
@@ -18,6 +21,9 @@ export interface ThreadReply {
 }
 
 const NOTIFICATION_MAX = 300;
+const ENDING_MAX = 600;
+/** How much text a message holds. The rest is for a note and a button. */
+const ROOM = { json: BLOCKS_MAX - 1_000, blocks: 45 };
 
 /** Collects a turn for its thread. Pure but for what it has taken. */
 export function createReply(): ThreadReply {
@@ -25,6 +31,8 @@ export function createReply(): ThreadReply {
   let texts: Map<string, string>[] = [new Map()];
   let status: ReplyStatus = 'working';
   let ending: string | undefined;
+  /** What was shown last, by its Markdown: most of it has not changed since. */
+  let parsed: ReadonlyMap<string, readonly Unit[]> = new Map();
 
   function turn(followed: FollowedEvent & { readonly type: 'turn' }): void {
     const { event } = followed;
@@ -49,7 +57,7 @@ export function createReply(): ThreadReply {
         break;
       case 'turn-failed':
         status = 'ended';
-        ending = `:warning: ${modelText(event.message)}`;
+        ending = `:warning: ${escaped(clippedToSize(event.message, ENDING_MAX))}`;
         break;
       default:
         break;
@@ -70,9 +78,17 @@ export function createReply(): ThreadReply {
       if (status === 'working' && followed.isWaiting) status = 'waiting';
     },
     messages(streamRequestId) {
-      const written = texts.map((text) => [...text.values()].join(BLOCK_GAP).trim());
-      const pieces = written.filter((text) => text !== '').flatMap((text) => piecesOf(text, 2_900));
-      return messagesOf(pieces.map(modelText), { status, ending, streamRequestId });
+      const shown = new Map<string, readonly Unit[]>();
+      const documents = texts.map((text) =>
+        [...text.values()].map((markdown) => {
+          const units = parsed.get(markdown) ?? unitsOf(markdown);
+          shown.set(markdown, units);
+          return units;
+        }),
+      );
+      parsed = shown;
+      const pieces = documents.flatMap((text) => messagesOfUnits(text, ROOM));
+      return messagesOf(pieces, { status, ending, streamRequestId });
     },
   };
 }
@@ -87,7 +103,7 @@ function isRequest(followed: FollowedEvent): boolean {
 /** What stands in place of a message whose text was written again, in fewer messages. */
 export function replacedMessage(): SlackMessage {
   const text = '_This part was written again above._';
-  return { text, blocks: [section(text)] };
+  return { text, blocks: [mrkdwn(text)] };
 }
 
 interface Standing {
@@ -96,18 +112,18 @@ interface Standing {
   readonly streamRequestId: string;
 }
 
-function messagesOf(pieces: readonly string[], standing: Standing): SlackMessage[] {
+function messagesOf(pieces: readonly MarkdownBlocks[], standing: Standing): SlackMessage[] {
   const { streamRequestId } = standing;
   const isOpen = standing.status === 'working' || standing.status === 'waiting';
-  const texts = pieces.length === 0 ? [''] : pieces;
+  const texts = pieces.length === 0 ? [[]] : pieces;
   return texts.map((piece, index) => {
     const isLast = index === texts.length - 1;
-    const note = isLast ? noteOf(standing, piece === '') : undefined;
-    const blocks: KnownBlock[] = [];
-    if (piece !== '') blocks.push(section(piece));
-    if (note !== undefined) blocks.push(section(note));
+    const note = isLast ? noteOf(standing, piece.length === 0) : undefined;
+    const blocks: KnownBlock[] = [...piece];
+    if (note !== undefined) blocks.push(mrkdwn(note));
     if (isLast && isOpen) blocks.push(stopBlock(streamRequestId));
-    return { text: clipped(piece === '' ? (note ?? '…') : piece, NOTIFICATION_MAX), blocks };
+    const words = escaped(clipped(wordsOf(piece).trim(), NOTIFICATION_MAX));
+    return { text: words || note || '…', blocks };
   });
 }
 
@@ -116,10 +132,6 @@ function noteOf({ status, ending }: Standing, isEmpty: boolean): string | undefi
   if (!isEmpty) return undefined;
   if (status === 'waiting') return '_Waiting for an answer._';
   return status === 'ended' ? '_Done._' : '_Working…_';
-}
-
-function section(text: string): KnownBlock {
-  return { type: 'section', text: { type: 'mrkdwn', text: clipped(text, 3_000), verbatim: true } };
 }
 
 function stopBlock(streamRequestId: string): KnownBlock {

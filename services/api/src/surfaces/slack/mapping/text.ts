@@ -22,23 +22,35 @@ export function lineText(text: string, most: number): string {
 }
 
 /**
- * A text in pieces of at most `most` units after `escaped`. Pieces end at a line, else at a blank, where there is one in
- * the last third. The pieces of the beginning of a text do not change when the text grows.
+ * A text in pieces of at most `most` units, as `lengthOf` counts the text of a character. Pieces end at a line, else at a
+ * blank, where there is one in the last third. The pieces of the beginning of a text do not change when the text grows.
  */
-export function piecesOf(text: string, most = SECTION_MAX): string[] {
+export function piecesOf(text: string, most = SECTION_MAX, lengthOf = escapedLength): string[] {
   const pieces: string[] = [];
   for (let rest = text; rest !== ''; rest = rest.slice(pieces.at(-1)?.length))
-    pieces.push(rest.slice(0, endOfPiece(rest, most)));
+    pieces.push(rest.slice(0, endOfPiece(rest, most, lengthOf)));
   return pieces.length === 0 ? [''] : pieces;
 }
 
 const ESCAPED_LENGTHS: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4 };
 
-function endOfPiece(text: string, most: number): number {
+/** The length of a character after `escaped`. */
+function escapedLength(character: string): number {
+  return ESCAPED_LENGTHS[character] ?? character.length;
+}
+
+/** The length of a character within JSON. */
+export function jsonLength(character: string): number {
+  return character >= ' ' && character !== '"' && character !== '\\' && character.isWellFormed()
+    ? character.length
+    : JSON.stringify(character).length - 2;
+}
+
+function endOfPiece(text: string, most: number, lengthOf: (character: string) => number): number {
   let units = 0;
   let end = 0;
   for (const character of text) {
-    units += ESCAPED_LENGTHS[character] ?? character.length;
+    units += lengthOf(character);
     if (units > most) break;
     end += character.length;
   }
@@ -88,11 +100,6 @@ export function clippedToSize(text: string, most: number): string {
 /** The length of a text as JSON, which is how Slack gets it. */
 function sizeOf(text: string): number {
   return JSON.stringify(escaped(text)).length;
-}
-
-/** The words of a model in mrkdwn: escaped, and with its bold text as Slack writes it. */
-export function modelText(text: string): string {
-  return escaped(text).replace(/\*\*([^*\n]+)\*\*/gu, '*$1*');
 }
 
 /** A time in the reader's time zone. */

@@ -1,0 +1,133 @@
+import type { RichTextElement, RichTextLink, RichTextText } from '@slack/types';
+import type { Token } from 'markdown-it';
+import { jsonLength, piecesOf } from '../text.ts';
+
+/** A stretch of text of one style. Slack reads nothing in it: no mention, no link, no formatting. */
+export type Span = RichTextText | RichTextLink;
+export type SpanStyle = NonNullable<RichTextText['style']>;
+
+/** The longest stretch, as JSON. */
+const SPAN_MAX = 2_500;
+const LINK_MAX = 2_000;
+const PROTOCOLS = new Set(['http:', 'https:', 'mailto:']);
+const STYLES: Readonly<Record<string, keyof SpanStyle>> = { strong: 'bold', em: 'italic', s: 'strike' };
+
+/** What stands in a paragraph, a heading or a cell. */
+export function spansOf(tokens: readonly Token[], style: SpanStyle = {}): Span[] {
+  const spans: Span[] = [];
+  const styles = [style];
+  let link: OpenLink | undefined;
+
+  function add(text: string, url = link?.url, more: SpanStyle = {}): void {
+    spans.push(...cut(text, { ...styles.at(-1), ...more }, openable(url)));
+  }
+
+  const TAKES: Readonly<Record<string, (token: Token) => void>> = {
+    text: ({ content }) => add(content.replace(/<br ?\/?>/giu, '\n')),
+    code_inline: ({ content }) => add(content, link?.url, { code: true }),
+    softbreak: () => add('\n'),
+    hardbreak: () => add('\n'),
+    image({ attrs, content }) {
+      const url = link?.url ?? attrOf(attrs, 'src');
+      add(content || url, url);
+    },
+    link_open({ attrs, markup }) {
+      link = { url: attrOf(attrs, 'href'), isWritten: markup !== '', from: spans.length };
+    },
+    link_close() {
+      const ended = link;
+      link = undefined;
+      if (ended === undefined || ended.isWritten) return;
+      if (spans.length === ended.from) add(ended.url, ended.url);
+      else if (openable(ended.url) === undefined) add(` (${ended.url})`);
+    },
+  };
+  for (const token of tokens) {
+    const { type, tag, nesting, content } = token;
+    const take = TAKES[type];
+    if (take !== undefined) take(token);
+    else if (nesting === 1) styles.push({ ...styles.at(-1), ...styleOf(tag) });
+    else if (nesting === -1) styles.pop();
+    else add(content);
+  }
+  return merged(spans);
+}
+
+/** A link whose text follows. */
+interface OpenLink {
+  readonly url: string;
+  /** True when its text is its address. */
+  readonly isWritten: boolean;
+  /** How many spans stand before it. */
+  readonly from: number;
+}
+
+/** Text without any formatting. */
+export function plainSpans(text: string, style: SpanStyle = {}): Span[] {
+  return cut(text, style, undefined);
+}
+
+/** Spans in rows of at most `most` characters of JSON. */
+export function rowsOf(spans: readonly Span[], most: number): Span[][] {
+  const rows: Span[][] = [];
+  let left = 0;
+  for (const span of spans) {
+    const size = JSON.stringify(span).length;
+    if (size > left || rows.length === 0) {
+      rows.push([]);
+      left = most;
+    }
+    rows.at(-1)?.push(span);
+    left -= size;
+  }
+  return rows;
+}
+
+/** The text of spans, as a reader sees it. */
+export function textOfSpans(spans: readonly RichTextElement[]): string {
+  return spans
+    .map((span) => (span.type === 'text' ? span.text : span.type === 'link' ? (span.text ?? span.url) : ''))
+    .join('');
+}
+
+function cut(text: string, style: SpanStyle, url: string | undefined): Span[] {
+  if (text === '') return [];
+  const styled = Object.keys(style).length === 0 ? {} : { style };
+  if (url !== undefined && text.length <= LINK_MAX)
+    return [{ type: 'link', url, ...(text !== url && { text }), ...styled }];
+  // A character is at most six in JSON.
+  const pieces = text.length * 6 <= SPAN_MAX ? [text] : piecesOf(text, SPAN_MAX, jsonLength);
+  return pieces.map((piece) => ({ type: 'text', text: piece, ...styled }));
+}
+
+function styleOf(tag: string): SpanStyle {
+  const name = STYLES[tag];
+  return name === undefined ? {} : { [name]: true };
+}
+
+/** An address that Slack takes as that of a link; undefined for one that it would refuse, with all of the message. */
+function openable(url: string | undefined): string | undefined {
+  if (url === undefined || url.length > LINK_MAX || !URL.canParse(url)) return undefined;
+  return PROTOCOLS.has(new URL(url).protocol) ? url : undefined;
+}
+
+function attrOf(attrs: Token['attrs'], name: string): string {
+  return String(attrs?.find(([key]) => key === name)?.[1] ?? '');
+}
+
+/** The same with one span where two of the same style follow each other. */
+function merged(spans: readonly Span[]): Span[] {
+  const result: Span[] = [];
+  for (const span of spans) {
+    const last = result.at(-1);
+    if (
+      last?.type === 'text' &&
+      span.type === 'text' &&
+      JSON.stringify(last.style) === JSON.stringify(span.style) &&
+      last.text.length + span.text.length < SPAN_MAX / 2
+    )
+      result[result.length - 1] = { ...last, text: last.text + span.text };
+    else result.push(span);
+  }
+  return result;
+}

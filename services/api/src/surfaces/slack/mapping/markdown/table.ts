@@ -1,0 +1,70 @@
+import type { Token } from 'markdown-it';
+import { plainSpans, type Span, spansOf, textOfSpans } from './spans.ts';
+
+/** The widest table that is drawn in columns. */
+const WIDTH_MAX = 72;
+/** Characters that are one column wide in the font of code, so that columns stand below each other. */
+const NARROW = /^[\u0020-\u007e\u00a1-\u024f\u2010-\u2026\u20ac]*$/u;
+
+interface Table {
+  /** The cells; the first row are the headings. */
+  readonly rows: readonly (readonly Span[])[][];
+  /** `text-align` of each column. */
+  readonly aligns: readonly string[];
+}
+
+/**
+ * A table as Slack can show it: as `code` in columns; or as `items`, one for each row, where it is wide, or has links, or
+ * characters whose width differs by font or that run from right to left.
+ */
+export type ShownTable = { readonly code: string } | { readonly items: readonly Span[][] };
+
+/** Reads the tokens from `table_open` to `table_close`. */
+export function shownTable(tokens: readonly Token[]): ShownTable {
+  const table = tableOf(tokens);
+  return { ...(codeOf(table) ?? { items: itemsOf(table) }) };
+}
+
+function tableOf(tokens: readonly Token[]): Table {
+  const rows: Span[][][] = [];
+  const aligns: string[] = [];
+  for (const token of tokens) {
+    if (token.type === 'tr_open') rows.push([]);
+    if (token.type === 'inline') rows.at(-1)?.push(spansOf(token.children ?? []));
+    if (token.type === 'th_open') aligns.push(/\w+$/u.exec(String(token.attrGet('style')))?.[0] ?? 'left');
+  }
+  return { rows, aligns };
+}
+
+function codeOf({ rows, aligns }: Table): { readonly code: string } | undefined {
+  if (rows.flat(2).some(({ type }) => type === 'link')) return undefined;
+  const texts = rows.map((row) => row.map(textOfSpans));
+  if (texts.flat().some((text) => !NARROW.test(text))) return undefined;
+  const widths = aligns.map((_, at) => texts.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), 1));
+  if (widths.reduce((sum, width) => sum + width + 3, -3) > WIDTH_MAX) return undefined;
+  const [head = '', ...lines] = texts.map((row) =>
+    widths
+      .map((width, at) => aligned(row[at] ?? '', width, aligns[at]))
+      .join(' | ')
+      .trimEnd(),
+  );
+  return { code: [head, widths.map((width) => '-'.repeat(width)).join('-+-'), ...lines].join('\n') };
+}
+
+function aligned(text: string, width: number, align: string | undefined): string {
+  if (align === 'right') return text.padStart(width);
+  if (align !== 'center') return text.padEnd(width);
+  return text.padStart(text.length + Math.floor((width - text.length) / 2)).padEnd(width);
+}
+
+function itemsOf({ rows: [head = [], ...rows] }: Table): Span[][] {
+  // A table without rows is its headings.
+  if (rows.length === 0) return head.map((cell) => [...cell]);
+  return rows.map((row) =>
+    row.flatMap((cell, at) => [
+      ...plainSpans(at === 0 ? '' : '\n'),
+      ...plainSpans(`${textOfSpans(head[at] ?? [])}: `, { bold: true }),
+      ...cell,
+    ]),
+  );
+}

@@ -1,0 +1,88 @@
+import type { RichTextBlockElement, RichTextList } from '@slack/types';
+import { jsonLength, piecesOf } from '../text.ts';
+import { rowsOf, type Span } from './spans.ts';
+
+/** What is never cut: a line of a list, a stretch of a paragraph, some lines of code, a rule. */
+export interface Unit {
+  /** Units of one group become one element where they stand in one message. */
+  readonly group: number;
+  /** The units of one block of the document. */
+  readonly block: number;
+  /** Undefined for a rule. */
+  readonly element: RichTextBlockElement | undefined;
+}
+
+/** A list that is open, and the number of its next item, counted from 0. */
+export interface OpenList {
+  readonly style: RichTextList['style'];
+  readonly indent: number;
+  readonly group: number;
+  next: number;
+}
+
+/** A list that does not begin with its first number. Slack documents `offset`; its types do not have it. */
+interface ListFrom extends RichTextList {
+  readonly offset?: number;
+}
+
+/** Together with the blocks around them, some of these fill a message. */
+const UNIT_MAX = 2_800;
+const INDENT_MAX = 8;
+
+/** Collects the units of a document. Within a quote, what is no paragraph has a border instead. */
+export function createUnits() {
+  const units: Unit[] = [];
+  let block = 0;
+  let groups = 0;
+
+  const put = (group: number, element: RichTextBlockElement | undefined) =>
+    void units.push({ group, block, element });
+  const newGroup = () => {
+    groups += 1;
+    return groups;
+  };
+
+  function paragraph(spans: readonly Span[], isQuoted: boolean): void {
+    const group = newGroup();
+    const type = isQuoted ? 'rich_text_quote' : 'rich_text_section';
+    for (const elements of rowsOf(spans, UNIT_MAX)) put(group, { type, elements });
+  }
+
+  return {
+    units,
+    newGroup,
+    /** What follows is drawn apart from what was put so far. */
+    newBlock() {
+      block += 1;
+    },
+    paragraph,
+    rule: () => put(newGroup(), undefined),
+    item(list: OpenList, spans: readonly Span[], isQuoted: boolean): void {
+      const [line = [], ...rest] = rowsOf(
+        spans.length === 0 ? [{ type: 'text', text: ' ' }] : spans,
+        UNIT_MAX,
+      );
+      const { style, group, next, indent } = list;
+      const element: ListFrom = {
+        type: 'rich_text_list',
+        style,
+        elements: [{ type: 'rich_text_section', elements: line }],
+        ...(indent > 0 && { indent: Math.min(indent, INDENT_MAX) }),
+        ...(style === 'ordered' && next > 0 && { offset: next }),
+        ...(isQuoted && { border: 1 }),
+      };
+      put(group, element);
+      if (rest.length > 0) paragraph(rest.flat(), isQuoted);
+    },
+    code(text: string, isQuoted: boolean): void {
+      const group = newGroup();
+      if (text === '') return;
+      for (const piece of piecesOf(text, UNIT_MAX, jsonLength))
+        put(group, {
+          type: 'rich_text_preformatted',
+          elements: [{ type: 'text', text: piece }],
+          ...(isQuoted && { border: 1 }),
+        });
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createReply } from '../../../services/api/src/surfaces/slack/mapping/reply.ts';
+import { faultOfMessage } from '../../harness/slack/blocks.ts';
+import { textOfBlocks } from '../../harness/slack/draw/text.ts';
+import type { Json } from '../../harness/slack/state.ts';
+
+/** Markdown documents, each with what a person reads in Slack: see `textOfBlocks`. */
+const DOCUMENTS = readFileSync(new URL('documents.txt', import.meta.url), 'utf8')
+  .split(/^%% (?!shown)/mu)
+  .slice(1)
+  .map((document) => {
+    const [, name = '', markdown = '', shown = ''] =
+      /^(.*)\n([\s\S]*)\n%% shown\n([\s\S]*)\n$/u.exec(document) ?? [];
+    return { name, markdown, shown };
+  });
+
+/** The messages of an agent that wrote this text and has ended. */
+function messagesOf(markdown: string) {
+  const reply = createReply();
+  const place = { id: '', isKnown: false, isWaiting: false };
+  reply.take({ ...place, type: 'turn', event: { type: 'text-delta', block: 'b', text: markdown } });
+  reply.take({ ...place, type: 'turn', event: { type: 'turn-finished', reason: 'stop' } });
+  const messages = reply.messages('sr_1');
+  for (const message of messages) expect(faultOfMessage({ ...message })).toBeUndefined();
+  return messages.map(({ text, blocks }) => ({ text, blocks: blocks as unknown as Json[] }));
+}
+
+/** What stands in blocks of code, in order. */
+function codeIn(messages: ReturnType<typeof messagesOf>): string {
+  return messages
+    .flatMap(({ blocks }) => blocks)
+    .flatMap(({ elements }) => elements as Json[])
+    .filter(({ type }) => type === 'rich_text_preformatted')
+    .flatMap(({ elements }) => elements as Json[])
+    .map(({ text }) => text)
+    .join('');
+}
+
+describe('Markdown of an agent in Slack', () => {
+  it.each(DOCUMENTS)('$name', ({ markdown, shown }) => {
+    const messages = messagesOf(markdown);
+    expect(messages.map(({ blocks }) => textOfBlocks(blocks)).join('\n')).toBe(shown);
+    // The text for notifications is mrkdwn.
+    expect(messages.map(({ text }) => text).join()).not.toContain('<');
+  });
+
+  it('has at least fifty documents', () => {
+    expect(DOCUMENTS.length).toBeGreaterThanOrEqual(50);
+  });
+
+  it.each([
+    ['lines', 'const x = 2**10; // <@U1>\n'.repeat(1_500)],
+    ['one line', '*a* & "b" '.repeat(3_000)],
+    ['characters of two halves', '😀\\'.repeat(8_000)],
+  ])('brings long code of %s byte for byte, in blocks that are closed and opened again', (_what, code) => {
+    const messages = messagesOf(`Before\n\`\`\`\`\n${code}\n\`\`\`\`\nafter`);
+    expect(messages.length).toBeGreaterThan(2);
+    expect(codeIn(messages)).toBe(code);
+    expect(textOfBlocks(messages.at(-1)?.blocks ?? [])).toMatch(/after$/);
+  });
+
+  it.each([
+    ['a paragraph', 'word **bold** '.repeat(2_000), 4_000],
+    ['a list', '- item `code`\n'.repeat(1_500), 3_000],
+    ['an item', `- ${'word **bold** '.repeat(2_000)}`, 4_000],
+    ['a quote', '> line **bold**\n'.repeat(1_500), 3_000],
+    ['a table', `|a|b|\n|-|-|\n${'| one | two |\n'.repeat(1_500)}`, 3_002],
+    ['a text beyond what is parsed', 'word '.repeat(30_000), 30_000],
+  ])('cuts %s that is too long for one message, and loses no word', (_what, markdown, count) => {
+    const messages = messagesOf(markdown);
+    expect(messages.length).toBeGreaterThan(1);
+    const text = messages.map(({ blocks }) => textOfBlocks(blocks)).join('\n');
+    expect(text.match(/word|bold|item|code|line|one|two|\ba\b|\bb\b/gu)).toHaveLength(count);
+  });
+
+  it('numbers a list on in the next message', () => {
+    const messages = messagesOf(Array.from({ length: 900 }, (_, at) => `${at + 1}. n${at + 1}`).join('\n'));
+    const lines = messages
+      .map(({ blocks }) => textOfBlocks(blocks))
+      .join('\n')
+      .split('\n');
+    expect(lines).toEqual(Array.from({ length: 900 }, (_, at) => `${at + 1}. n${at + 1}`));
+  });
+
+  it('is never refused and pings nobody, whatever is written', () => {
+    const unit = fc.constantFrom(
+      'a',
+      ' ',
+      '\n',
+      '\n\n',
+      '*',
+      '**',
+      '_',
+      '`',
+      '```',
+      '~~',
+      '[',
+      '](http://a.b)',
+      '<!channel>',
+      '<@U1>',
+      '|',
+      '|-|\n',
+      '- ',
+      '1. ',
+      '> ',
+      '# ',
+      '&lt;',
+      '\\',
+      '😀',
+      '\u05d0',
+      '"',
+    );
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 60 }), (units) => {
+        const messages = messagesOf(units.join(''));
+        expect(messages.map(({ text }) => text).join()).not.toContain('<');
+        const json = JSON.stringify(messages.map(({ blocks }) => blocks));
+        expect(json).not.toMatch(/"type":"(?:user|usergroup|channel|broadcast)"|"mrkdwn","text":"[^_]/u);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
