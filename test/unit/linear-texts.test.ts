@@ -33,6 +33,7 @@ import { parseJson } from '../../services/api/src/http/json.ts';
 import { argumentsText } from '../../services/api/src/surfaces/slack/mapping/arguments.ts';
 import { messagesOfUnits } from '../../services/api/src/surfaces/slack/mapping/markdown/blocks.ts';
 import { unitsOf } from '../../services/api/src/surfaces/slack/mapping/markdown/document.ts';
+import { mentionedText, shownText } from '../../services/api/src/surfaces/slack/mapping/mentions.ts';
 import { clippedToSize, lineText, piecesOf } from '../../services/api/src/surfaces/slack/mapping/text.ts';
 
 // Functions that read what others write: of each, the time must grow with the length of the text, not with its square.
@@ -83,6 +84,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'arguments in Slack': (text) => argumentsText({ [text]: text }),
   'text in Slack': (text) => [clippedToSize(text, 1e6), lineText(text, 1e6)],
   'Markdown in Slack': (text) => messagesOfUnits([unitsOf(text)], { json: 9_000, blocks: 45 }),
+  'a message of Slack': (text) => shownText(mentionedText(text, 'UBOT'), () => undefined),
   'pieces in Slack': (text) => piecesOf(text, 30),
 };
 

@@ -56,6 +56,7 @@ export async function startSlack(app: SlackApp): Promise<SlackStandIn> {
     triggers: new Map(),
     codes: new Map(),
     tokens: new Map(),
+    names: new Map(),
     calls: new Map(),
   };
   const budgets = new Map<string, { left: number; at: number }>();

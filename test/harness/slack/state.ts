@@ -38,6 +38,8 @@ export interface SlackState {
   readonly codes: Map<string, Json>;
   /** Valid tokens, and the team or person that each is for. */
   readonly tokens: Map<string, Json>;
+  /** Names of people, channels and groups by their ids. */
+  readonly names: Map<string, string>;
   /** How often a method was called. */
   readonly calls: Map<string, number>;
 }
@@ -88,6 +90,15 @@ export const METHODS: Readonly<Record<string, Method>> = {
   'conversations.open': (_, given) => ({ channel: { id: directOf(String(given.users)) } }),
   'conversations.history': (state, given) => ({ messages: listed(state, given, undefined) }),
   'conversations.replies': (state, given) => ({ messages: listed(state, given, String(given.ts)) }),
+  'users.info': (state, { user }) => ({
+    user: { id: user, name: 'unused', profile: { display_name: '', real_name: nameOf(state, user, 'user') } },
+  }),
+  'conversations.info': (state, { channel }) => ({
+    channel: { id: channel, name: nameOf(state, channel, 'channel') },
+  }),
+  'usergroups.list': ({ names }) => ({
+    usergroups: [...names].filter(([id]) => id.startsWith('S')).map(([id, handle]) => ({ id, handle })),
+  }),
   'views.open': (state, given) => {
     const trigger = state.triggers.get(String(given.trigger_id));
     if (trigger === undefined) throw new SlackRefusal('invalid_trigger_id');
@@ -110,6 +121,12 @@ export const METHODS: Readonly<Record<string, Method>> = {
 /** The direct messages of a user with the app. */
 export function directOf(user: string): string {
   return `D${user.slice(1)}`;
+}
+
+function nameOf({ names }: SlackState, id: unknown, kind: string): string {
+  const name = names.get(String(id));
+  if (name === undefined) throw new SlackRefusal(`${kind}_not_found`);
+  return name;
 }
 
 function create(given: Json): SlackMessage {

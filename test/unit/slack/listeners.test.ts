@@ -1,66 +1,10 @@
-import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { expect, it } from 'vitest';
-import { createSlackApp } from '../../../services/api/src/surfaces/slack/app.ts';
-import type { ListenerDeps } from '../../../services/api/src/surfaces/slack/listeners/deps.ts';
 import { requestApproval } from '../../harness/engines/approvals.ts';
-import { askKind, newOwner, newStream } from '../../harness/engines/questions.ts';
+import { askKind, newStream } from '../../harness/engines/questions.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { newTs } from '../../harness/slack/state.ts';
-import { SETTINGS, slackParts } from './parts.ts';
-
-const USER = { enterpriseId: 'E1', teamId: 'T1', userId: 'U1' };
-
-/** The app, with a linked person, in an enterprise that has installed it for all of its workspaces. */
-async function appInEnterprise(more: Partial<ListenerDeps> = {}) {
-  const parts = await slackParts();
-  const { deps, engine, slack } = parts;
-  const owner = newOwner();
-  await deps.links.add(USER, owner);
-  const app = createSlackApp({
-    ...deps,
-    engine,
-    settings: { ...SETTINGS, slackUrl: slack.url },
-    turns: {
-      ...deps.turns,
-      begin: () => Promise.reject(new Error('No turn begins in this test.')),
-      admitToAgent: () => 'helper',
-      stop: async () => false,
-    },
-    limits: { call: async () => undefined } as never,
-    follow: async () => undefined,
-    nudge: () => undefined,
-    linkAddress: async () => 'https://parley.example/auth/link/one',
-    isDraining: () => false,
-    onFault: () => undefined,
-    ...more,
-  } as ListenerDeps);
-  const event = (given: Record<string, unknown>, envelope: Record<string, unknown> = {}) =>
-    app.process({
-      type: 'event_callback',
-      event_id: `Ev${randomUUID()}`,
-      team_id: 'T1',
-      enterprise_id: 'E1',
-      authorizations: [{ team_id: 'T1', enterprise_id: 'E1', is_enterprise_install: true, user_id: 'UBOT' }],
-      ...envelope,
-      event: given,
-    });
-  const say = (text: string, given: Record<string, unknown> = {}, envelope = {}) =>
-    event(
-      {
-        type: 'message',
-        channel: 'D1',
-        channel_type: 'im',
-        user: 'U1',
-        user_team: 'T1',
-        text,
-        ts: newTs(),
-        ...given,
-      },
-      envelope,
-    );
-  return { ...parts, app, owner, event, say };
-}
+import { appInEnterprise } from './app.ts';
 
 it('leaves no rejection without a handler when a message is refused before its budget is known', async () => {
   const { say } = await appInEnterprise({

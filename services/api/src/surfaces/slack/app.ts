@@ -1,5 +1,6 @@
 import { once } from '@parley/shared/elicitations/once';
 import type { App, ReceiverEvent } from '@slack/bolt';
+import { CALL_MS } from './delivery/deps.ts';
 import { listenToDecisions } from './listeners/approvals.ts';
 import type { ListenerDeps } from './listeners/deps.ts';
 import { listenToInstalls } from './listeners/installs.ts';
@@ -63,6 +64,7 @@ async function createApp(deps: ListenerDeps): Promise<App> {
       slackApiUrl: apiUrlOf(deps.settings),
       retryConfig: { retries: 0 },
       rejectRateLimitedCalls: true,
+      timeout: CALL_MS,
     },
     async authorize({ teamId, enterpriseId }) {
       const found = await deps.installations.find({ enterpriseId, teamId });

@@ -24,12 +24,16 @@ export const BOT_SCOPES = [
   'app_mentions:read',
   'assistant:write',
   'channels:history',
+  'channels:read',
   'chat:write',
   'groups:history',
+  'groups:read',
   'im:history',
   'im:read',
   'im:write',
   'mpim:history',
+  'usergroups:read',
+  'users:read',
 ] as const;
 
 const COOKIE = 'parley-slack-install';

@@ -5,25 +5,15 @@ import type { WebClient } from '@slack/web-api';
 import { startTurn } from '../../../turns/start.ts';
 import { turnTask } from '../delivery/turn.ts';
 import { section } from '../mapping/blocks.ts';
+import { type Incoming, receptionOf } from '../mapping/incoming.ts';
 import { connectMessage } from '../mapping/notice.ts';
 import type { SlackMessage } from '../mapping/question.ts';
+import { escaped } from '../mapping/text.ts';
 import type { SlackThread } from '../store/threads.ts';
 import { actorOf } from './actor.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
-
-/** A message to the app, as Slack reports it. */
-interface Incoming {
-  readonly user?: string;
-  readonly user_team?: string;
-  readonly team?: string;
-  readonly text?: string;
-  readonly channel: string;
-  readonly channel_type?: string;
-  readonly ts: string;
-  readonly thread_ts?: string;
-  readonly subtype?: string;
-  readonly bot_id?: string;
-}
+import { createNames, type Names } from './names.ts';
+import { readMessage } from './read.ts';
 
 /** What surrounds an event. */
 interface EventEnvelope {
@@ -32,39 +22,36 @@ interface EventEnvelope {
   readonly is_ext_shared_channel?: boolean;
 }
 
-const TEXT_MAX = 10_000;
 const REFUSED_MS = 60_000;
 
+/** What the listeners share: the names that Slack has told. */
+interface MessageDeps extends ListenerDeps {
+  readonly names: Names;
+}
+
 /** A direct message or a mention begins a turn as the person who wrote it. */
-export function listenToMessages(app: App, deps: ListenerDeps): void {
+export function listenToMessages(app: App, listenerDeps: ListenerDeps): void {
+  const deps = { ...listenerDeps, names: createNames() };
   app.event('app_mention', async ({ event, body, context, client }) => {
-    const message = event as Incoming;
-    if (isOfPerson(message)) await take(deps, message, body, context, client);
+    await take(deps, event as Incoming, body, context, client);
   });
   app.event('message', async ({ event, body, context, client }) => {
     const message = event as Incoming;
     // In channels, mentions come by themselves.
-    if (message.channel_type === 'im' && isOfPerson(message))
-      await take(deps, message, body, context, client);
+    if (message.channel_type === 'im') await take(deps, message, body, context, client);
   });
 }
 
-/** False for edits, joins and messages of apps. Those of an app may name the person for whom it writes. */
-function isOfPerson({ subtype, bot_id: botId }: Incoming): boolean {
-  return subtype === undefined && botId === undefined;
-}
-
 async function take(
-  deps: ListenerDeps,
+  deps: MessageDeps,
   message: Incoming,
   envelope: EventEnvelope,
-  context: Parameters<typeof actorOf>[0],
+  context: Parameters<typeof actorOf>[0] & { readonly botUserId?: string },
   client: WebClient,
 ): Promise<void> {
   const isWithinCompany = envelope.is_ext_shared_channel === false;
   const user = actorOf(context, message.user, message.user_team ?? message.team, isWithinCompany);
-  const text = textOf(message.text ?? '');
-  if (user === undefined || text === '') return;
+  if (user === undefined || receptionOf(message) === 'ignored') return;
   const place: SlackThread = {
     ...user,
     channel: message.channel,
@@ -76,9 +63,9 @@ async function take(
     await tell(client, place, connectMessage(await deps.linkAddress(user)));
     return;
   }
-  if (text.length > TEXT_MAX) {
-    const text = `This message has more than ${TEXT_MAX} characters. Send a shorter one.`;
-    await tell(client, place, { text, blocks: [section(text)] });
+  const read = await readMessage(deps.names, { ...user, client }, message, context.botUserId);
+  if ('refusal' in read) {
+    await tell(client, place, sentence(read.refusal));
     return;
   }
   const conversationId = `slack.${user.teamId}.${message.channel}.${place.thread}`;
@@ -90,10 +77,10 @@ async function take(
   await followFor(REFUSED_MS);
   const caller = callerOf(owner);
   try {
-    await startTurn(deps.turns, {
+    const { run } = await startTurn(deps.turns, {
       caller,
       conversationId,
-      messages: [{ role: 'user', content: text }],
+      messages: [{ role: 'user', content: read.text }],
       agent: deps.settings.agent,
       support: { form: true, url: true, sensitiveForms: false },
       delivery: 'detach',
@@ -101,32 +88,29 @@ async function take(
       draining: deps.isDraining(),
       admitted: deps.limits.call(caller, true),
     });
+    if (read.notice !== undefined && !run.isRepeat) await tell(client, place, sentence(read.notice));
   } catch (error) {
     // Slack sends the event again.
     if (!isParleyError(error) || error.code === 'unavailable') throw error;
-    const refusal = refusalText(error.code, error.message);
-    await tell(client, place, { text: refusal, blocks: [section(refusal)] });
-    return;
+    // The event has begun a turn before, when Slack did not tell the same names.
+    if (error.code !== 'idempotency_mismatch') {
+      await tell(client, place, sentence(refusalText(error.code, error.message)));
+      return;
+    }
   }
   await followFor(deps.keptMs);
   await deps.outbox.add(turnTask(stream));
   deps.nudge();
 }
 
-/** A message without mentions of the app. */
-function textOf(text: string): string {
-  return text
-    .replace(/<@[A-Z0-9]+>/gu, '')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&')
-    .trim();
-}
-
 function refusalText(code: string, message: string): string {
   return code === 'turn_running'
     ? 'I am still working on your last message in this thread. Stop it, or wait for its end.'
     : message;
+}
+
+function sentence(text: string): SlackMessage {
+  return { text: escaped(text), blocks: [section(text)] };
 }
 
 /** Tells the person alone. A message that is lost is not repeated: the person writes again. */

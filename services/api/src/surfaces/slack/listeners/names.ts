@@ -1,0 +1,84 @@
+import type { WebClient } from '@slack/web-api';
+import { LRUCache } from 'lru-cache';
+import type { Mention } from '../mapping/mentions.ts';
+import { lineText } from '../mapping/text.ts';
+import type { SlackUser } from '../store/workspace.ts';
+
+/** Where names are asked for. */
+export interface NamePlace extends Pick<SlackUser, 'teamId' | 'enterpriseId'> {
+  readonly client: Pick<WebClient, 'users' | 'conversations' | 'usergroups'>;
+}
+
+/** Finds the names of what a message mentions. Those that Slack does not tell, or not in time, have none. */
+export type Names = (
+  place: NamePlace,
+  mentions: readonly Mention[],
+) => Promise<(mention: Mention) => string | undefined>;
+
+const NAMES_MAX = 10_000;
+const KEPT_MS = 600_000;
+/** How soon Slack is asked again for a name that it did not tell. */
+const MISSED_MS = 60_000;
+/** How many names are asked for because of one message. */
+const ASKED_MAX = 20;
+/** Slack wants an event acknowledged within three seconds. */
+const WAIT_MS = 1_500;
+const NAME_MAX = 80;
+
+/** A name, once it is known. */
+interface AskedName {
+  name?: string;
+  readonly done: Promise<void>;
+}
+
+/** Keeps the names that Slack has told. A refusal is no fault: the app may lack the scope, or may not see the person. */
+export function createNames({ waitMs = WAIT_MS } = {}): Names {
+  const known = new LRUCache<string, AskedName>({ max: NAMES_MAX, ttl: KEPT_MS });
+
+  function ask(place: NamePlace, mention: Mention, key: string): AskedName {
+    const asked: AskedName = {
+      done: nameOf(place, mention).then(
+        (name) => {
+          if (name) asked.name = lineText(name, NAME_MAX);
+          else known.set(key, asked, { ttl: MISSED_MS });
+        },
+        () => void known.set(key, asked, { ttl: MISSED_MS }),
+      ),
+    };
+    known.set(key, asked);
+    return asked;
+  }
+
+  return async (place, mentions) => {
+    const keyOf = ({ kind, id }: Mention) => [place.enterpriseId ?? place.teamId, kind, id].join('/');
+    const found = new Map<string, AskedName>();
+    let left = ASKED_MAX;
+    for (const mention of mentions) {
+      const key = keyOf(mention);
+      const before = found.get(key) ?? known.get(key);
+      if (before === undefined) left -= 1;
+      if (before !== undefined || left >= 0) found.set(key, before ?? ask(place, mention, key));
+    }
+    await within(waitMs, Promise.all([...found.values()].map(({ done }) => done)));
+    return (mention) => found.get(keyOf(mention))?.name;
+  };
+}
+
+async function nameOf({ client, teamId }: NamePlace, { kind, id }: Mention): Promise<string | undefined> {
+  if (kind === 'channel') return (await client.conversations.info({ channel: id })).channel?.name;
+  if (kind === 'group') {
+    const { usergroups = [] } = await client.usergroups.list({ team_id: teamId });
+    return usergroups.find((group) => group.id === id)?.handle;
+  }
+  const { user } = await client.users.info({ user: id });
+  return user?.profile?.display_name || user?.profile?.real_name || user?.real_name || user?.name;
+}
+
+async function within(ms: number, done: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([done, over]);
+  clearTimeout(timer);
+}

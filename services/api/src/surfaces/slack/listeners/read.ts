@@ -1,0 +1,57 @@
+import { type Incoming, receptionOf, unreadableOf } from '../mapping/incoming.ts';
+import { type MentionedText, mentionedText, shownText } from '../mapping/mentions.ts';
+import { lineText } from '../mapping/text.ts';
+import type { NamePlace, Names } from './names.ts';
+
+/** A message as the agent reads it; or, where it has nothing to read, a sentence for the person. */
+export type WordsRead =
+  | { readonly text: string; readonly notice: string | undefined }
+  | { readonly refusal: string };
+
+const AUTHOR_MAX = 80;
+const TEXT_MAX = 10_000;
+
+/** Reads the words of a message, and of messages that it forwards. What cannot be read is named to the agent and the person. */
+export async function readMessage(
+  names: Names,
+  place: NamePlace,
+  message: Incoming,
+  appUser: string | undefined,
+): Promise<WordsRead> {
+  if (receptionOf(message) === 'answered')
+    return { refusal: 'I cannot read messages of this kind. Write to me in a message.' };
+  const own = mentionedText(message.text ?? '', appUser);
+  const forwarded = (message.attachments ?? [])
+    .filter(({ is_share: isShare }) => isShare === true)
+    .map(({ text = '', author_name: author = '' }) => ({ author, text: mentionedText(text, undefined) }));
+  const nameOf = await names(place, mentionsIn([own, ...forwarded.map(({ text }) => text)]));
+  const words = [
+    shownText(own, nameOf),
+    ...forwarded.map(({ author, text }) => forwardText(author, shownText(text, nameOf))),
+  ].filter((text) => text !== '');
+  return outcomeOf(words, unreadableOf(message));
+}
+
+function outcomeOf(words: readonly string[], unreadable: string | undefined): WordsRead {
+  if (words.join('\n\n').length > TEXT_MAX)
+    return { refusal: `This message has more than ${TEXT_MAX} characters. Send a shorter one.` };
+  if (unreadable === undefined)
+    return words.length === 0
+      ? { refusal: 'Write what you need in your message.' }
+      : { text: words.join('\n\n'), notice: undefined };
+  if (words.length === 0) return { refusal: `I cannot read ${unreadable}. Write what you need.` };
+  return {
+    text: [...words, `[Left out, because it cannot be read here: ${unreadable}]`].join('\n\n'),
+    notice: `I cannot read ${unreadable}. I go on with your words.`,
+  };
+}
+
+function mentionsIn(texts: readonly MentionedText[]) {
+  return texts.flat().filter((part) => typeof part !== 'string');
+}
+
+function forwardText(author: string, text: string): string {
+  if (text === '') return '';
+  const head = author === '' ? 'Forwarded:' : `Forwarded from ${lineText(author, AUTHOR_MAX)}:`;
+  return [head, ...text.split('\n').map((line) => `> ${line}`)].join('\n');
+}

@@ -1,0 +1,107 @@
+import type { AllMessageEvents } from '@slack/types';
+import { lineText } from './text.ts';
+
+/** A message to the app, as Slack reports it. */
+export interface Incoming {
+  readonly user?: string;
+  readonly user_team?: string;
+  readonly team?: string;
+  readonly text?: string;
+  readonly channel: string;
+  readonly channel_type?: string;
+  readonly ts: string;
+  readonly thread_ts?: string;
+  readonly subtype?: string;
+  readonly bot_id?: string;
+  readonly files?: readonly { readonly name?: string | null }[];
+  readonly attachments?: readonly {
+    readonly is_share?: boolean;
+    readonly text?: string;
+    readonly author_name?: string;
+  }[];
+}
+
+/**
+ * What becomes of a message: its words are `taken`; it is of a person but cannot be read, so it is `answered` with a
+ * sentence; or it is `ignored`, because nobody speaks to the app with it.
+ */
+export type Reception = 'taken' | 'answered' | 'ignored';
+
+/** The kinds of messages that Slack's types know. */
+type TypedSubtype = NonNullable<AllMessageEvents['subtype']>;
+/** Those that only its documentation has. Some of them are of earlier times. */
+type OtherSubtype =
+  | 'assistant_app_thread'
+  | `bot_${'add' | 'remove'}`
+  | `channel_convert_to_${'private' | 'public'}`
+  | 'document_mention'
+  | `file_${'comment' | 'mention'}`
+  | `group_${'archive' | 'join' | 'leave' | 'name' | 'purpose' | 'topic' | 'unarchive'}`
+  | 'huddle_thread'
+  | `${'' | 'un'}pinned_item`
+  | 'reminder_add'
+  | 'reply_broadcast';
+
+const RECEPTIONS: Readonly<Record<TypedSubtype | OtherSubtype, Reception>> = {
+  file_share: 'taken',
+  me_message: 'taken',
+  thread_broadcast: 'taken',
+
+  document_mention: 'answered',
+  file_comment: 'answered',
+  file_mention: 'answered',
+
+  // An app writes, perhaps for a person whom it names.
+  bot_message: 'ignored',
+  // Something has become of a message. The app's own edits come as such, too.
+  message_changed: 'ignored',
+  message_deleted: 'ignored',
+  message_replied: 'ignored',
+  reply_broadcast: 'ignored',
+  // Slack reports what people do, in words of its own.
+  assistant_app_thread: 'ignored',
+  bot_add: 'ignored',
+  bot_remove: 'ignored',
+  channel_archive: 'ignored',
+  channel_convert_to_private: 'ignored',
+  channel_convert_to_public: 'ignored',
+  channel_join: 'ignored',
+  channel_leave: 'ignored',
+  channel_name: 'ignored',
+  channel_posting_permissions: 'ignored',
+  channel_purpose: 'ignored',
+  channel_topic: 'ignored',
+  channel_unarchive: 'ignored',
+  ekm_access_denied: 'ignored',
+  group_archive: 'ignored',
+  group_join: 'ignored',
+  group_leave: 'ignored',
+  group_name: 'ignored',
+  group_purpose: 'ignored',
+  group_topic: 'ignored',
+  group_unarchive: 'ignored',
+  huddle_thread: 'ignored',
+  pinned_item: 'ignored',
+  reminder_add: 'ignored',
+  unpinned_item: 'ignored',
+};
+
+/** Kinds that Slack adds later are ignored: most kinds are reports. */
+export function receptionOf({ subtype, bot_id: bot }: Incoming): Reception {
+  if (bot !== undefined) return 'ignored';
+  if (subtype === undefined) return 'taken';
+  return Object.hasOwn(RECEPTIONS, subtype) ? RECEPTIONS[subtype as TypedSubtype] : 'ignored';
+}
+
+const FILES_NAMED = 5;
+const NAME_MAX = 80;
+
+/** What a message has that cannot be read, in words; undefined when all of it can be. */
+export function unreadableOf({ files = [] }: Incoming): string | undefined {
+  const named = files
+    .slice(0, FILES_NAMED)
+    .map(({ name }) => (name ? `the file “${lineText(name, NAME_MAX)}”` : 'a file'));
+  const more = files.length - named.length;
+  if (more > 0) named.push(more === 1 ? 'and 1 more file' : `and ${more} more files`);
+  return named.length === 0 ? undefined : named.join(', ');
+}

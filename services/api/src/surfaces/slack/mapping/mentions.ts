@@ -1,0 +1,66 @@
+/** Somebody or something that a text names by an id alone. */
+export interface Mention {
+  readonly kind: 'person' | 'channel' | 'group';
+  readonly id: string;
+}
+
+/** A text of Slack in parts, of which the mentions wait for their names. */
+export type MentionedText = readonly (string | Mention)[];
+
+const SIGNS = { person: '@', channel: '#', group: '@' } as const;
+
+/**
+ * Reads Slack's markup: what people type has `&`, `<` and `>` escaped, so each pair of brackets is a mention, a link, a date
+ * or a command. The mentions of the app itself are left out.
+ */
+export function mentionedText(text: string, appUser: string | undefined): MentionedText {
+  return text.split(/<([^<>]*)>/u).map((part, at) => {
+    if (at % 2 === 0) return unescaped(part);
+    const [head = '', label = ''] = cutAt(part, '|');
+    return objectText(head, unescaped(label), appUser);
+  });
+}
+
+/** The text as it is read, with ids where there are no names. */
+export function shownText(text: MentionedText, nameOf: (mention: Mention) => string | undefined): string {
+  const shown = text.map((part) =>
+    typeof part === 'string' ? part : SIGNS[part.kind] + (nameOf(part) ?? part.id),
+  );
+  return shown.join('').trim();
+}
+
+function objectText(head: string, label: string, appUser: string | undefined): string | Mention {
+  const id = head.slice(1);
+  if (head.startsWith('@')) {
+    if (id === appUser) return '';
+    return label === '' ? { kind: 'person', id } : `@${label}`;
+  }
+  if (head.startsWith('#')) return label === '' ? { kind: 'channel', id } : `#${label}`;
+  if (head.startsWith('!')) return commandText(id, label);
+  return linkText(unescaped(head), label);
+}
+
+/** `<!subteam^ID|@group>`, `<!date^seconds^format^link|fallback>`, `<!here>` and their like. */
+function commandText(command: string, label: string): string | Mention {
+  const [name = '', value = ''] = command.split('^');
+  if (name === 'subteam' && label === '') return { kind: 'group', id: value };
+  const ms = Number(value) * 1_000;
+  if (name === 'date' && label === '' && Math.abs(ms) < 8.64e15) return new Date(ms).toISOString();
+  return name === 'subteam' || name === 'date' ? label : `@${name}`;
+}
+
+/** A link with the words for it. Slack adds `http://`, `mailto:` and `tel:` to what people type. */
+function linkText(url: string, label: string): string {
+  if (label === '') return url;
+  const typed = url.replace(/^(?:https?:\/\/|mailto:|tel:)/u, '').replace(/\/$/u, '');
+  return label === typed || label === url ? label : `${label} (${url})`;
+}
+
+function cutAt(text: string, mark: string): readonly [string, string] {
+  const at = text.indexOf(mark);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
