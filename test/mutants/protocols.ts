@@ -92,4 +92,20 @@ export const PROTOCOLS: readonly Mutant[] = [
     killedBy: 'test/unit/slack/delivery.test.ts',
     test: 'shows nothing in a later slice',
   },
+  {
+    defect: 'The text of a notification in Slack mentions whom an agent names.',
+    file: `${API}/surfaces/slack/mapping/reply.ts`,
+    find: 'escaped(clipped(wordsOf(piece).trim(), NOTIFICATION_MAX))',
+    replace: 'clipped(wordsOf(piece).trim(), NOTIFICATION_MAX)',
+    killedBy: 'test/unit/slack/documents.test.ts',
+    test: 'markup of Slack that an agent writes',
+  },
+  {
+    defect: 'People whom a message in Slack mentions vanish from it.',
+    file: `${API}/surfaces/slack/mapping/mentions.ts`,
+    find: "if (id === appUser) return '';",
+    replace: "return '';",
+    killedBy: 'test/unit/slack/incoming.test.ts',
+    test: 'Give the keys',
+  },
 ];

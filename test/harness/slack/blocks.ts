@@ -1,4 +1,4 @@
-import { faultOfRichText } from './rich-text.ts';
+import { faultOfRichText, first, listOf } from './rich-text.ts';
 
 /** Checks blocks and views against the limits that Slack documents for Block Kit. Returns the first fault. */
 
@@ -132,22 +132,10 @@ function presetFault({
     : 'an initial option that is not offered';
 }
 
-function first(items: readonly Json[], faultOf: (item: Json) => string | undefined): string | undefined {
-  for (const item of items) {
-    const fault = faultOf(item);
-    if (fault !== undefined) return fault;
-  }
-  return undefined;
-}
-
 function between(text: string, least: number, most: number): string | undefined {
   return text.length < least || text.length > most ? `text has ${least} to ${most} characters` : undefined;
 }
 
 function textOf(text: unknown): string {
   return String((text as Json | undefined)?.text ?? '');
-}
-
-function listOf(value: unknown): readonly Json[] {
-  return Array.isArray(value) ? (value as Json[]) : [];
 }

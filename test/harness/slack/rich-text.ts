@@ -43,7 +43,11 @@ function isWithin(value: unknown, most: number): boolean {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= most;
 }
 
-function first(items: readonly Json[], faultOf: (item: Json) => string | undefined): string | undefined {
+/** The first fault of a list. */
+export function first(
+  items: readonly Json[],
+  faultOf: (item: Json) => string | undefined,
+): string | undefined {
   for (const item of items) {
     const fault = faultOf(item);
     if (fault !== undefined) return fault;
@@ -51,6 +55,7 @@ function first(items: readonly Json[], faultOf: (item: Json) => string | undefin
   return undefined;
 }
 
-function listOf(value: unknown): readonly Json[] {
+/** The items of a list of Block Kit. */
+export function listOf(value: unknown): readonly Json[] {
   return Array.isArray(value) ? (value as Json[]) : [];
 }

@@ -27,7 +27,6 @@ export const BOT_SCOPES = [
   'channels:read',
   'chat:write',
   'groups:history',
-  'groups:read',
   'im:history',
   'im:read',
   'im:write',

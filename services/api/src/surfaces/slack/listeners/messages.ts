@@ -3,6 +3,7 @@ import { keyedStreamRequestId } from '@parley/shared/domain/ids';
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { startTurn } from '../../../turns/start.ts';
+import type { BegunTurn } from '../../../turns/turns.ts';
 import { turnTask } from '../delivery/turn.ts';
 import { section } from '../mapping/blocks.ts';
 import { type Incoming, receptionOf } from '../mapping/incoming.ts';
@@ -76,8 +77,9 @@ async function take(
   // Before the turn begins, so that nothing of it is missed; a message that is refused leaves nothing for long.
   await followFor(REFUSED_MS);
   const caller = callerOf(owner);
+  let run: BegunTurn | undefined;
   try {
-    const { run } = await startTurn(deps.turns, {
+    ({ run } = await startTurn(deps.turns, {
       caller,
       conversationId,
       messages: [{ role: 'user', content: read.text }],
@@ -87,8 +89,7 @@ async function take(
       idempotencyKey,
       draining: deps.isDraining(),
       admitted: deps.limits.call(caller, true),
-    });
-    if (read.notice !== undefined && !run.isRepeat) await tell(client, place, sentence(read.notice));
+    }));
   } catch (error) {
     // Slack sends the event again.
     if (!isParleyError(error) || error.code === 'unavailable') throw error;
@@ -101,6 +102,7 @@ async function take(
   await followFor(deps.keptMs);
   await deps.outbox.add(turnTask(stream));
   deps.nudge();
+  if (run?.isRepeat === false && read.notice !== undefined) await tell(client, place, sentence(read.notice));
 }
 
 function refusalText(code: string, message: string): string {

@@ -5,7 +5,7 @@ import { lineText } from '../mapping/text.ts';
 import type { SlackUser } from '../store/workspace.ts';
 
 /** Where names are asked for. */
-export interface NamePlace extends Pick<SlackUser, 'teamId' | 'enterpriseId'> {
+export interface NamePlace extends Pick<SlackUser, 'teamId'> {
   readonly client: Pick<WebClient, 'users' | 'conversations' | 'usergroups'>;
 }
 
@@ -50,7 +50,7 @@ export function createNames({ waitMs = WAIT_MS } = {}): Names {
   }
 
   return async (place, mentions) => {
-    const keyOf = ({ kind, id }: Mention) => [place.enterpriseId ?? place.teamId, kind, id].join('/');
+    const keyOf = ({ kind, id }: Mention) => [place.teamId, kind, id].join('/');
     const found = new Map<string, AskedName>();
     let left = ASKED_MAX;
     for (const mention of mentions) {

@@ -63,8 +63,13 @@ function itemsOf({ rows: [head = [], ...rows] }: Table): Span[][] {
   return rows.map((row) =>
     row.flatMap((cell, at) => [
       ...plainSpans(at === 0 ? '' : '\n'),
-      ...plainSpans(`${textOfSpans(head[at] ?? [])}: `, { bold: true }),
+      ...plainSpans(labelOf(head[at]), { bold: true }),
       ...cell,
     ]),
   );
+}
+
+function labelOf(heading: readonly Span[] = []): string {
+  const text = textOfSpans(heading);
+  return text === '' ? '' : `${text}: `;
 }
