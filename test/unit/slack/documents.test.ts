@@ -75,6 +75,26 @@ describe('Markdown of an agent in Slack', () => {
     expect(text.match(/word|bold|item|code|line|one|two|\ba\b|\bb\b/gu)).toHaveLength(count);
   });
 
+  it.each([
+    ['a quote that is too deep', `a\n\n${'> '.repeat(120)}word`],
+    ['a list that is too deep', Array.from({ length: 60 }, (_, at) => `${'  '.repeat(at)}- word`).join('\n')],
+    ['words of many styles', '*a*b'.repeat(8_000)],
+    [
+      'a long address in many links',
+      `[a]: https://example.com/${'b'.repeat(1_900)}\n\n${'[a] '.repeat(20_000)}`,
+    ],
+    ['a long heading of many rows', `|${'a'.repeat(9_000)}|\n|-|\n${'|b|\n'.repeat(9_000)}`],
+    ['a wide table of short rows', `|${'a'.repeat(70)}|b|\n|-|-|\n${'a|b\n'.repeat(10_000)}`],
+  ])('shows %s as it is written', (_what, markdown) => {
+    const messages = messagesOf(markdown);
+    expect(
+      messages
+        .map(({ blocks }) => textOfBlocks(blocks))
+        .join('')
+        .replaceAll('\n', ''),
+    ).toBe(markdown.replaceAll('\n', ''));
+  });
+
   it('numbers a list on in the next message', () => {
     const messages = messagesOf(Array.from({ length: 900 }, (_, at) => `${at + 1}. n${at + 1}`).join('\n'));
     const lines = messages

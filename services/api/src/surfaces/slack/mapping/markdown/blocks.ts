@@ -11,8 +11,8 @@ interface Room {
   readonly blocks: number;
 }
 
-/** The JSON of an empty block of rich text, with a comma. */
-const BLOCK_JSON = 36;
+/** The longest JSON of an empty element in a block of its own. */
+const AROUND_JSON = 140;
 
 /**
  * Documents, one after another, as the blocks of as many messages as they need. Lists, quotes and code end with a message
@@ -24,8 +24,8 @@ export function messagesOfUnits(documents: readonly (readonly Unit[])[], most: R
   for (const units of documents) {
     let last: Unit | undefined;
     for (const unit of units) {
-      const size = sizeOf(unit, last);
       const isNewBlock = unit.block !== last?.block;
+      const size = unit.json + (isNewBlock || unit.group !== last?.group ? AROUND_JSON : 0);
       if (size > left || (isNewBlock && (messages.at(-1)?.length ?? 0) >= most.blocks)) {
         messages.push([]);
         left = most.json;
@@ -37,14 +37,6 @@ export function messagesOfUnits(documents: readonly (readonly Unit[])[], most: R
     }
   }
   return messages;
-}
-
-/** How much longer a message gets with a unit, as JSON. A unit without an element is a rule. */
-function sizeOf({ element, group, block }: Unit, last: Unit | undefined): number {
-  if (element === undefined) return BLOCK_JSON;
-  const isJoined = last !== undefined && group === last.group && block === last.block;
-  if (isJoined) return JSON.stringify(element.elements).length;
-  return JSON.stringify(element).length + BLOCK_JSON;
 }
 
 /** Adds a unit to the blocks of a message, and to the block and the element of the last one where it belongs to them. */

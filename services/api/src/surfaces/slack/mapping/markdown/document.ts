@@ -7,21 +7,43 @@ import { createUnits, type OpenList, type Unit } from './units.ts';
  * The longest text that is parsed, in characters; what follows is shown as it is written. The parser takes linear time, and
  * runs again while a text grows.
  */
-const PARSED_MAX = 100_000;
+const PARSED_MAX = 50_000;
 
-const parser = new MarkdownIt({ linkify: true, maxNesting: 30 });
+/** Lists and quotes nested deeper than this are left out by the parser. */
+const NESTING_MAX = 100;
+/** How many characters of JSON a character may take on average, and a text in addition. A short item with code takes ten. */
+const JSON_EACH = 16;
+const JSON_BESIDE = 20_000;
+
+const parser = new MarkdownIt({ linkify: true, maxNesting: NESTING_MAX });
 // Addresses are links only where they say how they are opened, and are shown as they are written.
 parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
 parser.normalizeLinkText = (url) => url;
 
-/** What a Markdown document shows in Slack, in units that fit any message. */
+/**
+ * What a Markdown document shows in Slack, in units that fit any message. It is shown as it is written where it is nested too
+ * deep, where it would fill many messages by its form alone, and where nothing of it would be seen.
+ */
 export function unitsOf(markdown: string): readonly Unit[] {
-  const walk = createWalk();
-  for (const token of parser.parse(markdown.slice(0, PARSED_MAX), {})) walk.take(token);
-  // A definition of an address alone, or an empty quote, would show nothing.
-  const isEmpty = walk.units.length === 0 && markdown.trim() !== '';
-  walk.takeText(plainSpans(isEmpty ? markdown : markdown.slice(PARSED_MAX)));
-  return walk.units;
+  return formed(markdown) ?? written(markdown);
+}
+
+function formed(markdown: string): readonly Unit[] | undefined {
+  const tokens = parser.parse(markdown.slice(0, PARSED_MAX), {});
+  if (tokens.some(({ level }) => level >= NESTING_MAX - 2)) return undefined;
+  const walk = createWalk(JSON_BESIDE + JSON_EACH * markdown.length);
+  for (const token of tokens) {
+    walk.take(token);
+    if (walk.isTooLong()) return undefined;
+  }
+  walk.takeText(plainSpans(markdown.slice(PARSED_MAX)));
+  return walk.units.length === 0 ? undefined : walk.units;
+}
+
+function written(markdown: string): readonly Unit[] {
+  const { units, paragraph } = createUnits();
+  if (markdown.trim() !== '') paragraph(plainSpans(markdown), false);
+  return units;
 }
 
 /** An item, of which `spans` are not put yet; or a quote. */
@@ -30,7 +52,7 @@ type Container =
   | { readonly type: 'quote' };
 
 /** Goes through the tokens of a document. */
-function createWalk() {
+function createWalk(jsonMax: number) {
   const out = createUnits();
   const lists: OpenList[] = [];
   const containers: Container[] = [];
@@ -116,6 +138,7 @@ function createWalk() {
   return {
     units: out.units,
     takeText,
+    isTooLong: () => out.length() > jsonMax,
     take(token: Token): void {
       if (token.level === 0 && token.nesting >= 0) out.newBlock();
       if (BESIDE.has(token.type)) putItem();

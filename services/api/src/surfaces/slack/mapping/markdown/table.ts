@@ -1,8 +1,11 @@
 import type { Token } from 'markdown-it';
+import { clipped } from '../text.ts';
 import { plainSpans, type Span, spansOf, textOfSpans } from './spans.ts';
 
 /** The widest table that is drawn in columns. */
 const WIDTH_MAX = 72;
+/** The longest heading that stands before each cell of its column. */
+const LABEL_MAX = 80;
 /** Characters that are one column wide in the font of code, so that columns stand below each other. */
 const NARROW = /^[\u0020-\u007e\u00a1-\u024f\u2010-\u2026\u20ac]*$/u;
 
@@ -60,16 +63,16 @@ function aligned(text: string, width: number, align: string | undefined): string
 function itemsOf({ rows: [head = [], ...rows] }: Table): Span[][] {
   // A table without rows is its headings.
   if (rows.length === 0) return head.map((cell) => [...cell]);
+  const labels = head.map((heading) => plainSpans(labelOf(heading), { bold: true }));
   return rows.map((row) =>
-    row.flatMap((cell, at) => [
-      ...plainSpans(at === 0 ? '' : '\n'),
-      ...plainSpans(labelOf(head[at]), { bold: true }),
-      ...cell,
-    ]),
+    row
+      .map((cell, at) => (cell.length === 0 ? [] : [...(labels[at] ?? []), ...cell]))
+      .filter((cell) => cell.length > 0)
+      .flatMap((cell, at) => [...plainSpans(at === 0 ? '' : '\n'), ...cell]),
   );
 }
 
-function labelOf(heading: readonly Span[] = []): string {
-  const text = textOfSpans(heading);
+function labelOf(heading: readonly Span[]): string {
+  const text = clipped(textOfSpans(heading), LABEL_MAX);
   return text === '' ? '' : `${text}: `;
 }

@@ -10,6 +10,8 @@ export interface Unit {
   readonly block: number;
   /** Undefined for a rule. */
   readonly element: RichTextBlockElement | undefined;
+  /** The length of what the element holds, as JSON. */
+  readonly json: number;
 }
 
 /** A list that is open, and the number of its next item, counted from 0. */
@@ -34,9 +36,13 @@ export function createUnits() {
   const units: Unit[] = [];
   let block = 0;
   let groups = 0;
+  let length = 0;
 
-  const put = (group: number, element: RichTextBlockElement | undefined) =>
-    void units.push({ group, block, element });
+  function put(group: number, element: RichTextBlockElement | undefined): void {
+    const json = element === undefined ? 0 : JSON.stringify(element.elements).length;
+    units.push({ group, block, element, json });
+    length += json;
+  }
   const newGroup = () => {
     groups += 1;
     return groups;
@@ -50,6 +56,8 @@ export function createUnits() {
 
   return {
     units,
+    /** How long all of them are, as JSON. */
+    length: () => length,
     newGroup,
     /** What follows is drawn apart from what was put so far. */
     newBlock() {
