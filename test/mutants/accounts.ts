@@ -106,8 +106,17 @@ export const ACCOUNTS: readonly Mutant[] = [
   {
     defect: 'A notice goes to a Slack user whose link has ended on the other side.',
     file: 'services/api/src/surfaces/slack/store/links.ts',
-    find: 'return users.filter((_, index) => linked[index]);',
-    replace: 'return users.filter((_, index) => linked.length > index);',
-    killedBy: 'test/unit/slack/links.test.ts',
+    find: '!== undefined && isOf(link, owner) && (await isIndexed(link, user));',
+    replace: '!== undefined;',
+    killedBy: 'test/integration/slack/links.test.ts',
+    test: 'with both sides or none',
+  },
+  {
+    defect: 'A thread in Slack whose link has ended is still shown what its earlier person is asked.',
+    file: 'services/api/src/surfaces/slack/delivery/reach.ts',
+    find: 'return isLinked && installation',
+    replace: 'return installation',
+    killedBy: 'test/unit/slack/delivery.test.ts',
+    test: 'nothing more',
   },
 ];

@@ -1,5 +1,6 @@
 import type { Owner } from '../domain/ids.ts';
 import {
+  type NamedValue,
   type OwnerRecords,
   type RecordBound,
   type RecordChange,
@@ -9,10 +10,9 @@ import { createExpiringMap } from './expiring-map.ts';
 import type { MemoryFence } from './fence.ts';
 import { ownerKey } from './owner-key.ts';
 
-interface OwnedValue {
+interface OwnedValue extends NamedValue {
   readonly key: string;
   readonly owner: string;
-  readonly value: string;
   readonly until: number;
 }
 
@@ -42,7 +42,7 @@ export function createMemoryOwnerRecords(
     if (found !== from || !isMet) return found;
     const until = Date.now() + ttlMs;
     if (found === undefined) makeRoom(ownerKey(owner));
-    held.set(key, { key, owner: ownerKey(owner), value: to, until }, until);
+    held.set(key, { key, owner: ownerKey(owner), name, value: to, until }, until);
     return to;
   }
 
@@ -58,9 +58,9 @@ export function createMemoryOwnerRecords(
     },
     now: async () => Date.now(),
     async list(owner, prefix) {
-      const owned = held.values().filter(({ owner: of }) => of === ownerKey(owner));
-      const named = owned.filter(({ key }) => (JSON.parse(key) as string[])[1]?.startsWith(prefix));
-      return named.sort((one, other) => one.until - other.until).map(({ value }) => value);
+      const of = ownerKey(owner);
+      const owned = held.values().filter((one) => one.owner === of && one.name.startsWith(prefix));
+      return owned.sort((one, other) => one.until - other.until).map(({ name, value }) => ({ name, value }));
     },
     async remove(owner, name, value) {
       const found = held.get(keyOf(owner, name));

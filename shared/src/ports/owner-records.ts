@@ -59,6 +59,12 @@ export interface RecordChange {
   readonly whilst?: { readonly name: string; readonly value: string };
 }
 
+/** A record, as a list of them has it. */
+export interface NamedValue {
+  readonly name: string;
+  readonly value: string;
+}
+
 /**
  * Small records of one owner that a surface needs on every pod, such as the sessions of a protocol. Each has a name of
  * its own and expires. A name is found under its owner only. Every call throws `unavailable`.
@@ -79,8 +85,8 @@ export interface OwnerRecords {
   read(owner: Owner, name: string, renewMs?: number): Promise<string | undefined>;
   /** The clock by which the owner's records expire, in ms since 1970. */
   now(owner: Owner): Promise<number>;
-  /** The values of the owner's records whose names begin with `prefix`, those that expire first at the front. */
-  list(owner: Owner, prefix: string): Promise<readonly string[]>;
+  /** The owner's records whose names begin with `prefix`, those that expire first at the front. */
+  list(owner: Owner, prefix: string): Promise<readonly NamedValue[]>;
   /** Removes a record, with `value` only if it has that value. True when a record was removed. */
   remove(owner: Owner, name: string, value?: string): Promise<boolean>;
   /** Removes all records of an owner. */

@@ -32,6 +32,8 @@ export interface EraseUserDeps {
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
   /** Names of the delivery kinds whose tasks may be about turns of the person. */
   readonly deliveryKinds: readonly string[];
+  /** Ends the links of accounts of other services to a person, who is fenced; absent where there are none. */
+  readonly unlink: ((owner: Owner) => Promise<void>) | undefined;
   /** Revokes and deletes the credentials of a person. Returns how many there were; called until there are none. */
   readonly eraseAccounts: (owner: Owner) => Promise<number>;
   /** The limits under which a user has a budget. */
@@ -61,6 +63,7 @@ export async function eraseUser(deps: EraseUserDeps, { tenant, userId }: Owner):
   const owner = { tenant, userId };
   const endsAt = performance.now() + deps.budgetMs;
   await erasure.fence(owner, FENCE_MS);
+  await deps.unlink?.(owner);
   const taken = await takeTurns(deps, owner);
   const withdrawn = await withdrawAll(deps, owner);
   for (const one of taken) await endTurn(deps, one);

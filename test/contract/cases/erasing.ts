@@ -153,6 +153,7 @@ export function erasingContract(contract: Contract): void {
       engine: engineOn(backend),
       deliveries: dispatchOn(backend),
       deliveryKinds: ['delivery'],
+      unlink: undefined,
       async eraseAccounts(owner) {
         const { credentials, staged } = await backend.vault.listOf(owner);
         for (const ref of credentials)

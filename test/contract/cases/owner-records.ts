@@ -88,7 +88,7 @@ export function ownerRecordContract(contract: Contract): void {
       const posts = Array.from({ length: OWNER_RECORDS_MAX + 1 }, (_, index) => `post ${index}`);
       await Promise.all(posts.map((name) => slack.putIfAbsent(owner, name, 'posted', 2 * HOUR_MS)));
       expect(await grants.read(owner, 'a revocation')).toBe('revoked');
-      expect(await grants.list(owner, '')).toEqual(['revoked']);
+      expect(await grants.list(owner, '')).toEqual([{ name: 'a revocation', value: 'revoked' }]);
     });
 
     it('refuses entries of workflows beyond their own bound, and drops none', async () => {

@@ -1,4 +1,5 @@
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
+import type { Owner } from '@parley/shared/domain/ids';
 import { bucketOf } from '@parley/shared/domain/ids';
 import type { NotifyRules } from '@parley/shared/domain/notify';
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
@@ -7,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kind.ts';
 import { sendReminders } from '../../../services/api/src/surfaces/slack/delivery/notice.ts';
 import { turnTask } from '../../../services/api/src/surfaces/slack/delivery/turn.ts';
+import type { Links } from '../../../services/api/src/surfaces/slack/store/links.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import { askKind, newOwner } from '../../harness/engines/questions.ts';
 import { turnOf } from '../../harness/engines/turn-writes.ts';
@@ -15,7 +17,8 @@ import { newTs, type SlackMessage } from '../../harness/slack/state.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { slackParts } from './parts.ts';
 
-const PLACE = { teamId: 'T1', userId: 'U1', channel: 'D1', thread: '1.1', isPrivate: true };
+const USER = { teamId: 'T1', userId: 'U1' };
+const PLACE = { ...USER, channel: 'D1', thread: '1.1', isPrivate: true };
 const STEP: TurnEvent = { type: 'step-started', step: 0 };
 const END = { status: 'finished', messages: [] } as const;
 const FINISHED: TurnEvent = { type: 'turn-finished', reason: 'stop' };
@@ -30,6 +33,7 @@ async function turnInSlack() {
   const stream = { tenant, userId, streamRequestId };
   const { runs, subscriptions } = parts.backend;
   await runs.begin(turn);
+  await parts.deps.links.add(USER, stream);
   await parts.deps.places.putTurn(stream, PLACE, 600_000);
   await subscriptions.add(stream, 'slack', 60_000);
   const kind = slackKind(parts.deps);
@@ -87,6 +91,35 @@ it('offers to decide on all calls of a step once two of them are shown, and ends
   await deliverAll();
   expect(together()).toContain('No call of this step is open');
   expect(slack.messages).toHaveLength(5);
+});
+
+it.each<[string, (links: Links, owner: Owner) => Promise<void>]>([
+  ['is of another person', (links) => links.add(USER, newOwner())],
+  [
+    'ended with an installation, and its person has another one',
+    (links) => links.removeAll({ teamId: 'T1' }),
+  ],
+  ['was erased, and its person has another one', (links, owner) => links.removeOf(owner)],
+])('shows a Slack user whose link %s nothing more', async (_what, end) => {
+  const { engine, deps, stream, deliverAll, slack, write, kind } = await turnInSlack();
+  const elsewhere = { ...stream, streamRequestId: 'sr-elsewhere' };
+  const notify = { channel: 'slack' as const, afterSeconds: 0 };
+  const ask = async () => [
+    await requestApproval(engine, stream),
+    await requestApproval(engine, stream),
+    await requestApproval(engine, elsewhere, { notify }),
+  ];
+  const asked = await ask();
+  await write(STEP, delta('Hello'));
+  await deliverAll();
+  expect(slack.messages).toHaveLength(4);
+  await end(deps.links, stream);
+  await deps.links.add({ ...USER, userId: 'U2' }, stream);
+  const before = JSON.stringify(slack.messages);
+  for (const { row } of asked) await decideAs(engine, row.definition, row.id, { decision: 'deny' });
+  await write(delta(', and the rest'), FINISHED);
+  for (const task of await deliverAll()) expect(await kind.handle(task, 1)).toBe('done');
+  expect(JSON.stringify(slack.messages)).toBe(before);
 });
 
 it('shows nothing in a later slice before it has read what an earlier slice showed', async () => {
@@ -187,7 +220,7 @@ describe('the notice of an approval that was asked elsewhere', () => {
   async function noticed(more: Partial<NotifyRules> = {}) {
     const parts = await slackParts();
     const owner = newOwner();
-    await parts.deps.links.add({ teamId: 'T1', userId: 'U1' }, owner);
+    await parts.deps.links.add(USER, owner);
     const stream = { ...owner, streamRequestId: 'sr-of-a-test' };
     const notify = { channel: 'slack' as const, afterSeconds: 0, ...more };
     // A notice comes by half of the time at the latest, so that each reminder is before that.

@@ -11,7 +11,7 @@ export interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'l
   readonly deliveryKinds: readonly string[];
   /** Revokes and deletes the accounts of a person; absent on a pod without connectors. */
   readonly disconnectAll: ((owner: Owner) => Promise<number>) | undefined;
-  /** Ends the links of accounts of other services to a person; absent where there are none. */
+  /** As `EraseUserDeps.unlink`. */
   readonly unlink: ((owner: Owner) => Promise<void>) | undefined;
 }
 
@@ -20,7 +20,7 @@ const GRACE_MS = 1_000;
 const BUDGET_MS = 20_000;
 
 /** Builds the call that erases a user, and its line in the log. */
-export function wireEraseUser({ log, disconnectAll, unlink, ...parts }: EraseUserParts): EraseUser {
+export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts): EraseUser {
   const { vault } = parts.backend;
   const deps = {
     ...parts,
@@ -31,7 +31,6 @@ export function wireEraseUser({ log, disconnectAll, unlink, ...parts }: EraseUse
     budgetMs: BUDGET_MS,
   };
   return async (owner, by) => {
-    await unlink?.(owner);
     const erased = await eraseUser(deps, owner);
     const { complete, counts } = erased;
     log.info({ tenant: owner.tenant, userId: owner.userId, key: by, complete, ...counts }, 'user erased');

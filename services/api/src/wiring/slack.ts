@@ -133,9 +133,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
   return {
     surfaces: [slackRoutes({ app, verify, install, onFault }), linkRoutes(pages, accounts)],
     deliveryKinds: dispatch.kinds,
-    async unlink(owner) {
-      for (const user of await links.of(owner)) await links.remove(user);
-    },
+    unlink: links.removeOf,
     async close() {
       await closeSocket?.();
       await stopDelivering();

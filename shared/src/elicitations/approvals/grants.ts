@@ -95,8 +95,8 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       return value === undefined ? undefined : grantIn(value);
     },
     async list(owner) {
-      const values = await records.list(owner, PREFIX);
-      return values.map(grantIn).filter((grant) => grant !== undefined);
+      const found = await records.list(owner, PREFIX);
+      return found.map(({ value }) => grantIn(value)).filter((grant) => grant !== undefined);
     },
     async revoke(owner, grantId) {
       for (;;) {

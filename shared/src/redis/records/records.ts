@@ -74,12 +74,12 @@ export function createRedisOwnerRecords(
     now: async (owner) => Number(await now([recordsKey(owner, kind)], [])),
     async list(owner, prefix) {
       const names = await guarded(() => redis.zrange(recordsKey(owner, kind), '0', '-1'));
-      const values = await Promise.all(
+      const found = await Promise.all(
         names
           .filter((name) => name.startsWith(prefix))
-          .map((name) => guarded(() => redis.get(recordKey(owner, name)))),
+          .map(async (name) => ({ name, value: await guarded(() => redis.get(recordKey(owner, name))) })),
       );
-      return values.filter((value) => value !== null);
+      return found.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }]));
     },
     async remove(owner, name, value) {
       const args = value === undefined ? [name] : [name, value];

@@ -1,16 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { ConnectStore } from '@parley/shared/ports/connect-store';
-import { z } from 'zod';
 import type { SlackSettings } from './settings.ts';
 import type { Installations } from './store/installations.ts';
 import type { Links } from './store/links.ts';
-import type { SlackUser } from './store/workspace.ts';
+import { parseSlackUser, type SlackUser, slackUserText } from './store/workspace.ts';
 import type { SlackWeb } from './web.ts';
 
 const LINK_MS = 15 * 60_000;
 const TOKEN_BYTES = 24;
-const Requested = z.object({ enterpriseId: z.string().optional(), teamId: z.string(), userId: z.string() });
 
 export interface OutsideDeps {
   readonly settings: SlackSettings;
@@ -28,14 +26,14 @@ export function createSlackAccounts({ settings, store, links, installations, web
   async function read(token: string): Promise<SlackUser | undefined> {
     const entry = await store.read(nameOf(token));
     // A process of an earlier version takes a link that was used, and leaves it.
-    return entry === undefined || entry.taken ? undefined : Requested.parse(JSON.parse(entry.value));
+    return entry === undefined || entry.taken ? undefined : parseSlackUser(entry.value);
   }
 
   return {
     /** The address of a new link for a Slack user. */
     async addressFor(user: SlackUser): Promise<string> {
       const token = randomBytes(TOKEN_BYTES).toString('base64url');
-      await store.put(nameOf(token), JSON.stringify(Requested.parse(user)), LINK_MS);
+      await store.put(nameOf(token), slackUserText(user), LINK_MS);
       return `${settings.publicUrl}/auth/link/${token}`;
     },
     async find(token: string) {

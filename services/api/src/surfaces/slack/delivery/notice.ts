@@ -4,9 +4,11 @@ import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import { escalationMessage, reminderMessage } from '../mapping/notice.ts';
 import type { Posted, SlackThread } from '../store/threads.ts';
+import type { SlackUser } from '../store/workspace.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
 import { faultOf } from './faults.ts';
 import { type PostResult, postOnce } from './post.ts';
+import { noticedUser } from './reach.ts';
 
 /** Where a record is shown, and what follows while it stays unanswered. */
 export interface NoticePlan {
@@ -27,13 +29,17 @@ export async function planNotice(
   const { notify } = row.definition;
   if (notify === undefined) return { result: 'done' };
   const known = await deps.places.posted(row.definition, row.id);
-  const [user] = await deps.links.of(row.definition);
+  const user = await noticedUser(deps, row.definition, row.id);
   if (user === undefined) return { result: 'done' };
-  const place = { ...user, isPrivate: true, channel: known?.channel ?? user.userId };
-  if (known !== undefined || !isOpen) return { place, reminders: notify };
+  const planFor = (one: SlackUser) => ({
+    place: { ...one, isPrivate: true, channel: known?.channel ?? one.userId },
+    reminders: notify,
+  });
+  if (known !== undefined || !isOpen) return planFor(user);
   const dueInMs = await deps.engine.notices.dueInMs(row, now);
   if (dueInMs === undefined) return { result: 'done' };
-  return dueInMs > 0 ? { result: { deferInMs: dueInMs } } : { place, reminders: notify };
+  if (dueInMs > 0) return { result: { deferInMs: dueInMs } };
+  return planFor(await deps.places.putNoticed(row.definition, row.id, user));
 }
 
 /** Sends the reminder or the escalation that is due, and reports when the next one is. */

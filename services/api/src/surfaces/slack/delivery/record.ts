@@ -8,6 +8,7 @@ import type { SlackDeliveryDeps } from './deps.ts';
 import { failed } from './faults.ts';
 import { type NoticePlan, planNotice, sendReminders } from './notice.ts';
 import { type PostResult, postOnce } from './post.ts';
+import { clientFor } from './reach.ts';
 import { turnTask } from './turn.ts';
 
 /** A question or an approval, and its message as it must look now. */
@@ -38,10 +39,10 @@ export async function deliverRecord(
   if (ofTurn !== undefined && !isOpen) await deps.outbox.add(turnTask(row.definition));
   const plan = ofTurn === undefined ? await planNotice(deps, row, isOpen, now) : { place: ofTurn };
   if (!('place' in plan)) return plan.result;
-  const installation = await deps.installations.find(plan.place);
-  if (installation === undefined) return 'done';
+  const client = await clientFor(deps, row.definition, plan.place);
+  if (client === undefined) return 'done';
   try {
-    return await show(deps, await deps.clientOf(installation.botToken), record, plan);
+    return await show(deps, client, record, plan);
   } catch (error) {
     return failed(deps, error, row.id, attempt);
   }

@@ -5,6 +5,7 @@ import { isDecidedTogether, stepMessage } from '../mapping/step.ts';
 import type { SlackThread } from '../store/threads.ts';
 import { SLACK, type SlackDeliveryDeps } from './deps.ts';
 import { failed } from './faults.ts';
+import { clientFor, noticedUser } from './reach.ts';
 import { showMessage } from './record.ts';
 
 /** The calls of one step of a run, on the stream request of its turn. */
@@ -44,13 +45,13 @@ export async function deliverStep(
   const open = await openCalls(deps, { stream, step });
   const id = `calls ${step}`;
   const place = await placeOf(deps, stream, [id, ...open.map((row) => row.id)]);
-  const installation = place && (await deps.installations.find(place));
-  if (place === undefined || installation === undefined) return 'done';
+  const client = place && (await clientFor(deps, stream, place));
+  if (place === undefined || client === undefined) return 'done';
   const isOpen = isDecidedTogether(open);
   const message = stepMessage(open, { user: place.userId, isPrivate: place.isPrivate });
   const shown = { id, owner: stream, isUntouched: false, isOpen, message };
   try {
-    const result = await showMessage(deps, await deps.clientOf(installation.botToken), shown, place);
+    const result = await showMessage(deps, client, shown, place);
     return result !== undefined && 'deferInMs' in result ? result : 'done';
   } catch (error) {
     return failed(deps, error, id, attempt);
@@ -59,15 +60,17 @@ export async function deliverStep(
 
 /** The thread of the turn, or the direct messages in which the notices of these messages were posted. */
 async function placeOf(
-  { places, links }: SlackDeliveryDeps,
+  deps: SlackDeliveryDeps,
   stream: StreamRef,
   messages: readonly string[],
 ): Promise<SlackThread | undefined> {
+  const { places } = deps;
   const ofTurn = await places.turn(stream);
   if (ofTurn !== undefined) return ofTurn;
   const posted = await Promise.all(messages.map((id) => places.posted(stream, id)));
-  const channel = posted.find((one) => one !== undefined)?.channel;
-  const [user] = channel === undefined ? [] : await links.of(stream);
+  const first = posted.findIndex((one) => one !== undefined);
+  const user = first < 0 ? undefined : await noticedUser(deps, stream, messages[first] ?? '');
+  const channel = posted[first]?.channel;
   return channel === undefined || user === undefined ? undefined : { ...user, isPrivate: true, channel };
 }
 

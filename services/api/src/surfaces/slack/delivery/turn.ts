@@ -12,6 +12,7 @@ import type { SlackThread } from '../store/threads.ts';
 import { SLACK, SLICE_MS, type SlackDeliveryDeps } from './deps.ts';
 import { failed, faultOf } from './faults.ts';
 import { postOnce } from './post.ts';
+import { clientFor } from './reach.ts';
 
 // Slack takes about 50 edits a minute of an app in a workspace (Tier 3), and one message a second in a channel.
 const EDIT_MS = 1_200;
@@ -33,9 +34,8 @@ export async function deliverTurn(
 ): Promise<OutboxResult> {
   const place = await deps.places.turn(stream);
   if (place === undefined) return 'done';
-  const installation = await deps.installations.find(place);
-  if (installation === undefined) return 'done';
-  const client = await deps.clientOf(installation.botToken);
+  const client = await clientFor(deps, stream, place);
+  if (client === undefined) return 'done';
   const stop = new AbortController();
   const slice = AbortSignal.any([AbortSignal.timeout(SLICE_MS), stop.signal]);
   const reply = createReply();

@@ -69,7 +69,7 @@ export function createInstallations({
   async function workspacesOf({ enterpriseId, teamId }: Workspace): Promise<Workspace[]> {
     if (teamId !== undefined || enterpriseId === undefined) return [{ enterpriseId, teamId }];
     const teams = await records.list(teamsOwner(enterpriseId), 'team/');
-    return teams.map((team) => ({ enterpriseId, teamId: team }));
+    return teams.map(({ value }) => ({ enterpriseId, teamId: value }));
   }
 
   return {

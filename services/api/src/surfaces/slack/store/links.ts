@@ -1,7 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
-import { linkOwner, linkOwners, type SlackUser, teamsOwner, type Workspace } from './workspace.ts';
+import {
+  linkOwner,
+  linkOwners,
+  parseSlackUser,
+  type SlackUser,
+  slackUserText,
+  teamsOwner,
+  type Workspace,
+} from './workspace.ts';
 
 /**
  * Which person of this deployment a person in Slack is. A link is made only after the same browser was signed in to both
@@ -12,30 +21,79 @@ export interface Links {
   find(user: SlackUser): Promise<Owner | undefined>;
   /** Links the two, in place of an earlier link of that Slack user. Throws `user_erased`. */
   add(user: SlackUser, owner: Owner): Promise<void>;
-  remove(user: SlackUser): Promise<void>;
+  /** The Slack users that a person is linked to, the one that was linked first at the front. */
+  of(owner: Owner): Promise<readonly SlackUser[]>;
+  /** Ends all links of a person, also those that are being made. The person must be fenced (`Erasure.fence`). */
+  removeOf(owner: Owner): Promise<void>;
   /** Ends all links of a workspace. */
   removeAll(workspace: Workspace): Promise<void>;
-  /** The Slack users that a person is linked to. */
-  of(owner: Owner): Promise<readonly SlackUser[]>;
 }
 
 /** For how long a link is kept after its last use, in ms. */
 const KEPT_MS = 400 * 24 * 3_600_000;
 /** A person has at most so many Slack users. */
 const PER_PERSON_MAX = 8;
+const RECORD = 'link/';
+const INDEX = 'slack-link/';
+/** Where earlier versions listed the Slack users of a person. Their links have no id. */
+const EARLIER_INDEX = Array.from({ length: 8 }, (_, slot) => `${INDEX}${slot}`);
 
-const LinkedOwner = z.object({ tenant: z.string(), userId: z.string() });
-const LinkedUser = z.object({ enterpriseId: z.string().optional(), teamId: z.string(), userId: z.string() });
+/** The person, and the id of the link: the time at which it was made, and a random part. */
+const Link = z.object({ tenant: z.string(), userId: z.string(), id: z.string().optional() });
+type Link = z.infer<typeof Link>;
 
-/** Links as records, of the Slack user and of the person: what is erased of either ends the link. */
+/**
+ * A link is one record of the Slack user, which an entry in the index of the person leads to. The id of the link names the
+ * entry, and the link holds while both are there. So one record decides whose the Slack user is, what is erased of either
+ * side ends the link, and an entry of one link never serves another.
+ */
 export function createLinks(records: OwnerRecords): Links {
-  const nameOf = ({ userId }: SlackUser) => `link/${userId}`;
-  const slot = (index: number) => `slack-link/${index}`;
-  const slots = Array.from({ length: PER_PERSON_MAX }, (_, index) => slot(index));
+  const nameOf = ({ userId }: SlackUser) => `${RECORD}${userId}`;
+  const entriesOf = ({ id }: Link) => (id === undefined ? EARLIER_INDEX : [`${INDEX}${id}`]);
 
-  async function ownerOf(user: SlackUser): Promise<Owner | undefined> {
-    const value = await records.read(linkOwner(user), nameOf(user), KEPT_MS);
-    return value === undefined ? undefined : LinkedOwner.parse(JSON.parse(value));
+  async function read(user: SlackUser, renewMs?: number): Promise<Link | undefined> {
+    const value = await records.read(linkOwner(user), nameOf(user), renewMs);
+    return value === undefined ? undefined : Link.parse(JSON.parse(value));
+  }
+
+  async function isIndexed(link: Link, user: SlackUser, renewMs?: number): Promise<boolean> {
+    for (const name of entriesOf(link))
+      if ((await records.read(link, name, renewMs)) === slackUserText(user)) return true;
+    return false;
+  }
+
+  async function removeEntries(link: Link, user: SlackUser): Promise<void> {
+    for (const name of entriesOf(link)) await records.remove(link, name, slackUserText(user));
+  }
+
+  /** Makes `value` the record of the Slack user. Returns the link that it replaced. */
+  async function swap(user: SlackUser, value: string): Promise<Link | undefined> {
+    const [owner, name] = [linkOwner(user), nameOf(user)];
+    for (;;) {
+      const from = await records.read(owner, name);
+      if (await records.replace(owner, { name, from, to: value, ttlMs: KEPT_MS }))
+        return from === undefined ? undefined : Link.parse(JSON.parse(from));
+    }
+  }
+
+  /** Removes the record of the Slack user if it names this person. */
+  async function removeRecord(user: SlackUser, owner: Owner): Promise<void> {
+    const value = await records.read(linkOwner(user), nameOf(user));
+    if (value !== undefined && isOf(Link.parse(JSON.parse(value)), owner))
+      await records.remove(linkOwner(user), nameOf(user), value);
+  }
+
+  /** The links of a person that hold, the oldest at the front. */
+  async function linksOf(owner: Owner): Promise<{ readonly user: SlackUser; readonly link: Link }[]> {
+    const texts = new Set((await records.list(owner, INDEX)).map(({ value }) => value));
+    const found = await Promise.all(
+      [...texts].map(parseSlackUser).map(async (user) => {
+        const link = await read(user);
+        const holds = link !== undefined && isOf(link, owner) && (await isIndexed(link, user));
+        return holds ? [{ user, link }] : [];
+      }),
+    );
+    return found.flat().sort((one, other) => ((one.link.id ?? '') < (other.link.id ?? '') ? -1 : 1));
   }
 
   /** Lists the workspace of a user of an enterprise, for the end of an installation of the whole enterprise. */
@@ -48,81 +106,57 @@ export function createLinks(records: OwnerRecords): Links {
     if (enterpriseId !== undefined) await records.read(teamsOwner(enterpriseId), `team/${teamId}`, KEPT_MS);
   }
 
-  async function slotOf(owner: Owner, user: SlackUser): Promise<string | undefined> {
-    const text = textOf(user);
-    for (const name of slots) if ((await records.read(owner, name, KEPT_MS)) === text) return name;
-    return undefined;
-  }
-
-  async function remove(user: SlackUser): Promise<void> {
-    const owner = await ownerOf(user);
-    await records.remove(linkOwner(user), nameOf(user));
-    const name = owner && (await slotOf(owner, user));
-    if (owner !== undefined && name !== undefined) await records.remove(owner, name, textOf(user));
-  }
-
-  /** The Slack users that the person's side names. */
-  async function namedBy(owner: Owner): Promise<SlackUser[]> {
-    const found = await Promise.all(slots.map((name) => records.read(owner, name)));
-    return found.flatMap((text) =>
-      text === undefined ? [] : [LinkedUser.parse(JSON.parse(text)) as SlackUser],
-    );
-  }
-
-  async function isLinked(user: SlackUser, { tenant, userId }: Owner): Promise<boolean> {
-    const owner = await ownerOf(user);
-    return owner?.tenant === tenant && owner.userId === userId;
+  async function add(user: SlackUser, { tenant, userId }: Owner): Promise<void> {
+    const owner = { tenant, userId };
+    const link = { ...owner, id: `${await records.now(owner)}-${randomUUID()}` };
+    const value = JSON.stringify(link);
+    await noteTeam(user);
+    // The entry first: an erasure finds it, and refuses it afterwards.
+    await records.putIfAbsent(owner, `${INDEX}${link.id}`, slackUserText(user), KEPT_MS);
+    const replaced = await swap(user, value);
+    if (replaced !== undefined) await removeEntries(replaced, user);
+    // The entry has gone with the end of the link, or with an erasure that did not see the record yet.
+    if (!(await isIndexed(link, user)) && (await records.remove(linkOwner(user), nameOf(user), value)))
+      return add(user, owner);
+    for (const { user: oldest, link: old } of (await linksOf(owner)).slice(0, -PER_PERSON_MAX)) {
+      await removeEntries(old, oldest);
+      await records.remove(linkOwner(oldest), nameOf(oldest), JSON.stringify(old));
+    }
   }
 
   return {
-    remove,
-    async removeAll(workspace) {
-      for (const shard of linkOwners(workspace)) {
-        const values = await records.list(shard, 'link/');
-        for (const owner of values.map((value) => LinkedOwner.parse(JSON.parse(value)))) {
-          const users = await namedBy(owner);
-          for (const user of users.filter((one) => isOf(one, workspace)))
-            for (const name of slots) await records.remove(owner, name, textOf(user));
-        }
-        // The side of the Slack users last: it leads to what is left of an interrupted end.
-        await records.removeAll(shard);
-      }
-    },
+    add,
     async find(user) {
-      const [owner] = await Promise.all([ownerOf(user), renewTeam(user)]);
-      // A person who was erased has no links any more.
-      return owner !== undefined && (await slotOf(owner, user)) !== undefined ? owner : undefined;
-    },
-    async add(user, { tenant, userId }) {
-      await remove(user);
-      await noteTeam(user);
-      const owner = { tenant, userId };
-      const text = textOf(user);
-      // The person's side first: an erasure finds it, and a link with one side is none.
-      let isPut = false;
-      for (const name of slots) {
-        isPut = (await records.putIfAbsent(owner, name, text, KEPT_MS)) === text;
-        if (isPut) break;
-      }
-      if (!isPut) {
-        const [oldest] = await Promise.all([records.read(owner, slot(0))]);
-        if (oldest !== undefined) await remove(LinkedUser.parse(JSON.parse(oldest)) as SlackUser);
-        await records.putIfAbsent(owner, slot(0), text, KEPT_MS);
-      }
-      await records.putIfAbsent(linkOwner(user), nameOf(user), JSON.stringify(owner), KEPT_MS);
+      const [link] = await Promise.all([read(user, KEPT_MS), renewTeam(user)]);
+      if (link === undefined || !(await isIndexed(link, user, KEPT_MS))) return undefined;
+      return { tenant: link.tenant, userId: link.userId };
     },
     async of(owner) {
-      const users = await namedBy(owner);
-      const linked = await Promise.all(users.map((user) => isLinked(user, owner)));
-      return users.filter((_, index) => linked[index]);
+      return (await linksOf(owner)).map(({ user }) => user);
+    },
+    async removeOf(owner) {
+      for (const { name, value } of await records.list(owner, INDEX)) {
+        const user = parseSlackUser(value);
+        // The record first: the entry leads to what is left of an interrupted end.
+        await removeRecord(user, owner);
+        await records.remove(owner, name, value);
+        // Again: a link that was being made may have written it meanwhile.
+        await removeRecord(user, owner);
+      }
+    },
+    async removeAll(workspace) {
+      for (const shard of linkOwners(workspace))
+        for (const { name, value } of await records.list(shard, RECORD)) {
+          const userId = name.slice(RECORD.length);
+          const user = { enterpriseId: workspace.enterpriseId, teamId: workspace.teamId ?? '', userId };
+          // The entry first: the record leads to what is left of an interrupted end.
+          await removeEntries(Link.parse(JSON.parse(value)), user);
+          await records.remove(shard, name, value);
+        }
     },
   };
 }
 
-function isOf(user: SlackUser, { enterpriseId, teamId }: Workspace): boolean {
-  return user.enterpriseId === enterpriseId && user.teamId === teamId;
-}
-
-function textOf({ enterpriseId, teamId, userId }: SlackUser): string {
-  return JSON.stringify({ ...(enterpriseId !== undefined && { enterpriseId }), teamId, userId });
+function isOf(link: Link, { tenant, userId }: Owner): boolean {
+  return link.tenant === tenant && link.userId === userId;
 }

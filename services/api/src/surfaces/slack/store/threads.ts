@@ -1,12 +1,10 @@
 import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
+import { SlackUser } from './workspace.ts';
 
 /** A thread in Slack, or a whole channel, and the person whose turn or question it holds. */
-const SlackThread = z.object({
-  enterpriseId: z.string().optional(),
-  teamId: z.string(),
-  userId: z.string(),
+const SlackThread = SlackUser.extend({
   channel: z.string(),
   /** Timestamp of the message that the thread hangs on; absent for a message outside of threads. */
   thread: z.string().optional(),
@@ -28,6 +26,10 @@ export interface SlackThreads {
   /** Records where a turn is, for `forMs` at least. */
   putTurn(stream: StreamRef, place: SlackThread, forMs: number): Promise<void>;
   turn(stream: StreamRef): Promise<SlackThread | undefined>;
+  /** Records which Slack user gets the notice of a record. Returns the one that was recorded first. */
+  putNoticed(owner: Owner, id: string, user: SlackUser): Promise<SlackUser>;
+  /** The Slack user who got the notice of a record; undefined without one, or for a notice of an earlier version. */
+  noticed(owner: Owner, id: string): Promise<SlackUser | undefined>;
   /** Notes that `by` is about to post a delivery. Returns the intent that came first, and its age in ms. */
   intend(
     owner: Owner,
@@ -57,6 +59,8 @@ export function createSlackThreads(records: OwnerRecords, keptMs: number): Slack
       await records.read(stream, name, forMs);
     },
     turn: (stream) => read(SlackThread, stream, `slack-turn/${stream.streamRequestId}`),
+    putNoticed: (owner, id, user) => put(SlackUser, owner, `slack-noticed/${id}`, user),
+    noticed: (owner, id) => read(SlackUser, owner, `slack-noticed/${id}`),
     async intend(owner, delivery, by) {
       const now = await records.now(owner);
       const first = await put(Intent, owner, `slack-intent/${delivery}`, { by, at: now });

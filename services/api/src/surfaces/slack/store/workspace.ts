@@ -1,4 +1,5 @@
 import type { Owner } from '@parley/shared/domain/ids';
+import { z } from 'zod';
 
 /** Where the app is installed: a workspace, or an enterprise with all of its workspaces. */
 export interface Workspace {
@@ -8,9 +9,21 @@ export interface Workspace {
 }
 
 /** A person in Slack. User ids are unique within a workspace, and within an enterprise. */
-export interface SlackUser extends Workspace {
-  readonly teamId: string;
-  readonly userId: string;
+export const SlackUser = z.object({
+  enterpriseId: z.string().optional(),
+  teamId: z.string(),
+  userId: z.string(),
+});
+export type SlackUser = z.infer<typeof SlackUser>;
+
+/** A Slack user as a value of a record. The same user is always the same text. */
+export function slackUserText({ enterpriseId, teamId, userId }: SlackUser): string {
+  return JSON.stringify({ ...(enterpriseId !== undefined && { enterpriseId }), teamId, userId });
+}
+
+/** Reads what `slackUserText` made. */
+export function parseSlackUser(text: string): SlackUser {
+  return SlackUser.parse(JSON.parse(text));
 }
 
 /** No tenant has this name: what belongs to a workspace belongs to nobody's user. */
