@@ -49,7 +49,9 @@ const WAYS = {
 type Way = keyof typeof WAYS;
 const ENDS: readonly Way[] = ['the end of the installation', 'an erasure'];
 const PAIRS = (Object.keys(WAYS) as Way[]).flatMap((one) =>
-  (Object.keys(WAYS) as Way[]).map((other) => [one, other] as const),
+  (Object.keys(WAYS) as Way[])
+    .filter((other) => !ENDS.includes(one) || !ENDS.includes(other))
+    .map((other) => [one, other] as const),
 );
 
 /** What stands in Redis before. */

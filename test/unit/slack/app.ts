@@ -5,7 +5,8 @@ import { newOwner } from '../../harness/engines/questions.ts';
 import { newTs } from '../../harness/slack/state.ts';
 import { SETTINGS, slackParts } from './parts.ts';
 
-const USER = { enterpriseId: 'E1', teamId: 'T1', userId: 'U1' };
+/** The linked person in Slack. */
+export const USER = { enterpriseId: 'E1', teamId: 'T1', userId: 'U1' };
 
 /** The app, with a linked person, in an enterprise that has installed it for all of its workspaces. */
 export async function appInEnterprise(more: Partial<ListenerDeps> = {}) {
@@ -13,8 +14,9 @@ export async function appInEnterprise(more: Partial<ListenerDeps> = {}) {
   const { deps, engine, slack } = parts;
   const owner = newOwner();
   await deps.links.add(USER, owner);
-  const app = createSlackApp({
+  const all = {
     ...deps,
+    claims: parts.backend.claims,
     engine,
     settings: { ...SETTINGS, slackUrl: slack.url },
     turns: {
@@ -30,9 +32,10 @@ export async function appInEnterprise(more: Partial<ListenerDeps> = {}) {
     isDraining: () => false,
     onFault: () => undefined,
     ...more,
-  } as ListenerDeps);
-  const event = (given: Record<string, unknown>, envelope: Record<string, unknown> = {}) =>
-    app.process({
+  } as ListenerDeps;
+  const app = createSlackApp(all);
+  const event = (given: Record<string, unknown>, envelope: Record<string, unknown> = {}, pod = app) =>
+    pod.process({
       type: 'event_callback',
       event_id: `Ev${randomUUID()}`,
       team_id: 'T1',
@@ -55,5 +58,19 @@ export async function appInEnterprise(more: Partial<ListenerDeps> = {}) {
       },
       envelope,
     );
-  return { ...parts, app, owner, event, say };
+  return { ...parts, app, otherPod: createSlackApp(all), owner, event, say };
+}
+
+/** Turns of which only the begin is watched. */
+export function turnsThatBegin(begun: (input: unknown) => void): ListenerDeps['turns'] {
+  return {
+    attend: () => () => undefined,
+    isWaiting: async () => false,
+    begin: async ({ input }) => {
+      begun(input);
+      return { isRepeat: false } as never;
+    },
+    admitToAgent: () => 'helper' as never,
+    stop: async () => false,
+  };
 }

@@ -160,7 +160,7 @@ describe('a message that is not only words', () => {
     await event({ ...mention, text: '<@UBOT>', files: [FILE] });
     expect(slack.messages).toEqual([]);
     expect(slack.ephemerals.map(({ user }) => user)).toEqual(['U1']);
-    await event({ ...mention, text: '<@UBOT> read', files: [FILE] });
+    await event({ ...mention, ts: newTs(), text: '<@UBOT> read', files: [FILE] });
     expect(begun).toHaveLength(1);
     expect(slack.ephemerals).toHaveLength(2);
   });

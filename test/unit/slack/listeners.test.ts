@@ -4,7 +4,32 @@ import { requestApproval } from '../../harness/engines/approvals.ts';
 import { askKind, newStream } from '../../harness/engines/questions.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { newTs } from '../../harness/slack/state.ts';
-import { appInEnterprise } from './app.ts';
+import { appInEnterprise, turnsThatBegin } from './app.ts';
+
+it.each([
+  ['begins one turn', 'U1', '<@UBOT> hello', 1, 0],
+  ['asks once for an account', 'U2', '<@UBOT> hello', 0, 1],
+  ['refuses once what is too long', 'U1', `<@UBOT> ${'x'.repeat(10_001)}`, 0, 1],
+])(
+  '%s for a message that Slack reports in two ways, to two pods',
+  async (_what, user, text, turns, replies) => {
+    const begun: unknown[] = [];
+    const given = { turns: turnsThatBegin((input) => begun.push(input)) };
+    const { app, otherPod, event, slack } = await appInEnterprise(given);
+    const message = { channel: 'D1', channel_type: 'im', user, user_team: 'T1', text, ts: newTs() };
+    const report = (type: string, pod: typeof app, id: string) =>
+      event({ ...message, type }, { event_id: id }, pod);
+    await Promise.all([report('message', app, 'Ev1'), report('app_mention', otherPod, 'Ev2')]);
+    expect([begun.length, slack.messages.length]).toEqual([turns, replies]);
+    // What Slack sends again finds the turn by the id of its event, which only the report that was taken gets to.
+    for (const [type, id] of [
+      ['message', 'Ev1'],
+      ['app_mention', 'Ev2'],
+    ] as const)
+      await report(type, otherPod, id);
+    expect([begun.length, slack.messages.length]).toEqual([2 * turns, 2 * replies]);
+  },
+);
 
 it('leaves no rejection without a handler when a message is refused before its budget is known', async () => {
   const { say } = await appInEnterprise({

@@ -75,6 +75,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     engine,
     turns,
     limits,
+    claims: backend.claims,
     links,
     places,
     installations,

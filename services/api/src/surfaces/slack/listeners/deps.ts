@@ -1,6 +1,7 @@
 import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Claims } from '@parley/shared/ports/elicitations/claims';
 import type { CallLimits } from '../../../http/limits/call-limits.ts';
 import type { Turns } from '../../../turns/turns.ts';
 import type { SlackDeliveryDeps } from '../delivery/deps.ts';
@@ -13,6 +14,7 @@ export interface ListenerDeps extends SlackDeliveryDeps {
   readonly engine: SlackDeliveryDeps['engine'] & Pick<Engine, 'read' | 'answer' | 'approvals'>;
   readonly turns: SlackDeliveryDeps['turns'] & Pick<Turns, 'begin' | 'admitToAgent' | 'stop'>;
   readonly limits: CallLimits;
+  readonly claims: Pick<Claims, 'claim'>;
   /** Subscribes the Slack kind to a turn, and records where it is, both for `keptMs` at least. */
   readonly follow: (stream: StreamRef, place: ThreadOf, keptMs: number) => Promise<void>;
   /** How long a turn is followed, in ms: as long as it may last, with its retention. */

@@ -24,6 +24,8 @@ interface EventEnvelope {
 }
 
 const REFUSED_MS = 60_000;
+/** Slack sends an event again for a day at most. */
+const REPEATED_MS = 24 * 3_600_000;
 
 /** What the listeners share: the names that Slack has told. */
 interface MessageDeps extends ListenerDeps {
@@ -53,6 +55,7 @@ async function take(
   const isWithinCompany = envelope.is_ext_shared_channel === false;
   const user = actorOf(context, message.user, message.user_team ?? message.team, isWithinCompany);
   if (user === undefined || receptionOf(message) === 'ignored') return;
+  if (!(await isFirstReport(deps, message, envelope))) return;
   const place: SlackThread = {
     ...user,
     channel: message.channel,
@@ -103,6 +106,19 @@ async function take(
   await deps.outbox.add(turnTask(stream));
   deps.nudge();
   if (run?.isRepeat === false && read.notice !== undefined) await tell(client, place, sentence(read.notice));
+}
+
+/**
+ * False for a message that another event reports: Slack sends one that mentions the app in a direct message as `message` and
+ * as `app_mention`. An event that is sent again is the same report.
+ */
+async function isFirstReport(
+  { claims }: ListenerDeps,
+  { channel, ts }: Incoming,
+  { event_id: event }: EventEnvelope,
+): Promise<boolean> {
+  const name = { family: 'slack', tenant: '', name: `message/${channel}/${ts}` } as const;
+  return (await claims.claim(name, event, REPEATED_MS)) === event;
 }
 
 function refusalText(code: string, message: string): string {
