@@ -112,6 +112,19 @@ describe('the app in Slack, over three pods', () => {
     expect(await person.pressAndRead(question, 'parley_choice_0')).toContain('This question is over.');
   });
 
+  it('takes an answer that is typed into the thread, and names the buttons of what is open otherwise', async () => {
+    const { person } = await linked('U24');
+    const { thread } = await person.say('ask');
+    await person.sees(thread, 'Which colour');
+    await person.say('Blue', { thread });
+    await person.sees(thread, 'Answered by <@U24> in Slack');
+    await person.sees(thread, 'Thank you.');
+    const filling = await person.say('fill');
+    await person.sees(filling.thread, 'parley_open');
+    await person.say('Ada, three of them', filling);
+    await person.sees(filling.thread, 'use *Answer* or *Decline*');
+  });
+
   it('takes a form by a modal, with errors at its fields, and offers it again after its trigger ran out', async () => {
     const { person } = await linked('U6');
     const { thread } = await person.say('fill');

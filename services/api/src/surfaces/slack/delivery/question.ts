@@ -49,7 +49,8 @@ async function showAddress(
   });
 }
 
-function questionPlace(
+/** Where a question is shown in a thread. */
+export function questionPlace(
   { answerPageOf }: Pick<SlackDeliveryDeps, 'answerPageOf'>,
   { id }: Row,
   { userId, isPrivate }: SlackThread,

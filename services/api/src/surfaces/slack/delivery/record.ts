@@ -62,9 +62,9 @@ async function show(
   if (result === undefined) return 'done';
   if ('deferInMs' in result) return result;
   await record.afterwards?.(client, place);
-  return isOpen && plan.reminders !== undefined
-    ? sendReminders({ ...deps, client }, row, plan, result, now)
-    : 'done';
+  if (!isOpen || plan.reminders === undefined) return 'done';
+  await deps.places.putNotice(row.definition, result.posted, row.id);
+  return sendReminders({ ...deps, client }, row, plan, result, now);
 }
 
 /** A notice goes to a conversation that is opened with the person. */

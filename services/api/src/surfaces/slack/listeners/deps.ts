@@ -11,7 +11,8 @@ import type { SlackUser } from '../store/workspace.ts';
 /** What the listeners of the app need. */
 export interface ListenerDeps extends SlackDeliveryDeps {
   readonly settings: SlackSettings;
-  readonly engine: SlackDeliveryDeps['engine'] & Pick<Engine, 'read' | 'answer' | 'approvals'>;
+  readonly engine: SlackDeliveryDeps['engine'] &
+    Pick<Engine, 'read' | 'answer' | 'approvals' | 'openRecords'>;
   readonly turns: SlackDeliveryDeps['turns'] & Pick<Turns, 'begin' | 'admitToAgent' | 'stop'>;
   readonly limits: CallLimits;
   readonly claims: Pick<Claims, 'claim'>;

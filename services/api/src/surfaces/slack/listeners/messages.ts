@@ -1,5 +1,5 @@
 import { isParleyError } from '@parley/shared/domain/errors';
-import { keyedStreamRequestId } from '@parley/shared/domain/ids';
+import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { startTurn } from '../../../turns/start.ts';
@@ -15,6 +15,7 @@ import { actorOf } from './actor.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 import { createNames, type Names } from './names.ts';
 import { readMessage } from './read.ts';
+import { takeTyped } from './typed.ts';
 
 /** What surrounds an event. */
 interface EventEnvelope {
@@ -56,10 +57,11 @@ async function take(
   const user = actorOf(context, message.user, message.user_team ?? message.team, isWithinCompany);
   if (user === undefined || receptionOf(message) === 'ignored') return;
   if (!(await isFirstReport(deps, message, envelope))) return;
+  const thread = message.thread_ts ?? message.ts;
   const place: SlackThread = {
     ...user,
     channel: message.channel,
-    thread: message.thread_ts ?? message.ts,
+    thread,
     isPrivate: message.channel.startsWith('D'),
   };
   const owner = await deps.links.find(user);
@@ -72,9 +74,35 @@ async function take(
     await tell(client, place, sentence(read.refusal));
     return;
   }
-  const conversationId = `slack.${user.teamId}.${message.channel}.${place.thread}`;
+  const conversationId = `slack.${user.teamId}.${message.channel}.${thread}`;
+  if (message.thread_ts !== undefined) {
+    const typed = { owner, place: { ...place, thread }, conversationId, ts: message.ts, ...read.typed };
+    const taken = await takeTyped(deps, typed);
+    const reply = taken?.reply ?? (taken && read.notice !== undefined ? sentence(read.notice) : undefined);
+    if (reply !== undefined) await tell(client, place, reply);
+    if (taken !== undefined) return;
+  }
+  const said = await begin(deps, { ...read, owner, place, conversationId }, envelope.event_id);
+  if (said !== undefined) await tell(client, place, sentence(said));
+}
+
+interface NewTurn {
+  readonly owner: Owner;
+  readonly place: SlackThread;
+  readonly conversationId: string;
+  readonly text: string;
+  /** What the person is told of the message, once. */
+  readonly notice: string | undefined;
+}
+
+/** Begins a turn. Returns what the person is told: why no turn begins, or the notice of a new one. */
+async function begin(
+  deps: MessageDeps,
+  { owner, place, conversationId, text, notice }: NewTurn,
+  eventId: string,
+): Promise<string | undefined> {
   // The id of the event names the turn: an event that Slack sends again finds the turn that it began.
-  const idempotencyKey = `slack-${envelope.event_id}`;
+  const idempotencyKey = `slack-${eventId}`;
   const stream = { ...owner, streamRequestId: await keyedStreamRequestId(owner, idempotencyKey) };
   const followFor = (keptMs: number) => deps.follow(stream, { ...place, conversationId }, keptMs);
   // Before the turn begins, so that nothing of it is missed; a message that is refused leaves nothing for long.
@@ -85,7 +113,7 @@ async function take(
     ({ run } = await startTurn(deps.turns, {
       caller,
       conversationId,
-      messages: [{ role: 'user', content: read.text }],
+      messages: [{ role: 'user', content: text }],
       agent: deps.settings.agent,
       support: { form: true, url: true, sensitiveForms: false },
       delivery: 'detach',
@@ -97,15 +125,12 @@ async function take(
     // Slack sends the event again.
     if (!isParleyError(error) || error.code === 'unavailable') throw error;
     // The event has begun a turn before, when Slack did not tell the same names.
-    if (error.code !== 'idempotency_mismatch') {
-      await tell(client, place, sentence(refusalText(error.code, error.message)));
-      return;
-    }
+    if (error.code !== 'idempotency_mismatch') return refusalText(error.code, error.message);
   }
   await followFor(deps.keptMs);
   await deps.outbox.add(turnTask(stream));
   deps.nudge();
-  if (run?.isRepeat === false && read.notice !== undefined) await tell(client, place, sentence(read.notice));
+  return run?.isRepeat === false ? notice : undefined;
 }
 
 /**

@@ -14,7 +14,8 @@ import { createOwnRecords } from './own-records.ts';
 import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
 import { pressStep, STEP_ACTIONS } from './steps.ts';
 
-const QUESTIONS = createOwnRecords<Row>({
+/** The questions of the person who acts in Slack. */
+export const QUESTIONS = createOwnRecords<Row>({
   read: ({ engine }, caller, id) => engine.read(caller, id),
   overText: (row, reader) => (isTerminal(row.status) ? overText(row, reader) : undefined),
 });
@@ -120,7 +121,7 @@ async function settle(
 }
 
 /** Records an answer; returns why it was refused. Throws `unavailable`: Slack then shows that the button failed. */
-async function answer(deps: ListenerDeps, owner: Owner, id: string, response: ResponseInput) {
+export async function answer(deps: ListenerDeps, owner: Owner, id: string, response: ResponseInput) {
   const caller = callerOf(owner);
   const admitted = deps.limits.call(caller, true, id);
   try {

@@ -1,11 +1,17 @@
 import { type Incoming, receptionOf, unreadableOf } from '../mapping/incoming.ts';
-import { type MentionedText, mentionedText, shownText } from '../mapping/mentions.ts';
+import { type MentionedText, mentionedText, onlyLink, shownText } from '../mapping/mentions.ts';
 import { lineText } from '../mapping/text.ts';
+import type { TypedWords } from '../mapping/typed.ts';
 import type { NamePlace, Names } from './names.ts';
 
 /** A message as the agent reads it; or, where it has nothing to read, a sentence for the person. */
 export type WordsRead =
-  | { readonly text: string; readonly notice: string | undefined }
+  | {
+      readonly text: string;
+      /** What the person has typed themselves, as the answer to a question. */
+      readonly typed: TypedWords;
+      readonly notice: string | undefined;
+    }
   | { readonly refusal: string };
 
 const AUTHOR_MAX = 80;
@@ -29,19 +35,21 @@ export async function readMessage(
     shownText(own, nameOf),
     ...forwarded.map(({ author, text }) => forwardText(author, shownText(text, nameOf))),
   ].filter((text) => text !== '');
-  return outcomeOf(words, unreadableOf(message));
+  const typed = { text: shownText(own, nameOf), link: onlyLink(message.text ?? '') };
+  return outcomeOf(words, typed, unreadableOf(message));
 }
 
-function outcomeOf(words: readonly string[], unreadable: string | undefined): WordsRead {
+function outcomeOf(words: readonly string[], typed: TypedWords, unreadable: string | undefined): WordsRead {
   if (words.join('\n\n').length > TEXT_MAX)
     return { refusal: `This message has more than ${TEXT_MAX} characters. Send a shorter one.` };
   if (unreadable === undefined)
     return words.length === 0
       ? { refusal: 'Write what you need in your message.' }
-      : { text: words.join('\n\n'), notice: undefined };
+      : { text: words.join('\n\n'), typed, notice: undefined };
   if (words.length === 0) return { refusal: `I cannot read ${unreadable}. Write what you need.` };
   return {
     text: [...words, `[Left out, because it cannot be read here: ${unreadable}]`].join('\n\n'),
+    typed,
     notice: `I cannot read ${unreadable}. I go on with your words.`,
   };
 }

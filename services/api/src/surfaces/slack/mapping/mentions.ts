@@ -29,6 +29,13 @@ export function shownText(text: MentionedText, nameOf: (mention: Mention) => str
   return shown.join('').trim();
 }
 
+/** The address of a text that is a link and nothing else, beside mentions. */
+export function onlyLink(text: string): string | undefined {
+  const [, url] =
+    /^<((?:https?|mailto|tel):[^<>|]*)(?:\|[^<>]*)?>$/u.exec(text.replaceAll(/<@[^<>]*>/gu, '').trim()) ?? [];
+  return url === undefined ? undefined : unescaped(url);
+}
+
 function objectText(head: string, label: string, appUser: string | undefined): string | Mention {
   const id = head.slice(1);
   if (head.startsWith('@')) {

@@ -13,7 +13,7 @@ const SlackThread = SlackUser.extend({
 });
 export type SlackThread = z.infer<typeof SlackThread>;
 
-/** A message that was posted. */
+/** A message, by its place. */
 const Posted = z.object({ channel: z.string(), ts: z.string() });
 export type Posted = z.infer<typeof Posted>;
 
@@ -30,6 +30,13 @@ export interface SlackThreads {
   putNoticed(owner: Owner, id: string, user: SlackUser): Promise<SlackUser>;
   /** The Slack user who got the notice of a record; undefined without one, or for a notice of an earlier version. */
   noticed(owner: Owner, id: string): Promise<SlackUser | undefined>;
+  /** Records that a message is the notice of a record. */
+  putNotice(owner: Owner, posted: Posted, id: string): Promise<void>;
+  /** The record of which a message is the notice. */
+  noticeIn(owner: Owner, posted: Posted): Promise<string | undefined>;
+  /** Records which question a message of the person answers. */
+  putAnswered(owner: Owner, message: Posted, id: string): Promise<void>;
+  answered(owner: Owner, message: Posted): Promise<string | undefined>;
   /** Notes that `by` is about to post a delivery. Returns the intent that came first, and its age in ms. */
   intend(
     owner: Owner,
@@ -61,6 +68,14 @@ export function createSlackThreads(records: OwnerRecords, keptMs: number): Slack
     turn: (stream) => read(SlackThread, stream, `slack-turn/${stream.streamRequestId}`),
     putNoticed: (owner, id, user) => put(SlackUser, owner, `slack-noticed/${id}`, user),
     noticed: (owner, id) => read(SlackUser, owner, `slack-noticed/${id}`),
+    async putNotice(owner, { channel, ts }, id) {
+      await records.putIfAbsent(owner, `slack-notice/${channel}/${ts}`, id, keptMs);
+    },
+    noticeIn: (owner, { channel, ts }) => records.read(owner, `slack-notice/${channel}/${ts}`),
+    async putAnswered(owner, { channel, ts }, id) {
+      await records.putIfAbsent(owner, `slack-answered/${channel}/${ts}`, id, keptMs);
+    },
+    answered: (owner, { channel, ts }) => records.read(owner, `slack-answered/${channel}/${ts}`),
     async intend(owner, delivery, by) {
       const now = await records.now(owner);
       const first = await put(Intent, owner, `slack-intent/${delivery}`, { by, at: now });

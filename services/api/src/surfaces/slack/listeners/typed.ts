@@ -1,0 +1,97 @@
+import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { isTerminal } from '@parley/shared/domain/elicitations/status';
+import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
+import { isApprovalId, type Owner } from '@parley/shared/domain/ids';
+import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
+import { questionPlace } from '../delivery/question.ts';
+import { approvalMessage } from '../mapping/approval.ts';
+import { mrkdwn } from '../mapping/blocks.ts';
+import { questionMessage, type SlackMessage } from '../mapping/question.ts';
+import {
+  type OpenRecord,
+  refusedTextMessage,
+  stillOpenMessage,
+  type TypedWords,
+  typedContent,
+  typedFieldOf,
+} from '../mapping/typed.ts';
+import type { SlackThread } from '../store/threads.ts';
+import { APPROVALS } from './decisions.ts';
+import type { ListenerDeps } from './deps.ts';
+import { answer, QUESTIONS } from './questions.ts';
+
+/** A text that a linked person has written in a thread. */
+export interface TypedText extends TypedWords {
+  readonly owner: Owner;
+  readonly place: SlackThread & { readonly thread: string };
+  readonly conversationId: string;
+  /** Timestamp of the message. */
+  readonly ts: string;
+}
+
+/** So many open records of a thread are named. */
+const NAMED_MAX = 5;
+
+/**
+ * Takes a text as the answer of the one question that is open in its thread, if a text can answer it. Undefined: nothing is
+ * open there. Otherwise with what the person reads, if anything. A text never decides on a call. A message that Slack sends
+ * again leads to the question that it has answered.
+ */
+export async function takeTyped(
+  deps: ListenerDeps,
+  typed: TypedText,
+): Promise<{ readonly reply?: SlackMessage } | undefined> {
+  const { owner, place, ts } = typed;
+  const message = { channel: place.channel, ts };
+  const earlier = await deps.places.answered(owner, message);
+  const rows = earlier === undefined ? await openIn(deps, typed) : await recordsOf(deps, owner, earlier);
+  const [row] = rows;
+  if (row === undefined) return earlier === undefined ? undefined : {};
+  const only = rows.length === 1 ? storedRecordOf(row) : undefined;
+  const field = only?.family === 'elicitation' ? typedFieldOf(only.row.definition) : undefined;
+  if (field === undefined)
+    return { reply: stillOpenMessage(rows.map((one) => openRecord(deps, one, place))) };
+  await deps.places.putAnswered(owner, message, row.id);
+  const content = typedContent(field, typed);
+  const response = { action: 'accept', content, responseId: `slack-${place.channel}-${ts}` } as const;
+  const fault = await answer(deps, owner, row.id, response);
+  if (fault === undefined) return {};
+  if (fault.code === 'invalid_answer')
+    return { reply: refusedTextMessage(openRecord(deps, row, place), field, fault.issues ?? []) };
+  const over = await QUESTIONS.refusalText(deps, owner, row.id, place.userId, fault.message);
+  return { reply: { text: over, blocks: [mrkdwn(over)] } };
+}
+
+/** What waits for the person in a thread: what its conversation has asked, or what its first message notifies of. */
+async function openIn(
+  deps: ListenerDeps,
+  { owner, place, conversationId }: TypedText,
+): Promise<readonly RowOf<FamilyTypes>[]> {
+  const { records } = await deps.engine.openRecords({ owner, conversationId, limit: NAMED_MAX });
+  if (records.length > 0) return records.map(({ row }) => row);
+  const id = await deps.places.noticeIn(owner, { channel: place.channel, ts: place.thread });
+  const noticed = id === undefined ? [] : await recordsOf(deps, owner, id);
+  return noticed.filter((row) => isOpen(row));
+}
+
+/** The record with this id, if it is this person's. */
+async function recordsOf(deps: ListenerDeps, owner: Owner, id: string): Promise<RowOf<FamilyTypes>[]> {
+  const row = await (isApprovalId(id) ? APPROVALS : QUESTIONS).find(deps, owner, id);
+  return row === undefined ? [] : [row];
+}
+
+function isOpen(row: RowOf<FamilyTypes>): boolean {
+  const record = storedRecordOf(row);
+  return !(record.family === 'approval' ? isApprovalEnded(record.row.status) : isTerminal(record.row.status));
+}
+
+/** A record with its message as it stands in the thread. */
+function openRecord(deps: ListenerDeps, row: RowOf<FamilyTypes>, place: SlackThread): OpenRecord {
+  const record = storedRecordOf(row);
+  const { userId: user, isPrivate } = place;
+  const message =
+    record.family === 'approval'
+      ? approvalMessage(record.row, { user, isPrivate })
+      : questionMessage(record.row, questionPlace(deps, record.row, place));
+  return { row, message };
+}
