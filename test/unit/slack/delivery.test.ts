@@ -1,3 +1,4 @@
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import type { Owner } from '@parley/shared/domain/ids';
 import { bucketOf } from '@parley/shared/domain/ids';
@@ -7,6 +8,7 @@ import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/out
 import { describe, expect, it } from 'vitest';
 import { slackKind } from '../../../services/api/src/surfaces/slack/delivery/kind.ts';
 import { sendReminders } from '../../../services/api/src/surfaces/slack/delivery/notice.ts';
+import { stepTask } from '../../../services/api/src/surfaces/slack/delivery/step.ts';
 import { turnTask } from '../../../services/api/src/surfaces/slack/delivery/turn.ts';
 import type { Links } from '../../../services/api/src/surfaces/slack/store/links.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
@@ -91,6 +93,25 @@ it('offers to decide on all calls of a step once two of them are shown, and ends
   await deliverAll();
   expect(together()).toContain('No call of this step is open');
   expect(slack.messages).toHaveLength(5);
+});
+
+it('reads the calls of its own step alone to show them together', async () => {
+  const { engine, stream, deliverAll, deps } = await turnInSlack();
+  const steps = ['sr_one 0', 'sr_one 0', 'sr_one 1', 'sr_one 1', 'sr_one 00'];
+  const calls = [];
+  for (const step of steps) calls.push(await requestApproval(engine, stream, { step }));
+  await deliverAll();
+  const read: string[] = [];
+  const approvals: typeof deps.approvals = {
+    ...deps.approvals,
+    async read(id) {
+      read.push(id);
+      return deps.approvals.read(id);
+    },
+  };
+  const [first, second] = calls.map(({ row }) => row);
+  expect(await slackKind({ ...deps, approvals }).handle(stepTask(first as ApprovalRow), 1)).toBe('done');
+  expect(read).toEqual([first?.id, second?.id]);
 });
 
 it.each<[string, (links: Links, owner: Owner) => Promise<void>]>([

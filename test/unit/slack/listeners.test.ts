@@ -1,10 +1,12 @@
 import { ParleyError } from '@parley/shared/domain/errors';
+import { mintRecordId } from '@parley/shared/domain/ids';
 import { expect, it } from 'vitest';
 import { requestApproval } from '../../harness/engines/approvals.ts';
-import { askKind, newStream } from '../../harness/engines/questions.ts';
+import { askKind, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { newTs } from '../../harness/slack/state.ts';
-import { appInEnterprise, turnsThatBegin } from './app.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+import { appInEnterprise, turnsThatBegin, USER } from './app.ts';
 
 it.each([
   ['begins one turn', 'U1', '<@UBOT> hello', 1, 0],
@@ -95,46 +97,75 @@ it('records that a person has opened the address of a question in a direct messa
   expect(await status()).toBe('accepted');
 });
 
-it('approves all calls of a message only once it has shown these calls for a second', async () => {
-  const { app, owner, engine, slack } = await appInEnterprise();
+/** Two pending calls of the person, and the buttons of the message that names them. */
+async function twoCalls(...gone: string[]) {
+  const parts = await appInEnterprise();
+  const { app, owner, engine, slack } = parts;
   const calls = await Promise.all([1, 2].map(() => requestApproval(engine, newStream(owner))));
   const ids = calls.map(({ row }) => row.id);
-  const press = (message: object, at = '1700000010.000000') =>
-    app.process({
-      type: 'block_actions',
-      user: { id: 'U1', team_id: 'T1' },
-      team: { id: 'T1', enterprise_id: 'E1' },
-      enterprise: { id: 'E1' },
-      is_enterprise_install: true,
-      trigger_id: 'one',
-      response_url: slack.responseUrl('all'),
-      channel: { id: 'D1' },
-      container: { type: 'message', channel_id: 'D1' },
-      message,
-      actions: [
-        {
-          type: 'button',
-          block_id: 'b',
-          action_id: 'parley_approve_all',
-          action_ts: at,
-          value: ids.join(' '),
-        },
-      ],
-    });
-  const statuses = async () =>
-    (await Promise.all(ids.map((id) => engine.approvals.read({ kind: 'user', ...owner }, id)))).map(
-      ({ row }) => row.status,
-    );
+  return {
+    ...parts,
+    press: (action: string, message: object, user = 'U1') =>
+      app.process({
+        type: 'block_actions',
+        user: { id: user, team_id: 'T1' },
+        team: { id: 'T1', enterprise_id: 'E1' },
+        enterprise: { id: 'E1' },
+        is_enterprise_install: true,
+        trigger_id: slack.newTrigger(user),
+        response_url: slack.responseUrl('all'),
+        channel: { id: 'D1' },
+        container: { type: 'message', channel_id: 'D1' },
+        message,
+        actions: [
+          {
+            type: 'button',
+            block_id: 'b',
+            action_id: action,
+            action_ts: '1700000010.000000',
+            value: [...gone, ...ids].join(' '),
+          },
+        ],
+      }),
+    statuses: async () =>
+      (await Promise.all(ids.map((id) => engine.approvals.read({ kind: 'user', ...owner }, id)))).map(
+        ({ row }) => row.status,
+      ),
+  };
+}
+
+it('approves all calls of a message only once it has shown these calls for a second', async () => {
+  const { press, statuses, slack } = await twoCalls();
   for (const message of [
     { ts: '1700000009.979000' },
     // Slack cuts the time of an edit to whole seconds: this one may have been at 9.98.
     { ts: '1700000001.000000', edited: { user: 'UBOT', ts: '1700000009.000000' } },
   ]) {
-    await press(message);
+    await press('parley_approve_all', message);
     expect(await statuses()).toEqual(['pending', 'pending']);
   }
   expect(JSON.stringify(slack.responses)).toContain('have just changed');
-  await press({ ts: '1700000001.000000', edited: { user: 'UBOT', ts: '1700000008.000000' } });
+  await press('parley_approve_all', {
+    ts: '1700000001.000000',
+    edited: { user: 'UBOT', ts: '1700000008.000000' },
+  });
+  expect(await statuses()).toEqual(['approved', 'approved']);
+});
+
+it('shows, denies and approves the other calls of a message where one is not kept any more, to its person alone', async () => {
+  const { press, statuses, slack, deps } = await twoCalls(mintRecordId('ap', newOwner()));
+  await deps.links.add({ ...USER, userId: 'U2' }, newOwner());
+  const message = { ts: '1700000001.000000' };
+  // Presses that open something are acknowledged before.
+  const said = (text: string) =>
+    waitUntil(() => JSON.stringify([slack.responses.at(-1), slack.views]).includes(text), { what: text });
+  await press('parley_calls', message, 'U2');
+  await said('Only the person who was asked');
+  await press('parley_calls', message);
+  await said('2 calls of one step');
+  await press('parley_deny_all', message);
+  await said('These 2 calls will not be made');
+  await press('parley_approve_all', message);
   expect(await statuses()).toEqual(['approved', 'approved']);
 });
 

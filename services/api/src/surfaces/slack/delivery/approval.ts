@@ -21,7 +21,10 @@ export async function deliverApproval(
     isOpen,
     isUntouched: isOpen,
     messageAt: ({ userId: user, isPrivate }: SlackThread) => approvalMessage(row, { user, isPrivate }),
-    afterwards: () => deps.outbox.add(stepTask(row)),
+    async afterwards() {
+      await deps.places.putCall(row.definition, row.definition.step, row.id);
+      await deps.outbox.add(stepTask(row));
+    },
   };
   return deliverRecord(deps, shown, attempt);
 }

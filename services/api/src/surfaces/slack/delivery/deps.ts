@@ -23,7 +23,7 @@ export const DELIVERY_MS = SLACK_LEASE_MS - CALL_MS - 1_000;
 /** What the deliveries to Slack need. */
 export interface SlackDeliveryDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
-  readonly approvals: Pick<Approvals, 'read' | 'page'>;
+  readonly approvals: Pick<Approvals, 'read'>;
   readonly engine: Pick<Engine, 'replay' | 'watchLive' | 'notices'>;
   readonly turns: Pick<Turns, 'attend' | 'isWaiting'>;
   readonly outbox: Pick<Outbox, 'add'>;

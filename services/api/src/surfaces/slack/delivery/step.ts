@@ -1,3 +1,4 @@
+import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { bucketOf, formatStreamPath, parseStreamPath, type StreamRef } from '@parley/shared/domain/ids';
 import type { OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
@@ -13,8 +14,6 @@ export interface StepRef {
   readonly stream: StreamRef;
   readonly step: string;
 }
-
-const PAGE = 100;
 
 /** The task that brings the message about all calls of a step up to date. */
 export function stepTask({ definition }: ApprovalRow): OutboxTask {
@@ -42,12 +41,13 @@ export async function deliverStep(
   { stream, step }: StepRef,
   attempt: number,
 ): Promise<OutboxResult> {
-  const open = await openCalls(deps, { stream, step });
-  const id = `calls ${step}`;
-  const place = await placeOf(deps, stream, [id, ...open.map((row) => row.id)]);
+  const ids = await deps.places.calls(stream, step);
+  const place = await placeOf(deps, stream, ids);
   const client = place && (await clientFor(deps, stream, place));
   if (place === undefined || client === undefined) return 'done';
+  const open = await openCalls(deps, ids);
   const isOpen = isDecidedTogether(open);
+  const id = `calls ${step}`;
   const message = stepMessage(open, { user: place.userId, isPrivate: place.isPrivate });
   const shown = { id, owner: stream, isUntouched: false, isOpen, message };
   try {
@@ -58,32 +58,25 @@ export async function deliverStep(
   }
 }
 
-/** The thread of the turn, or the direct messages in which the notices of these messages were posted. */
+/** The thread of the turn, or the direct messages in which the notices of these calls were posted. */
 async function placeOf(
   deps: SlackDeliveryDeps,
   stream: StreamRef,
-  messages: readonly string[],
+  [first]: readonly string[],
 ): Promise<SlackThread | undefined> {
-  const { places } = deps;
-  const ofTurn = await places.turn(stream);
-  if (ofTurn !== undefined) return ofTurn;
-  const posted = await Promise.all(messages.map((id) => places.posted(stream, id)));
-  const first = posted.findIndex((one) => one !== undefined);
-  const user = first < 0 ? undefined : await noticedUser(deps, stream, messages[first] ?? '');
-  const channel = posted[first]?.channel;
-  return channel === undefined || user === undefined ? undefined : { ...user, isPrivate: true, channel };
+  const ofTurn = await deps.places.turn(stream);
+  if (ofTurn !== undefined || first === undefined) return ofTurn;
+  const [posted, user] = await Promise.all([
+    deps.places.posted(stream, first),
+    noticedUser(deps, stream, first),
+  ]);
+  return posted && user && { ...user, isPrivate: true, channel: posted.channel };
 }
 
-/** The open calls of a step whose messages were posted, oldest first. */
-async function openCalls({ approvals, places }: SlackDeliveryDeps, { stream, step }: StepRef) {
-  const calls: ApprovalRow[] = [];
-  let cursor: string | undefined;
-  do {
-    const next = cursor === undefined ? {} : { cursor };
-    const page = await approvals.page({ owner: stream, statuses: ['pending'], limit: PAGE, ...next });
-    calls.push(...page.rows.filter(({ definition }) => definition.step === step));
-    cursor = page.nextCursor;
-  } while (cursor !== undefined);
-  const posted = await Promise.all(calls.map(({ id }) => places.posted(stream, id)));
-  return calls.filter((_, index) => posted[index] !== undefined).reverse();
+/** The calls with these ids that are open, oldest first. */
+async function openCalls({ approvals }: SlackDeliveryDeps, ids: readonly string[]): Promise<ApprovalRow[]> {
+  const readings = await Promise.all(ids.map((id) => approvals.read(id)));
+  return readings
+    .flatMap(({ row }) => (row === undefined || isApprovalEnded(row.status) ? [] : [row]))
+    .sort((one, other) => one.createdAt - other.createdAt);
 }

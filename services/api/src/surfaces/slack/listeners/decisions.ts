@@ -18,7 +18,10 @@ export const APPROVALS = createOwnRecords<ApprovalRow>({
 /** What other people read. */
 export const NOT_YOURS = 'Only the person who was asked can decide on this call.';
 
-/** The approvals with these ids; undefined unless all of them are this person's. */
+/**
+ * The approvals with these ids, without those that are not kept any more; undefined where none is this person's. A message
+ * names calls of one person only.
+ */
 export async function findApprovals(
   deps: ListenerDeps,
   owner: Owner,
@@ -26,7 +29,7 @@ export async function findApprovals(
 ): Promise<ApprovalRow[] | undefined> {
   const rows = await Promise.all(ids.map((id) => APPROVALS.find(deps, owner, id)));
   const found = rows.filter((row) => row !== undefined);
-  return found.length > 0 && found.length === ids.length ? found : undefined;
+  return found.length > 0 ? found : undefined;
 }
 
 /** Records a decision; returns why it was refused. Throws `unavailable`: Slack then shows that it failed. */

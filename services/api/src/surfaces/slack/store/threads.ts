@@ -30,6 +30,10 @@ export interface SlackThreads {
   putNoticed(owner: Owner, id: string, user: SlackUser): Promise<SlackUser>;
   /** The Slack user who got the notice of a record; undefined without one, or for a notice of an earlier version. */
   noticed(owner: Owner, id: string): Promise<SlackUser | undefined>;
+  /** Records a call of a step whose message was posted. */
+  putCall(owner: Owner, step: string, id: string): Promise<void>;
+  /** The ids of the calls of a step whose messages were posted. */
+  calls(owner: Owner, step: string): Promise<readonly string[]>;
   /** Records that a message is the notice of a record. */
   putNotice(owner: Owner, posted: Posted, id: string): Promise<void>;
   /** The record of which a message is the notice. */
@@ -68,6 +72,13 @@ export function createSlackThreads(records: OwnerRecords, keptMs: number): Slack
     turn: (stream) => read(SlackThread, stream, `slack-turn/${stream.streamRequestId}`),
     putNoticed: (owner, id, user) => put(SlackUser, owner, `slack-noticed/${id}`, user),
     noticed: (owner, id) => read(SlackUser, owner, `slack-noticed/${id}`),
+    async putCall(owner, step, id) {
+      await records.putIfAbsent(owner, `slack-call/${step}/${id}`, id, keptMs);
+    },
+    async calls(owner, step) {
+      const found = await records.list(owner, `slack-call/${step}/`);
+      return found.map(({ value }) => value);
+    },
     async putNotice(owner, { channel, ts }, id) {
       await records.putIfAbsent(owner, `slack-notice/${channel}/${ts}`, id, keptMs);
     },
