@@ -112,6 +112,14 @@ export const ACCOUNTS: readonly Mutant[] = [
     test: 'with both sides or none',
   },
   {
+    defect: 'A message in Slack that two events report begins two turns.',
+    file: 'services/api/src/surfaces/slack/listeners/messages.ts',
+    find: 'return (await claims.claim(name, event, REPEATED_MS)) === event;',
+    replace: 'return (await claims.claim(name, event, REPEATED_MS)) !== undefined;',
+    killedBy: 'test/unit/slack/listeners.test.ts',
+    test: 'that Slack reports in two ways',
+  },
+  {
     defect: 'A thread in Slack whose link has ended is still shown what its earlier person is asked.',
     file: 'services/api/src/surfaces/slack/delivery/reach.ts',
     find: 'return isLinked && installation',

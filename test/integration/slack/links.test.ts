@@ -75,21 +75,22 @@ interface Pod {
 function podOn(records: OwnerRecords = backend.ownerRecords.slack): Pod {
   const links = createLinks(records);
   const own = { ...backend, ownerRecords: { ...backend.ownerRecords, slack: records } };
-  const erase = wireEraseUser({
-    backend: own,
-    engine: engineOn(own),
-    log: createLog({ service: 'test', level: 'silent', pod: 'test' }),
-    deliveries: dispatchOn(own),
-    deliveryKinds: [],
-    disconnectAll: undefined,
-    unlink: links.removeOf,
-  });
+  const newErase = () =>
+    wireEraseUser({
+      backend: own,
+      engine: engineOn(own),
+      log: createLog({ service: 'test', level: 'silent', pod: 'test' }),
+      deliveries: dispatchOn(own),
+      deliveryKinds: [],
+      disconnectAll: undefined,
+      unlink: links.removeOf,
+    });
   const refusedIsFine = (error: unknown) => {
     if (!isParleyError(error, 'user_erased')) throw error;
   };
   return {
     links: { ...links, add: (user, owner) => links.add(user, owner).catch(refusedIsFine) },
-    erase: async (owner) => void (await erase(owner, 'test')),
+    erase: async (owner) => void (await newErase()(owner, 'test')),
   };
 }
 

@@ -72,6 +72,7 @@ it.each<[string, object, string, unknown]>([
 it.each<[object, string, string, string]>([
   [{ type: 'string', minLength: 3 }, 'x', 'must be at least 3 characters', 'xyz'],
   [{ type: 'integer', maximum: 9 }, 'many', 'must be a number', '3'],
+  [{ type: 'integer' }, '4.5', 'must be a whole number', '4'],
   [SIZES, 'huge', 'must be one of the choices: Small, Large', 'Small'],
 ])(
   'says what the check of %j has against “%s”, and keeps the question open',

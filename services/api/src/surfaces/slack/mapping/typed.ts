@@ -1,10 +1,10 @@
 import type { Content } from '@parley/shared/domain/elicitations/elicitation';
 import type { Definition } from '@parley/shared/domain/elicitations/row';
+import { readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import type { Issue } from '@parley/shared/domain/issue';
 import { readable } from '@parley/shared/domain/readable';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
-import { answerOf } from './answer.ts';
 import { mrkdwn } from './blocks.ts';
 import { choicesOf } from './fields.ts';
 import type { SlackMessage } from './question.ts';
@@ -37,8 +37,8 @@ export function typedFieldOf({ requestedSchema, sensitive, answerUrl }: Definiti
 /** The answer that a typed text is. One that fits no choice, or is no number, is left as it is: the form refuses it. */
 export function typedContent({ name, field }: TypedField, { text, link }: TypedWords): Content {
   const choices = choicesOf(field);
-  if (choices === undefined)
-    return { [name]: answerOf(field, { value: addressOf(field, link) ?? text }) ?? text };
+  if (field.type === 'number' || field.type === 'integer') return { [name]: typedNumber(field.type, text) };
+  if (choices === undefined) return { [name]: addressOf(field, link) ?? text };
   const wanted = text.toLowerCase();
   const exact = choices.filter((one) => one.title === text || one.const === text);
   const [chosen, ...others] =
@@ -54,6 +54,12 @@ function addressOf(field: FormField, link: string | undefined): string | undefin
   return 'format' in field && field.format === 'uri' ? link : undefined;
 }
 
+function typedNumber(kind: 'number' | 'integer', text: string): number | string {
+  const number = readTypedNumber('number', text);
+  // A fraction is for the check to refuse, unless it was rounded away.
+  return readTypedNumber(kind, text) ?? (Number.isInteger(number) ? text : (number ?? text));
+}
+
 /** Something open, and its message in Slack. */
 export interface OpenRecord {
   readonly row: Parameters<typeof storedRecordOf>[0];
@@ -66,7 +72,7 @@ export function refusedTextMessage(
   { field }: TypedField,
   issues: readonly Issue[],
 ): SlackMessage {
-  const choices = choicesOf(field)?.map(({ title }) => title);
+  const choices = choicesOf(field)?.map(({ title }) => lineText(title, TITLE_MAX));
   const fault =
     choices === undefined
       ? issues.map(({ message }) => readable(message)).join('; ')

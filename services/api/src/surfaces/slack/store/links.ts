@@ -109,7 +109,7 @@ export function createLinks(records: OwnerRecords): Links {
   async function add(user: SlackUser, { tenant, userId }: Owner): Promise<void> {
     const owner = { tenant, userId };
     const link = { ...owner, id: `${await records.now(owner)}-${randomUUID()}` };
-    const value = JSON.stringify(link);
+    const value = textOf(link);
     await noteTeam(user);
     // The entry first: an erasure finds it, and refuses it afterwards.
     await records.putIfAbsent(owner, `${INDEX}${link.id}`, slackUserText(user), KEPT_MS);
@@ -120,7 +120,7 @@ export function createLinks(records: OwnerRecords): Links {
       return add(user, owner);
     for (const { user: oldest, link: old } of (await linksOf(owner)).slice(0, -PER_PERSON_MAX)) {
       await removeEntries(old, oldest);
-      await records.remove(linkOwner(oldest), nameOf(oldest), JSON.stringify(old));
+      await records.remove(linkOwner(oldest), nameOf(oldest), textOf(old));
     }
   }
 
@@ -155,6 +155,11 @@ export function createLinks(records: OwnerRecords): Links {
         }
     },
   };
+}
+
+/** The value of the record, also of one of an earlier version. */
+function textOf({ tenant, userId, id }: Link): string {
+  return JSON.stringify({ tenant, userId, id });
 }
 
 function isOf(link: Link, { tenant, userId }: Owner): boolean {
