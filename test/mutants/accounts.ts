@@ -109,7 +109,7 @@ export const ACCOUNTS: readonly Mutant[] = [
     find: '!== undefined && isOf(link, owner) && (await isIndexed(link, user));',
     replace: '!== undefined;',
     killedBy: 'test/integration/slack/links.test.ts',
-    test: 'with both sides or none',
+    test: 'no side stands alone',
   },
   {
     defect: 'A message in Slack that two events report begins two turns.',
