@@ -4,11 +4,11 @@ import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { WebClient } from '@slack/web-api';
 import { escalationMessage, reminderMessage } from '../mapping/notice.ts';
 import type { Posted, SlackThread } from '../store/threads.ts';
-import type { SlackUser } from '../store/workspace.ts';
+import { isSameUser } from '../store/workspace.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
 import { faultOf } from './faults.ts';
 import { type PostResult, postOnce } from './post.ts';
-import { noticedUser } from './reach.ts';
+import { noticePlace } from './reach.ts';
 
 /** Where a record is shown, and what follows while it stays unanswered. */
 export interface NoticePlan {
@@ -28,18 +28,15 @@ export async function planNotice(
 ): Promise<NoticePlan | { readonly result: OutboxResult }> {
   const { notify } = row.definition;
   if (notify === undefined) return { result: 'done' };
-  const known = await deps.places.posted(row.definition, row.id);
-  const user = await noticedUser(deps, row.definition, row.id);
-  if (user === undefined) return { result: 'done' };
-  const planFor = (one: SlackUser) => ({
-    place: { ...one, isPrivate: true, channel: known?.channel ?? one.userId },
-    reminders: notify,
-  });
-  if (known !== undefined || !isOpen) return planFor(user);
+  const found = await noticePlace(deps, row.definition, row.id);
+  if (found === undefined) return { result: 'done' };
+  const plan = { place: found.place, reminders: notify };
+  if (found.isPosted || !isOpen) return plan;
   const dueInMs = await deps.engine.notices.dueInMs(row, now);
   if (dueInMs === undefined) return { result: 'done' };
   if (dueInMs > 0) return { result: { deferInMs: dueInMs } };
-  return planFor(await deps.places.putNoticed(row.definition, row.id, user));
+  const noticed = await deps.places.putNoticed(row.definition, row.id, found.place);
+  return isSameUser(noticed, found.place) ? plan : { result: { deferInMs: 0 } };
 }
 
 /** Sends the reminder or the escalation that is due, and reports when the next one is. */

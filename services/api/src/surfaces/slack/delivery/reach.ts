@@ -1,6 +1,7 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { WebClient } from '@slack/web-api';
-import { type SlackUser, slackUserText } from '../store/workspace.ts';
+import type { SlackThread } from '../store/threads.ts';
+import { isSameUser, type SlackUser } from '../store/workspace.ts';
 import type { SlackDeliveryDeps } from './deps.ts';
 
 /**
@@ -18,15 +19,21 @@ export async function clientFor(
 }
 
 /**
- * The Slack user who gets the notice of a record: the one who has got it, else the one whom its person linked first.
- * Undefined when their link has ended, and for a person without a link.
+ * Where the notice of a record is, or will be posted: in the direct messages of the Slack user who has got it, else of the one
+ * whom its person linked first. Undefined when their link has ended, and for a person without a link.
  */
-export async function noticedUser(
+export async function noticePlace(
   { links, places }: Pick<SlackDeliveryDeps, 'links' | 'places'>,
   owner: Owner,
   id: string,
-): Promise<SlackUser | undefined> {
-  const [users, earlier] = await Promise.all([links.of(owner), places.noticed(owner, id)]);
-  if (earlier === undefined) return users[0];
-  return users.find((user) => slackUserText(user) === slackUserText(earlier));
+): Promise<{ readonly place: SlackThread; readonly isPosted: boolean } | undefined> {
+  const [users, noticed, posted] = await Promise.all([
+    links.of(owner),
+    places.noticed(owner, id),
+    places.posted(owner, id),
+  ]);
+  const user = noticed === undefined ? users[0] : users.find((one) => isSameUser(one, noticed));
+  if (user === undefined) return undefined;
+  const place = { ...user, isPrivate: true, channel: posted?.channel ?? user.userId };
+  return { place, isPosted: posted !== undefined };
 }

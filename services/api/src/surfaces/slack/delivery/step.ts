@@ -6,7 +6,7 @@ import { isDecidedTogether, stepMessage } from '../mapping/step.ts';
 import type { SlackThread } from '../store/threads.ts';
 import { SLACK, type SlackDeliveryDeps } from './deps.ts';
 import { failed } from './faults.ts';
-import { clientFor, noticedUser } from './reach.ts';
+import { clientFor, noticePlace } from './reach.ts';
 import { showMessage } from './record.ts';
 
 /** The calls of one step of a run, on the stream request of its turn. */
@@ -66,11 +66,7 @@ async function placeOf(
 ): Promise<SlackThread | undefined> {
   const ofTurn = await deps.places.turn(stream);
   if (ofTurn !== undefined || first === undefined) return ofTurn;
-  const [posted, user] = await Promise.all([
-    deps.places.posted(stream, first),
-    noticedUser(deps, stream, first),
-  ]);
-  return posted && user && { ...user, isPrivate: true, channel: posted.channel };
+  return (await noticePlace(deps, stream, first))?.place;
 }
 
 /** The calls with these ids that are open, oldest first. */

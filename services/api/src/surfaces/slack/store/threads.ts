@@ -70,7 +70,7 @@ export function createSlackThreads(records: OwnerRecords, keptMs: number): Slack
       await records.read(stream, name, forMs);
     },
     turn: (stream) => read(SlackThread, stream, `slack-turn/${stream.streamRequestId}`),
-    putNoticed: (owner, id, user) => put(SlackUser, owner, `slack-noticed/${id}`, user),
+    putNoticed: (owner, id, user) => put(SlackUser, owner, `slack-noticed/${id}`, SlackUser.parse(user)),
     noticed: (owner, id) => read(SlackUser, owner, `slack-noticed/${id}`),
     async putCall(owner, step, id) {
       await records.putIfAbsent(owner, `slack-call/${step}/${id}`, id, keptMs);

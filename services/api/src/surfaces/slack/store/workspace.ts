@@ -21,6 +21,10 @@ export function slackUserText({ enterpriseId, teamId, userId }: SlackUser): stri
   return JSON.stringify({ ...(enterpriseId !== undefined && { enterpriseId }), teamId, userId });
 }
 
+export function isSameUser(one: SlackUser, other: SlackUser): boolean {
+  return slackUserText(one) === slackUserText(other);
+}
+
 /** Reads what `slackUserText` made. */
 export function parseSlackUser(text: string): SlackUser {
   return SlackUser.parse(JSON.parse(text));
