@@ -61,7 +61,7 @@ export type AskingFixture = Fixture & {
   readonly calls: Map<string, number>;
   /** Errors that the client gave to questions. */
   readonly refusals: string[];
-  /** Withdraws what `impatient` asks, lets `unawaited` return its result, and has `late` ask after its end. */
+  /** Withdraws what `impatient` asks, lets `unawaited` return its result, and has `late` and `endless` ask after their end. */
   giveUp: () => void;
   /** Marks a page of `pages` as visited, and reports it where the revision knows that. */
   visit: (elicitationId: string, report?: boolean) => Promise<void>;
@@ -144,6 +144,13 @@ export function createAskingFixture(): AskingFixture {
   const UNANSWERED: Record<string, (legacy: Legacy) => Promise<unknown>> = {
     async late({ askApart }) {
       giveUp.signal.addEventListener('abort', () => void askApart(CITY).catch(refuse));
+      return said('at once');
+    },
+    async endless({ askApart }) {
+      const askAgain = async () => {
+        for (let at = 0; at < 150; at += 1) await askApart(CITY).catch(refuse);
+      };
+      giveUp.signal.addEventListener('abort', () => void askAgain());
       return said('at once');
     },
     async unawaited({ ask }) {

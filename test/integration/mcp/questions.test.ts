@@ -201,6 +201,19 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(asked).toEqual([]);
   });
 
+  it('loses its connection when it goes on to ask after its call', async () => {
+    const { fixture, ref, server } = await overHttp('old');
+    const { asker, asked } = person(() => city('Bern'));
+    await ref.call('endless', {}, { asker });
+    fixture.giveUp();
+    await waitUntil(() => server.sessions === 0, { what: 'the end of the session' });
+    const refused = fixture.refusals.filter((text) => text.includes('No call is under way'));
+    expect(refused.length).toBeLessThan(150);
+    await ref.call('late', {}, { asker });
+    expect(server.count('initialize')).toBe(2);
+    expect(asked).toEqual([]);
+  });
+
   it('gets another session after a call that ended without its reply', async () => {
     const { server, ref } = await overHttp('old');
     const { asker, isAsked } = person();

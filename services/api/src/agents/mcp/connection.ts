@@ -68,7 +68,17 @@ export async function openConnection(
   const isHttp = config.transport.type === 'http';
   const { transport, endSession, listening } = createTransport(deps, options);
   const { progressMs } = limits;
-  const questions = modes && createConnectionQuestions({ modes, progressMs });
+  const close = async () => {
+    await endSession();
+    await client.close();
+    await transport.close();
+  };
+  const onPester = () => {
+    // At once, so that no further call begins here.
+    options.onClosed();
+    close().catch(() => undefined);
+  };
+  const questions = modes && createConnectionQuestions({ modes, progressMs, onPester });
   const client = createClient(deps, options, isHttp, questions);
   // A message on the stream of a request is processed in that request's context. No other one is attributed to a call.
   client.setNotificationHandler('notifications/message', ({ params }) =>
@@ -104,11 +114,7 @@ export async function openConnection(
     questions,
     isExpired: (error) =>
       error instanceof SdkHttpError && error.status === 404 && transport.sessionId !== undefined,
-    close: async () => {
-      await endSession();
-      await client.close();
-      await transport.close();
-    },
+    close,
   };
 }
 

@@ -34,14 +34,20 @@ export interface ConnectionQuestionsOptions {
   readonly modes: QuestionModes;
   /** How often a server that asked for progress is informed that the person has not answered yet, in ms. */
   readonly progressMs: number;
+  /** Called when the server goes on to ask outside of calls: each question would cost a refusal, without end. */
+  readonly onPester: () => void;
 }
 
 const COMPLETED_MAX = 100;
+/** Questions outside of calls that are refused one by one. */
+const STRAYS_MAX = 100;
 
 export function createConnectionQuestions({
   modes,
   progressMs,
+  onPester,
 }: ConnectionQuestionsOptions): ConnectionQuestions {
+  let strays = 0;
   let current: (AskingCall & { readonly over: AbortSignal }) | undefined;
   // A notice may arrive before the error that makes it meaningful.
   const completed = new Set<string>();
@@ -50,7 +56,11 @@ export function createConnectionQuestions({
   async function ask(request: JSONRPCRequest, { mcpReq }: ClientContext): Promise<Result> {
     const call = current;
     const isKnown = request.method === 'elicitation/create';
-    if (call === undefined) throw isKnown ? noCall() : unknownMethod();
+    if (call === undefined) {
+      strays += 1;
+      if (strays > STRAYS_MAX) onPester();
+      throw isKnown ? noCall() : unknownMethod();
+    }
     const { asker, exchange, over } = call;
     const read = () => {
       if (!isKnown) throw unknownMethod();
