@@ -12,7 +12,10 @@ import type { Client } from '@a2a-js/sdk/client';
 import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
 import type { WirePart } from '@parley/shared/domain/a2a/wire';
 
-export type SentPart = { readonly text: string } | { readonly data: unknown };
+export type SentPart =
+  | { readonly text: string }
+  | { readonly data: unknown }
+  | { readonly raw: Buffer; readonly mediaType: string };
 
 export interface SendOptions {
   readonly taskId?: string;
@@ -39,10 +42,12 @@ export function sending(
         content:
           'text' in part
             ? { $case: 'text' as const, value: part.text }
-            : { $case: 'data' as const, value: part.data },
+            : 'raw' in part
+              ? { $case: 'raw' as const, value: part.raw }
+              : { $case: 'data' as const, value: part.data },
         metadata: undefined,
         filename: '',
-        mediaType: '',
+        mediaType: 'raw' in part ? part.mediaType : '',
       })),
       metadata: undefined,
       extensions: [],

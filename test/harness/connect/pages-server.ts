@@ -32,6 +32,7 @@ export function createPages(
     }),
     limits: { ...deps.callLimits, sent: async () => 0, body: async () => undefined },
     bodyBytesMax: 262_144,
+    messagesBytesMax: 4_194_304,
     sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, draining: new AbortController().signal },
     onDone: () => undefined,
     onFault,

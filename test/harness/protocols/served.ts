@@ -51,6 +51,7 @@ export async function serveSurfaces(
       }),
     limits,
     bodyBytesMax: BODY_BYTES_MAX,
+    messagesBytesMax: BODY_BYTES_MAX,
     sse: { heartbeatMs, slowReaderMs: 5_000, draining: draining.signal },
     onDone: () => undefined,
     onFault,

@@ -16,6 +16,7 @@ export interface ServedSurfaces
 export async function serveSurfaces({ surfaces, corsOrigins = [], draining, ...deps }: ServedSurfaces) {
   const serve = createServe({
     bodyBytesMax: 262_144,
+    messagesBytesMax: 4_194_304,
     sse: {
       heartbeatMs: 15_000,
       slowReaderMs: 30_000,

@@ -7,6 +7,7 @@ import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import type { TakenImages } from '../../../services/api/src/agents/loop/images.ts';
 import { repliesOf } from '../../../services/api/src/agents/loop/model-step.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import type { RunLimits } from '../../../services/api/src/agents/loop/run-steps.ts';
@@ -24,6 +25,7 @@ export interface TestAgent {
   readonly tools?: readonly Tool[];
   readonly limits?: Partial<RunLimits>;
   readonly notify?: NotifyRules;
+  readonly images?: TakenImages;
   /** True: it cannot be opened. */
   readonly isBroken?: boolean;
 }
@@ -59,8 +61,8 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
       admit: (_caller, id = Object.keys(agents)[0] ?? '') => id,
       isKnown: (id) => agents[id] !== undefined,
       find: (id = Object.keys(agents)[0] ?? '') => {
-        const notify = agents[id]?.notify;
-        return { id, title: `The ${id}`, ...(notify !== undefined && { notify }) };
+        const { notify, images } = agents[id] ?? {};
+        return { id, title: `The ${id}`, images, ...(notify !== undefined && { notify }) };
       },
       async open(id) {
         if (agents[id] === undefined || agents[id].isBroken === true)
@@ -75,6 +77,7 @@ export function podOn(backend: Backend, model: ScriptedModel, options: TestPod =
             })('scripted'),
             instructions: id,
             settings: {},
+            images: agents[id]?.images,
           }),
           tools: async () => agents[id]?.tools ?? [],
           limits: { ...LIMITS, ...agents[id]?.limits },

@@ -2,7 +2,16 @@ import { type Task, TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { answer, questionsOf, say, stateOf, statesOf, tasksOf, textOf } from '../../harness/a2a/messages.ts';
+import {
+  answer,
+  questionsOf,
+  say,
+  sending,
+  stateOf,
+  statesOf,
+  tasksOf,
+  textOf,
+} from '../../harness/a2a/messages.ts';
 import { type A2aSite, BINDINGS, openA2aSite, openClient } from '../../harness/a2a/setup.ts';
 import { finishPage, newPerson, PAGE_URL, type Person } from '../../harness/protocols/pods.ts';
 
@@ -35,6 +44,14 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
     expect(await tasks.get(task.id)).toEqual(task);
     const bare = await client.getTask({ id: task.id, tenant: '', historyLength: 0 });
     expect(bare.history).toEqual([]);
+  });
+
+  it('takes images, of which the reply says that this agent takes none, and refuses other files', async () => {
+    const image = { raw: Buffer.from('89504e470d0a1a0a00', 'hex'), mediaType: 'image/png' };
+    const task = await tasks.reply(sending([{ text: 'look' }, image]));
+    expect(textOf(task)).toMatch(/^An image was left out: this agent takes no images\.\s+Hello: look\[An/);
+    const other = { raw: Buffer.from('%PDF-'), mediaType: 'application/pdf' };
+    await expect(tasks.reply(sending([other]))).rejects.toThrow(/only images/);
   });
 
   it('answers a question of one text by plain text [A2A-05 A2A-06 A2A-09 A2A-39]', async () => {

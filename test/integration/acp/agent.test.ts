@@ -78,9 +78,19 @@ describe('a turn', () => {
 
   it('refuses content that it did not offer with -32602', async () => {
     const { editor, sessionId } = await sitDown();
-    const prompt = [{ type: 'image' as const, data: '', mimeType: 'image/png' }];
+    const prompt = [{ type: 'audio' as const, data: '', mimeType: 'audio/wav' }];
     const sent = editor.agent.request(methods.agent.session.prompt, { sessionId, prompt });
     await expect(sent).rejects.toMatchObject({ code: -32602 });
+  });
+
+  it('takes images, and says that this agent does not', async () => {
+    const { editor, sessionId } = await sitDown();
+    const data = Buffer.from('89504e470d0a1a0a00', 'hex').toString('base64');
+    const prompt = [{ type: 'image' as const, data, mimeType: 'image/png' }];
+    await editor.agent.request(methods.agent.session.prompt, { sessionId, prompt });
+    expect(editor.text(sessionId)).toMatch(
+      /^An image was left out: this agent takes no images\.\s+Hello: \[An/,
+    );
   });
 
   it('reads links and embedded texts of the prompt', async () => {

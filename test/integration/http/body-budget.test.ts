@@ -30,6 +30,7 @@ beforeAll(async () => {
     }),
     limits: callLimitsOn(createMemoryLimits(), { userWriteBytes: 80_000 }),
     bodyBytesMax: 100_000,
+    messagesBytesMax: 100_000,
   });
 });
 afterAll(() => served.close());

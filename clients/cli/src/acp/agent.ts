@@ -3,7 +3,7 @@ import { type AgentApp, agent, methods, PROTOCOL_VERSION, RequestError } from '@
 import { shownModes } from './capabilities.ts';
 import { requestError } from './errors.ts';
 import type { AcpAgentOptions } from './options.ts';
-import { promptText } from './prompt.ts';
+import { promptParts } from './prompt.ts';
 import { createSessions, type Sessions } from './sessions.ts';
 
 /**
@@ -27,7 +27,7 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
       agentInfo: { name: 'parley', title: 'Parley', version: options.version },
       agentCapabilities: {
         loadSession: true,
-        promptCapabilities: { embeddedContext: true },
+        promptCapabilities: { embeddedContext: true, image: true },
         sessionCapabilities: { list: {}, resume: {}, close: {} },
       },
       // The token comes with the command that starts this program.
@@ -71,8 +71,8 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
     return { sessions: listed, ...(nextCursor !== undefined && { nextCursor }) };
   });
   app.onRequest(methods.agent.session.prompt, async ({ params, client, signal }) => {
-    const text = promptText(params.prompt);
-    return { stopReason: await ready().prompt(client, params.sessionId, text, signal) };
+    const parts = promptParts(params.prompt);
+    return { stopReason: await ready().prompt(client, params.sessionId, parts, signal) };
   });
   app.onNotification(methods.agent.session.cancel, ({ params }) => ready().cancel(params.sessionId));
   app.onRequest(methods.agent.session.close, async ({ params }) => {

@@ -1,8 +1,30 @@
 import { type ContentBlock, RequestError } from '@agentclientprotocol/sdk';
 
-/** The text of a prompt, as the model reads it. Throws `-32602` for content that `initialize` did not offer. */
-export function promptText(prompt: readonly ContentBlock[]): string {
-  return prompt.map(blockText).join('\n\n');
+/** A part of a message, as the chat API takes it. */
+export type PromptPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'file'; readonly mediaType: string; readonly url: string };
+
+const GAP = '\n\n';
+
+/**
+ * A prompt as a message: its texts as paragraphs, then its images. The server says what the agent does not take of them.
+ * Throws `-32602` for content that `initialize` did not offer.
+ */
+export function promptParts(prompt: readonly ContentBlock[]): PromptPart[] {
+  const images = prompt.filter(({ type }) => type === 'image') as Extract<ContentBlock, { type: 'image' }>[];
+  const text = prompt
+    .filter(({ type }) => type !== 'image')
+    .map(blockText)
+    .join(GAP);
+  return [
+    ...(text === '' ? [] : [{ type: 'text', text } as const]),
+    ...images.map(({ mimeType, data }) => ({
+      type: 'file' as const,
+      mediaType: mimeType,
+      url: `data:${mimeType};base64,${data}`,
+    })),
+  ];
 }
 
 function blockText(block: ContentBlock): string {
@@ -12,7 +34,7 @@ function blockText(block: ContentBlock): string {
     case 'resource_link':
       return `[${block.title ?? block.name}](${block.uri})`;
     case 'resource':
-      if ('text' in block.resource) return `Contents of ${block.resource.uri}:\n\n${block.resource.text}`;
+      if ('text' in block.resource) return `Contents of ${block.resource.uri}:${GAP}${block.resource.text}`;
   }
   throw RequestError.invalidParams(undefined, `Content of type ${block.type} is not supported.`);
 }

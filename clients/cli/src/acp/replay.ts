@@ -1,4 +1,4 @@
-import type { SessionUpdate } from '@agentclientprotocol/sdk';
+import type { ContentBlock, SessionUpdate } from '@agentclientprotocol/sdk';
 import type { ChatChunk, ChatHistory } from '@parley/sdk/chat';
 import { createTurnUpdates } from './updates.ts';
 
@@ -6,17 +6,10 @@ import { createTurnUpdates } from './updates.ts';
 export function replayUpdates({ messages }: Pick<ChatHistory, 'messages'>): SessionUpdate[] {
   return messages.flatMap(({ id, role, parts }) => {
     if (role === 'user') {
-      return parts.flatMap((part): SessionUpdate[] =>
-        part.type === 'text'
-          ? [
-              {
-                sessionUpdate: 'user_message_chunk',
-                content: { type: 'text', text: part.text },
-                messageId: id,
-              },
-            ]
-          : [],
-      );
+      return parts.flatMap((part): SessionUpdate[] => {
+        const content = sentContent(part);
+        return content === undefined ? [] : [{ sessionUpdate: 'user_message_chunk', content, messageId: id }];
+      });
     }
     const updates = createTurnUpdates();
     const chunks = parts.flatMap((part, at): ChatChunk[] => {
@@ -32,4 +25,17 @@ export function replayUpdates({ messages }: Pick<ChatHistory, 'messages'>): Sess
     });
     return [{ type: 'start', messageId: id } as const, ...chunks].flatMap((chunk) => updates.take(chunk));
   });
+}
+
+type HistoryPart = ChatHistory['messages'][number]['parts'][number];
+
+/** What a person sent, as they sent it; an image that was sent by its address is a link to it. */
+function sentContent(part: HistoryPart): ContentBlock | undefined {
+  if (part.type === 'text') return { type: 'text', text: part.text };
+  if (part.type !== 'file') return undefined;
+  const { mediaType, url, filename } = part;
+  const [, data] = /^data:[^,]*;base64,(.*)$/.exec(url) ?? [];
+  return data === undefined
+    ? { type: 'resource_link', name: filename ?? 'image', uri: url }
+    : { type: 'image', mimeType: mediaType, data };
 }

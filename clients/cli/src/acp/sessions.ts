@@ -5,6 +5,7 @@ import { type ChatHistory, createChatArchive, createChatTransport } from '@parle
 import { type ShownModes, supportHeader } from './capabilities.ts';
 import { requestError } from './errors.ts';
 import type { AcpAgentOptions } from './options.ts';
+import type { PromptPart } from './prompt.ts';
 import { replayUpdates } from './replay.ts';
 import { type WatchedTurn, watchTurn } from './turn.ts';
 import { createUsedSessions, type UsedSession } from './used-sessions.ts';
@@ -17,7 +18,12 @@ export interface Sessions {
   /** Shows a conversation again, if asked with its history, and a turn that still runs, with its open questions. */
   open(client: AgentContext, sessionId: string, options: { readonly replay: boolean }): Promise<void>;
   /** Sends a message and resolves with the end of its turn. Waits for a turn that still runs. */
-  prompt(client: AgentContext, sessionId: string, text: string, signal: AbortSignal): Promise<StopReason>;
+  prompt(
+    client: AgentContext,
+    sessionId: string,
+    parts: readonly PromptPart[],
+    signal: AbortSignal,
+  ): Promise<StopReason>;
   /** Stops the running turn and the prompts that wait for it. */
   cancel(sessionId: string): Promise<void>;
   /** Stops watching. The turns continue on the server. */
@@ -83,7 +89,7 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
         );
       });
     },
-    prompt: (client, sessionId, text, signal) =>
+    prompt: (client, sessionId, parts, signal) =>
       sessions.use(sessionId, async (session) => {
         const { cancels } = session;
         await untilIdle(session);
@@ -93,7 +99,7 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
             trigger: 'submit-message',
             chatId: sessionId,
             messageId: undefined,
-            messages: [{ id: crypto.randomUUID(), role: 'user', parts: [{ type: 'text', text }] }],
+            messages: [{ id: crypto.randomUUID(), role: 'user', parts: [...parts] }],
             abortSignal,
           }),
         );

@@ -7,7 +7,7 @@ interface EarlierMessage {
   readonly parts: readonly { readonly type: 'text'; readonly text: string }[];
 }
 
-/** The body must stay well below the server's limits of 262144 bytes and 1000 messages. */
+/** Earlier messages must leave room for the last one, and stay below the server's limit of 1000 messages. */
 const EARLIER_BYTES_MAX = 100_000;
 const EARLIER_MESSAGES_MAX = 200;
 const ANSWER = 'data-elicitation-response';

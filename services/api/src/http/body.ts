@@ -7,20 +7,32 @@ import type { BodyReader } from './route.ts';
 // Pages and vendors read no reply while they send: a body over its limit is read this far before it is refused.
 const READ_BYTES_MAX = 1024 * 1024;
 
-/**
- * Reads a body in the way that its route declares, chunked or not. `jsonBytesMax` is the deployment's limit for JSON.
- * Throws `too_large` and `invalid_request`.
- */
+/** How many bytes a JSON body may have. */
+export interface JsonLimits {
+  readonly bodyBytesMax: number;
+  /** Of a body that holds messages. */
+  readonly messagesBytesMax: number;
+}
+
+/** The limit for the JSON body of a route. */
+export function jsonBytesMaxOf(
+  { bodyBytesMax, messagesBytesMax }: JsonLimits,
+  { bytesMax = bodyBytesMax }: { readonly bytesMax?: number | 'messages' },
+): number {
+  return bytesMax === 'messages' ? messagesBytesMax : bytesMax;
+}
+
+/** Reads a body in the way that its route declares, chunked or not. Throws `too_large` and `invalid_request`. */
 export async function readBody(
   req: IncomingMessage,
   reader: BodyReader<unknown> | undefined,
-  jsonBytesMax: number,
+  limits: JsonLimits,
 ): Promise<unknown> {
   switch (reader?.as) {
     case undefined:
       return undefined;
     case 'json': {
-      const body = await readJson(req, reader.bytesMax ?? jsonBytesMax);
+      const body = await readJson(req, jsonBytesMaxOf(limits, reader));
       return check(reader.schema, body === undefined && reader.optional ? {} : body, 'body');
     }
     case 'form': {

@@ -53,8 +53,8 @@ export type BodyReader<Body> =
       readonly schema: z.ZodType<Body>;
       /** True when an empty body counts as `{}`. */
       readonly optional: boolean;
-      /** The deployment's limit when absent. */
-      readonly bytesMax?: number;
+      /** The deployment's limit when absent; `messages`: its limit for bodies with messages, which may hold images. */
+      readonly bytesMax?: number | 'messages';
     }
   /** Fields of an HTML form; nothing when the body is larger, or no form. */
   | { readonly as: 'form'; readonly bytesMax: number }
@@ -199,7 +199,7 @@ export const ANYBODY: Proof<undefined> = { by: 'none' };
 
 export function jsonBody<Body>(
   schema: z.ZodType<Body>,
-  options: { readonly optional?: boolean; readonly bytesMax?: number } = {},
+  options: { readonly optional?: boolean; readonly bytesMax?: number | 'messages' } = {},
 ): BodyReader<Body> {
   return { as: 'json', schema, optional: false, ...options };
 }

@@ -3,7 +3,7 @@ import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Authenticate } from './auth.ts';
-import { readBody } from './body.ts';
+import { type JsonLimits, jsonBytesMaxOf, readBody } from './body.ts';
 import { check } from './check.ts';
 import type { CallLimits } from './limits/call-limits.ts';
 import type { RefusalDelays } from './limits/refusal-delays.ts';
@@ -14,13 +14,11 @@ import { type SseOptions, sendEvents } from './sse.ts';
 import type { StreamOptions } from './stream.ts';
 import { unauthenticated } from './token.ts';
 
-export interface ServeDeps {
+export interface ServeDeps extends JsonLimits {
   readonly authenticate: Authenticate;
   readonly limits: Pick<CallLimits, 'call' | 'sent' | 'body'>;
   /** Makes a caller who is refused again and again wait for the reply; by default, every refusal is sent at once. */
   readonly refusalDelays?: RefusalDelays;
-  /** Limit of a JSON body whose route sets none. */
-  readonly bodyBytesMax: number;
   readonly sse: SseOptions;
   /** Called once a request is done, for metrics. `route` is the pattern, never the URL. */
   readonly onDone: (done: { route: string; method: string; status: number; durationMs: number }) => void;
@@ -58,7 +56,7 @@ export function createServe(deps: ServeDeps): Serve {
       const body =
         route.proof.by === 'signature'
           ? await proveByBody(deps, route, params, req, at)
-          : await readBody(req, route.body, deps.bodyBytesMax);
+          : await readBody(req, route.body, deps);
       const query = route.query === undefined ? undefined : check(route.query, readQuery(req), 'query');
       const header = (name: string) => headerOf(req, name);
       const { caller } = at;
@@ -122,7 +120,7 @@ async function proveByBody(
 ): Promise<unknown> {
   const verify = proof.by === 'signature' ? await proof.verifierOf(params) : undefined;
   if (verify === undefined) throw new ParleyError('not_found', 'Nobody signs calls to this address.');
-  const body = await readBody(req, reader, deps.bodyBytesMax);
+  const body = await readBody(req, reader, deps);
   if (!Buffer.isBuffer(body)) throw unauthenticated();
   at.caller = await verify(body, at.head);
   return body;
@@ -136,17 +134,17 @@ function admit({ limits }: ServeDeps, route: Route, params: PathParams, caller: 
 
 /** Counts a body before it is read. One of unknown length counts as the largest that the route takes. */
 async function admitBody(
-  { limits, bodyBytesMax }: ServeDeps,
+  deps: ServeDeps,
   { proof, body }: Route,
   caller: unknown,
   { headers }: IncomingMessage,
 ): Promise<void> {
   if (proof.by !== 'bearer' || body?.as !== 'json') return;
-  const most = body.bytesMax ?? bodyBytesMax;
+  const most = jsonBytesMaxOf(deps, body);
   const isChunked = headers['transfer-encoding'] !== undefined;
   const bytes = isChunked ? most : Number(headers['content-length'] ?? 0);
   // A body above the limit is refused without being read.
-  if (bytes <= most) await limits.body(caller as Caller, bytes);
+  if (bytes <= most) await deps.limits.body(caller as Caller, bytes);
 }
 
 /** The abort signal of one request, created at its first use: most handlers never sleep. */

@@ -4,6 +4,7 @@ import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { messageIdOf } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
+import { contentParts, isAddress, leftOutText } from '@parley/shared/domain/runs/content';
 import type { ConversationRef, RememberedMessage } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -110,6 +111,8 @@ interface ShownMessage {
   readonly parts: UiMessagePart[];
   /** The ids of its calls. */
   readonly callIds: Set<string>;
+  /** What was left out of it, which its reply begins with. */
+  readonly leftOut: string;
   /** How many steps of the model it holds so far. */
   steps: number;
   /** As in the history; absent for a whole reply. */
@@ -124,9 +127,10 @@ function append(shown: ShownMessage[], messages: readonly RememberedMessage[]): 
     else if (role === 'assistant' && newest?.role === 'assistant' && newest.turn === turn)
       addStep(newest, content);
     else {
-      const message = { turn, role, parts: [], callIds: new Set<string>(), steps: 0 };
-      if (role === 'user') shown.push({ ...message, parts: textParts(content) });
-      else shown.push(addStep(message, content));
+      const message = { turn, role, parts: [], callIds: new Set<string>(), leftOut: '', steps: 0 };
+      if (role === 'user')
+        shown.push({ ...message, parts: sentParts(content), leftOut: leftOutText([{ role, content }]) });
+      else shown.push(addStep(message, content, newest?.leftOut));
     }
     const last = shown.at(-1);
     if (isCut && last !== undefined) last.metadata = { isCut };
@@ -134,8 +138,9 @@ function append(shown: ShownMessage[], messages: readonly RememberedMessage[]): 
   return shown;
 }
 
-function addStep(message: ShownMessage, content: unknown): ShownMessage {
-  message.parts.push({ type: 'step-start' }, ...textParts(content), ...callParts(message, content));
+function addStep(message: ShownMessage, content: unknown, leftOut = ''): ShownMessage {
+  const texts = [...textParts(leftOut), ...textParts(content)];
+  message.parts.push({ type: 'step-start' }, ...texts, ...callParts(message, content));
   message.steps += 1;
   return message;
 }
@@ -159,6 +164,18 @@ function withIds(shown: readonly ShownMessage[]): HistoryMessage[] {
       return { id: isReply ? id : `${id}_${place ?? 0}`, ...message };
     })
     .toReversed();
+}
+
+/** A person's message as it was sent. What was left out of it is named, and is not there any more. */
+function sentParts(content: unknown): UiMessagePart[] {
+  if (typeof content === 'string') return textParts(content);
+  return contentParts(content).flatMap((part): UiMessagePart[] => {
+    if (part.type === 'text') return textParts(part.text);
+    if (part.type === 'left-out') return [{ type: 'data-left-out', data: { v: 1, text: part.text } }];
+    const { mediaType, data, filename } = part;
+    const url = isAddress(part) ? data : `data:${mediaType};base64,${data}`;
+    return [{ type: 'file', mediaType, url, ...(filename !== undefined && { filename }) }];
+  });
 }
 
 function textParts(content: unknown): UiMessagePart[] {

@@ -11,6 +11,14 @@ export type UiMessagePart =
   | { readonly type: 'step-start' }
   | { readonly type: 'text'; readonly text: string; readonly state: 'done' }
   | ToolPart
+  /** An image that the person sent. */
+  | {
+      readonly type: 'file';
+      readonly mediaType: string;
+      readonly url: string;
+      readonly filename?: string;
+    }
+  | { readonly type: 'data-left-out'; readonly data: { readonly v: 1; readonly text: string } }
   | { readonly type: 'data-elicitation-request'; readonly id: string; readonly data: ShownElicitation }
   | { readonly type: 'data-approval-request'; readonly id: string; readonly data: ShownApproval }
   | {

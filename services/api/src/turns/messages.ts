@@ -1,6 +1,7 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Message } from '@parley/shared/domain/runs/run';
 import { z } from 'zod';
+import { readPart, textOfPart } from './content/read-part.ts';
 
 const MESSAGES_MAX = 1_000;
 
@@ -20,17 +21,19 @@ export const ChatMessages = z.array(ChatMessage).min(1).max(MESSAGES_MAX);
 export interface TurnMessages {
   /** The last message, which the turn answers. */
   readonly input: readonly Message[];
-  /** The messages before it: only their text, of users and assistants, and nothing that could pass for a tool's. */
+  /** The messages before it: what users sent and assistants wrote, and nothing that could pass for a tool's. */
   readonly before: readonly Message[];
 }
 
-/** Splits the messages of a request. Throws `invalid_request` unless the last is the user's and holds text. */
+/** Splits the messages of a request. Throws `invalid_request` unless the last is the user's and holds something. */
 export function readTurnMessages(messages: readonly ChatMessage[]): TurnMessages {
   const last = messages.at(-1);
-  const input = last?.role === 'user' ? textMessages([last]) : [];
-  if (input.length > 0) return { input, before: textMessages(messages.slice(0, -1)) };
-  throw new ParleyError('invalid_request', "The last message must be the user's, and hold text.", {
-    issues: [{ path: `messages.${messages.length - 1}`, message: 'must be a user message with text' }],
+  const input = last?.role === 'user' ? toMessages([last]) : [];
+  if (input.length > 0) return { input, before: toMessages(messages.slice(0, -1)) };
+  throw new ParleyError('invalid_request', "The last message must be the user's, and hold text or a file.", {
+    issues: [
+      { path: `messages.${messages.length - 1}`, message: 'must be a user message with text or a file' },
+    ],
   });
 }
 
@@ -41,17 +44,18 @@ export function textOf({ parts, content }: Pick<ChatMessage, 'parts' | 'content'
   return Array.isArray(content) ? content.map(textOfPart).join('') : '';
 }
 
-function textMessages(messages: readonly ChatMessage[]): Message[] {
+function toMessages(messages: readonly ChatMessage[]): Message[] {
   return messages.flatMap((message) => {
     const { role } = message;
-    const content = textOf(message);
-    if ((role !== 'user' && role !== 'assistant') || content === '') return [];
+    const content = role === 'user' ? contentOf(message) : textOf(message);
+    if ((role !== 'user' && role !== 'assistant') || content.length === 0) return [];
     return [{ role, content }];
   });
 }
 
-function textOfPart(part: unknown): string {
-  if (typeof part !== 'object' || part === null) return '';
-  const { type, text } = part as { readonly type?: unknown; readonly text?: unknown };
-  return type === 'text' && typeof text === 'string' ? text : '';
+/** What a person sent: a text where there is nothing else. */
+function contentOf(message: ChatMessage): Message['content'] & { readonly length: number } {
+  const sent = message.parts ?? message.content;
+  const parts = Array.isArray(sent) ? sent.map(readPart).filter((part) => part !== undefined) : [];
+  return parts.every(({ type }) => type === 'text') ? textOf(message) : parts;
 }

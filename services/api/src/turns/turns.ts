@@ -19,6 +19,7 @@ import { createDelegate, type DelegateDeps } from '../agents/delegation/delegate
 import { workOnRemoteDelegate } from '../agents/delegation/remote-delegate.ts';
 import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
+import { admitImages } from '../agents/loop/images.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
 import { callMessage, oneCallId, type ServerTool } from '../agents/loop/one-call.ts';
 import { createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
@@ -128,8 +129,9 @@ export function createTurns(deps: TurnsDeps): Turns {
     ),
   );
 
-  async function begin(request: TurnRequest): Promise<BegunTurn> {
-    const agent = deps.agents.find(request.agent);
+  async function begin(asked: TurnRequest): Promise<BegunTurn> {
+    const agent = deps.agents.find(asked.agent);
+    const request = { ...asked, ...admitImages(asked, agent.images) };
     const run: RunRef = { ...request.conversation, streamRequestId: await streamRequestIdOf(request) };
     const result = await observer.beginning(agent.id, (traceparent) =>
       podRuns.begin({ ...newRun(run, agent.id, request), traceparent }, (owned, stopping) =>

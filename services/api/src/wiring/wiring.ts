@@ -211,6 +211,7 @@ function createPodApp(parts: AppParts): Router {
     limits,
     refusalDelays: createRefusalDelays({ delayMs: env.PARLEY_REFUSAL_DELAY_MS }),
     bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,
+    messagesBytesMax: Math.max(env.PARLEY_LIMIT_MESSAGES_BYTES, env.PARLEY_LIMIT_BODY_BYTES),
     sse: { heartbeatMs: env.PARLEY_HEARTBEAT_MS, slowReaderMs: SLOW_READER_MS, draining },
     onDone({ route, method, status, durationMs }) {
       metrics.httpRequests.add(1, { route, method, status });

@@ -14,6 +14,23 @@ const ModelTimeouts = z
   );
 export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 
+/** The images that a model takes. */
+const ModelImages = z
+  .strictObject({
+    number: count(8, 1, 100, 'Images of one request, those of earlier messages in it included.'),
+    bytes: count(1_048_576, 1_000, 33_554_432, 'Bytes of these images together.'),
+    urls: z
+      .boolean()
+      .default(false)
+      .describe(
+        '`true`: https addresses of images are passed on as they are. Whoever serves the model opens them, with its own access to networks; Parley never does.',
+      ),
+  })
+  .describe(
+    'The images (PNG, JPEG, GIF, WebP) that the model takes; `{}` for these limits. Absent: it takes none, and the person and the model are told what was left out.',
+  );
+export type ModelImages = z.infer<typeof ModelImages>;
+
 const shared = {
   model: token(200, 'The provider’s name for the model.'),
   temperature: z
@@ -29,6 +46,7 @@ const shared = {
     .optional()
     .describe('Maximum tokens of one reply. Absent: the default of the provider.'),
   timeouts: ModelTimeouts,
+  images: ModelImages.optional(),
 };
 
 const CompatibleModel = z

@@ -7,6 +7,7 @@ import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { NamedTools } from '../tools/named-tools.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
 import type { ToolsOf } from '../tools/toolbox.ts';
+import type { TakenImages } from './images.ts';
 import { createLanguageModel } from './model/language-model.ts';
 import { type ModelSettings, repliesOf } from './model-step.ts';
 import { parseOneCallId, replyWithCall, type ServerTool } from './one-call.ts';
@@ -39,6 +40,7 @@ export interface FoundAgent {
   readonly title: string;
   /** How a channel notifies the person of its questions. */
   readonly notify?: NotifyRules;
+  readonly images?: TakenImages;
 }
 
 export interface AgentsDeps {
@@ -53,7 +55,10 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
   const models = new Map(
     Object.entries(config.models).map(
       ([id, model]) =>
-        [id, { model: createLanguageModel(model, loaded), settings: settingsOf(model) }] as const,
+        [
+          id,
+          { model: createLanguageModel(model, loaded), settings: settingsOf(model), images: model.images },
+        ] as const,
     ),
   );
 
@@ -74,8 +79,9 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
     find(id = config.defaultAgent) {
       const title = titleOf(config, id);
       if (title === undefined) throw noAgent(id);
-      const notify = config.agents[id]?.notify;
-      return { id, title, ...(notify !== undefined && { notify }) };
+      const agent = config.agents[id];
+      const images = agent && models.get(agent.model)?.images;
+      return { id, title, images, ...(agent?.notify !== undefined && { notify: agent.notify }) };
     },
     async open(id, { tenant, userId, reach }) {
       const person = { tenant, userId, reach };

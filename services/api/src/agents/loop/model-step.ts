@@ -10,6 +10,7 @@ import {
   type ToolSet,
 } from 'ai';
 import type { Tool } from '../tools/tool.ts';
+import { asModelTakes, forEstimate, type TakenImages } from './images.ts';
 import { faultOfArguments } from './model/argument-fault.ts';
 import { ModelSilent } from './model/model-fetch.ts';
 import { type ChatModel, type ReplyReceiver, readByStream } from './model/streamed-model.ts';
@@ -28,6 +29,7 @@ export interface AgentModel {
   readonly model: ChatModel;
   readonly instructions: string;
   readonly settings: ModelSettings;
+  readonly images?: TakenImages;
 }
 
 /** One step of a run, as the function gets it that decides what to do in the step. */
@@ -74,11 +76,17 @@ export function repliesOf(model: AgentModel): StepReply {
  * whole conversations, which must not be logged.
  */
 export class ModelError extends Error {
+  /** True where the model's server refused what it was sent. */
+  readonly isRefusal: boolean;
+
   constructor(cause: unknown) {
     super(`The model could not answer: ${reasonOf(cause)}.`);
     this.name = 'ModelError';
+    this.isRefusal = APICallError.isInstance(cause) && REFUSED.includes(cause.statusCode ?? 0);
   }
 }
+
+const REFUSED: readonly number[] = [400, 413, 415, 422];
 
 function reasonOf(error: unknown): string {
   if (RetryError.isInstance(error)) return reasonOf(error.lastError);
@@ -102,7 +110,7 @@ export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
   const calls = toolCalls.map((call) => callOf(call, faults.get(call.toolCallId)));
   const record = recordOf(said, finishReason, usage);
   if (usage.inputTokens !== undefined || usage.outputTokens !== undefined) return { calls, record };
-  const estimatedTokens = estimateTokens([instructions, messages, said]);
+  const estimatedTokens = estimateTokens([instructions, messages.map(forEstimate), said]);
   return { calls, record: { ...record, estimatedTokens } };
 }
 
@@ -111,7 +119,7 @@ async function readReply(
   options: ModelStepOptions,
   faults: Map<string, string>,
 ): Promise<GenerateTextResult<ToolSet, never>> {
-  const { model, instructions, messages, tools, settings, signal, block, appendEvent } = options;
+  const { model, instructions, messages, tools, settings, images, signal, block, appendEvent } = options;
   let fault: { readonly error: unknown } | undefined;
   const append = (event: TurnEvent) =>
     appendEvent(event).catch((error: unknown) => {
@@ -130,7 +138,9 @@ async function readReply(
     return await generateText({
       model: readByStream(model, receiver, signal),
       ...(instructions !== '' && { system: instructions }),
-      messages: messages as unknown as ModelMessage[],
+      messages: messages.map((message) => asModelTakes(message, images)) as unknown as ModelMessage[],
+      // Addresses go to the model as they are: this pod opens none.
+      experimental_download: async (addresses) => addresses.map(() => null),
       tools: toolSetOf(tools),
       ...settings,
       abortSignal: signal,

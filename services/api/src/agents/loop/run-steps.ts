@@ -13,6 +13,8 @@ import type { RunContext } from './run-context.ts';
 
 // How long the end of a run waits for calls that were aborted.
 const ABORTED_CALL_GRACE_MS = 5_000;
+// No block of a model has this name.
+const LEFT_OUT_BLOCK = 'left-out';
 
 export interface RunLimits {
   /** Rounds of the model. */
@@ -44,6 +46,8 @@ export interface Transcript {
   readonly given: readonly Message[];
   /** The messages of the run itself. Each round is added once it is whole. */
   readonly produced: Message[];
+  /** What was left out of the message that the run answers; the person reads it before the reply. */
+  readonly leftOut?: string;
   /** The text so far of a round that is not whole. */
   cut: string;
 }
@@ -75,7 +79,7 @@ export async function runSteps(
     if (known === undefined && from.said.length > 0 && budget.isSpent) return 'step-limit';
     if (known === undefined && from.isRestarted && index === from.step)
       await writer.append({ type: 'step-restarted', step: index });
-    if (known === undefined) await writer.append({ type: 'step-started', step: index });
+    if (known === undefined) await beginStep(context, transcript, index);
     else transcript.cut = textOfStep(known.record);
     tools = await (known === undefined
       ? readTools(context, agent, tools)
@@ -108,6 +112,21 @@ export async function runSteps(
     if (budget.isSpent) return 'step-limit';
   }
   return agent.limits.lastReason ?? 'step-limit';
+}
+
+/**
+ * Begins a step; the first one with what was left out. That is a text for the reader alone: the model reads it with the
+ * message, and the history makes it of the message.
+ */
+async function beginStep(
+  { writer }: Pick<RunContext, 'writer'>,
+  { leftOut: text = '' }: Transcript,
+  step: number,
+): Promise<void> {
+  await writer.append({ type: 'step-started', step });
+  if (step > 0 || text === '') return;
+  await writer.append({ type: 'text-delta', block: LEFT_OUT_BLOCK, text });
+  await writer.append({ type: 'text-finished', block: LEFT_OUT_BLOCK });
 }
 
 /** Gets the next reply, saves it with its tool calls, and appends their events. */

@@ -1,4 +1,5 @@
 import type { NotifyRules } from '@parley/shared/domain/notify';
+import { leftOutText } from '@parley/shared/domain/runs/content';
 import type { Delivery, Message, RunRef, Support } from '@parley/shared/domain/runs/run';
 import { cutReply } from '@parley/shared/domain/runs/steps';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';
@@ -8,6 +9,8 @@ import { RunFencedError, type RunWriter } from '@parley/shared/runs/write';
 import { createBudget } from './budget.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from './checkpoint.ts';
 import type { IdleDetection } from './idle.ts';
+import { withoutImages } from './images.ts';
+import { ModelError } from './model-step.ts';
 import type { TurnObserver } from './observer.ts';
 import { startPolling } from './poll-status.ts';
 import type { ReachOfQuestion } from './reach.ts';
@@ -88,9 +91,10 @@ export async function runTurn(options: RunOptions): Promise<void> {
   const withdrawQuestions = async () => {
     if (turn.openQuestions > 0) await options.withdrawQuestions().catch(onFault);
   };
-  const transcript: Transcript = { given: [...history, ...input], produced: [], cut: '' };
-  const remembered = () =>
-    options.isForgotten === true ? [] : [...input, ...transcript.produced, ...cutReply(transcript.cut)];
+  const leftOut = leftOutText(input);
+  const transcript: Transcript = { given: [...history, ...input], leftOut, produced: [], cut: '' };
+  const remembered = (answered = input) =>
+    options.isForgotten === true ? [] : [...answered, ...transcript.produced, ...cutReply(transcript.cut)];
   try {
     const reason = await runSteps(context, options, transcript, (why) => ending.abort(why), from);
     await withdrawQuestions();
@@ -101,7 +105,8 @@ export async function runTurn(options: RunOptions): Promise<void> {
     await withdrawQuestions();
     if (error instanceof RunFencedError) return;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
-    await failTurn(options, remembered(), cause, budget.used);
+    const isRefused = cause instanceof ModelError && cause.isRefusal;
+    await failTurn(options, remembered(isRefused ? withoutImages(input) : input), cause, budget.used);
   } finally {
     stopPolling();
     clock.stop();

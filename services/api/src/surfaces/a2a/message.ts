@@ -1,7 +1,9 @@
-import type { Message } from '@a2a-js/sdk';
+import type { Message, Part } from '@a2a-js/sdk';
 import { AnswerData } from '@parley/shared/domain/a2a/extension';
 import { hopsIn } from '@parley/shared/domain/a2a/hops';
 import { ParleyError } from '@parley/shared/domain/errors';
+import type { ContentPart } from '@parley/shared/domain/runs/content';
+import { readPart } from '../../turns/content/read-part.ts';
 import type { Sdk } from './sdk.ts';
 
 const MESSAGE_ID_MAX = 256;
@@ -15,6 +17,8 @@ export interface ReadMessage {
   readonly contextId: string | undefined;
   /** Its text parts as paragraphs. */
   readonly text: string;
+  /** Its images. */
+  readonly images: readonly ContentPart[];
   /** Answers by the extension. */
   readonly answers: readonly AnswerData[];
   /** How many deployments have delegated it, one to the next. */
@@ -32,20 +36,36 @@ export function readMessage({ errors }: Sdk, message: Message | undefined): Read
     throw malformed('message.parts', `holds at most ${ANSWERS_MAX} answers; send more messages`);
   const texts: string[] = [];
   const answers: AnswerData[] = [];
-  for (const [index, { content }] of parts.entries()) {
+  const images: ContentPart[] = [];
+  for (const [index, part] of parts.entries()) {
+    const { content } = part;
     if (content?.$case === 'text') texts.push(content.value);
     else if (content?.$case === 'data') answers.push(answerOf(content.value, index));
-    else
-      throw new errors.ContentTypeNotSupportedError({ message: 'Parley takes text, and answers as data.' });
+    else {
+      const image = readPart(fileOf(part));
+      if (image?.type !== 'file')
+        throw new errors.ContentTypeNotSupportedError({
+          message: `Parley takes text, images, and answers as data. ${image?.text ?? ''}`.trim(),
+        });
+      images.push(image);
+    }
   }
   return {
     messageId,
     taskId: taskId === '' ? undefined : taskId,
     contextId: contextId === '' ? undefined : contextId,
     text: texts.join('\n\n').trim(),
+    images,
     answers,
     hops: hopsIn(metadata),
   };
+}
+
+/** A file of A2A in the words of the reader of parts. */
+function fileOf({ content, filename, mediaType }: Part): object {
+  const data = content?.$case === 'raw' ? Buffer.from(content.value).toString('base64') : undefined;
+  const url = content?.$case === 'url' ? content.value : undefined;
+  return { type: 'file', data, url, filename, mediaType };
 }
 
 function answerOf(data: unknown, index: number): AnswerData {

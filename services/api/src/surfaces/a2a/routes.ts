@@ -92,7 +92,7 @@ export function a2aRoutes(deps: A2aDeps): Surface {
         path: AGENT_PATH,
         proof,
         limits: 'own',
-        body: jsonBody(z.unknown()),
+        body: jsonBody(z.unknown(), { bytesMax: 'messages' }),
         refuse: (error) => rpcProblem(error),
         docs: {
           group: 'A2A',
@@ -110,7 +110,7 @@ export function a2aRoutes(deps: A2aDeps): Surface {
         ...common,
         method: 'POST',
         path: `${AGENT_PATH}/:operation`,
-        body: jsonBody(z.unknown()),
+        body: jsonBody(z.unknown(), { bytesMax: 'messages' }),
         docs: {
           group: 'A2A',
           summary: 'Send a message to an agent (HTTP+JSON)',

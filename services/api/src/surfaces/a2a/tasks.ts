@@ -65,11 +65,13 @@ export function createCallerTasks(
   const support: Support = { form: mayAnswer, url: true, sensitiveForms: false };
 
   function beginIn(conversationId: string, message: ReadMessage, before?: readonly Message[]) {
-    const { messageId, contextId, text, hops } = message;
+    const { messageId, contextId, text, images, hops } = message;
+    const content =
+      images.length === 0 ? text : [...(text === '' ? [] : [{ type: 'text', text }]), ...images];
     return turns.begin({
       conversation: { ...owner, conversationId },
       agent: agent.id,
-      input: [{ role: 'user', content: text }],
+      input: [{ role: 'user', content }],
       before: before ?? [],
       // Beside another task of its context.
       ...(before !== undefined && { unlisted: true }),
@@ -78,7 +80,7 @@ export function createCallerTasks(
       // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
       repeatable: {
         key: key === undefined ? `a2a ${messageId}` : `a2a ${key} ${messageId}`,
-        digest: sha256(JSON.stringify([agent.id, contextId ?? null, text])),
+        digest: sha256(JSON.stringify([agent.id, contextId ?? null, content])),
       },
     });
   }
@@ -174,8 +176,8 @@ export function createCallerTasks(
     read,
     listIds: () => turns.listRuns(owner, LISTED_MAX),
     async begin(message) {
-      if (message.text === '' || message.answers.length > 0)
-        throw new ParleyError('invalid_request', 'A message that begins a task holds text alone.');
+      if ((message.text === '' && message.images.length === 0) || message.answers.length > 0)
+        throw new ParleyError('invalid_request', 'A message that begins a task holds text or images alone.');
       if (message.hops > deps.hopsMax) throw new ParleyError('already_settled', TOO_MANY_HOPS);
       turns.admitToAgent(caller, agent.id);
       const contextId = message.contextId && checkContextId(message.contextId);
@@ -192,6 +194,7 @@ export function createCallerTasks(
     async answer(run, message) {
       if (message.contextId !== undefined && message.contextId !== contextOf(run.conversationId))
         throw new ParleyError('invalid_request', 'The contextId is not that of the task.');
+      if (message.images.length > 0) throw new ParleyError('invalid_request', 'An answer holds no images.');
       if (!mayAnswer)
         throw new ParleyError('forbidden', 'Only the person may answer the questions of this agent.');
       const { messageId } = message;

@@ -98,7 +98,7 @@ function chatRoute(deps: TurnDeps): Route {
     method: 'POST',
     path: '/run/api/chat',
     proof: bearer('user', 'chat'),
-    body: jsonBody(ChatInput),
+    body: jsonBody(ChatInput, { bytesMax: 'messages' }),
     docs: {
       group: 'Chats',
       summary: 'One turn of a chat',

@@ -68,7 +68,7 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
         method: 'POST',
         path: '/run/v1/chat/completions',
         proof: bearer('user', 'chat'),
-        body: jsonBody(CompletionInput),
+        body: jsonBody(CompletionInput, { bytesMax: 'messages' }),
         docs: {
           group: 'Chats',
           summary: 'The same turn for clients of OpenAI',

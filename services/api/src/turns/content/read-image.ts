@@ -1,0 +1,53 @@
+import { type ContentPart, leftOut } from '@parley/shared/domain/runs/content';
+
+const ADDRESS_MAX = 2_048;
+const ONLY_IMAGES = 'only images (PNG, JPEG, GIF, WebP) can be passed on';
+// Types under which clients send files of any kind.
+const UNNAMED_TYPES: readonly string[] = ['', 'application/octet-stream'];
+
+// The first bytes in hexadecimal.
+const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
+  ['image/png', /^89504e470d0a1a0a/],
+  ['image/jpeg', /^ffd8ff/],
+  ['image/gif', /^474946383[79]61/],
+  ['image/webp', /^52494646.{8}57454250/],
+];
+
+/** What a client says of a file. */
+export interface FileSource {
+  readonly mediaType: string;
+  readonly filename?: string;
+}
+
+/** An image by its address, which must be of https and without a password. */
+export function imageOfAddress(address: string, source: FileSource): ContentPart {
+  if (!mayBeImage(source.mediaType)) return leftOut(source, ONLY_IMAGES);
+  const url = address.length <= ADDRESS_MAX && URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || url.protocol !== 'https:' || url.username !== '' || url.password !== '')
+    return leftOut(source, `its address must be one of https with at most ${ADDRESS_MAX} characters`);
+  const mediaType = UNNAMED_TYPES.includes(source.mediaType) ? 'image/*' : source.mediaType;
+  return { type: 'file', ...source, mediaType, data: url.href };
+}
+
+/** An image by its bytes: a data URL, or base64 alone. Its type is what its bytes say: models refuse another one. */
+export function imageOfBytes(content: string, source: FileSource): ContentPart {
+  const comma = content.startsWith('data:') ? content.indexOf(',') : -1;
+  const [declared = '', ...options] = content.slice('data:'.length, Math.max(0, comma)).split(';');
+  const file = { ...source, mediaType: declared === '' ? source.mediaType : declared.toLowerCase() };
+  if (!mayBeImage(file.mediaType)) return leftOut(file, ONLY_IMAGES);
+  const isBase64 = comma < 0 || options.at(-1)?.toLowerCase() === 'base64';
+  const data = isBase64 ? canonicalBase64(content.slice(comma + 1)) : undefined;
+  if (data === undefined) return leftOut(file, 'its content is no base64');
+  const head = Buffer.from(data.slice(0, 32), 'base64').toString('hex');
+  const mediaType = SIGNATURES.find(([, pattern]) => pattern.test(head))?.[0];
+  return mediaType === undefined ? leftOut(file, ONLY_IMAGES) : { type: 'file', ...file, mediaType, data };
+}
+
+function canonicalBase64(text: string): string | undefined {
+  const data = Buffer.from(text, 'base64').toString('base64');
+  return data !== '' && data.replace(/=+$/, '') === text.replace(/=+$/, '') ? data : undefined;
+}
+
+function mayBeImage(mediaType: string): boolean {
+  return mediaType.startsWith('image/') || UNNAMED_TYPES.includes(mediaType);
+}

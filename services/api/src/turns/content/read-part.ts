@@ -1,0 +1,49 @@
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { type ContentPart, leftOut } from '@parley/shared/domain/runs/content';
+import { imageOfAddress, imageOfBytes } from './read-image.ts';
+
+const NAME_MAX = 120;
+const TEXT_TYPES: readonly unknown[] = ['text', 'input_text', 'output_text'];
+// Parts of earlier replies, and of clients for themselves. None of them is something that the person sent.
+const OWN = /^(?:data-|tool-|source-|dynamic-tool$|reasoning$|step-start$|refusal$)/;
+
+/**
+ * What a part of a person's message is to a turn, in the words of the AI SDK, of both formats of OpenAI, of ACP or of A2A:
+ * text, an image, or something that is left out with a reason. Nothing for parts with which no person says anything.
+ */
+export function readPart(part: unknown): ContentPart | undefined {
+  if (!isRecord(part) || typeof part.type !== 'string' || OWN.test(part.type)) return undefined;
+  if (!TEXT_TYPES.includes(part.type)) return readFile(part, part.type);
+  const text = textOfPart(part);
+  return text === '' ? undefined : { type: 'text', text };
+}
+
+/** The text of a part; empty for a part of another kind. */
+export function textOfPart(part: unknown): string {
+  return isRecord(part) && TEXT_TYPES.includes(part.type) && typeof part.text === 'string' ? part.text : '';
+}
+
+/** A file, of which the protocols have the content, its type and its name in different places. */
+function readFile(part: Record<string, unknown>, type: string): ContentPart {
+  const inner = [part.file, part.image_url, part.input_audio].find(isRecord) ?? {};
+  const text = (...keys: readonly string[]) => firstText(keys.flatMap((key) => [part[key], inner[key]]));
+  const named = text('filename', 'name', 'title')?.replace(/\s+/gu, ' ').trim();
+  const filename = named === undefined || named === '' ? undefined : named.slice(0, NAME_MAX).toWellFormed();
+  const source = {
+    mediaType: text('mediaType', 'mimeType') ?? (/image/u.test(type) ? 'image/*' : ''),
+    ...(filename !== undefined && { filename }),
+  };
+  const content = text('url', 'image_url', 'file_url', 'data', 'image', 'file_data');
+  if (content === undefined)
+    return leftOut(
+      source,
+      text('file_id') === undefined ? 'it has no content' : 'stored files are not known',
+    );
+  return /^[a-z][a-z0-9+.-]*:/iu.test(content.slice(0, 20)) && !content.startsWith('data:')
+    ? imageOfAddress(content, source)
+    : imageOfBytes(content, source);
+}
+
+function firstText(values: readonly unknown[]): string | undefined {
+  return values.find((value): value is string => typeof value === 'string' && value !== '');
+}
