@@ -8,7 +8,7 @@ export type TokenSource = string | (() => string | Promise<string>);
 
 /** One HTTP request to Parley. */
 export interface HttpCall {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   /** Sent as JSON. */

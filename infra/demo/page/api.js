@@ -74,6 +74,22 @@ export function createApi({ token, onPod }) {
         .conversations;
     },
 
+    /** Gives a chat another title. Returns the title as Parley keeps it. */
+    rename(chatId, title) {
+      const call = { method: 'PATCH', path: `/run/api/chats/${chatId}`, body: { title } };
+      return transportFor({ what: 'renamed', chatId: undefined }).attempt(call, IDLE_TIMEOUT_MS);
+    },
+
+    /** Removes a chat with all that belongs to it. One that is gone already is no error. */
+    async remove(chatId) {
+      const call = { method: 'DELETE', path: `/run/api/chats/${chatId}` };
+      try {
+        await transportFor({ what: 'deleted', chatId: undefined }).attempt(call, IDLE_TIMEOUT_MS);
+      } catch (error) {
+        if (!isParleyClientError(error, 'not_found')) throw error;
+      }
+    },
+
     /** The fetch of the cards. Only what the person did is noted. */
     widgetFetch(input, init) {
       const [, elicitationId] = /\/elicitations\/([^/]+)\/response$/.exec(String(input)) ?? [];

@@ -1,30 +1,42 @@
+import { createChatLine } from './chat-line.js';
 import { element } from './element.js';
 
-const TIME = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'short' });
-
 /** Sets up the list of the person's chats: it unfolds in the header, and is read anew whenever it does. */
-export function setUpChatList({ place, api, current }) {
+export function setUpChatList({ place, api, current, onRemoved }) {
   const list = place.querySelector('ul');
 
-  function lineOf({ conversationId, title = 'Untitled', latestTurnAt, isRunning }) {
-    const when = isRunning ? 'in progress' : TIME.format(new Date(latestTurnAt));
-    const time = element('span', { className: 'fine' }, when);
-    const link = element('a', { href: `#${conversationId}` }, element('bdi', {}, title), time);
-    if (conversationId === current()) link.ariaCurrent = 'page';
-    return element('li', {}, link);
+  async function show() {
+    const found = await api.list().catch(() => undefined);
+    const lines = found?.map((chat) => createChatLine({ chat, api, isCurrent, onRemoved: removed }));
+    const notes = lines ?? [element('li', {}, 'Your chats could not be read.')];
+    list.replaceChildren(...notes);
+    noteNone();
   }
 
-  async function show() {
-    const chats = await api.list().catch(() => undefined);
-    const lines = chats?.map(lineOf) ?? [element('li', {}, 'Your chats could not be read.')];
-    list.replaceChildren(...(lines.length > 0 ? lines : [element('li', {}, 'No chats yet.')]));
+  function noteNone() {
+    if (list.children.length === 0) list.append(element('li', {}, 'No chats yet.'));
+  }
+
+  const isCurrent = (chatId) => chatId === current();
+
+  /** The focus goes to the line that takes the place of the removed one. */
+  function removed(chatId, line) {
+    const next = line.nextElementSibling ?? line.previousElementSibling;
+    line.remove();
+    noteNone();
+    (next?.querySelector('a') ?? place.querySelector('summary')).focus();
+    onRemoved(chatId);
   }
 
   const fold = () => {
     place.open = false;
   };
   place.addEventListener('toggle', () => place.open && void show());
-  place.addEventListener('keydown', ({ key }) => key === 'Escape' && fold());
-  list.addEventListener('click', fold);
+  place.addEventListener('keydown', ({ key, defaultPrevented }) => {
+    if (key !== 'Escape' || defaultPrevented) return;
+    fold();
+    place.querySelector('summary').focus();
+  });
+  list.addEventListener('click', ({ target }) => target.closest('a') !== null && fold());
   document.addEventListener('pointerdown', ({ target }) => place.contains(target) || fold());
 }

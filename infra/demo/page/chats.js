@@ -48,6 +48,13 @@ export function createChats({ api, person, onChange }) {
     startNew() {
       location.hash = newId();
     },
+    /** Forgets a chat that was deleted. A new one takes its place where it is shown. */
+    remove(chatId) {
+      chats.get(chatId)?.forget();
+      chats.delete(chatId);
+      sessionStorage.removeItem(`${lastKey}/${chatId}`);
+      if (current?.chatId === chatId) location.hash = newId();
+    },
     notePod(call) {
       for (const chat of chats.values()) chat.notePod(call);
     },

@@ -7,7 +7,8 @@ import { createTurn } from './turn.js';
  */
 export function createConversation({ api, chatId, storeKey, onChange }) {
   const messages = JSON.parse(sessionStorage.getItem(storeKey) ?? '[]');
-  const save = () => sessionStorage.setItem(storeKey, JSON.stringify(messages));
+  let isForgotten = false;
+  const save = () => isForgotten || sessionStorage.setItem(storeKey, JSON.stringify(messages));
   const last = () => messages.at(-1);
   const isRunning = () => ['running', 'waiting'].includes(last()?.state);
   let turn;
@@ -86,6 +87,11 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     },
 
     resume,
+
+    /** Saves nothing any more: the conversation was deleted. */
+    forget() {
+      isForgotten = true;
+    },
 
     async stop() {
       // A waiting turn has no stream that would deliver its end.

@@ -61,7 +61,12 @@ for (const event of ['elicitation-settled', 'approval-settled'])
     const isOpen = target.approvals?.some(({ status }) => status === 'pending');
     if (!isOpen && target.matches(':focus-within')) composer.focus();
   });
-setUpChatList({ place: at('chats'), api, current: () => chats.current.chatId });
+setUpChatList({
+  place: at('chats'),
+  api,
+  current: () => chats.current.chatId,
+  onRemoved: (chatId) => chats.remove(chatId),
+});
 chats.open();
 composer.enable();
 

@@ -5,6 +5,8 @@ export interface ExpiringMap<T> {
   values(): T[];
   /** Sets or replaces an entry, which expires at `until`, in ms since 1970. */
   set(key: string, value: T, until: number): void;
+  /** Replaces the value of an entry, which expires when it would have. */
+  replace(key: string, value: T): void;
   delete(key: string): void;
 }
 
@@ -32,6 +34,10 @@ export function createExpiringMap<T>(): ExpiringMap<T> {
       return entry !== undefined && entry.until > Date.now() ? entry.value : undefined;
     },
     values: () => [...held.values()].filter(({ until }) => until > Date.now()).map(({ value }) => value),
+    replace(key, value) {
+      const entry = held.get(key);
+      if (entry !== undefined) entry.value = value;
+    },
     delete(key) {
       clearTimeout(held.get(key)?.timer);
       held.delete(key);

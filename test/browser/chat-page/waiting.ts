@@ -48,7 +48,7 @@ export function whileWaiting(parts: () => PageParts): void {
       health: PATIENT_HEALTH,
       defaultAgent: 'desk',
     });
-    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay'], parts());
+    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay', 'gil'], parts());
     page = await newPage(parts());
   });
   afterAll(async () => {
@@ -109,6 +109,36 @@ export function whileWaiting(parts: () => PageParts): void {
     expect(texts[1]).toMatch(/^Booked: booked for fay-1 .*One is enough/);
     expect(chats.booked.filter((name) => name.startsWith('fay'))).toEqual(['fay-1']);
     await expect.poll(() => page.locator('.tool .tool-state').allInnerTexts()).toEqual(['done', 'denied']);
+  });
+
+  it('renames and deletes its chat by the keyboard, with all that waits in it', async () => {
+    await ask('gil');
+    const client = createClient({ baseUrl: chats.balancer.url, token: await tokenOf('gil') });
+    const openOnes = async () => (await client.list().page()).elicitations.map(({ status }) => status);
+    expect(await openOnes()).toEqual(['pending']);
+    const press = async (name: string, key: string) => {
+      await page.getByRole('button', { name, exact: true }).focus();
+      await page.keyboard.press(key);
+    };
+    await page.locator('#chats summary').focus();
+    await page.keyboard.press('Enter');
+    await press('Rename gil', 'Enter');
+    await page.keyboard.type('A seat for <b>Gil</b>');
+    await looksSound(page);
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'A seat for <b>Gil</b>' }).waitFor();
+    await press('Delete A seat for <b>Gil</b>', 'Enter');
+    await page.getByText('Nothing of it will be left.').waitFor();
+    await looksSound(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'A seat for <b>Gil</b>' }).waitFor();
+    await page.keyboard.press('Enter');
+    await press('Delete', 'Enter');
+    await page.getByText('No chats yet.').waitFor();
+    expect(await openOnes()).toEqual([]);
+    await page.getByText('How can I help?').waitFor();
+    await page.reload();
+    await page.getByText('How can I help?').waitFor();
   });
 
   it('continues after a reload, when the answer comes from elsewhere', async () => {

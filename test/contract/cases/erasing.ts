@@ -4,7 +4,8 @@ import { bucketOf, formatStreamPath, type Owner } from '@parley/shared/domain/id
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type { Backend } from '@parley/shared/ports/backend';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
-import { type EraseUserDeps, eraseUser } from '@parley/shared/runs/erase-user';
+import { eraseConversation } from '@parley/shared/runs/erase/conversation';
+import { type EraseUserDeps, eraseUser } from '@parley/shared/runs/erase/user';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../harness/engines/contract.ts';
 import { dispatchOn, engineOn } from '../../harness/engines/engines.ts';
@@ -190,6 +191,54 @@ export function erasingContract(contract: Contract): void {
       return (isTimer ? names : [...names, ...ids, ...streams]).some((word) => line.includes(word));
     });
   }
+
+  describe('erasing a conversation', () => {
+    it('ends what runs in it, removes all of it, and nothing else of its person', async () => {
+      const { backend, second } = contract.pods;
+      const { gone: owner } = newPair();
+      const engine = engineOn(backend);
+      const ended = turnOf(owner, `gone-${randomUUID()}`);
+      const conversation = { ...owner, conversationId: ended.conversationId };
+      const running = turnOf(owner, conversation.conversationId);
+      const parent = { streamRequestId: running.streamRequestId, toolCallId: 'call' };
+      const delegate = { ...turnOf(owner, `delegate-${randomUUID()}`), parent };
+      const other = turnOf(owner, 'stays');
+      const ask = async ({ streamRequestId, conversationId }: typeof running) => {
+        const input = inputFor({ ...owner, streamRequestId }, { conversationId });
+        return (await engine.ask({ tenant: owner.tenant, input })).row.id;
+      };
+      await backend.runs.begin({ ...ended, title: 'Gone' });
+      const answered = await ask(ended);
+      await answerQuestion(engine, owner, answered, 'accept', { colour: 'red' });
+      await backend.runs.write(ended, textWrite(2, 3, { end: ENDS }));
+      for (const run of [running, delegate, other]) await backend.runs.begin(run);
+      const [open, kept] = [await ask(running), await ask(other)];
+      const waits = engineOn(second).wait({ caller: serviceOf(owner), id: open });
+      const deps = { ...depsOn(second), backend: second, engine: engineOn(second) };
+
+      expect(await eraseConversation(deps, conversation)).toBe(true);
+      expect((await waits).row).toMatchObject({ status: 'withdrawn' });
+      for (const run of [running, delegate])
+        expect(await backend.runs.write(run, textWrite(2, 3))).toBe('gone');
+      const gone = [ended, running, delegate];
+      for (const run of gone) {
+        expect(await readEntries(backend.feed, run)).toEqual([]);
+        expect(await backend.conversations.read(run)).toEqual({ messages: [] });
+      }
+      const { records } = await backend.records.readMany([answered, open, kept]);
+      expect(records.map((record) => record?.row.status)).toEqual([undefined, undefined, 'pending']);
+      expect((await backend.conversations.list(owner, { limit: 5 })).conversations).toMatchObject([
+        { conversationId: 'stays' },
+      ]);
+      expect(await backend.runs.listOf(owner, 10)).toEqual([other.streamRequestId]);
+      const names = [answered, open, conversation.conversationId, ...gone.map((run) => run.streamRequestId)];
+      const lines = ((await contract.dump?.()) ?? []).filter(
+        (line) => !/^\S+:(events|armed|expiry:\S+) /.test(line),
+      );
+      expect(lines.filter((line) => names.some((name) => line.includes(name)))).toEqual([]);
+      expect(await eraseConversation(deps, conversation)).toBe(false);
+    });
+  });
 
   describe('erasing a person', () => {
     it('removes one of everything, and nothing of another person', async () => {

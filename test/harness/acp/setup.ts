@@ -134,7 +134,7 @@ export async function openAcpSite({
   const { url, stop } = await serveSurfaces(
     () => [
       restRoutes({ engine, limits, webhooks, hasConnectPage: () => false, eraseUser, workflows }),
-      aiSdkRoutes({ engine, limits, turns }),
+      aiSdkRoutes({ engine, limits, turns, eraseConversation: eraseUser }),
     ],
     {
       limits,

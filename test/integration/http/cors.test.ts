@@ -37,7 +37,7 @@ it('allows the headers that the surfaces of every pod declare', async () => {
     status: 204,
     headers: {
       'access-control-allow-origin': PAGE,
-      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
       'access-control-allow-headers':
         'authorization, content-type, idempotency-key, last-event-id, x-parley-delivery, x-request-id, x-supports-elicitation',
       'access-control-expose-headers': 'idempotent-replayed, retry-after, x-conversation-id, x-request-id',

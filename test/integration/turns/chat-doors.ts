@@ -4,7 +4,9 @@ import OpenAI from 'openai';
 import { onTestFinished } from 'vitest';
 import { aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
 import { openAiRoutes } from '../../../services/api/src/surfaces/openai/routes.ts';
+import { wireEraseConversation } from '../../../services/api/src/wiring/erase-user.ts';
 import { PlainChat } from '../../harness/chat/plain-chat.ts';
+import { dispatchOn } from '../../harness/engines/engines.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { authenticateByName } from '../../harness/protocols/served.ts';
 import { serveSurfaces } from '../../harness/turns/serve.ts';
@@ -14,12 +16,14 @@ import type { World } from '../../harness/turns/site.ts';
 /** The doors to a pod of a world, for the world's person. */
 export async function openDoors(world: World, pod: TestPod = {}) {
   const { engine, turns } = world.pod(pod);
-  const limits = callLimitsOn(world.backend.limits);
+  const { backend } = world;
+  const limits = callLimitsOn(backend.limits);
+  const eraseConversation = wireEraseConversation({ backend, engine, deliveries: dispatchOn(backend) });
   const { tenant, userId } = world.conversation;
-  const headers = { authorization: `Bearer ${tenant}/${userId}` };
+  const headers = { authorization: `Bearer ${tenant}/${userId}`, 'x-supports-elicitation': 'true' };
   const { url, close } = await serveSurfaces({
     surfaces: [
-      aiSdkRoutes({ engine, limits, turns }),
+      aiSdkRoutes({ engine, limits, turns, eraseConversation }),
       openAiRoutes({ engine, limits, turns, steps: 'live' }),
     ],
     authenticate: authenticateByName,

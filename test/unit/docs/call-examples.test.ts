@@ -10,7 +10,7 @@ import { restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
 const UNUSED = {} as never;
 const routes = [
   restRoutes(UNUSED),
-  aiSdkRoutes({ engine: UNUSED, limits: UNUSED, turns: {} as never }),
+  aiSdkRoutes({ engine: UNUSED, limits: UNUSED, turns: {} as never, eraseConversation: UNUSED }),
   openAiRoutes(UNUSED),
   accountRoutes(UNUSED),
 ].flatMap((surface) => surface.routes);

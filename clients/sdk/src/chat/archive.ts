@@ -9,10 +9,12 @@ import type { UIMessage } from 'ai';
 import type { ChatTransportOptions } from './transport.ts';
 import { CHAT_PATH } from './turn.ts';
 
+const CHATS_PATH = '/run/api/chats';
+
 /** A conversation of a person. */
 export interface ChatSummary {
   readonly conversationId: string;
-  /** The beginning of the person's first message. */
+  /** The title that the person gave it, or the beginning of their first message. */
   readonly title?: string;
   /** The agent of its latest turn. */
   readonly agent: string;
@@ -46,10 +48,14 @@ export interface ChatArchive {
   list(options?: ChatListOptions): Promise<ChatPage>;
   /** Errors: `not_found` for a conversation without a turn. */
   read(chatId: string, options?: { readonly signal?: AbortSignal }): Promise<ChatHistory>;
+  /** Gives a conversation another title, and returns it as Parley keeps it. Errors: `not_found`, `invalid_request`. */
+  rename(chatId: string, title: string, options?: { readonly signal?: AbortSignal }): Promise<string>;
+  /** Deletes a conversation with all of its turns, questions and approvals; what runs is stopped. Errors: `not_found`, `turn_running`. */
+  remove(chatId: string, options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 /**
- * Creates a reader of a person's earlier conversations.
+ * Creates the archive of a person's conversations.
  *
  * @example
  * const archive = createChatArchive({ baseUrl: 'https://parley.example.com', token: userToken });
@@ -64,12 +70,24 @@ export function createChatArchive(
   return {
     async list({ limit, cursor, signal } = {}) {
       const query = { limit: limit === undefined ? undefined : String(limit), cursor };
-      const reply = await transport.request({ method: 'GET', path: '/run/api/chats', query, signal });
+      const reply = await transport.request({ method: 'GET', path: CHATS_PATH, query, signal });
       return checked<ChatPage>(reply, 'conversations');
     },
     async read(chatId, { signal } = {}) {
       const path = `${CHAT_PATH}/${pathSegment(chatId)}/messages`;
       return checked<ChatHistory>(await transport.request({ method: 'GET', path, signal }), 'messages');
+    },
+    async rename(chatId, title, { signal } = {}) {
+      const call = {
+        method: 'PATCH',
+        path: `${CHATS_PATH}/${pathSegment(chatId)}`,
+        body: { title },
+        signal,
+      } as const;
+      return ((await transport.request(call)) as { readonly title: string }).title;
+    },
+    async remove(chatId, { signal } = {}) {
+      await transport.request({ method: 'DELETE', path: `${CHATS_PATH}/${pathSegment(chatId)}`, signal });
     },
   };
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Surface } from './route.ts';
 
 // Every method that a route can have.
-const METHODS = 'GET, POST, DELETE';
+const METHODS = 'GET, POST, PATCH, DELETE';
 // Headers that the router and the authentication use. Surfaces declare their own.
 const REQUEST_HEADERS = ['authorization', 'content-type', 'x-request-id'];
 const RESPONSE_HEADERS = ['retry-after', 'x-request-id'];

@@ -22,6 +22,7 @@ export function createExpressRoutes(routes: readonly Route[], serve: Serve): exp
     };
     if (route.method === 'GET') app.get(route.path, handle);
     else if (route.method === 'POST') app.post(route.path, handle);
+    else if (route.method === 'PATCH') app.patch(route.path, handle);
     else app.delete(route.path, handle);
   }
   const callable = routes.filter(({ readsOnly }) => readsOnly !== true);

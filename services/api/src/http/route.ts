@@ -129,7 +129,7 @@ export interface RouteDocs {
 }
 
 interface RouteOf<Query, Body, Who> {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Segments that begin with a colon are parameters, e.g. `/v1/elicitations/:id`. */
   readonly path: string;
   readonly proof: Proof<Who>;

@@ -32,14 +32,14 @@ import { principalOf } from './principal.ts';
 import { findResumable } from './resumable.ts';
 import { readTimeline, type Timeline } from './timeline.ts';
 
-/** Characters of the first message that name a conversation. */
-const TITLE_LENGTH = 80;
+/** Characters of a title, such as of the first message, which names a conversation. */
+export const TITLE_LENGTH = 80;
 /** Characters of it that are searched for the title: a message may be long. */
 const TITLE_SEARCH_LENGTH = 4_000;
 
 export interface TurnsDeps extends PodRunsDeps, ReachDeps {
   readonly engine: Engine;
-  readonly conversations: Pick<Conversations, 'read' | 'list'>;
+  readonly conversations: Pick<Conversations, 'read' | 'list' | 'rename'>;
   readonly feed: Pick<Feed, 'read'>;
   /** Whether a delegate works on the pod of the run that delegated, or on any pod. */
   readonly delegates: DelegateDeps['delegates'];
@@ -91,6 +91,8 @@ export interface Turns {
   history(conversation: ConversationRef): Promise<ConversationHistory>;
   /** The conversations of a person, the one with the latest turn first. Throws `unavailable`. */
   listConversations: Conversations['list'];
+  /** As `Conversations.rename`. Throws `unavailable`. */
+  renameConversation: Conversations['rename'];
   /** A stored turn of a person, or of one of their delegates; undefined when there is none. Throws `unavailable`. */
   readRun(stream: StreamRef): Promise<Run | undefined>;
   /** The stored turns of a person, as `Runs.listOf`. Throws `unavailable`. */
@@ -160,6 +162,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     admitToAgent: deps.agents.admit,
     history: (conversation) => readHistory(deps, conversation),
     listConversations: deps.conversations.list,
+    renameConversation: deps.conversations.rename,
     readRun: async (stream) => (await deps.runs.read(stream)).run,
     listRuns: (person, limit) => deps.runs.listOf(person, limit),
     resumable: (conversation, after) =>

@@ -1,8 +1,10 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Deliveries } from '@parley/shared/ports/delivery/kind';
 import type { VaultStore } from '@parley/shared/ports/vault';
-import { eraseUser } from '@parley/shared/runs/erase-user';
+import { eraseConversation } from '@parley/shared/runs/erase/conversation';
+import { eraseUser } from '@parley/shared/runs/erase/user';
 import { answerLimitOf, USER_LIMITS } from '../http/limits/call-limits.ts';
+import type { EraseConversation } from '../surfaces/ai-sdk/conversations.ts';
 import type { EraseUser } from '../surfaces/rest/users.ts';
 import type { PodParts } from './pod-parts.ts';
 
@@ -19,6 +21,15 @@ export interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'l
 const GRACE_MS = 1_000;
 const BUDGET_MS = 20_000;
 
+const PARTS = { elicitationLimits: (id: string) => [answerLimitOf(id)], graceMs: GRACE_MS };
+
+/** Builds the call by which people delete conversations. */
+export function wireEraseConversation(
+  parts: Pick<EraseUserParts, 'backend' | 'engine' | 'deliveries'>,
+): EraseConversation {
+  return (conversation) => eraseConversation({ ...parts, ...PARTS }, conversation);
+}
+
 /** Builds the call that erases a user, and its line in the log. */
 export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts): EraseUser {
   const { vault } = parts.backend;
@@ -26,8 +37,7 @@ export function wireEraseUser({ log, disconnectAll, ...parts }: EraseUserParts):
     ...parts,
     eraseAccounts: disconnectAll ?? ((owner: Owner) => deleteCredentials(vault, owner)),
     userLimits: USER_LIMITS,
-    elicitationLimits: (id: string) => [answerLimitOf(id)],
-    graceMs: GRACE_MS,
+    ...PARTS,
     budgetMs: BUDGET_MS,
   };
   return async (owner, by) => {

@@ -34,7 +34,7 @@ import { type WiredAgents, wireAgents } from './agents.ts';
 import { wireAnswerPages } from './answer-pages.ts';
 import { createApp } from './app.ts';
 import { createAuthentication } from './authentication.ts';
-import { wireEraseUser } from './erase-user.ts';
+import { wireEraseConversation, wireEraseUser } from './erase-user.ts';
 import { wireMcp } from './mcp.ts';
 import type { PodParts } from './pod-parts.ts';
 import { type RedisWatches, watchEveryRedis } from './redis-watches.ts';
@@ -250,7 +250,7 @@ function createSurfaces(parts: AppParts): Surface[] {
   return [
     healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), draining }),
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
-    aiSdkRoutes({ engine, limits, turns }),
+    aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
     ...(agents === undefined ? [] : [wireMcp(parts, agents)]),
     ...(agents === undefined ? [] : wireA2a(parts, agents.turns, agents.offeredToA2a)),

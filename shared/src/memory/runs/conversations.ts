@@ -122,6 +122,13 @@ export function createMemoryConversations(
         ...(last !== undefined && left.length > limit && { nextCursor: last.place }),
       };
     },
+    async rename(conversation, title) {
+      const stored = find(conversation);
+      if (stored?.listed === undefined) return false;
+      const listed = { ...stored.listed, title };
+      conversations.replace(conversationKey(conversation), { ...stored, listed });
+      return true;
+    },
     begin(run, now) {
       const before = find(run);
       const kind = kindOf(run);

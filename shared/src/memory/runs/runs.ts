@@ -169,7 +169,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
   }
 
   return {
-    conversations: { read: conversations.read, list: conversations.list },
+    conversations: { read: conversations.read, list: conversations.list, rename: conversations.rename },
     stored: {
       idsOf: (owner) =>
         runs

@@ -21,7 +21,7 @@ export interface Conversation {
 /** A conversation in the list of its person. */
 export interface ListedConversation {
   readonly conversationId: string;
-  /** The beginning of its first message; absent when that had no text. */
+  /** The title that its person gave it, or the beginning of its first message; absent when that had no text. */
   readonly title?: string;
   /** The agent of its latest turn. */
   readonly agent: string;
@@ -45,4 +45,6 @@ export interface Conversations {
    * where conversations have expired. Those of delegates are left out.
    */
   list(owner: Owner, page: { readonly limit: number; readonly cursor?: string }): Promise<ConversationPage>;
+  /** Gives a conversation of the list another title. False where the list has none with that id. */
+  rename(conversation: ConversationRef, title: string): Promise<boolean>;
 }

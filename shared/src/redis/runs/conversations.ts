@@ -3,6 +3,7 @@ import { RememberedMessage } from '../../domain/runs/run.ts';
 import type { Conversations, ListedConversation } from '../../ports/runs/conversations.ts';
 import type { Commands } from '../client/connect.ts';
 import { conversationKey, conversationsKey, messagesKey } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 
 /** A conversation's place in the list: by time, then by id. */
@@ -13,6 +14,8 @@ interface Place {
 
 /** Conversations as runs/begin.lua and runs/write.lua write them. */
 export function createRedisConversations(redis: Commands, onError?: (error: unknown) => void): Conversations {
+  const renameScript = loadScript(redis, 'runs/rename', onError);
+
   async function places(owner: Owner, limit: number, cursor: string | undefined): Promise<Place[]> {
     const key = conversationsKey(owner);
     const after = cursor === undefined ? undefined : parsePlace(cursor);
@@ -80,6 +83,10 @@ export function createRedisConversations(redis: Commands, onError?: (error: unkn
         conversations: conversations.filter((one) => one !== undefined),
         ...(last !== undefined && found.length > limit && { nextCursor: formatPlace(last) }),
       };
+    },
+    async rename(conversation, title) {
+      const keys = [conversationKey(conversation), conversationsKey(conversation)];
+      return Number(await renameScript(keys, [conversation.conversationId, title])) === 1;
     },
   };
 }

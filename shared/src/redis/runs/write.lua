@@ -107,7 +107,7 @@ if ends then
   redis.call('PEXPIRE', run, retention)
   redis.call('PEXPIRE', feed, retention)
   if redis.call('HGET', conversation, 'running') == streamRequestId then redis.call('HDEL', conversation, 'running') end
-  local messageBytes = redis.call('EXISTS', messages) == 1 and redis.call('HGET', conversation, 'messageBytes') or 0
+  local messageBytes = redis.call('EXISTS', messages) == 1 and tonumber(redis.call('HGET', conversation, 'messageBytes') or 0) or 0
   for index = firstMessage, firstMessage + messageCount - 1 do
     redis.call('RPUSH', messages, ARGV[index])
     messageBytes = messageBytes + #ARGV[index]

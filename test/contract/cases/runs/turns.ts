@@ -104,6 +104,20 @@ export function turnContract(contract: Contract): void {
       );
     });
 
+    it('shows the title that its person gave to a conversation, also after its next turn', async () => {
+      const { backend, second } = contract.pods;
+      const owner = newOwner();
+      const turn = { ...turnOf(owner, 'talk'), title: 'Hello there' };
+      await backend.runs.begin(turn);
+      await backend.runs.write(turn, textWrite(2, 2, { end }));
+      const { conversations } = second;
+      expect(await conversations.rename({ ...turn, conversationId: 'other' }, 'Trip')).toBe(false);
+      expect(await conversations.rename({ ...turn, ...newOwner() }, 'Trip')).toBe(false);
+      expect(await conversations.rename(turn, 'Trip')).toBe(true);
+      await backend.runs.begin({ ...turnOf(owner, 'talk'), title: 'More' });
+      expect((await list(second, owner)).conversations).toMatchObject([{ title: 'Trip', isRunning: true }]);
+    });
+
     it('is read in pages without a gap, and has nothing of other people or of delegates', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();

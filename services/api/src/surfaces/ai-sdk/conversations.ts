@@ -1,11 +1,15 @@
+import { readableLine } from '@parley/shared/domain/readable';
+import type { ConversationRef } from '@parley/shared/domain/runs/run';
+import { lengthOf } from '@parley/shared/domain/text';
+import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { userOf } from '../../http/reply.ts';
-import { bearer, json, type Route, route } from '../../http/route.ts';
+import { bearer, json, jsonBody, type Route, route } from '../../http/route.ts';
 import { readHistoryWithReply } from '../../turns/approvals/waiting-reply.ts';
 import { conversationOf } from '../../turns/principal.ts';
-import type { Turns } from '../../turns/turns.ts';
-import { HISTORY_EXAMPLE, LIST_EXAMPLE } from './examples.ts';
+import { TITLE_LENGTH, type Turns } from '../../turns/turns.ts';
+import { HISTORY_EXAMPLE, LIST_EXAMPLE, RENAME_EXAMPLE } from './examples.ts';
 
 const LIMIT_MAX = 100;
 const LIMIT_DEFAULT = 50;
@@ -35,7 +39,10 @@ const Page = z
     conversations: z.array(
       z.object({
         conversationId: z.string(),
-        title: z.string().optional().describe("The beginning of the person's first message."),
+        title: z
+          .string()
+          .optional()
+          .describe("The title that the person gave it, or the beginning of the person's first message."),
         agent: z.string().describe('The agent of its latest turn.'),
         latestTurnAt: z.iso.datetime().describe('When its latest turn began.'),
         isRunning: z.boolean(),
@@ -45,14 +52,18 @@ const Page = z
   })
   .meta({ id: 'ConversationPage' });
 
+/** Removes all of a conversation; false where there is none. Throws `unavailable` and `turn_running`. */
+export type EraseConversation = (conversation: ConversationRef) => Promise<boolean>;
+
 export interface ConversationDeps {
   readonly engine: Pick<Engine, 'replay' | 'replayItems'>;
   readonly turns: Turns;
+  readonly eraseConversation: EraseConversation;
 }
 
 /** What a person finds again: the list of their conversations, and the messages of each. */
 export function conversationRoutes(deps: ConversationDeps): Route[] {
-  return [listRoute(deps.turns), historyRoute(deps)];
+  return [listRoute(deps.turns), historyRoute(deps), renameRoute(deps.turns), eraseRoute(deps)];
 }
 
 function listRoute(turns: Turns): Route {
@@ -115,6 +126,65 @@ function historyRoute({ engine, turns }: ConversationDeps): Route {
           ? await readHistoryWithReply({ engine, turns }, conversation)
           : await turns.history(conversation);
       return json(200, { conversationId: conversation.conversationId, ...history });
+    },
+  });
+}
+
+const Title = z
+  .string()
+  .transform(readableLine)
+  .refine((title) => title !== '' && lengthOf(title) <= TITLE_LENGTH, {
+    message: `must have 1 to ${TITLE_LENGTH} characters that people can see`,
+  });
+
+const Renamed = z
+  .object({ conversationId: z.string(), title: z.string() })
+  .meta({ id: 'RenamedConversation' });
+
+function renameRoute(turns: Turns): Route {
+  return route({
+    method: 'PATCH',
+    path: '/run/api/chats/:conversationId',
+    proof: bearer('user'),
+    body: jsonBody(z.strictObject({ title: Title }).meta({ id: 'ConversationInput' })),
+    docs: {
+      group: 'Chats',
+      summary: 'Rename a conversation',
+      example: RENAME_EXAMPLE,
+      replies: { 200: { description: 'The conversation with its title', schema: Renamed } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, body: { title }, admitted }) {
+      const conversation = conversationOf(userOf(caller), params.conversationId);
+      await admitted;
+      if (!(await turns.renameConversation(conversation, title))) throw notFound();
+      const { conversationId } = conversation;
+      return json(200, { conversationId, title } satisfies z.infer<typeof Renamed>);
+    },
+  });
+}
+
+function eraseRoute({ eraseConversation }: ConversationDeps): Route {
+  return route({
+    method: 'DELETE',
+    path: '/run/api/chats/:conversationId',
+    proof: bearer('user'),
+    docs: {
+      group: 'Chats',
+      summary: 'Delete a conversation',
+      example: { reply: { deleted: true } },
+      description:
+        'With its messages, turns, streams, questions and approvals. A turn that runs is stopped first, and what is open is withdrawn. The call can be repeated until it is 404.',
+      replies: {
+        200: { description: 'Nothing of it is left', schema: z.object({ deleted: z.literal(true) }) },
+      },
+      errors: ['not_found', 'turn_running'],
+    },
+    async handle({ caller, params, admitted }) {
+      const conversation = conversationOf(userOf(caller), params.conversationId);
+      await admitted;
+      if (!(await eraseConversation(conversation))) throw notFound();
+      return json(200, { deleted: true });
     },
   });
 }

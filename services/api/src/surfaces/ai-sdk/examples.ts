@@ -22,6 +22,11 @@ export const CHAT_EXAMPLE = {
   ),
 };
 
+export const RENAME_EXAMPLE = {
+  body: { title: 'Trip to Oslo' },
+  reply: { conversationId, title: 'Trip to Oslo' },
+};
+
 export const LIST_EXAMPLE = {
   conversations: [
     {

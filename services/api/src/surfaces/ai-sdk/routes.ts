@@ -39,7 +39,7 @@ import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { approvalRoute, type DecisionPart, decisionsIn } from './approvals.ts';
 import { answerIn, ChatInput } from './chat-input.ts';
-import { conversationRoutes } from './conversations.ts';
+import { conversationRoutes, type EraseConversation } from './conversations.ts';
 import { AI_SDK_HEADERS, AI_SDK_ON_EXPIRY, createAiSdkEncoder } from './encoder.ts';
 import { ANSWER_EXAMPLE, CHAT_EXAMPLE } from './examples.ts';
 import { timelineRoute } from './timeline.ts';
@@ -47,6 +47,7 @@ import { timelineRoute } from './timeline.ts';
 export interface AiSdkDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
+  readonly eraseConversation: EraseConversation;
   /** The turns of agents; absent where no agents are configured. */
   readonly turns?: Turns | undefined;
 }

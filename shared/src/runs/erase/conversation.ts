@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ParleyError } from '../../domain/errors.ts';
+import type { StreamRef } from '../../domain/ids.ts';
+import type { ConversationRef, Run } from '../../domain/runs/run.ts';
+import type { Engine } from '../../elicitations/engine.ts';
+import { openPages } from '../../elicitations/open-pages.ts';
+import type { Backend } from '../../ports/backend.ts';
+import { withdraw } from '../open-questions.ts';
+import { endTurn, takeTurn } from './end-turns.ts';
+import { type RemovePartDeps, removePart } from './remove-part.ts';
+
+export interface EraseConversationDeps extends RemovePartDeps {
+  readonly backend: RemovePartDeps['backend'] &
+    Pick<Backend, 'runs' | 'runQueue' | 'conversations' | 'elicitations' | 'approvals'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
+  /** As for an erasure of a user. */
+  readonly graceMs: number;
+}
+
+const ROWS_PAGE = 100;
+// A turn that begins meanwhile is ended and removed, too.
+const ATTEMPTS_MAX = 5;
+
+/**
+ * Removes a conversation with its turns, their delegates, their questions and approvals. What runs is stopped first, on whichever
+ * pod, and what is open is withdrawn. False where there is no such conversation. The same call again continues where an earlier
+ * one was interrupted. Throws `unavailable`, and `turn_running` where turns begin in it faster than they are removed.
+ */
+export async function eraseConversation(
+  deps: EraseConversationDeps,
+  { tenant, userId, conversationId }: ConversationRef,
+): Promise<boolean> {
+  const owner = { tenant, userId };
+  const conversation = { ...owner, conversationId };
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const turnIds = await turnIdsOf(deps, conversation);
+    const { running, last } = await deps.backend.conversations.read(conversation);
+    if (turnIds.length === 0 && running === undefined && last === undefined) return attempt > 0;
+    await endAll(deps, conversation, turnIds);
+    const elicitationIds = await elicitationIdsOf(deps, conversation, turnIds);
+    await removePart(deps, owner, {
+      elicitationIds,
+      turnIds,
+      conversationIds: [conversationId],
+      streamRequestIds: [],
+      idempotencyKeys: [],
+    });
+  }
+  throw new ParleyError('turn_running', 'Another turn of this conversation has begun; delete it again.');
+}
+
+/** The stored turns of a conversation, with the runs of their delegates. */
+async function turnIdsOf(
+  { backend: { runs, erasure } }: EraseConversationDeps,
+  { conversationId, ...owner }: ConversationRef,
+): Promise<string[]> {
+  const found = new Set<string>();
+  const delegated: [id: string, by: string][] = [];
+  for await (const page of erasure.turns(owner)) {
+    const stands = await Promise.all(
+      page.map((streamRequestId) => runs.standing({ ...owner, streamRequestId })),
+    );
+    for (const [at, id] of page.entries()) {
+      const standing = stands[at];
+      if (standing?.parent !== undefined) delegated.push([id, standing.parent.streamRequestId]);
+      else if (standing?.conversationId === conversationId) found.add(id);
+    }
+  }
+  for (let size = -1; size !== found.size; ) {
+    size = found.size;
+    for (const [id, by] of delegated) if (found.has(by)) found.add(id);
+  }
+  return [...found];
+}
+
+/** Ends the turns that run and what they have open, and gives their readers time to read it. */
+async function endAll(
+  { backend: { runs, runQueue }, engine, graceMs }: EraseConversationDeps,
+  { conversationId, ...owner }: ConversationRef,
+  turnIds: readonly string[],
+): Promise<void> {
+  const streams = turnIds.map((streamRequestId): StreamRef => ({ ...owner, streamRequestId }));
+  const taken = (await Promise.all(streams.map((stream) => takeTurn(runs, stream)))).filter(
+    (turn) => turn !== undefined,
+  );
+  let withdrawn = 0;
+  const pages = openPages((request) => engine.openRecords(request), { owner, conversationId });
+  for await (const { records, now } of pages) {
+    const open = records.filter(({ row }) => turnIds.includes(row.definition.streamRequestId));
+    withdrawn += open.length;
+    await Promise.all(
+      open.map((record) => withdraw(engine, owner.tenant, record.row.id, { ...record, now })),
+    );
+  }
+  for (const one of taken) await endTurn(runs, one);
+  if (withdrawn + taken.length > 0) await sleep(graceMs);
+  // The end of a question offers the run that waited for it.
+  await Promise.all(taken.map(({ run, term }) => runQueue.withdraw(run, term)));
+}
+
+/** The questions and approvals of these turns: those that are listed, and those that the records of the turns name. */
+async function elicitationIdsOf(
+  { backend }: EraseConversationDeps,
+  { conversationId, ...owner }: ConversationRef,
+  turnIds: readonly string[],
+): Promise<string[]> {
+  const runs = await Promise.all(
+    turnIds.map((streamRequestId) => backend.runs.read({ ...owner, streamRequestId })),
+  );
+  const ids = new Set(runs.flatMap(({ run }) => pausesOf(run)));
+  for (const family of [backend.elicitations, backend.approvals]) {
+    let cursor: string | undefined;
+    do {
+      const page = await family.page({
+        owner,
+        conversationId,
+        limit: ROWS_PAGE,
+        ...(cursor !== undefined && { cursor }),
+      });
+      for (const { id, definition } of page.rows)
+        if (turnIds.includes(definition.streamRequestId)) ids.add(id);
+      cursor = page.nextCursor;
+    } while (cursor !== undefined);
+  }
+  return [...ids];
+}
+
+function pausesOf(run: Run | undefined): string[] {
+  return (run?.pauses ?? []).map(({ elicitationId }) => elicitationId);
+}

@@ -1,0 +1,39 @@
+import type { StreamRef } from '../../domain/ids.ts';
+import { type Run, UNOWNED } from '../../domain/runs/run.ts';
+import type { Runs } from '../../ports/runs/runs.ts';
+
+const ATTEMPTS_MAX = 5;
+
+/** A running turn that was taken away from its pod, which writes it no more. */
+export interface TakenTurn {
+  readonly run: Run;
+  readonly term: number;
+}
+
+/** Takes a turn away from its pod; undefined for one that does not run. Throws `unavailable`. */
+export async function takeTurn(
+  runs: Pick<Runs, 'standing' | 'takeOver' | 'read'>,
+  stream: StreamRef,
+): Promise<TakenTurn | undefined> {
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    const standing = await runs.standing(stream);
+    if (standing?.status !== 'running') return undefined;
+    const term =
+      standing.owner === UNOWNED ? standing.term : await runs.takeOver(stream, standing.term, UNOWNED);
+    // Another pod was faster.
+    if (term === undefined) continue;
+    const { run } = await runs.read(stream);
+    return run && { run, term };
+  }
+  return undefined;
+}
+
+/** Ends a turn that was taken away. Where a pod has claimed it since, the removal of its record ends it. */
+export async function endTurn(runs: Pick<Runs, 'write'>, { run, term }: TakenTurn): Promise<void> {
+  await runs.write(run, {
+    term,
+    firstSeq: run.writerSeq + 1,
+    events: [{ type: 'turn-finished', reason: 'stopped' }],
+    end: { status: 'stopped', messages: [] },
+  });
+}
