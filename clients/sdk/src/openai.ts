@@ -1,6 +1,6 @@
 import { type ApprovalChange, type ElicitationChange, eventItemOf, type OtherEvent } from '@parley/core';
 
-/** What one chunk of a chat completion stream says: text, a change of a question or of an approval, or another event. */
+/** What one chunk of a chat completion stream, or one event of a response, says: text, a change of a question or of an approval, or another event. */
 export type OpenAiPart =
   | { readonly type: 'text'; readonly text: string }
   | ElicitationChange
@@ -8,8 +8,8 @@ export type OpenAiPart =
   | OtherEvent;
 
 /**
- * Reads the chunks that a client of OpenAI gets from `POST /run/v1/chat/completions`. Give it every chunk of one stream in
- * order, from the first. An event is what carries the nonce that the first chunk announces; everything else is text, also
+ * Reads what a client of OpenAI gets from `POST /run/v1/chat/completions` or `POST /run/v1/responses`. Give it every chunk of one
+ * stream in order, from the first. An event is what carries the nonce that the first chunk announces; everything else is text, also
  * text of a model that has the shape of an event.
  */
 export function createOpenAiReader(): (chunk: unknown) => readonly OpenAiPart[] {
@@ -18,10 +18,16 @@ export function createOpenAiReader(): (chunk: unknown) => readonly OpenAiPart[] 
   return (chunk) => {
     if (isFirst) nonce = get(get(chunk, 'parley'), 'nonce');
     isFirst = false;
-    const content = get(get(get(get(chunk, 'choices'), '0'), 'delta'), 'content');
+    const content = deltaOf(chunk);
     if (typeof content !== 'string' || content === '') return [];
     return [eventIn(content, nonce) ?? { type: 'text', text: content }];
   };
+}
+
+function deltaOf(chunk: unknown): unknown {
+  return get(chunk, 'type') === 'response.output_text.delta'
+    ? get(chunk, 'delta')
+    : get(get(get(get(chunk, 'choices'), '0'), 'delta'), 'content');
 }
 
 function eventIn(

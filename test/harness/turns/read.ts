@@ -3,6 +3,14 @@
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { type Frame, frameText } from '../../../services/api/src/http/sse.ts';
+import {
+  type CompletionOptions,
+  createCompletionFormat,
+} from '../../../services/api/src/surfaces/openai/completion-format.ts';
+import {
+  createOpenAiEncoder,
+  type OpenAiOptions,
+} from '../../../services/api/src/surfaces/openai/encoder.ts';
 import { type BufferedTurn, createBufferedTurn } from '../../../services/api/src/turns/buffered.ts';
 import type { Encoder } from '../../../services/api/src/turns/encoder.ts';
 import { createTurnReader, type FollowTurnOptions } from '../../../services/api/src/turns/follow.ts';
@@ -30,6 +38,14 @@ export function encodeAll(encoder: Encoder<Frame>, items: readonly WatchItem[], 
     if (next !== 'more') break;
   }
   return { frames, bytes: frames.map(frameText).join(''), next };
+}
+
+/** What the encoder of chat completions can be given. */
+export type ChunkOptions = OpenAiOptions & CompletionOptions;
+
+/** The encoder of chat completions. */
+export function completionEncoder(options: ChunkOptions): Encoder<Frame> {
+  return createOpenAiEncoder(options, createCompletionFormat(options));
 }
 
 /** The message that a buffered caller gets. */

@@ -4,14 +4,16 @@ import { convertToModelMessages, validateUIMessages } from 'ai';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
-import {
-  createOpenAiEncoder,
-  type OpenAiOptions,
-} from '../../../services/api/src/surfaces/openai/encoder.ts';
 import type { BufferedMessage, Finished } from '../../../services/api/src/turns/buffered.ts';
 import { completionOf } from '../../../services/api/src/turns/completion.ts';
 import { sized } from '../../harness/proof-size.ts';
-import { collected, encodeAll, replaying } from '../../harness/turns/read.ts';
+import {
+  type ChunkOptions,
+  collected,
+  completionEncoder,
+  encodeAll,
+  replaying,
+} from '../../harness/turns/read.ts';
 import {
   asked,
   feed,
@@ -36,7 +38,7 @@ const RUNS = { numRuns: sized(60, 20) };
 const splits = fc.array(fc.nat(20_000), { maxLength: 6 });
 const request = { model: 'helper', messages: [{ role: 'user' as const, content: 'Hi' }] };
 
-function openAiBytes(items: readonly WatchItem[], options: Partial<OpenAiOptions> = {}): string {
+function openAiBytes(items: readonly WatchItem[], options: Partial<ChunkOptions> = {}): string {
   const defaults = {
     model: 'helper',
     created: 1_760_000_000,
@@ -44,7 +46,7 @@ function openAiBytes(items: readonly WatchItem[], options: Partial<OpenAiOptions
     usage: false,
     steps: 'live',
   } as const;
-  return encodeAll(createOpenAiEncoder({ ...defaults, ...options }), items).bytes;
+  return encodeAll(completionEncoder({ ...defaults, ...options }), items).bytes;
 }
 
 /** A round trip through JSON, because the client keeps keys without a value. */

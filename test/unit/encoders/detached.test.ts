@@ -2,11 +2,10 @@ import { type FeedPosition, parseFeedPosition, type UnknownEvent } from '@parley
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import { describe, expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
-import { createOpenAiEncoder } from '../../../services/api/src/surfaces/openai/encoder.ts';
 import { createDetachmentScan } from '../../../services/api/src/turns/detachment.ts';
 import type { ReplayFacts } from '../../../services/api/src/turns/replay.ts';
 import { createSupersededScan } from '../../../services/api/src/turns/superseded.ts';
-import { chunksOf, encodeAll } from '../../harness/turns/read.ts';
+import { chunksOf, completionEncoder, encodeAll } from '../../harness/turns/read.ts';
 import { asked, feed, finished, question, say, started, step } from '../../harness/turns/turns.ts';
 
 const detached = { type: 'turn-detached' } as const;
@@ -93,8 +92,8 @@ describe('a reader of a detached turn', () => {
 
   it('in the OpenAI format stays, unless it requested to end there', () => {
     const head = { model: 'helper', created: 1, nonce: 'nonce', usage: false, steps: 'live' } as const;
-    expect(encodeAll(createOpenAiEncoder(head), feed(BEFORE)).next).toBe('more');
-    const sent = encodeAll(createOpenAiEncoder({ ...head, detaches: true }), feed(BEFORE));
+    expect(encodeAll(completionEncoder(head), feed(BEFORE)).next).toBe('more');
+    const sent = encodeAll(completionEncoder({ ...head, detaches: true }), feed(BEFORE));
     expect(sent.next).toBe('end');
     expect(chunksOf(sent).at(-1)).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
   });

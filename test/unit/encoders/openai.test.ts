@@ -3,12 +3,14 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import {
-  createOpenAiEncoder,
-  type OpenAiOptions,
-} from '../../../services/api/src/surfaces/openai/encoder.ts';
 import type { ChatCompletionChunk } from '../../../services/api/src/surfaces/openai/shapes.ts';
-import { chunksOf, encodeAll, eventsOf } from '../../harness/turns/read.ts';
+import {
+  type ChunkOptions,
+  chunksOf,
+  completionEncoder,
+  encodeAll,
+  eventsOf,
+} from '../../harness/turns/read.ts';
 import {
   asked,
   CANARY,
@@ -24,7 +26,7 @@ import {
   stories,
 } from '../../harness/turns/turns.ts';
 
-const DEFAULTS: OpenAiOptions = {
+const DEFAULTS: ChunkOptions = {
   model: 'helper',
   created: 1_760_000_000,
   nonce: undefined,
@@ -32,12 +34,12 @@ const DEFAULTS: OpenAiOptions = {
   steps: 'live',
 };
 
-function encoded(items: readonly WatchItem[], options: Partial<OpenAiOptions> = {}) {
-  return encodeAll(createOpenAiEncoder({ ...DEFAULTS, ...options }), items);
+function encoded(items: readonly WatchItem[], options: Partial<ChunkOptions> = {}) {
+  return encodeAll(completionEncoder({ ...DEFAULTS, ...options }), items);
 }
 
 /** What the deltas of the one choice say, one by one. */
-function contents(items: readonly WatchItem[], options: Partial<OpenAiOptions> = {}): string[] {
+function contents(items: readonly WatchItem[], options: Partial<ChunkOptions> = {}): string[] {
   return deltasOf(encoded(items, options)).filter((content) => content !== '');
 }
 
@@ -185,7 +187,7 @@ describe('a restarted step', () => {
   });
 
   it('is not visible when steps are buffered, and questions are sent at once', () => {
-    const encoder = createOpenAiEncoder({ ...DEFAULTS, nonce: NONCE, steps: 'buffered' });
+    const encoder = completionEncoder({ ...DEFAULTS, nonce: NONCE, steps: 'buffered' });
     encodeAll(encoder, appended.slice(0, 3));
     expect(encodeAll(encoder, feed([asked(question('el_1'))])).frames).toHaveLength(1);
     const sent = encodeAll(encoder, appended.slice(3));

@@ -8,10 +8,11 @@ export interface SseFrameEvent {
   readonly data: unknown;
 }
 
-/** An event without a name: `data: ` and `text`, which is a single line, sent as it is. */
+/** An event whose data is `text`, a single line that is sent as it is. Most have no name. */
 export interface Frame {
   /** A reader that reconnects with it misses nothing that came after this frame. */
   readonly id?: string;
+  readonly event?: string;
   readonly text: string;
 }
 
@@ -43,11 +44,11 @@ export interface EventsReply {
   readonly headers?: Readonly<Record<string, string>>;
   /** False for a format whose readers cannot reconnect: it is not told when to do so. */
   readonly resumable?: boolean;
-  /** Sent before the connection is destroyed because the token expired; the event `stream-closed` when absent. */
-  readonly onExpiry?: readonly (SseFrameEvent | Frame)[];
+  /** What is sent before the connection is destroyed because the token expired; the event `stream-closed` when absent. */
+  readonly onExpiry?: () => readonly (SseFrameEvent | Frame)[];
 }
 
-const ON_EXPIRY: readonly SseFrameEvent[] = [{ event: 'stream-closed', data: STREAM_CLOSED }];
+const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', data: STREAM_CLOSED }];
 
 /**
  * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at
@@ -70,7 +71,7 @@ export async function sendEvents(
     ended = await writeAll(res, events, frameText, options);
   } finally {
     clearInterval(heartbeat);
-    if (ended === 'expired') for (const event of onExpiry) res.write(frameText(event));
+    if (ended === 'expired') for (const event of onExpiry()) res.write(frameText(event));
     if (ended === 'end') res.end();
     else cut(res, resumable ? retryLine(ended === 'interrupted' ? RETRY_MS : RETRY_AT_ONCE_MS) : '', options);
   }
@@ -109,10 +110,9 @@ export function framesOf(
 
 /** An event as text. Ids and names are Parley's own; a line break in one would be a defect of ours. */
 export function frameText(event: SseFrameEvent | Frame): string {
-  const head = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
-  return 'text' in event
-    ? `${head}data: ${event.text}\n\n`
-    : `${head}event: ${oneLine(event.event)}\ndata: ${JSON.stringify(event.data)}\n\n`;
+  const id = event.id === undefined ? '' : `id: ${oneLine(event.id)}\n`;
+  const name = event.event === undefined ? '' : `event: ${oneLine(event.event)}\n`;
+  return `${id}${name}data: ${'text' in event ? event.text : JSON.stringify(event.data)}\n\n`;
 }
 
 function oneLine(text: string): string {

@@ -12,7 +12,7 @@ export interface StartRequest {
   readonly caller: Caller;
   /** The conversation that the client names; a new one when absent. */
   readonly conversationId: string | undefined;
-  /** True: a new conversation is in no list and counts for no quota of conversations; it goes with its last turn. */
+  /** True: the conversation is in no list and counts for no quota of conversations; it goes with its last turn. */
   readonly isOneShot?: boolean;
   readonly messages: readonly ChatMessage[];
   /** The agent that the client names; the default one when absent. */
@@ -57,7 +57,7 @@ export async function startTurn(
     ...conversation,
     support,
     delivery,
-    ...(request.isOneShot === true && request.conversationId === undefined && { unlisted: true as const }),
+    ...(request.isOneShot === true && { unlisted: true as const }),
     ...(repeatable !== undefined && { repeatable }),
   });
   return { run, isRepeatable: repeatable !== undefined };

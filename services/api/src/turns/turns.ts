@@ -93,6 +93,8 @@ export interface Turns {
   listConversations: Conversations['list'];
   /** As `Conversations.rename`. Throws `unavailable`. */
   renameConversation: Conversations['rename'];
+  /** The turn that runs in a conversation, or that ended last there. Throws `unavailable`. */
+  newestTurn(conversation: ConversationRef): Promise<string | undefined>;
   /** A stored turn of a person, or of one of their delegates; undefined when there is none. Throws `unavailable`. */
   readRun(stream: StreamRef): Promise<Run | undefined>;
   /** The stored turns of a person, as `Runs.listOf`. Throws `unavailable`. */
@@ -163,6 +165,10 @@ export function createTurns(deps: TurnsDeps): Turns {
     history: (conversation) => readHistory(deps, conversation),
     listConversations: deps.conversations.list,
     renameConversation: deps.conversations.rename,
+    async newestTurn(conversation) {
+      const { running, last } = await deps.conversations.read(conversation);
+      return running ?? last?.streamRequestId;
+    },
     readRun: async (stream) => (await deps.runs.read(stream)).run,
     listRuns: (person, limit) => deps.runs.listOf(person, limit),
     resumable: (conversation, after) =>

@@ -129,7 +129,7 @@ async function eventsOf<Item>(
   headers: Readonly<Record<string, string>>,
 ): Promise<Reply> {
   const first = await items.next();
-  return { type: 'events', events: frames(first, items, resultOf), headers, onExpiry: [] };
+  return { type: 'events', events: frames(first, items, resultOf), headers, onExpiry: () => [] };
 }
 
 async function* frames<Item>(

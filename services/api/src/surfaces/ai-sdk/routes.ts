@@ -162,7 +162,7 @@ function chatEvents(
     return {
       type: 'events',
       headers: { ...AI_SDK_HEADERS, ...turnHeaders(run) },
-      onExpiry: AI_SDK_ON_EXPIRY,
+      onExpiry: () => AI_SDK_ON_EXPIRY,
       events: encodeTurn(events, createAiSdkEncoder(), place),
     };
   });
@@ -195,7 +195,7 @@ function continuedReply(
     return {
       type: 'events',
       headers: { ...AI_SDK_HEADERS, ...turnHeaders({ ...stream, conversationId }) },
-      onExpiry: AI_SDK_ON_EXPIRY,
+      onExpiry: () => AI_SDK_ON_EXPIRY,
       events: encodeTurn(events, createAiSdkEncoder(after), place),
     };
   });
@@ -244,7 +244,7 @@ function resumeRoute(deps: TurnDeps): Route {
         return {
           type: 'events',
           headers: { ...AI_SDK_HEADERS, ...turnHeaders(conversation) },
-          onExpiry: AI_SDK_ON_EXPIRY,
+          onExpiry: () => AI_SDK_ON_EXPIRY,
           events: encodeTurn(events, createAiSdkEncoder(after), place),
         };
       });

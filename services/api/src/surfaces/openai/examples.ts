@@ -1,4 +1,7 @@
 import { SAMPLE_ELICITATION, sampleEvents } from '../../http/docs/samples.ts';
+import { frameText } from '../../http/sse.ts';
+import { createResponseFormat } from './response-format.ts';
+import { responseOf } from './response-object.ts';
 
 const HEAD = {
   id: 'chatcmpl-1',
@@ -30,3 +33,35 @@ export const MODEL_EXAMPLE = {
 };
 
 export const MODELS_EXAMPLE = { reply: { object: 'list', data: [MODEL_EXAMPLE.reply] } };
+
+const RESPONSE_HEAD = {
+  id: 'resp_1',
+  model: HEAD.model,
+  created: HEAD.created,
+  conversationId: SAMPLE_ELICITATION.conversationId ?? '',
+  previousId: undefined,
+};
+const SAID = 'One moment.';
+const ENDED = { reason: 'stop', usage: { inputTokens: 12, outputTokens: 3 } } as const;
+
+export const RESPONSE_EXAMPLE = responseOf(RESPONSE_HEAD, { type: 'ended', text: SAID, end: ENDED });
+
+export const RESPONSE_STREAM_EXAMPLE = {
+  body: {
+    model: HEAD.model,
+    input: 'Book my flight.',
+    conversation: RESPONSE_HEAD.conversationId,
+    stream: true,
+  },
+  reply: responseStream(),
+};
+
+function responseStream(): string {
+  const format = createResponseFormat(RESPONSE_HEAD, undefined);
+  const lines = [
+    ...format.begin(undefined),
+    ...format.content({ text: SAID, isEnvelope: false }),
+    ...format.finish(ENDED),
+  ];
+  return lines.map(frameText).join('');
+}

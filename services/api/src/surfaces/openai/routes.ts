@@ -1,11 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
-import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
-import type { Caller } from '@parley/shared/elicitations/caller';
-import type { Engine } from '@parley/shared/elicitations/engine';
+import { QUOTA_CODES } from '@parley/shared/domain/errors';
 import { z } from 'zod';
-import type { CallLimits } from '../../http/limits/call-limits.ts';
-import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import {
   bearer,
   json,
@@ -16,35 +11,22 @@ import {
   route,
   type Surface,
 } from '../../http/route.ts';
-import {
-  readTurnHeaders,
-  TURN_BROWSER_HEADERS,
-  TURN_KEY_DOCS,
-  turnHeaders,
-  turnReader,
-} from '../../http/turn-headers.ts';
+import { TURN_BROWSER_HEADERS, TURN_KEY_DOCS, turnHeaders } from '../../http/turn-headers.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
-import { encodeTurn } from '../../turns/encoder.ts';
-import { type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { ChatMessages } from '../../turns/messages.ts';
-import { readReplayFacts } from '../../turns/replay.ts';
-import { startTurn } from '../../turns/start.ts';
-import type { Turns } from '../../turns/turns.ts';
-import { readWholeTurn } from '../../turns/whole-turn.ts';
-import { createOpenAiEncoder, OPENAI_ON_EXPIRY, type OpenAiOptions } from './encoder.ts';
+import { createCompletionFormat } from './completion-format.ts';
 import { COMPLETION_EXAMPLE, MODEL_EXAMPLE, MODELS_EXAMPLE } from './examples.ts';
 import { openAiRefusal } from './refusal.ts';
-
-export interface OpenAiDeps {
-  readonly engine: Engine;
-  readonly limits: CallLimits;
-  readonly turns: Turns;
-  /** When the text of a step is sent. */
-  readonly steps: OpenAiOptions['steps'];
-}
-
-const NONCE_HEADER = 'x-parley-nonce';
-const NONCE_BYTES = 16;
+import { responseRoutes } from './responses.ts';
+import {
+  modelOf,
+  NONCE_HEADER,
+  type OpenAiDeps,
+  type OpenAiModel,
+  type OpenAiRequest,
+  streamedReply,
+  wholeTurn,
+} from './turn-replies.ts';
 
 /** A turn as clients of OpenAI ask for it. `model` names the agent. */
 const CompletionInput = z
@@ -84,6 +66,7 @@ export function openAiRoutes(deps: OpenAiDeps): Surface {
       }),
       modelsRoute(deps),
       modelRoute(deps),
+      ...responseRoutes(deps),
     ],
     browserHeaders: {
       ...TURN_BROWSER_HEADERS,
@@ -104,19 +87,8 @@ const ModelObject = z
 type ModelObject = z.infer<typeof ModelObject>;
 const Models = z.object({ object: z.literal('list'), data: z.array(ModelObject) }).meta({ id: 'Models' });
 
-/** The agents with which the caller may begin turns. */
-function modelsOf({ turns }: Pick<OpenAiDeps, 'turns'>, caller: Caller): readonly ModelObject[] {
-  return turns
-    .listAgents(caller)
-    .map(({ id, title }) => ({ id, object: 'model', created: 0, owned_by: 'parley', name: title }));
-}
-
-/** The agent as a model. Throws `not_found` when the caller may not begin turns with one of that id. */
-function modelOf(deps: Pick<OpenAiDeps, 'turns'>, caller: Caller, id: string): ModelObject {
-  const found = modelsOf(deps, caller).find((model) => model.id === id);
-  if (found === undefined)
-    throw new ParleyError('not_found', `The model ${JSON.stringify(id)} does not exist.`);
-  return found;
+function modelObject({ id, title }: OpenAiModel): ModelObject {
+  return { id, object: 'model', created: 0, owned_by: 'parley', name: title };
 }
 
 function modelsRoute(deps: OpenAiDeps): Route {
@@ -132,9 +104,8 @@ function modelsRoute(deps: OpenAiDeps): Route {
     },
     async handle({ caller, admitted }) {
       await admitted;
-      return json(200, { object: 'list', data: [...modelsOf(deps, caller)] } satisfies z.infer<
-        typeof Models
-      >);
+      const data = deps.turns.listAgents(caller).map(modelObject);
+      return json(200, { object: 'list', data } satisfies z.infer<typeof Models>);
     },
     refuse: openAiRefusal,
   });
@@ -154,7 +125,7 @@ function modelRoute(deps: OpenAiDeps): Route {
     },
     async handle({ caller, params, admitted }) {
       await admitted;
-      return json(200, modelOf(deps, caller, params.id ?? ''));
+      return json(200, modelObject(modelOf(deps, caller, params.id ?? '')));
     },
     refuse: openAiRefusal,
   });
@@ -164,51 +135,20 @@ type CompletionCall = RouteCall<undefined, CompletionInput>;
 
 function chunksReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
   const { body } = call;
-  const reader = turnReader(body.conversationId, call.header);
-  return inStreamPlace(deps.limits, call, reader, async (place) => {
-    const options = readTurnHeaders(call, true);
-    const { run } = await start(deps, call, options);
-    const nonce = options.support.form || options.support.url ? createNonce() : undefined;
-    const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
-    const encoder = createOpenAiEncoder({
-      model: body.model,
-      created: secondsNow(),
-      nonce,
-      detaches: options.delivery === 'detach',
-      usage: body.stream_options?.include_usage === true,
-      steps: deps.steps,
-    });
-    // A client without the nonce gets no envelope, so that it shows neither questions nor approvals.
-    const note = nonce === undefined ? undefined : deps.turns.seenNotes(run);
-    const onAsked: FollowTurnOptions['onAsked'] = note && ((asked) => void note(asked));
-    const events = await followTurn(deps, run, { signal: place.signal, facts, onAsked });
-    return {
-      type: 'events',
-      headers: { ...turnHeaders(run), ...(nonce !== undefined && { [NONCE_HEADER]: nonce }) },
-      events: encodeTurn(events, encoder, place),
-      resumable: false,
-      onExpiry: OPENAI_ON_EXPIRY,
-    };
-  });
+  const usage = body.stream_options?.include_usage === true;
+  const head = { model: body.model, created: secondsNow(), usage };
+  return streamedReply(deps, call, requestOf(body), (_run, nonce) =>
+    createCompletionFormat({ ...head, nonce }),
+  );
 }
 
 async function wholeReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply> {
-  const started = await start(deps, call, readTurnHeaders(call, false));
-  const turn = await readWholeTurn(deps, started, call);
+  const { run, turn } = await wholeTurn(deps, call, requestOf(call.body));
   const head = { model: call.body.model, created: secondsNow() };
-  return json(200, completionOf(turn, head), turnHeaders(started.run));
+  return json(200, completionOf(turn, head), turnHeaders(run));
 }
 
-async function start(deps: OpenAiDeps, call: CompletionCall, options: ReturnType<typeof readTurnHeaders>) {
-  const { caller, body, draining, admitted } = call;
-  const { conversationId, messages } = body;
-  await admitted;
-  const { id: agent } = modelOf(deps, caller, body.model);
-  const request = { caller, conversationId, messages, agent, ...options, draining, admitted };
-  // Chat pages send several such requests a message, for titles and tags.
-  return startTurn(deps.turns, { ...request, isOneShot: true });
-}
-
-function createNonce(): string {
-  return randomBytes(NONCE_BYTES).toString('base64url');
+/** Chat pages send several requests without a conversation for each message, for titles and tags. */
+function requestOf({ model, conversationId, messages }: CompletionInput): OpenAiRequest {
+  return { model, conversationId, isOneShot: conversationId === undefined, messages };
 }

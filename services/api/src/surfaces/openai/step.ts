@@ -1,12 +1,13 @@
 import { BLOCK_GAP, createPieces } from '../../turns/text.ts';
+import type { OpenAiContent } from './format.ts';
 
-/** What the current step adds to the one text that an OpenAI stream is, as `delta.content`s. */
+/** What the current step adds to the one text that an OpenAI stream is. */
 export interface OpenAiStep {
-  begin(step: number): readonly string[];
-  end(): readonly string[];
-  text(block: string, text: string): readonly string[];
-  finishBlock(block: string): readonly string[];
-  envelope(json: string): readonly string[];
+  begin(step: number): readonly OpenAiContent[];
+  end(): readonly OpenAiContent[];
+  text(block: string, text: string): readonly OpenAiContent[];
+  finishBlock(block: string): readonly OpenAiContent[];
+  envelope(json: string): readonly OpenAiContent[];
   /** Discards the step. Returns the envelope to send when the client has envelopes of the step. */
   restart(step: number): readonly { readonly type: 'step-restarted'; readonly step: number }[];
   /** True when the client has text of this step, or of a later one. */
@@ -26,18 +27,18 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
   let textStep = -1;
   let envelopeStep = -1;
 
-  function contentsOf(piece: Piece): readonly string[] {
+  function contentsOf(piece: Piece): readonly OpenAiContent[] {
     if (piece.type === 'envelope') {
       envelopeStep = current;
-      return [piece.json];
+      return [{ text: piece.json, isEnvelope: true }];
     }
     textStep = current;
     const gap = lastBlock === undefined || lastBlock === piece.block ? '' : BLOCK_GAP;
     lastBlock = piece.block;
-    return withoutObjects(gap + piece.text);
+    return withoutObjects(gap + piece.text).map((text) => ({ text, isEnvelope: false }));
   }
 
-  function add(piece: Piece): readonly string[] {
+  function add(piece: Piece): readonly OpenAiContent[] {
     if (!buffered) return contentsOf(piece);
     const before = held.at(-1);
     if (piece.type === 'text' && before?.type === 'text' && before.block === piece.block) {
@@ -48,11 +49,11 @@ export function createOpenAiStep(buffered: boolean): OpenAiStep {
     return [];
   }
 
-  function addText(block: string, text: string): readonly string[] {
+  function addText(block: string, text: string): readonly OpenAiContent[] {
     return text === '' ? [] : add({ type: 'text', block, text });
   }
 
-  function end(): readonly string[] {
+  function end(): readonly OpenAiContent[] {
     const rests = pieces.finishAll().flatMap(([block, text]) => addText(block, text));
     const flushed = held.flatMap(contentsOf);
     held = [];

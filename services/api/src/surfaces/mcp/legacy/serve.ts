@@ -173,7 +173,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     const reader = { stream: `mcp/${id}/standalone`, returns: true };
     return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
       type: 'events',
-      onExpiry: [],
+      onExpiry: () => [],
       events: silentUntil(place.signal, place.release),
     }));
   }

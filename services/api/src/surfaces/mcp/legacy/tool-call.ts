@@ -187,7 +187,7 @@ async function framesReply(
   return {
     type: 'events',
     headers: SSE_HEADERS,
-    onExpiry: [],
+    onExpiry: () => [],
     events: released(frames, { signal, release }),
   };
 }

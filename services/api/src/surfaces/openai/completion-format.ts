@@ -1,0 +1,56 @@
+import { DONE } from '../../http/sse.ts';
+import { completionId, OPENAI_FINISH, openAiUsage } from '../../turns/completion.ts';
+import { jsonLine } from '../../turns/plain.ts';
+import type { OpenAiFormat, OpenAiLine } from './format.ts';
+import { type ChatCompletionChunk, openAiError } from './shapes.ts';
+
+export interface CompletionOptions {
+  /** The name the caller asked for. */
+  readonly model: string;
+  /** Seconds since 1970. */
+  readonly created: number;
+  /** The nonce of the envelopes, which the first chunk announces; undefined where the caller gets none. */
+  readonly nonce: string | undefined;
+  /** The caller asked for a last chunk with the tokens used (`stream_options.include_usage`). */
+  readonly usage: boolean;
+}
+
+type Choices = ChatCompletionChunk['choices'];
+type Delta = Choices[number]['delta'];
+
+const LAST: OpenAiLine = { text: DONE };
+
+/** A reply as chunks of a chat completion. */
+export function createCompletionFormat(options: CompletionOptions): OpenAiFormat {
+  const { model, created, nonce } = options;
+  let id = completionId(String(created));
+
+  function chunkOf(choices: Choices, usage: ChatCompletionChunk['usage'] = null): ChatCompletionChunk {
+    const head = { id, object: 'chat.completion.chunk' as const, created, model };
+    return { ...head, choices, ...(options.usage && { usage }) };
+  }
+
+  const deltaOf = (delta: Delta) => chunkOf([{ index: 0, delta, finish_reason: null }]);
+
+  return {
+    begin(messageId) {
+      id = completionId(messageId ?? String(created));
+      const first = deltaOf({ role: 'assistant', content: '' });
+      return [lineOf(nonce === undefined ? first : { ...first, parley: { nonce } })];
+    },
+    content: ({ text }) => [lineOf(deltaOf({ content: text }))],
+    finish({ reason, usage: used }) {
+      const usage = options.usage ? openAiUsage(used) : undefined;
+      return [
+        lineOf(chunkOf([{ index: 0, delta: {}, finish_reason: OPENAI_FINISH[reason] }])),
+        ...(usage === undefined ? [] : [lineOf(chunkOf([], usage))]),
+        LAST,
+      ];
+    },
+    fail: (code, message) => [lineOf(openAiError(code, message)), LAST],
+  };
+}
+
+function lineOf(value: object): OpenAiLine {
+  return { text: jsonLine(value) };
+}

@@ -1,0 +1,169 @@
+/** The Responses format, as stock clients use it. */
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAiReader } from '@parley/sdk/openai';
+import { generateText, type ModelMessage, streamText } from 'ai';
+import OpenAI from 'openai';
+import { describe, expect, it } from 'vitest';
+import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
+import { openDoors } from './chat-doors.ts';
+
+const model = modelOf(
+  ({ userText, results }) => {
+    if (userText === 'ask' && results.length === 0) return { text: 'A moment.', calls: [SURE] };
+    return { text: userText === 'ask' ? 'Asked.' : `Heard ${userText}.` };
+  },
+  {
+    fault: ({ body }) =>
+      JSON.stringify(body.messages.at(-1)).includes('"reject"') ? { kind: 'refuse', status: 400 } : undefined,
+  },
+);
+const heard = () => model.current.requests.at(-1)?.body.messages.map(({ content }) => content);
+const helper = { model: 'helper' } as const;
+const withoutPrevious = ({
+  previous_response_id: _,
+  output_text: __,
+  ...response
+}: OpenAI.Responses.Response) => response;
+
+describe('the client of OpenAI', () => {
+  it('gets a response, reads it again, and goes on from it in a conversation that is in no list', async () => {
+    const { openAi, call } = await openDoors(worldOn(model));
+    const first = await openAi.responses.create({ ...helper, input: 'one' });
+    expect(first).toMatchObject({ status: 'completed', output_text: 'Heard one.', error: null });
+    const second = await openAi.responses.create({
+      ...helper,
+      input: [{ role: 'user', content: [{ type: 'input_text', text: 'two' }] }],
+      previous_response_id: first.id,
+    });
+    expect(second).toMatchObject({ previous_response_id: first.id, conversation: first.conversation });
+    expect(heard()).toEqual(['helper', 'one', 'Heard one.', 'two']);
+    const read = await openAi.responses.retrieve(second.id);
+    expect(withoutPrevious(read)).toEqual({
+      ...withoutPrevious(second),
+      created_at: expect.closeTo(second.created_at, -1),
+    });
+    expect((await call('GET', '/run/api/chats')).body).toEqual({ conversations: [] });
+  });
+
+  it('streams a response in a conversation, which is in the list', async () => {
+    const { openAi, call, reloaded } = await openDoors(worldOn(model));
+    const events: OpenAI.Responses.ResponseStreamEvent[] = [];
+    const stream = openAi.responses.stream({ ...helper, input: 'one', conversation: 'c1' });
+    stream.on('event', (event) => void events.push(event));
+    const final = await stream.finalResponse();
+    expect(final).toMatchObject({
+      status: 'completed',
+      output_text: 'Heard one.',
+      conversation: { id: 'c1' },
+    });
+    expect(events.map(({ sequence_number: number }) => number)).toEqual(events.map((_, at) => at));
+    expect(
+      events.map(({ type }) => type.replace('response.', '')).filter((type) => !/delta/.test(type)),
+    ).toEqual([
+      'created',
+      'in_progress',
+      'output_item.added',
+      'content_part.added',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'completed',
+    ]);
+    expect((await call('GET', '/run/api/chats')).body.conversations).toMatchObject([
+      { conversationId: 'c1' },
+    ]);
+    expect(await reloaded('c1')).toHaveLength(2);
+  });
+
+  it('shows questions in envelopes, which are no part of the text once it is done', async () => {
+    const world = worldOn(model);
+    const { openAi } = await openDoors(world);
+    const stream = await openAi.responses.create(
+      { ...helper, input: 'ask', stream: true },
+      { headers: { 'x-supports-elicitation': 'true' } },
+    );
+    const read = createOpenAiReader();
+    const texts: string[] = [];
+    let done: string | undefined;
+    let id = '';
+    for await (const event of stream) {
+      if (event.type === 'response.created') id = event.response.id;
+      if (event.type === 'response.completed') done = event.response.output_text ?? textIn(event.response);
+      for (const part of read(event)) {
+        if (part.type === 'text') texts.push(part.text);
+        if (part.type !== 'elicitation-request') continue;
+        expect(await openAi.responses.retrieve(id)).toMatchObject({ status: 'in_progress', output: [] });
+        await world.answer(part.elicitation.elicitationId, 'accept', true);
+      }
+    }
+    expect(texts.join('')).toBe('A moment.\n\nAsked.');
+    expect(done).toBe(texts.join(''));
+  });
+
+  it('is told that a turn failed, while it is streamed and when it is read again', async () => {
+    const { openAi } = await openDoors(worldOn(model));
+    const stream = await openAi.responses.create({ ...helper, input: 'reject', stream: true });
+    let last: OpenAI.Responses.ResponseStreamEvent | undefined;
+    for await (const event of stream) last = event;
+    if (last?.type !== 'response.failed') throw new Error(`The last event is ${last?.type}.`);
+    expect(last.response).toMatchObject({ status: 'failed', error: { code: 'model_unavailable' } });
+    expect(await openAi.responses.retrieve(last.response.id)).toMatchObject({ status: 'failed' });
+  });
+
+  const asks = { format: { type: 'json_schema', name: 'x', schema: {} } } as const;
+  it.each<[string, object]>([
+    ['tools', { tools: [{ type: 'web_search' }] }],
+    ['tool_choice', { tool_choice: 'required' }],
+    ['instructions', { instructions: 'Be rude.' }],
+    ['text.format.type', { text: asks }],
+    ['background', { background: true }],
+    ['prompt', { prompt: { id: 'p' } }],
+    ['previous_response_id', { previous_response_id: 'resp_unknown' }],
+    ['previous_response_id', { previous_response_id: 'resp_unknown', conversation: 'c1' }],
+    ['input.0.type', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
+    ['input.0.id', { input: [{ type: 'item_reference', id: 'msg_unknown' }] }],
+    ['input', { input: [{ role: 'assistant', content: 'x' }] }],
+  ])('learns that %s cannot be what it sent', async (param, more) => {
+    const { openAi } = await openDoors(worldOn(model));
+    const sent = openAi.responses.create({ ...helper, input: 'one', ...more });
+    await expect(sent).rejects.toMatchObject({ status: 400, param, type: 'invalid_request_error' });
+  });
+
+  it('goes on from the newest response only, and reads no response of another person', async () => {
+    const { openAi, url } = await openDoors(worldOn(model));
+    const first = await openAi.responses.create({ ...helper, input: 'one' });
+    const from = { ...helper, previous_response_id: first.id };
+    await openAi.responses.create({ ...from, input: 'two' });
+    await expect(openAi.responses.create({ ...from, input: 'three' })).rejects.toMatchObject({ status: 400 });
+    const other = new OpenAI({ baseURL: `${url}/run/v1`, apiKey: 'acme/another', maxRetries: 0 });
+    await expect(other.responses.retrieve(first.id)).rejects.toMatchObject({
+      status: 404,
+      code: 'not_found',
+    });
+    await expect(other.responses.create({ ...from, input: 'two' })).rejects.toMatchObject({ status: 400 });
+    await expect(openAi.responses.create({ model: 'nobody', input: 'x' })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+});
+
+it('the default model of the AI SDK’s provider for OpenAI talks, over several messages', async () => {
+  const { url, openAi } = await openDoors(worldOn(model));
+  const provider = createOpenAI({ baseURL: `${url}/run/v1`, apiKey: openAi.apiKey ?? '' });
+  const messages: ModelMessage[] = [{ role: 'user', content: 'one' }];
+  const first = await generateText({ model: provider('helper'), messages, maxRetries: 0 });
+  expect([first.text, first.finishReason]).toEqual(['Heard one.', 'stop']);
+  // It sends its reply as a reference to the item.
+  messages.push(...first.response.messages, { role: 'user', content: 'two' });
+  const second = streamText({ model: provider('helper'), messages, maxRetries: 0 });
+  expect(await second.text).toBe('Heard two.');
+  expect((await second.usage).outputTokens).toBeGreaterThan(0);
+  expect(heard()).toEqual(['helper', 'one', 'Heard one.', 'two']);
+});
+
+function textIn({ output }: OpenAI.Responses.Response): string {
+  return output
+    .flatMap((item) => (item.type === 'message' ? item.content : []))
+    .map((part) => (part.type === 'output_text' ? part.text : ''))
+    .join('');
+}
