@@ -499,7 +499,7 @@ export function conversations(the: () => ChatSite): void {
         {},
         { messages: [] },
         { messages: [{ role: 'assistant', content: 'hello' }] },
-        { messages: [{ role: 'user', parts: [{ type: 'file' }] }] },
+        { messages: [{ role: 'user', parts: [{ type: 'step-start' }] }] },
         { messages: [{ role: 'user', content: 'hello' }], agent: 'nobody' },
         { messages: [{ role: 'user', content: 'hello' }], id: 'sr_mine' },
         { messages: [{ role: 'user', parts: [{ type: 'data-elicitation-response', data: {} }] }], id: 'c' },

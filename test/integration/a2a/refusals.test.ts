@@ -191,7 +191,7 @@ describe('a call that is refused', () => {
     const body = JSON.stringify(message('x'.repeat(BODY_BYTES_MAX)));
     const rest = await call('/run/a2a/helper/message:send', { ...person, method: 'POST', body });
     expect([rest.status, rest.body.error]).toMatchObject([413, { status: 'INVALID_ARGUMENT' }]);
-    const file = { url: 'https://example.com/file', mediaType: 'image/png' };
+    const file = { url: 'https://example.com/file', mediaType: 'application/pdf' };
     expect(codeOf(await send(person, '', { parts: [file] }))).toBe(-32005);
     const task = await asked(person);
     const answer = (elicitationId: string, content?: object, times = 1) => {

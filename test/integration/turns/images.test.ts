@@ -81,6 +81,12 @@ describe('an image beside text', () => {
     expect(asked().at(1)?.content).toEqual([{ type: 'image_url', image_url: { url: PHOTO } }]);
   });
 
+  it('may be larger than other bodies', async () => {
+    const images = { ...TAKES, bytes: 400_000 };
+    const pod = await openDoors(worldOn(model), { agents: { helper: { images } } });
+    expect(await DOORS.useChat(pod, png(Buffer.alloc(300_000)))).toBe('I see.');
+  });
+
   const many = 'at most 2 images can be passed on';
   const large = 'the images have more than 1000 bytes together; send a smaller one';
   it.each([

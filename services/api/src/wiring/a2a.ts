@@ -18,8 +18,10 @@ const WAIT_MS = 50_000;
 /** The agents that a configuration offers to A2A clients. The default agent comes first: its card is the deployment's. */
 export function agentsForA2a({ config }: LoadedAgentsConfig): readonly OfferedAgent[] {
   const offered = (config.a2aOffer?.agents ?? []).map(({ agent: id, description, answers }) => {
-    const title = config.agents[id]?.title ?? id;
-    return { id, title, description: description ?? `The agent ${title}.`, answers };
+    const agent = config.agents[id];
+    const title = agent?.title ?? id;
+    const takesImages = config.models[agent?.model ?? '']?.images !== undefined;
+    return { id, title, description: description ?? `The agent ${title}.`, answers, takesImages };
   });
   const isDefault = ({ id }: OfferedAgent) => id === config.defaultAgent;
   return [...offered.filter(isDefault), ...offered.filter((one) => !isDefault(one))];

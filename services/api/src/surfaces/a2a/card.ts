@@ -1,6 +1,7 @@
 import type { AgentCard } from '@a2a-js/sdk';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import type { RequestHead } from '../../http/route.ts';
+import { IMAGE_TYPES } from '../../turns/content/read-image.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { Sdk } from './sdk.ts';
 
@@ -22,7 +23,8 @@ export function originOf(
  * The card of an agent, in the JSON of A2A 1.0. What has its default value is left out, as the specification demands of a
  * card that is signed.
  */
-function cardJson(deps: A2aDeps, { id, title, description }: OfferedAgent, origin: string) {
+function cardJson(deps: A2aDeps, agent: OfferedAgent, origin: string) {
+  const { id, title, description, takesImages = false } = agent;
   const url = `${origin}${A2A_PATH}/${id}`;
   return {
     name: title,
@@ -51,7 +53,7 @@ function cardJson(deps: A2aDeps, { id, title, description }: OfferedAgent, origi
       },
     },
     securityRequirements: [{ schemes: { bearer: {} } }],
-    defaultInputModes: ['text/plain', 'application/json'],
+    defaultInputModes: ['text/plain', 'application/json', ...(takesImages ? IMAGE_TYPES : [])],
     defaultOutputModes: ['text/plain'],
     skills: [{ id, name: title, description, tags: ['agent'] }],
   };

@@ -16,6 +16,8 @@ export interface OfferedAgent {
   readonly id: string;
   readonly title: string;
   readonly description: string;
+  /** True: its model takes images, and its card says so. */
+  readonly takesImages?: boolean;
   /** Who may answer its questions through A2A. */
   readonly answers: 'user' | 'caller';
 }

@@ -13,6 +13,9 @@ const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
   ['image/webp', /^52494646.{8}57454250/],
 ];
 
+/** The types of images that are taken. */
+export const IMAGE_TYPES: readonly string[] = SIGNATURES.map(([mediaType]) => mediaType);
+
 /** What a client says of a file. */
 export interface FileSource {
   readonly mediaType: string;
