@@ -135,6 +135,14 @@ describe('the client of OpenAI', () => {
     const from = { ...helper, previous_response_id: first.id };
     await openAi.responses.create({ ...from, input: 'two' });
     await expect(openAi.responses.create({ ...from, input: 'three' })).rejects.toMatchObject({ status: 400 });
+    const last = await openAi.responses.create({ ...helper, input: 'one' });
+    const again = () =>
+      openAi.responses.create(
+        { ...helper, input: 'two', previous_response_id: last.id },
+        { headers: { 'idempotency-key': 'key-1' } },
+      );
+    const [once, twice] = [await again(), await again()];
+    expect(twice.id).toBe(once.id);
     const other = new OpenAI({ baseURL: `${url}/run/v1`, apiKey: 'acme/another', maxRetries: 0 });
     await expect(other.responses.retrieve(first.id)).rejects.toMatchObject({
       status: 404,

@@ -36,8 +36,9 @@ export async function eraseConversation(
     const turnIds = await turnIdsOf(deps, conversation);
     const { running, last } = await deps.backend.conversations.read(conversation);
     if (turnIds.length === 0 && running === undefined && last === undefined) return attempt > 0;
-    await endAll(deps, conversation, turnIds);
-    const elicitationIds = await elicitationIdsOf(deps, conversation, turnIds);
+    const turns = new Set(turnIds);
+    await endAll(deps, conversation, turns);
+    const elicitationIds = await elicitationIdsOf(deps, conversation, turns);
     await removePart(deps, owner, {
       elicitationIds,
       turnIds,
@@ -77,16 +78,16 @@ async function turnIdsOf(
 async function endAll(
   { backend: { runs, runQueue }, engine, graceMs }: EraseConversationDeps,
   { conversationId, ...owner }: ConversationRef,
-  turnIds: readonly string[],
+  turns: ReadonlySet<string>,
 ): Promise<void> {
-  const streams = turnIds.map((streamRequestId): StreamRef => ({ ...owner, streamRequestId }));
+  const streams = [...turns].map((streamRequestId): StreamRef => ({ ...owner, streamRequestId }));
   const taken = (await Promise.all(streams.map((stream) => takeTurn(runs, stream)))).filter(
     (turn) => turn !== undefined,
   );
   let withdrawn = 0;
   const pages = openPages((request) => engine.openRecords(request), { owner, conversationId });
   for await (const { records, now } of pages) {
-    const open = records.filter(({ row }) => turnIds.includes(row.definition.streamRequestId));
+    const open = records.filter(({ row }) => turns.has(row.definition.streamRequestId));
     withdrawn += open.length;
     await Promise.all(
       open.map((record) => withdraw(engine, owner.tenant, record.row.id, { ...record, now })),
@@ -102,10 +103,10 @@ async function endAll(
 async function elicitationIdsOf(
   { backend }: EraseConversationDeps,
   { conversationId, ...owner }: ConversationRef,
-  turnIds: readonly string[],
+  turns: ReadonlySet<string>,
 ): Promise<string[]> {
   const runs = await Promise.all(
-    turnIds.map((streamRequestId) => backend.runs.read({ ...owner, streamRequestId })),
+    [...turns].map((streamRequestId) => backend.runs.read({ ...owner, streamRequestId })),
   );
   const ids = new Set(runs.flatMap(({ run }) => pausesOf(run)));
   for (const family of [backend.elicitations, backend.approvals]) {
@@ -117,8 +118,7 @@ async function elicitationIdsOf(
         limit: ROWS_PAGE,
         ...(cursor !== undefined && { cursor }),
       });
-      for (const { id, definition } of page.rows)
-        if (turnIds.includes(definition.streamRequestId)) ids.add(id);
+      for (const { id, definition } of page.rows) if (turns.has(definition.streamRequestId)) ids.add(id);
       cursor = page.nextCursor;
     } while (cursor !== undefined);
   }

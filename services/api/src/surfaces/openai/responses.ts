@@ -1,7 +1,7 @@
 import { QUOTA_CODES } from '@parley/shared/domain/errors';
-import { leftOutText } from '@parley/shared/domain/runs/content';
+import { keyedStreamRequestId } from '@parley/shared/domain/ids';
+import { contentParts, leftOutText } from '@parley/shared/domain/runs/content';
 import type { Run } from '@parley/shared/domain/runs/run';
-import { textOfStep } from '@parley/shared/domain/runs/steps';
 import { FINISH_REASONS, type FinishReason } from '@parley/shared/domain/runs/turn-events';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { notFound } from '@parley/shared/elicitations/caller';
@@ -118,7 +118,7 @@ function readRoute(deps: OpenAiDeps): Route {
 /** The request, with the conversation that it names or that its previous response is of. */
 async function requestOf(
   deps: OpenAiDeps,
-  { caller, body }: Pick<RouteCall<undefined, ResponseRequest>, 'caller' | 'body'>,
+  { caller, body, header }: Pick<RouteCall<undefined, ResponseRequest>, 'caller' | 'body' | 'header'>,
 ): Promise<OpenAiRequest> {
   const { model, conversation, previous_response_id: previousId } = body;
   const messages = await messagesOf(body.input, async (id) => {
@@ -136,7 +136,10 @@ async function requestOf(
   if (run === undefined) throw refused(path, 'names no response that is kept');
   const { conversationId, unlisted } = run;
   const newest = await deps.turns.newestTurn({ ...principalOf(caller), conversationId });
-  if (newest !== run.streamRequestId)
+  // A request that is sent again finds its own turn there.
+  const key = header('idempotency-key');
+  const own = key === undefined ? undefined : await keyedStreamRequestId(principalOf(caller), key);
+  if (newest !== run.streamRequestId && newest !== own)
     throw refused(path, 'is not the newest response of its conversation, and only that one can be continued');
   return { model, conversationId, isOneShot: unlisted === true, messages };
 }
@@ -175,5 +178,9 @@ function reasonOf(status: Run['status'], finishReason: string | undefined): Fini
 
 /** What a turn has said, as its stream had it. */
 function textOf({ input, steps }: Run): string {
-  return [leftOutText(input), ...steps.map(textOfStep)].filter((text) => text !== '').join(BLOCK_GAP);
+  const said = steps.flatMap(({ messages }) => messages.filter(({ role }) => role === 'assistant'));
+  const texts = said
+    .flatMap(({ content }) => contentParts(content))
+    .map((part) => (part.type === 'text' ? part.text : ''));
+  return [leftOutText(input), ...texts].filter((text) => text !== '').join(BLOCK_GAP);
 }
