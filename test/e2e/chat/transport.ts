@@ -383,10 +383,18 @@ function Support() {
         .locator('fieldset')
         .evaluateAll((calls) => calls.map((call) => (call as HTMLElement).dataset.state));
 
+    const write = async (page: Page, text: string) => {
+      await page.getByRole('textbox', { name: 'Message' }).fill(text);
+      await page.getByRole('button', { name: 'Send', exact: true }).click();
+    };
+    const openStockPage = async () => {
+      const { authorization, userId } = await person();
+      return { page: await pages.open(approvalsPageInDocs(), authorization.slice('Bearer '.length)), userId };
+    };
+
     it('made for the tool approvals of the AI SDK approves one call and denies another', async () => {
-      const { authorization } = await person();
-      const page = await pages.open(approvalsPageInDocs(), authorization.slice('Bearer '.length));
-      await page.getByText('Ask').click();
+      const { page } = await openStockPage();
+      await write(page, 'Book both flights');
       await page.getByRole('button', { name: 'Deny' }).nth(1).waitFor();
       expect(await callsOf(page)).toEqual(['approval-requested', 'approval-requested']);
       expect(chats.booked).not.toContain('both');
@@ -396,6 +404,32 @@ function Support() {
       expect(await callsOf(page)).toEqual(['output-available', 'output-denied']);
       expect(chats.booked.filter((name) => ['both', 'flights'].includes(name))).toEqual(['both']);
       expect((await page.textContent('#root'))?.split('One moment.')).toHaveLength(2);
+      await page.context().close();
+    });
+
+    it('made for the tool approvals of the AI SDK takes a message while approvals wait, and loses no click', async () => {
+      const { page, userId } = await openStockPage();
+      const [first, second] = [`${userId}-first`, `${userId}-second`];
+      await write(page, `Book ${first}`);
+      await page.getByRole('button', { name: 'Approve' }).waitFor();
+      // Refused: it goes back to where it was written. The click that follows is posted, and again after it was refused.
+      const refused = { status: 429, headers: { 'retry-after': '1' }, body: 'Too many.' };
+      await page.route('**/run/api/chat', (call) => call.fulfill(refused), { times: 2 });
+      await write(page, `Book ${second}`);
+      await page.getByText('That did not work.').waitFor();
+      expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe(`Book ${second}`);
+      await page.getByRole('button', { name: 'Approve' }).click();
+      await page.getByRole('button', { name: 'Send the decisions again' }).click();
+      await untilShown(page, `Done: booked for ${first}`);
+      expect(chats.booked).toContain(first);
+
+      await write(page, `Book ${first}`);
+      await page.getByRole('button', { name: 'Approve' }).waitFor();
+      await write(page, `Book ${second}`);
+      await page.locator('section').nth(5).getByRole('button', { name: 'Approve' }).click();
+      await untilShown(page, `Done: booked for ${second}`);
+      expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
+      expect(chats.booked.filter((name) => name.startsWith(userId))).toEqual([first, second]);
       await page.context().close();
     });
 

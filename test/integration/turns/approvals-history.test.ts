@@ -6,7 +6,7 @@ import {
   lastAssistantMessageIsCompleteWithToolCalls,
   type UIMessage,
 } from 'ai';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AcpSite, openAcpSite } from '../../harness/acp/setup.ts';
 import { PlainChat } from '../../harness/chat/plain-chat.ts';
 
@@ -45,6 +45,9 @@ async function personOf(conversationId: string) {
 
 const callsOf = (messages: readonly UIMessage[]) =>
   messages.flatMap(({ parts }) => parts).filter(isToolUIPart);
+
+const textsOf = (messages: readonly UIMessage[]) =>
+  messages.map(({ parts }) => parts.map((part) => (part.type === 'text' ? part.text : '')).join(''));
 
 it('an approval that is pending is shown by a page with messages from the history, and decided there', async () => {
   const person = await personOf(randomUUID());
@@ -87,6 +90,85 @@ it('an approval that is pending is shown by a page with messages from the histor
         messages: [{ id: 'm', role: 'assistant', parts: [call] }],
       }),
     ).toBe(false);
+});
+
+describe('a message while approvals wait', () => {
+  const NEXT = 'No, \u0394 first.';
+  const denied = (...ids: unknown[]) =>
+    ids.map((id) => ({ state: 'output-denied', approval: { id, approved: false, reason: NEXT } }));
+  /** A page whose calls wait for their approval. */
+  async function waiting(text = 'pay pay') {
+    const person = await personOf(randomUUID());
+    const page = person.openPage();
+    await page.sendMessage({ text });
+    const ids = callsOf(page.messages).map(({ approval }) => approval?.id ?? '');
+    return { ...person, page, ids };
+  }
+
+  it.each([
+    ['sendMessage', NEXT, (page: PlainChat) => page.sendMessage({ text: NEXT })],
+    ['regenerate', 'pay pay', (page: PlainChat) => page.regenerate()],
+  ])('denies their calls by its text and is answered: %s', async (_how, reason, send) => {
+    const { page, ids, history } = await waiting();
+    await send(page);
+    expect([page.status, page.errors]).toEqual(['ready', []]);
+    const { messages } = await history('?reply=waiting');
+    expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant']);
+    expect(callsOf(messages).slice(0, 2)).toMatchObject(
+      denied(...ids).map((call) => ({ ...call, approval: { ...call.approval, reason } })),
+    );
+    // The model said nothing of the denial: its next word is the answer.
+    expect(textsOf(messages)).toEqual(['pay pay', 'One moment.', reason, page.reply]);
+    expect(page.reply).toBe(reason === NEXT ? `Hello: ${NEXT}` : 'One moment.');
+  });
+
+  it('is not lost where it was not taken, and neither is a click above it', async () => {
+    const { page, ids, history } = await waiting();
+    page.messages = [...page.messages, { id: 'u2', role: 'user', parts: [{ type: 'text', text: NEXT }] }];
+    await page.addToolApprovalResponse({ id: ids[0] ?? '', approved: true });
+    // A click that is not sent yet is shown as not made once the turn is read again.
+    await page.resumeStream();
+    expect(callsOf(page.messages).map(({ state }) => state)).toEqual([
+      'approval-requested',
+      'approval-requested',
+    ]);
+    await page.addToolApprovalResponse({ id: ids[0] ?? '', approved: true });
+    await page.addToolApprovalResponse({ id: ids[1] ?? '', approved: false });
+    expect(page.status).toBe('ready');
+    await page.sendMessage();
+    expect(page.errors).toEqual([]);
+    expect(callsOf(page.messages).map(({ state }) => state)).toEqual(['output-available', 'output-denied']);
+    await page.regenerate();
+    expect(page.reply).toBe(`Hello: ${NEXT}`);
+    expect((await history()).messages.map(({ role }) => role)).toEqual([
+      'user',
+      'assistant',
+      'user',
+      'assistant',
+    ]);
+  });
+
+  it('counts after the clicks that come with it', async () => {
+    const { page, ids, history } = await waiting();
+    await page.addToolApprovalResponse({ id: ids[0] ?? '', approved: true });
+    await page.sendMessage({ text: NEXT });
+    expect([page.reply, page.errors]).toEqual([`Hello: ${NEXT}`, []]);
+    const [first, second] = callsOf((await history()).messages);
+    expect(first).toMatchObject({ state: 'output-available', output: 'paid' });
+    expect([second]).toMatchObject(denied(ids[1]));
+  });
+
+  it('is refused while anything else of the turn goes on, and the approvals stay', async () => {
+    const { openPage } = await personOf(randomUUID());
+    const page = openPage();
+    void page.sendMessage({ text: 'pay colour' });
+    await expect.poll(() => callsOf(page.messages).map(({ state }) => state)).toContain('approval-requested');
+    const tab = openPage();
+    await tab.sendMessage({ text: NEXT });
+    expect(tab.errors.map(String).join()).toContain('turn_running');
+    expect(callsOf(page.messages)[0]?.state).toBe('approval-requested');
+    await page.stop();
+  });
 });
 
 it('a reply that waits for a question, too, is read from its stream', async () => {

@@ -19,12 +19,15 @@ function message(
 }
 
 /** The body that the server receives. */
-async function postedOf(messages: UIMessage[]) {
+async function postedOf(messages: UIMessage[], messageId?: string) {
   server.will(stream(textOfLines(whole)));
-  await chunksIn(await transportTo(server).sendMessages({ ...sent, messages }));
-  const { body } = server.calls.at(-1) ?? {};
-  const posted = (body as { messages: Pick<UIMessage, 'role' | 'parts'>[] }).messages;
-  return { posted, bytes: Buffer.byteLength(JSON.stringify(body)) };
+  await chunksIn(await transportTo(server).sendMessages({ ...sent, messages, messageId }));
+  const body = server.calls.at(-1)?.body as {
+    messages: Pick<UIMessage, 'role' | 'parts'>[];
+    messageId?: string;
+  };
+  const posted = body.messages;
+  return { body, posted, bytes: Buffer.byteLength(JSON.stringify(body)) };
 }
 
 const textsOf = (posted: readonly Pick<UIMessage, 'parts'>[]) =>
@@ -53,6 +56,24 @@ it('contains the text of earlier messages without tool outputs: six turns with 4
   expect(posted.map(({ role }) => role)).toEqual([...turns, last].map(({ role }) => role));
   expect(new Set(posted.flatMap(({ parts }) => parts.map(({ type }) => type)))).toEqual(new Set(['text']));
   expect(posted.at(-1)).toEqual(last);
+});
+
+it('contains decisions that were not sent yet, and the id of a message that is continued with them', async () => {
+  const approval = { id: 'ap_1', approved: true } as const;
+  const decided = { toolCallId: 'call', state: 'approval-responded', approval } as const;
+  const call = { type: 'dynamic-tool', toolName: 'pay', input: { amount: 7 }, ...decided } as const;
+  const messages = [message('m1', 'assistant', 'One moment.', [call]), message('u2', 'user', 'And?')];
+  const { posted } = await postedOf(messages, 'm1');
+  expect(posted[0]).toEqual({
+    id: 'm1',
+    role: 'assistant',
+    parts: [
+      { type: 'dynamic-tool', ...decided },
+      { type: 'text', text: 'One moment.' },
+    ],
+  });
+  const named = (messageId: string) => postedOf(messages, messageId).then(({ body }) => body.messageId);
+  expect([await named('m1'), await named('u2')]).toEqual(['m1', undefined]);
 });
 
 it('omits system messages and messages without text', async () => {

@@ -3,8 +3,9 @@ import type { UIMessage } from 'ai';
 
 /** A message before the last one, reduced to what the server reads. */
 interface EarlierMessage {
+  readonly id: string;
   readonly role: 'user' | 'assistant';
-  readonly parts: readonly { readonly type: 'text'; readonly text: string }[];
+  readonly parts: readonly object[];
 }
 
 /** Earlier messages must leave room for the last one, and stay below the server's limit of 1000 messages. */
@@ -18,14 +19,20 @@ export function isAnswer(messages: readonly UIMessage[]): boolean {
 }
 
 /**
- * The body of a chat's request: the whole last message, and the text of those before it, for a server that does not know
- * the conversation. It is a copy, so later changes of the chat do not affect it. Throws `invalid_request` for values that
+ * The body of a chat's request: the whole last message, and of those before it the text, for a server that does not know
+ * the conversation, and decisions on calls that were not sent yet. `messageId` names the message that is continued. It is a copy, so later changes of the chat do not affect it. Throws `invalid_request` for values that
  * JSON cannot express.
  */
-export function chatBody(chatId: string, messages: readonly UIMessage[], more: object): object {
+export function chatBody(
+  chatId: string,
+  messages: readonly UIMessage[],
+  more: object,
+  messageId?: string,
+): object {
   const posted = [...newestThatFit(messages.slice(0, -1)), ...messages.slice(-1)];
+  const continued = messages.find(({ id, parts }) => id === messageId && parts.some(isDecision))?.id;
   try {
-    return JSON.parse(JSON.stringify({ ...more, id: chatId, messages: posted }));
+    return JSON.parse(JSON.stringify({ ...more, id: chatId, messages: posted, messageId: continued }));
   } catch {
     // The cause is left out: its message may repeat the person's text.
     throw new ParleyClientError('invalid_request', 'The message contains a value that JSON cannot express.');
@@ -38,7 +45,7 @@ function newestThatFit(messages: readonly UIMessage[]): EarlierMessage[] {
   const encoder = new TextEncoder();
   let remainingBytes = EARLIER_BYTES_MAX;
   for (const message of messages.toReversed()) {
-    const reduced = textOnly(message);
+    const reduced = reducedOf(message);
     if (reduced === undefined) continue;
     remainingBytes -= encoder.encode(JSON.stringify(reduced)).length;
     if (remainingBytes < 0 || taken.length === EARLIER_MESSAGES_MAX) break;
@@ -47,7 +54,19 @@ function newestThatFit(messages: readonly UIMessage[]): EarlierMessage[] {
   return taken.reverse();
 }
 
-function textOnly({ role, parts }: UIMessage): EarlierMessage | undefined {
-  const texts = parts.flatMap((part) => (part.type === 'text' ? [{ type: part.type, text: part.text }] : []));
-  return role === 'system' || texts.length === 0 ? undefined : { role, parts: texts };
+function reducedOf({ id, role, parts }: UIMessage): EarlierMessage | undefined {
+  const sent = parts.flatMap((part): object[] => {
+    if (part.type === 'text') return [{ type: part.type, text: part.text }];
+    if (!isDecision(part)) return [];
+    const { type, toolCallId, state, approval } = part;
+    return [{ type, toolCallId, state, approval }];
+  });
+  return role === 'system' || sent.length === 0 ? undefined : { id, role, parts: sent };
+}
+
+type Part = UIMessage['parts'][number];
+
+/** True for a decision of the person on a call that has no outcome yet. */
+function isDecision(part: Part): part is Extract<Part, { toolCallId: string }> {
+  return 'state' in part && part.state === 'approval-responded';
 }

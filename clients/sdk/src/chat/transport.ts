@@ -103,9 +103,9 @@ export function createChatTransport<Message extends UIMessage = UIMessage>(
 
   return {
     resumeStreamIsReplay: true,
-    async sendMessages({ chatId, messages, abortSignal: signal, ...extras }) {
+    async sendMessages({ chatId, messages, messageId, abortSignal: signal, ...extras }) {
       const headers = chatHeaders(options, extras);
-      const body = chatBody(chatId, messages, chatExtras(options, extras));
+      const body = chatBody(chatId, messages, chatExtras(options, extras), messageId);
       if (isAnswer(messages)) {
         // An answer begins no turn: the reply is the elicitation. An equal answer is safe to repeat.
         const call = { method: 'POST', path: CHAT_PATH, headers, body, signal } as const;

@@ -7,6 +7,9 @@ const MODEL_TEXTS: Readonly<Partial<Record<string, string>>> = {
   withdrawn: 'The request to approve this call was taken back before anyone decided. Nothing was done.',
 };
 
+/** The surface of a denial that a person gave by writing a message instead of deciding. It ends the turn of the call. */
+export const BY_MESSAGE = 'message';
+
 const UNKNOWN_OUTCOME =
   'The approval of this call has ended in a way that this version does not know. Nothing was done.';
 

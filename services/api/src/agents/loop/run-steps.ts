@@ -109,6 +109,7 @@ export async function runSteps(
     await writer.append({ type: 'step-finished', step: index });
     // No write of its own: the records of the calls hold the results too.
     await writer.saveSoon([{ type: 'step', index, step: withUsage(context, { ...record, messages }) }]);
+    if (outcomes.some((outcome) => outcome.type === 'failed' && outcome.endsTurn)) return 'stopped';
     if (budget.isSpent) return 'step-limit';
   }
   return agent.limits.lastReason ?? 'step-limit';

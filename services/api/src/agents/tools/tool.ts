@@ -12,10 +12,15 @@ export type ToolOutcome =
       /** What the turn's stream shows in place of `output`, when `output` is for the model alone. */
       readonly shown?: unknown;
     }
-  | { readonly type: 'failed'; readonly message: string };
+  | {
+      readonly type: 'failed';
+      readonly message: string;
+      /** The turn ends with the step of this call: its person wrote a message instead of approving it. */
+      readonly endsTurn?: true;
+    };
 
-export function failed(message: string): ToolOutcome {
-  return { type: 'failed', message };
+export function failed(message: string, endsTurn?: true): ToolOutcome {
+  return { type: 'failed', message, ...(endsTurn !== undefined && { endsTurn }) };
 }
 
 /** An event about one tool call. */

@@ -30,11 +30,30 @@ export interface DecisionPart {
   readonly response: ApprovalInput;
 }
 
-/** The decisions that the assistant's last message carries. Calls with an outcome have none any more. */
-export function decisionsIn(messages: readonly ChatMessage[]): readonly DecisionPart[] {
-  const last = messages.at(-1);
-  if (last?.role !== 'assistant') return [];
-  return (last.parts ?? []).flatMap((part): readonly DecisionPart[] => {
+/** The decisions in the messages of a request. */
+export interface SentDecisions {
+  /** Those of the newest assistant's message that has any. */
+  readonly decisions: readonly DecisionPart[];
+  /** True when the request is made for them: the reply continues their turn. Else they came beside a message. */
+  readonly isRequest: boolean;
+}
+
+/**
+ * Reads the decisions of a request. It is made for them when an assistant's message is the last one, or when `messageId`
+ * names theirs: the AI SDK continues an earlier message in this way, below a message that was not taken.
+ */
+export function decisionsIn(messages: readonly ChatMessage[], messageId: unknown): SentDecisions {
+  const decided = messages.findLast((message) => decisionsOf(message).length > 0);
+  if (decided === undefined) return { decisions: [], isRequest: false };
+  const isLast = messages.at(-1)?.role === 'assistant';
+  const isRequest = isLast || (messageId !== undefined && decided.id === messageId);
+  return { decisions: decisionsOf(decided), isRequest };
+}
+
+/** The decisions of a message. Calls with an outcome have none any more. */
+function decisionsOf({ role, parts = [] }: ChatMessage): readonly DecisionPart[] {
+  if (role !== 'assistant') return [];
+  return parts.flatMap((part): readonly DecisionPart[] => {
     const read = RespondedPart.safeParse(part);
     if (!read.success) return [];
     const { id, approved, reason } = read.data.approval;

@@ -11,6 +11,12 @@ export const ChatInput = z
     id: CallerId.optional().describe('The conversation, as `useChat` names it.'),
     conversationId: CallerId.optional().describe('The conversation; wins over `id`.'),
     messages: ChatMessages,
+    messageId: z
+      .unknown()
+      .optional()
+      .describe(
+        'The assistant’s message that the request continues with its decisions, where it is not the last.',
+      ),
     agent: z.string().max(128).optional().describe('The agent to talk with; the default one when absent.'),
     stream: z.boolean().default(true),
   })

@@ -29,12 +29,13 @@ import {
   turnReader,
 } from '../../http/turn-headers.ts';
 import { decideTogether, endBefore } from '../../turns/approvals/continue.ts';
+import { startInChat } from '../../turns/approvals/message.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
 import { type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { conversationOf } from '../../turns/principal.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
-import { startTurn } from '../../turns/start.ts';
+import type { startTurn } from '../../turns/start.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { readWholeTurn } from '../../turns/whole-turn.ts';
 import { approvalRoute, type DecisionPart, decisionsIn } from './approvals.ts';
@@ -126,24 +127,25 @@ function chatRoute(deps: TurnDeps): Route {
       ],
     },
     async handle(call) {
-      const { messages, stream, agent, ...ids } = call.body;
+      const { messages, messageId, stream, agent, ...ids } = call.body;
       const conversationId = ids.conversationId ?? ids.id;
       const answer = answerIn(messages);
       if (answer !== undefined) {
         if (conversationId === undefined) throw notFound();
         return answerReply(deps, call, { ...answer, conversationId });
       }
-      const decisions = decisionsIn(messages);
-      if (decisions.length > 0) {
+      const { decisions, isRequest } = decisionsIn(messages, messageId);
+      if (isRequest) {
         if (conversationId === undefined) throw notFound();
         return continuedReply(deps, call, conversationId, decisions);
       }
       const { caller, draining, admitted } = call;
       const options = readTurnHeaders(call, stream);
       const asked = { caller, conversationId, messages, agent, ...options, draining, admitted };
+      const start = () => startInChat(deps, asked, { decisions, signal: call.signal });
       return stream
-        ? chatEvents(deps, call, conversationId, () => startTurn(deps.turns, asked))
-        : wholeReply(deps, call, await startTurn(deps.turns, asked), agent);
+        ? chatEvents(deps, call, conversationId, start)
+        : wholeReply(deps, call, await start(), agent);
     },
   });
 }

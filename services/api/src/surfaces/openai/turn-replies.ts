@@ -6,11 +6,11 @@ import type { CallLimits } from '../../http/limits/call-limits.ts';
 import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import type { Reply, RouteCall } from '../../http/route.ts';
 import { readTurnHeaders, turnHeaders, turnReader } from '../../http/turn-headers.ts';
+import { startInChat } from '../../turns/approvals/message.ts';
 import { encodeTurn } from '../../turns/encoder.ts';
 import { type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import type { ChatMessage } from '../../turns/messages.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
-import { startTurn } from '../../turns/start.ts';
 import type { BegunTurn, Turns } from '../../turns/turns.ts';
 import { readWholeTurn, type WholeTurn } from '../../turns/whole-turn.ts';
 import { createOpenAiEncoder, OPENAI_EXPIRED, type OpenAiOptions } from './encoder.ts';
@@ -92,13 +92,14 @@ export async function wholeTurn(
 
 async function start(
   deps: OpenAiDeps,
-  { caller, draining, admitted }: TurnCall,
+  call: TurnCall,
   { model, ...request }: OpenAiRequest,
   options: ReturnType<typeof readTurnHeaders>,
 ) {
+  const { caller, draining, admitted } = call;
   await admitted;
   const { id: agent } = modelOf(deps, caller, model);
-  return startTurn(deps.turns, { caller, agent, ...request, ...options, draining, admitted });
+  return startInChat(deps, { caller, agent, ...request, ...options, draining, admitted }, call);
 }
 
 function createNonce(): string {

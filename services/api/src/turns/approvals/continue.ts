@@ -44,16 +44,24 @@ export async function decideTogether(
     throw notFound();
   await Promise.all(
     stored.map(async ({ id, response, row }) => {
-      if (row === undefined) return;
-      try {
-        await engine.approvals.decide({ caller, id, response, surface, conversationId });
-      } catch (error) {
-        if (!isParleyError(error, 'already_settled') && !isParleyError(error, 'expired')) throw error;
-      }
+      if (row !== undefined)
+        await settleUnlessEnded(engine, { caller, id, response, surface, conversationId });
     }),
   );
   const { tenant, userId, streamRequestId } = first;
   return { tenant, userId, streamRequestId };
+}
+
+/** Records a decision. One that comes too late, or after another one, changes nothing. */
+export async function settleUnlessEnded(
+  { approvals }: Pick<Engine, 'approvals'>,
+  decision: Parameters<Engine['approvals']['decide']>[0],
+): Promise<void> {
+  try {
+    await approvals.decide(decision);
+  } catch (error) {
+    if (!isParleyError(error, 'already_settled') && !isParleyError(error, 'expired')) throw error;
+  }
 }
 
 /** The approval; undefined for one that is unknown, or has left with its retention: a turn may last longer. */

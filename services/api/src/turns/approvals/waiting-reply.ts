@@ -31,8 +31,8 @@ export async function readHistoryWithReply(
 }
 
 /** What the stream of a turn showed until it ended for approvals; undefined where something else of the turn is outstanding. */
-async function readWaitingReply(
-  deps: WaitingReplyDeps,
+export async function readWaitingReply(
+  deps: Pick<WaitingReplyDeps, 'engine'> & { readonly turns: Pick<Turns, 'isWaiting'> },
   stream: StreamRef,
 ): Promise<BufferedMessage | undefined> {
   const read = createTurnReader({ facts: await readReplayFacts(deps, stream) });

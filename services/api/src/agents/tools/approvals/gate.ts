@@ -66,7 +66,7 @@ export async function callAsDecided(
   outcome: ApprovalOutcome,
   whole: boolean,
 ): Promise<ToolOutcome> {
-  if (outcome.type === 'refused') return failed(outcome.message);
+  if (outcome.type === 'refused') return failed(outcome.message, outcome.endsTurn);
   const { input, isEdited } = outcome;
   if (!isEdited) return tool.call(call);
   const beforeDispatch = async () => {

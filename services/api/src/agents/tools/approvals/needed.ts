@@ -16,4 +16,9 @@ export interface NeededApproval {
 export type ApprovalOutcome =
   | { readonly type: 'granted'; readonly input: unknown; readonly isEdited: boolean }
   /** `message` is for the model. Nothing was done. */
-  | { readonly type: 'refused'; readonly message: string };
+  | {
+      readonly type: 'refused';
+      readonly message: string;
+      /** The person wrote a message instead, which begins the next turn. */
+      readonly endsTurn?: true;
+    };

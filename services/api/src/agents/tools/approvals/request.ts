@@ -3,7 +3,12 @@ import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { type MaskedArguments, maskArguments, unmaskArguments } from '@parley/shared/domain/approvals/mask';
-import { refusalTextOf, UNATTENDED_REFUSAL, unshownTextOf } from '@parley/shared/domain/approvals/outcome';
+import {
+  BY_MESSAGE,
+  refusalTextOf,
+  UNATTENDED_REFUSAL,
+  unshownTextOf,
+} from '@parley/shared/domain/approvals/outcome';
 import { isApprovalEnded, isGranted } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow, ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { isParleyError } from '@parley/shared/domain/errors';
@@ -147,7 +152,10 @@ async function outcomeOfRow(
   place: ApprovalPlace,
   args: Arguments,
 ): Promise<ApprovalOutcome> {
-  if (!isGranted(status)) return { type: 'refused', message: refusalTextOf(status, settlement?.reason) };
+  if (!isGranted(status)) {
+    const message = refusalTextOf(status, settlement?.reason);
+    return { type: 'refused', message, ...(settlement?.surface === BY_MESSAGE && { endsTurn: true }) };
+  }
   const input =
     status === 'edited' ? unmaskArguments(settlement?.arguments ?? {}, args, definition.masked) : args;
   // The definition is the first owner's: its masks fit the arguments, which the checkpoint keeps.
