@@ -1,5 +1,5 @@
 /**
- * Creates a message as the page stores and shows it. Parts are `text`, `tool`, `data-elicitation-request`,
+ * Creates a message as the page stores and shows it. Parts are `text`, `thinking`, `tool`, `data-elicitation-request`,
  * `data-approval-request` and `note`, in order of arrival. `state` is `running`, `waiting` (for an answer, without a stream), `finished`, `failed`, `unreached` or
  * one of `ENDINGS`. `pods` lists which pod replied to which call. A reply of the agent also has
  * - `asked`: the person's message, `{text, key, at}`, until the reply is complete or can be found without it;
@@ -25,9 +25,10 @@ export function addChunk(message, chunk) {
   HANDLERS[chunk.type]?.(message, chunk);
 }
 
-/** Marks the running tool calls of a message that has ended. */
-export function endTools({ parts }) {
-  for (const part of parts) if (['running', 'asking'].includes(part.state)) part.state = 'unfinished';
+/** Marks the running tool calls of a message that has ended. Nothing thinks any more. */
+export function endTools(message) {
+  message.parts = message.parts.filter(({ type }) => type !== 'thinking');
+  for (const part of message.parts) if (['running', 'asking'].includes(part.state)) part.state = 'unfinished';
 }
 
 export const QUESTION = 'data-elicitation-request';
@@ -62,6 +63,11 @@ const HANDLERS = {
   'text-start': (message, { id }) => put(message, { type: 'text', id, text: '' }),
   'text-delta'(message, { id, delta }) {
     find(message, 'text', id).text += delta;
+  },
+  // A sign that the model thinks, while it does.
+  'reasoning-start': (message, { id }) => put(message, { type: 'thinking', id }),
+  'reasoning-end'(message, { id }) {
+    message.parts = message.parts.filter((part) => part.type !== 'thinking' || part.id !== id);
   },
   'tool-input-available'(message, { toolCallId, toolName, input }) {
     if (toolName === ASKING) return;

@@ -10,6 +10,7 @@ const VIEWS = {
   text: () => paragraphView('text'),
   note: () => paragraphView('note'),
   tool: toolView,
+  thinking: thinkingView,
 };
 const CARDS = [QUESTION, APPROVAL];
 
@@ -33,6 +34,10 @@ function paragraphView(className) {
       else paragraph.textContent = text;
     },
   };
+}
+
+function thinkingView() {
+  return { element: element('p', { className: 'fine' }, 'Thinking'), update() {} };
 }
 
 const TOOL_STATES = {

@@ -53,6 +53,21 @@ export function afterAbsence(forEachTest: ForEachTest): void {
     }
   });
 
+  it('shows that the model thinks, also after a reload, until it speaks', async () => {
+    const thinks = { type: 'reasoning-start', id: 'r' } as const;
+    const spoken = [thinks, { type: 'reasoning-end', id: 'r' } as const, ...textIn('Done.')];
+    const thinking = stream(textOfLines(turnOf('one', [thinks]).slice(0, 2)), 'open');
+    pages.will(thinking, thinking, stream(textOfLines(turnOf('one', spoken))));
+    await say(page, 'one');
+    for (let load = 0; load < 2; load += 1) {
+      await page.getByText('Thinking', { exact: true }).waitFor();
+      await looksSound(page);
+      await page.reload();
+    }
+    expect(await repliedIn(page, 'finished')).toMatchObject({ texts: ['Done.'] });
+    expect(await page.getByText('Thinking').count()).toBe(0);
+  });
+
   it('shows a turn that is still running after days', async () => {
     pages.will(begun);
     await say(page, 'delete all');

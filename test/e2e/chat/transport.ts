@@ -23,6 +23,8 @@ let chats: ChatSite;
 /** Number of model requests, by the text of the person. */
 const attempts = new Map<string, number>();
 
+/** What the model thinks before its replies to pages. */
+let thoughts = '';
 /** How many replies to pages the model has begun. */
 let replies = 0;
 const replyOf = (reply: number) => `first-${reply} ${`next-${reply} `.repeat(WORDS)}last-${reply}`;
@@ -31,7 +33,7 @@ const replyOf = (reply: number) => `first-${reply} ${`next-${reply} `.repeat(WOR
 export function streamingLine({ userText, results }: Turn): ScriptedReply | undefined {
   if (userText === 'Hello') {
     replies += 1;
-    return { text: replyOf(replies) };
+    return { reasoning: thoughts, text: replyOf(replies) };
   }
   if (userText.startsWith('Book')) return bookingOf(userText, results);
   if (userText.startsWith('seat')) {
@@ -485,6 +487,27 @@ function Support() {
         },
         { what: 'the next reply', timeoutMs: 90_000, everyMs: 100 },
       );
+
+    it('with the component of the docs shows that the model thinks, also after a reload and in a second tab, and never what', async () => {
+      const { authorization } = await person();
+      thoughts = 'Nobody may read what is thought here, whoever asks for it.';
+      chats.gate.hold();
+      const component = componentInDocs('createChatTransport');
+      const open = () => pages.open(component, authorization.slice('Bearer '.length));
+      const page = await open();
+      await page.getByRole('button', { name: 'Ask' }).click();
+      await page.getByText('Thinking …').waitFor();
+      await page.reload();
+      const tabs = [page, await open()];
+      for (const tab of tabs) await tab.getByText('Thinking …').waitFor();
+      chats.gate.release();
+      thoughts = '';
+      for (const tab of tabs) {
+        await untilShown(tab, `last-${replies}`);
+        await expect.poll(() => tab.textContent('#root')).not.toMatch(/Thinking|Nobody/);
+        await tab.context().close();
+      }
+    });
 
     it('with the components of the docs shows each word once, through a kill, a drain and a reload', async () => {
       const both = await Promise.all(

@@ -190,6 +190,12 @@ const act: fc.Arbitrary<(name: string) => Act> = fc.oneof(
       },
     ],
   })),
+  fc.boolean().map((ends) => (block: string) => ({
+    appended: [
+      { type: 'thinking-started' as const, block },
+      ...(ends ? [{ type: 'thinking-finished' as const, block }] : []),
+    ],
+  })),
   // From a newer pod, from a broken one, and of an unknown call.
   fc
     .constantFrom<UnknownEvent>(
@@ -197,6 +203,7 @@ const act: fc.Arbitrary<(name: string) => Act> = fc.oneof(
       { type: 'text-delta', block: 7 },
       { type: 'tool-returned', toolCallId: 'never-called', output: 1 },
       { type: 'text-finished', block: 'never-begun' },
+      { type: 'thinking-finished', block: 'never-begun' },
     )
     .map((event) => () => ({ appended: [event] })),
 );

@@ -54,7 +54,8 @@ const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 /** Without empty steps at the end: this reader reports a step only once it has content. */
 function settled(message: ReadMessage['message'] | BufferedMessage): unknown {
-  const parts = [...(message?.parts ?? [])];
+  // Only a stream tells that the model thinks.
+  const parts = (message?.parts ?? []).filter(({ type }) => type !== 'reasoning');
   while (parts.at(-1)?.type === 'step-start') parts.pop();
   return plain({ ...message, parts });
 }

@@ -1,7 +1,7 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { APICallError } from 'ai';
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import {
   ModelError,
   type ModelStepOptions,
@@ -100,6 +100,40 @@ it('text is appended as it arrives, before the reply is whole', async () => {
     { type: 'text-delta', block: '0.0', text: '!' },
     { type: 'text-finished', block: '0.0' },
   ]);
+});
+
+it('readers learn while a model thinks: it reasons, or says nothing for five seconds; what it thinks stays with it', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { model, write, writer } = writtenModel();
+  const events: TurnEvent[] = [];
+  const step = modelStep(optionsOf({ model, appendEvent: async (event) => void events.push(event) }));
+  const untilAppended = (count: number) => vi.waitUntil(() => events.length === count, { timeout: 30_000 });
+  vi.advanceTimersByTime(4_999);
+  expect(events).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(events).toEqual([{ type: 'thinking-started', block: '0.thinking-0' }]);
+  write({ type: 'reasoning-start', id: 'r' });
+  write({ type: 'reasoning-delta', id: 'r', delta: 'The secret plan.' });
+  write({ type: 'text-start', id: 't' });
+  write({ type: 'text-delta', id: 't', delta: 'Yes' });
+  await untilAppended(3);
+  vi.advanceTimersByTime(4_999);
+  write({ type: 'reasoning-delta', id: 'r', delta: ' More of it.' });
+  await untilAppended(4);
+  write({ type: 'text-delta', id: 't', delta: '.' });
+  write({ type: 'reasoning-delta', id: 'r', delta: ' Done.' });
+  write(FINISH);
+  void writer.close();
+  const { record } = await step;
+  vi.advanceTimersByTime(60_000);
+  expect(events.map(({ type }) => type)).toEqual([
+    ...['thinking-started', 'thinking-finished', 'text-delta'],
+    ...['thinking-started', 'thinking-finished', 'text-delta'],
+    ...['thinking-started', 'thinking-finished'],
+  ]);
+  expect(JSON.stringify(events)).not.toContain('secret');
+  expect(JSON.stringify(record)).toContain('The secret plan. More of it. Done.');
 });
 
 it('texts under the same id are blocks of their own, and calls under the same id stay apart', async () => {

@@ -28,6 +28,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
   'text-start': ['id'],
   'text-delta': ['id', 'delta'],
   'text-end': ['id'],
+  'reasoning-start': ['id'],
+  'reasoning-end': ['id'],
   'tool-input-start': ['toolCallId', 'toolName', 'providerExecuted', 'dynamic'],
   'tool-input-available': ['toolCallId', 'toolName', 'input', 'providerExecuted', 'dynamic'],
   'tool-output-available': ['toolCallId', 'output', 'providerExecuted', 'dynamic', 'preliminary'],
@@ -69,6 +71,26 @@ describe('each event becomes', () => {
           preliminary: true,
           ...OF_AGENT,
         },
+      ],
+    ],
+    [
+      'the thinking of a model: a part without a text, which ends at the latest with the step',
+      [
+        started,
+        step(0),
+        { type: 'thinking-started', block: '0.t' },
+        { type: 'thinking-finished', block: '0.t' },
+        { type: 'thinking-started', block: '0.u' },
+        stepEnd(0),
+      ],
+      [
+        { type: 'start', messageId: 'msg_1' },
+        { type: 'start-step' },
+        { type: 'reasoning-start', id: '0.t' },
+        { type: 'reasoning-end', id: '0.t' },
+        { type: 'reasoning-start', id: '0.u' },
+        { type: 'reasoning-end', id: '0.u' },
+        { type: 'finish-step' },
       ],
     ],
     [
@@ -165,6 +187,19 @@ describe('a restarted step', () => {
     const sent = encoded(feed(appended));
     expect(sent.next).toBe('cut');
     expect(sent.frames.map(({ text }) => text)).not.toContain('[DONE]');
+  });
+
+  it('cuts off no reader that has seen nothing of it but that the model thinks', () => {
+    const thinks = { type: 'thinking-started', block: '0.t' } as const;
+    const sent = encoded(feed([started, step(0), thinks, restart(0), step(0), thinks, finished]));
+    expect(sent.next).toBe('end');
+    const types = chunksOf(sent).map(({ type }) => type);
+    expect(types.filter((type) => String(type).startsWith('reasoning'))).toEqual([
+      'reasoning-start',
+      'reasoning-end',
+      'reasoning-start',
+      'reasoning-end',
+    ]);
   });
 
   it('supersedes the later steps too', () => {

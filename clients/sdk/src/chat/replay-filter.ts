@@ -73,6 +73,9 @@ export function createReplayFilter(): ReplayFilter {
           block.isOpen = false;
           return [{ type: 'text-end', id: block.id }];
         }
+        case 'reasoning-start':
+        case 'reasoning-end':
+          return once(`${chunk.type} ${chunk.id}`, chunk);
         case 'tool-output-available':
           if (chunk.preliminary === true) return sent.has(`${chunk.type} ${chunk.toolCallId}`) ? [] : [chunk];
           return once(`${chunk.type} ${chunk.toolCallId}`, chunk);

@@ -12,7 +12,10 @@ interface ToolCallDelta {
   readonly function: { readonly name?: string; readonly arguments: string };
 }
 
-type Delta = { readonly content: string } | { readonly tool_calls: readonly [ToolCallDelta] };
+type Delta =
+  | { readonly reasoning_content: string }
+  | { readonly content: string }
+  | { readonly tool_calls: readonly [ToolCallDelta] };
 
 interface Usage {
   readonly prompt_tokens: number;
@@ -35,7 +38,7 @@ const ARGUMENT_PIECE = 6;
 /** Cuts a reply into deltas, no more of them than the request's token limit allows. */
 export function prepare(reply: ScriptedReply, request: ChatRequest): PreparedReply {
   const digest = createHash('sha256').update(JSON.stringify(request.messages)).digest('hex').slice(0, 20);
-  const all = [...textDeltas(reply), ...callDeltas(reply, digest)];
+  const all = [...reasoningDeltas(reply), ...textDeltas(reply), ...callDeltas(reply, digest)];
   const limit = request.max_completion_tokens ?? request.max_tokens ?? all.length;
   const deltas = all.slice(0, limit);
   const ended = reply.finishReason ?? (reply.calls?.length ? 'tool_calls' : 'stop');
@@ -72,6 +75,7 @@ export function completionOf(reply: PreparedReply): object {
   const texts: string[] = [];
   const calls: { id: string; type: 'function'; function: { name: string; arguments: string } }[] = [];
   for (const delta of reply.deltas) {
+    if ('reasoning_content' in delta) continue;
     if ('content' in delta) {
       texts.push(delta.content);
       continue;
@@ -100,8 +104,16 @@ function headOf({ id }: PreparedReply, object: string): object {
   return { id, object, created: 0, model: SCRIPTED_MODEL };
 }
 
+function reasoningDeltas({ reasoning = '' }: ScriptedReply): Delta[] {
+  return wordsIn(reasoning).map((word) => ({ reasoning_content: word }));
+}
+
 function textDeltas({ text = '' }: ScriptedReply): Delta[] {
-  return (text.match(/\s*\S+\s*/g) ?? []).map((content) => ({ content }));
+  return wordsIn(text).map((content) => ({ content }));
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.match(/\s*\S+\s*/g) ?? [];
 }
 
 function callDeltas({ calls = [] }: ScriptedReply, digest: string): Delta[] {

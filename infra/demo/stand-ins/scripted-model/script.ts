@@ -38,6 +38,8 @@ export interface ScriptedCall {
 
 /** The model's reply; several calls are made in parallel. */
 export interface ScriptedReply {
+  /** What it thinks first. */
+  readonly reasoning?: string;
   readonly text?: string;
   readonly calls?: readonly ScriptedCall[];
   /** `tool_calls` with calls and `stop` without, by default. */

@@ -43,7 +43,7 @@ interface PartEntry {
   part: UiMessagePart;
 }
 
-/** The parts that a stock client would make of the same turn's stream. */
+/** The parts that a stock client would make of the same turn's stream, without those of its thinking. */
 export function createMessageParts(): MessageParts {
   const pieces = createPieces();
   /** By the call: also for one whose step starts again, because nobody is asked twice. */

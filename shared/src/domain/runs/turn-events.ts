@@ -19,6 +19,10 @@ const StepRestarted = z.looseObject({ type: z.literal('step-restarted'), step: z
 /** Further text of a block. The first delta begins the block. Block ids are unique in a turn. */
 const TextDelta = z.looseObject({ type: z.literal('text-delta'), block: z.string(), text: z.string() });
 const TextFinished = z.looseObject({ type: z.literal('text-finished'), block: z.string() });
+/** The model thinks: it reasons, or has said nothing for a while. The events do not say what it thinks. */
+const ThinkingStarted = z.looseObject({ type: z.literal('thinking-started'), block: z.string() });
+/** Absent where the step ends while the model thinks. */
+const ThinkingFinished = z.looseObject({ type: z.literal('thinking-finished'), block: z.string() });
 const ToolCalled = z.looseObject({
   type: z.literal('tool-called'),
   toolCallId: z.string(),
@@ -115,6 +119,8 @@ export const TurnEvent = z.discriminatedUnion('type', [
   StepRestarted,
   TextDelta,
   TextFinished,
+  ThinkingStarted,
+  ThinkingFinished,
   ToolCalled,
   ToolReturned,
   ToolFailed,

@@ -14,6 +14,7 @@ import { asModelTakes, forEstimate, type TakenImages } from './images.ts';
 import { faultOfArguments } from './model/argument-fault.ts';
 import { ModelSilent } from './model/model-fetch.ts';
 import { type ChatModel, type ReplyReceiver, readByStream } from './model/streamed-model.ts';
+import { startThinking } from './model/thinking.ts';
 import type { RunContext } from './run-context.ts';
 
 const BYTES_PER_TOKEN = 4;
@@ -126,16 +127,21 @@ async function readReply(
       fault = { error };
       throw error;
     });
+  const thinking = startThinking(block, append);
   const receiver: ReplyReceiver = {
-    delta: (number, text) => append({ type: 'text-delta', block: `${block}.${number}`, text }),
+    async delta(number, text) {
+      await thinking.says();
+      await append({ type: 'text-delta', block: `${block}.${number}`, text });
+    },
     finished: (number) => append({ type: 'text-finished', block: `${block}.${number}` }),
+    reasons: () => thinking.reasons(),
     called(toolCallId, toolName, json) {
       const found = faultOfArguments(toolName, json);
       if (found !== undefined) faults.set(toolCallId, found);
     },
   };
   try {
-    return await generateText({
+    const reply = await generateText({
       model: readByStream(model, receiver, signal),
       ...(instructions !== '' && { system: instructions }),
       messages: messages.map((message) => asModelTakes(message, images)) as unknown as ModelMessage[],
@@ -145,7 +151,10 @@ async function readReply(
       ...settings,
       abortSignal: signal,
     });
+    await thinking.end();
+    return reply;
   } catch (error) {
+    await thinking.end().catch(() => undefined);
     if (fault !== undefined) throw fault.error;
     signal.throwIfAborted();
     throw new ModelError(error);

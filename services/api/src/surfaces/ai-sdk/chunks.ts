@@ -42,6 +42,7 @@ export interface AiSdkChunks {
 export function createAiSdkChunks(): AiSdkChunks {
   const pieces = createPieces();
   const openBlocks = new Set<string>();
+  const openThoughts = new Set<string>();
   const calls = new Set<string>();
   const denied = new Set<string>();
   // Questions that came before the message's start, which clients would drop; undefined after the start.
@@ -81,9 +82,24 @@ export function createAiSdkChunks(): AiSdkChunks {
     return openBlocks.delete(block) ? [...rest, { type: 'text-end', id: block }] : rest;
   }
 
+  /** A part without a text: clients show by its state that the model thinks. */
+  function thinking(id: string): Chunk[] {
+    if (openThoughts.has(id)) return [];
+    openThoughts.add(id);
+    return [{ type: 'reasoning-start', id }];
+  }
+
+  function closeThinking(id: string): Chunk[] {
+    return openThoughts.delete(id) ? [{ type: 'reasoning-end', id }] : [];
+  }
+
   function closeStep(): Chunk[] {
     const rests = pieces.finishAll().flatMap(([block, text]) => textOf(block, text));
-    const ends = [...rests, ...[...openBlocks].flatMap(closeBlock)];
+    const ends = [
+      ...rests,
+      ...[...openBlocks].flatMap(closeBlock),
+      ...[...openThoughts].flatMap(closeThinking),
+    ];
     if (!stepOpen) return ends;
     stepOpen = false;
     return [...ends, { type: 'finish-step' }];
@@ -123,7 +139,11 @@ export function createAiSdkChunks(): AiSdkChunks {
         return closeStep();
       case 'step-restarted':
         pieces.clear();
-        return [];
+        return [...openThoughts].flatMap(closeThinking);
+      case 'thinking-started':
+        return thinking(event.block);
+      case 'thinking-finished':
+        return closeThinking(event.block);
       case 'text-delta':
         return textOf(event.block, pieces.add(event.block, event.text));
       case 'text-finished':

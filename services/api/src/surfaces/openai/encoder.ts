@@ -94,6 +94,9 @@ export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat
         return finish(event);
       case 'turn-failed':
         return [...contentLines(step.end()), ...format.fail(event.code, event.message)];
+      // The format has no place for it.
+      case 'thinking-started':
+      case 'thinking-finished':
       case 'run-paused':
       case 'run-resumed':
       case 'turn-attached':

@@ -8,6 +8,8 @@ export type ChatModel = Parameters<typeof wrapLanguageModel>[0]['model'];
 export interface ReplyReceiver {
   delta(block: number, text: string): Promise<void>;
   finished(block: number): Promise<void>;
+  /** The model reasons. */
+  reasons(): Promise<void>;
   /** A call, with its arguments as the model wrote them. */
   called(toolCallId: string, toolName: string, json: string): void;
 }
@@ -85,9 +87,11 @@ function createReply(receiver: ReplyReceiver) {
       case 'text-end':
         return receiver.finished(texts.end('text', part));
       case 'reasoning-start':
-        return texts.begin('reasoning', part);
+        texts.begin('reasoning', part);
+        return receiver.reasons();
       case 'reasoning-delta':
-        return void texts.grow('reasoning', part);
+        texts.grow('reasoning', part);
+        return receiver.reasons();
       case 'reasoning-end':
         return void texts.end('reasoning', part);
       case 'tool-call': {
