@@ -7,7 +7,10 @@ import type { Runs } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { createDelegateTool } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
+import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import { startInChat } from '../../../services/api/src/turns/approvals/message.ts';
+import { readWaitingReply } from '../../../services/api/src/turns/approvals/waiting-reply.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { elicit, type TestAgent, type TestPod } from '../../harness/turns/setup.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
@@ -26,6 +29,8 @@ function line({ system, userText, results }: Turn): ScriptedReply {
       return { calls: userText.split(' and ').map((agent) => to(agent, `for ${agent}`)) };
     case 'researcher':
       return { calls: [to('librarian', 'find it')] };
+    case 'payer':
+      return { calls: [{ name: 'pay', arguments: {} }] };
     case 'clumsy':
       return { calls: [ask('Clumsy?'), { name: 'break', arguments: {} }] };
     default:
@@ -41,11 +46,36 @@ const model = modelOf(line, {
     JSON.stringify(body.messages[0]).includes('speechless') ? { kind: 'refuse', status: 400 } : undefined,
 });
 
+const PAY = { name: 'pay', modelName: 'pay', description: 'Pays.', inputSchema: { type: 'object' } };
+/** Its calls are made only after a person has approved them. */
+const pay = withApproval(
+  { ...PAY, call: async () => ({ type: 'returned', output: 'paid' }) },
+  {
+    policy: { rule: 'always', remember: undefined, demands: () => true },
+    server: 'bank',
+    source: {
+      ...PAY,
+      hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+    },
+    timeoutSeconds: 600,
+  },
+);
+
 const NOTIFY = { channel: 'slack', afterSeconds: 60 } as const;
 
 const AGENTS: Readonly<Record<string, TestAgent>> = {
   boss: {
-    tools: delegates('researcher', 'left', 'right', 'speechless', 'broken', 'clumsy', 'brief', 'chain-1'),
+    tools: delegates(
+      'researcher',
+      'left',
+      'right',
+      'speechless',
+      'broken',
+      'clumsy',
+      'brief',
+      'chain-1',
+      'payer',
+    ),
     notify: NOTIFY,
   },
   researcher: { tools: delegates('librarian') },
@@ -53,6 +83,7 @@ const AGENTS: Readonly<Record<string, TestAgent>> = {
   left: { tools: [elicit] },
   right: { tools: [elicit] },
   speechless: {},
+  payer: { tools: [pay] },
   broken: { isBroken: true },
   brief: { limits: { steps: 1 } },
   ...Object.fromEntries(
@@ -119,6 +150,33 @@ async function beginAt(
     },
   };
 }
+
+it.each(PLACES)('a message instead of an approval of a delegate %s ends the whole turn', async (place) => {
+  const { engine, own, conversation, run, record, delegated, ended } = await beginAt(place, 'payer');
+  const { tenant, userId, conversationId } = conversation;
+  const statuses = async () =>
+    (await engine.approvals.list({ owner: { tenant, userId }, limit: 10 })).rows.map(({ status }) => status);
+  const deps = { engine, turns: own.turns };
+  const waits = async () => (await readWaitingReply(deps, run)) !== undefined;
+  await waitUntil(waits, { what: 'the turn to wait for the approval alone' });
+  const request = {
+    caller: { kind: 'user', tenant, userId },
+    conversationId,
+    messages: [{ role: 'user', content: 'left' }],
+    agent: 'boss',
+    support: { form: true, url: true },
+    delivery: 'hold',
+    draining: false,
+    admitted: Promise.resolve(),
+  } as const;
+  const signal = AbortSignal.timeout(60_000);
+  const next = await startInChat(deps, request, { signal });
+  expect(next.run.streamRequestId).not.toBe(run.streamRequestId);
+  expect(await ended()).toMatchObject({ status: 'stopped', steps: [{}] });
+  expect((await record())?.steps).toHaveLength(1);
+  expect((await delegated()).map(({ status }) => status)).toEqual(['stopped']);
+  expect(await statuses()).toEqual(['denied']);
+});
 
 describe('a delegate on another pod', () => {
   it('whose pod dies is resumed by another, its question still open', async () => {

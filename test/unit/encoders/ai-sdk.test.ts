@@ -7,8 +7,10 @@ import { encodeTurn } from '../../../services/api/src/turns/encoder.ts';
 import { createTurnReader } from '../../../services/api/src/turns/follow.ts';
 import { chunksOf, encodeAll, eventsOf, type Reader, replaying } from '../../harness/turns/read.ts';
 import {
+  approval,
   asked,
   CANARY,
+  decided,
   feed,
   finished,
   question,
@@ -143,6 +145,17 @@ describe('each event becomes', () => {
 
   it('a question older than its turn: sent after the message has begun', () => {
     expect(types(feed([asked(question('el_1')), started]))).toEqual(['start', 'data-elicitation-request']);
+  });
+
+  it('an approval of a call that its delegate reports later: the call waits, or is denied, once it is there', () => {
+    const toolCallId = 't1.t2';
+    const partsOf = (status?: 'denied') => {
+      const late = [decided(approval(status, { toolCallId })), { ...call, toolCallId }];
+      return chunksOf(encoded(feed([started, call, ...late]))).map(({ type }) => type);
+    };
+    const before = ['data-approval-request', 'tool-input-start', 'tool-input-available'];
+    expect(partsOf().slice(3)).toEqual([...before, 'tool-approval-request', 'finish']);
+    expect(partsOf('denied').slice(3)).toEqual([...before, 'tool-output-denied']);
   });
 
   it('a notice that an account is missing', () => {

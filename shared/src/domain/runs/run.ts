@@ -123,6 +123,8 @@ export type Support = z.infer<typeof Support>;
 export const DelegateRequest = z.looseObject({
   /** The turn's own run. Every question belongs to its stream request and its conversation. */
   turn: z.looseObject({ streamRequestId: z.string(), conversationId: z.string() }),
+  /** The delegating call on the turn's stream. Records of earlier builds are without it. */
+  shownId: z.string().optional(),
   /** Number of agents between the delegating agent and the person. */
   depth: z.int().nonnegative(),
   /** Tokens that the delegate may use: its part of those that the delegating agent had left. */

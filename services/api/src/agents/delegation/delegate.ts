@@ -9,9 +9,9 @@ import { createOwnedRun, type OwnedRun } from '@parley/shared/runs/owned-run';
 import { createBudget } from '../loop/budget.ts';
 import type { Delegate, DelegatingCall } from '../loop/run-context.ts';
 import type { RunAgent } from '../loop/run-steps.ts';
-import { turnCallId } from '../tools/call-tool.ts';
 import type { TurnPerson } from '../tools/passthrough/person.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
+import { shownCallId, turnCallId } from './call-names.ts';
 import { type FollowDeps, followDelegate } from './follow.ts';
 import { failDelegate, runDelegate } from './run-delegate.ts';
 
@@ -129,8 +129,10 @@ async function workOnOwned(
     (agent) => ({ agent }),
     (error: unknown) => ({ error }),
   );
-  if ('agent' in opened)
-    return runDelegate(from, owned, { ...opened.agent, ...task, callId: turnCallId(from, toolCallId) });
+  if ('agent' in opened) {
+    const ids = { callId: turnCallId(from, toolCallId), shownId: shownCallId(from, toolCallId) };
+    return runDelegate(from, owned, { ...opened.agent, ...task, ...ids });
+  }
   if (belongsToAnotherPod(from.signal)) throw opened.error;
   return failDelegate(from, owned, task.title, opened.error);
 }
@@ -169,6 +171,7 @@ function newRun(
     parent: { streamRequestId: from.run.streamRequestId, toolCallId },
     delegateRequest: {
       turn: { streamRequestId: turn.run.streamRequestId, conversationId: turn.run.conversationId },
+      shownId: shownCallId(from, toolCallId),
       depth: from.depth,
       tokens: Math.floor(from.budget.left / sharers),
       notify: turn.notify,

@@ -7,9 +7,9 @@ import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { stopDelegate } from '@parley/shared/runs/stop';
 import type { Usage } from '../loop/budget.ts';
 import type { DelegatingCall, RunContext } from '../loop/run-context.ts';
-import { forwardedEvent, turnCallId } from '../tools/call-tool.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { isCallEvent } from '../tools/tool.ts';
+import { forwardedEvent, turnCallId } from './call-names.ts';
 import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 
 // How long the delegator waits for a delegate that was stopped.

@@ -55,7 +55,8 @@ export async function workOnRemoteDelegate(
     const agent = await agents.open(id, person, AbortSignal.any([signal, writer.fenced]));
     const from = await readCheckpoint({ runs, onFault }, run);
     const delegator = createDelegator(deps, run, { writer, clock, idle, signal, onFault });
-    await runDelegate(delegator, owned, { ...agent, id, title, input: run.input, from });
+    const { shownId } = requestOf(run);
+    await runDelegate(delegator, owned, { ...agent, id, title, input: run.input, from, shownId });
   } catch (error) {
     // A stopped delegate has written its end. One whose pod stops is released and continues elsewhere.
     if (writer.outcome === undefined && !isReleased()) {

@@ -22,6 +22,8 @@ export interface DelegateWork extends RunAgent {
    * follows the run's own feed instead.
    */
   readonly callId?: string;
+  /** Id of that call on the turn's stream, on whichever pod the turn is. */
+  readonly shownId?: string | undefined;
   /** Where the run continues after a take-over. */
   readonly from?: Checkpoint;
 }
@@ -46,6 +48,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     inheritedPauses: inheritedPausesOf(from),
     id,
     title,
+    ...(work.shownId !== undefined && { shownId: work.shownId }),
     ...(work.callId !== undefined && { delegate: { agent: id, callId: work.callId } }),
     depth: by.depth + 1,
     signal: AbortSignal.any([by.signal, writer.fenced, clock.over, ending.signal]),

@@ -55,6 +55,8 @@ export interface RunContext {
   readonly observer: Pick<TurnObserver, 'called' | 'chat' | 'traceparent'>;
   /** Set for a delegate on the turn's own pod: its calls also appear on the turn's stream. */
   readonly delegate?: { readonly agent: string; readonly callId: string };
+  /** The delegating call on the turn's stream, on whichever pod the turn is. Approvals are named after it. */
+  readonly shownId?: string;
   /** How many agents are between this one and the person. */
   readonly depth: number;
   readonly delegateTo: Delegate;

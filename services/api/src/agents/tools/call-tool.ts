@@ -1,6 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
 import { isInterrupted } from '@parley/shared/runs/interruption';
+import { forwardedEvent, shownCallId } from '../delegation/call-names.ts';
 import type { IdlePart } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
 import { parseOneCallId } from '../loop/one-call.ts';
@@ -174,7 +175,7 @@ function approvalPlaceOf(
 ): ApprovalPlace {
   return {
     toolCallId,
-    shownCallId: turnCallId(runContext, toolCallId),
+    shownCallId: shownCallId(runContext, toolCallId),
     step,
     recorded: approval,
     requested: approvalId,
@@ -191,18 +192,6 @@ const UNKNOWN =
 function recordedOutcome({ state, output }: CallRecord): ToolOutcome | undefined {
   if (state === 'returned') return { type: 'returned', output: output ?? null };
   return state === 'failed' ? failed(String(output)) : undefined;
-}
-
-/** An event of a delegate's call, as it appears on the stream of the run that delegated by the call `callId`. */
-export function forwardedEvent(event: CallEvent, agent: string, callId: string): CallEvent {
-  const toolCallId = `${callId}.${event.toolCallId}`;
-  // An event of the delegate's own delegates carries the agent's name already.
-  return event.type === 'tool-called' ? { agent, ...event, toolCallId } : { ...event, toolCallId };
-}
-
-/** The id that a call of the run has on the turn's stream. */
-export function turnCallId({ delegate }: RunContext, toolCallId: string): string {
-  return delegate === undefined ? toolCallId : `${delegate.callId}.${toolCallId}`;
 }
 
 /** Appends an event to the run's own feed, and for a delegate also to the turn's. */

@@ -45,6 +45,8 @@ export function createAiSdkChunks(): AiSdkChunks {
   const openThoughts = new Set<string>();
   const calls = new Set<string>();
   const denied = new Set<string>();
+  /** The newest of each call. That of a delegate on another pod may come before its call. */
+  const approvals = new Map<string, Approval>();
   // Questions that came before the message's start, which clients would drop; undefined after the start.
   let heldQuestions: Elicitation[] | undefined = [];
   let step = 0;
@@ -118,6 +120,16 @@ export function createAiSdkChunks(): AiSdkChunks {
     return calls.has(toolCallId) ? showing([chunk]) : [];
   }
 
+  /** What the approval of a call changes in the call's part. */
+  function approvalOf(toolCallId: string): Chunk[] {
+    const { approvalId = '', status } = approvals.get(toolCallId) ?? {};
+    if (!calls.has(toolCallId)) return [];
+    if (status === 'pending') return showing([{ type: 'tool-approval-request', approvalId, toolCallId }]);
+    if (status !== 'denied') return [];
+    denied.add(toolCallId);
+    return showing([{ type: 'tool-output-denied', toolCallId }]);
+  }
+
   function chunksOf(event: TurnEvent): Chunk[] {
     switch (event.type) {
       case 'turn-started':
@@ -150,7 +162,7 @@ export function createAiSdkChunks(): AiSdkChunks {
         return closeBlock(event.block);
       case 'tool-called':
         calls.add(event.toolCallId);
-        return showing(callChunks(event));
+        return [...showing(callChunks(event)), ...approvalOf(event.toolCallId)];
       case 'tool-returned': {
         const { toolCallId, output = null } = event;
         return resultOf(toolCallId, { type: 'tool-output-available', toolCallId, output, ...OF_AGENT });
@@ -203,17 +215,14 @@ export function createAiSdkChunks(): AiSdkChunks {
       return [];
     },
     approval(approval) {
-      const { approvalId, toolCallId, status } = approval;
+      const { approvalId, toolCallId } = approval;
       const card: Chunk = {
         type: 'data-approval-request',
         id: approvalId,
         data: shownApproval(approval),
       };
-      if (status === 'pending' && calls.has(toolCallId))
-        return showing([card, { type: 'tool-approval-request', approvalId, toolCallId }]);
-      if (status !== 'denied' || !calls.has(toolCallId)) return [card];
-      denied.add(toolCallId);
-      return showing([card, { type: 'tool-output-denied', toolCallId }]);
+      approvals.set(toolCallId, approval);
+      return [card, ...approvalOf(toolCallId)];
     },
     untilApproved: () => [...closeStep(), { type: 'finish', finishReason: 'tool-calls' }],
     passDetached() {
