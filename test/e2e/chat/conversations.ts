@@ -65,7 +65,7 @@ export function echoingLine({ userText, results }: Turn): ScriptedReply | undefi
 /** "reject" and "hang" make the model refuse and hang. */
 export function faultFor({ body }: ModelRequest): ModelFault | undefined {
   const text = JSON.stringify(body.messages.at(-1));
-  if (text.includes('"reject"')) return { kind: 'refuse', status: 400 };
+  if (/"reject\\*"/.test(text)) return { kind: 'refuse', status: 400 };
   return text.includes('"hang"') ? { kind: 'hang' } : undefined;
 }
 

@@ -49,24 +49,6 @@ export function detachedTurns(the: () => ChatSite): void {
       expect([later?.id, textOf(later)]).toEqual([message?.id, textOf(after)]);
     });
 
-    it('a reader of a detached turn gets the rest after the answer, and the next message is a new turn', async () => {
-      const { authorization } = await person();
-      const first = await (await say({ authorization, text: 'ask', chatId: 'detach-2', delivery: 'detach' }))
-        .done;
-      const refused = await post(1, '/run/api/chat', authorization, {
-        id: 'detach-2',
-        messages: [{ role: 'user', parts: [{ type: 'text', text: 'Hello?' }] }],
-      });
-      expect(refused.status).toBe(409);
-      expect(await refused.json()).toMatchObject({ code: 'turn_running' });
-      await answer(0, authorization, 'detach-2', questionIn(first)?.elicitationId ?? '');
-      const after = await (await resume(1, authorization, 'detach-2'))?.done;
-      expect(after?.metadata).toEqual({ parley: { state: 'finished' } });
-      const next = await say({ authorization, text: 'ask', chatId: 'detach-2', pod: 1, delivery: 'detach' });
-      expect(questionIn(await next.done)?.status).toBe('pending');
-      expect((await post(2, '/run/api/chat/detach-2/stop', authorization)).status).toBe(200);
-    });
-
     it('a reply in the OpenAI format also ends at the question on request, and an invalid delivery is refused', async () => {
       const { authorization } = await person();
       const client = (delivery: string) =>

@@ -1,6 +1,7 @@
 import { type Approval, createClient } from '@parley/sdk';
 import { createChatTransport } from '@parley/sdk/chat';
 import { DefaultChatTransport, type UIMessage } from 'ai';
+import OpenAI from 'openai';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
@@ -305,6 +306,24 @@ export async function streams(the: () => ChatSite): Promise<void> {
     };
     return approvals;
   }
+
+  it('a message in the OpenAI format denies the calls that wait, and is answered', async () => {
+    const { authorization } = await person();
+    const [approval] = await bookingFor(authorization, 'Book openai-table');
+    const client = new OpenAI({
+      baseURL: `${chats.pods[1]?.url}/run/v1`,
+      apiKey: authorization.slice('Bearer '.length),
+      maxRetries: 0,
+    });
+    const message = { role: 'user' as const, content: 'hello' };
+    const body = { model: 'desk', messages: [message], conversationId: 'c1' };
+    const { choices } = await client.chat.completions.create(body);
+    expect(choices[0]?.message.content).toBe('You said hello.');
+    const path = `${chats.pods[2]?.url}/v1/approvals/${approval?.approvalId}`;
+    const after = (await (await fetch(path, { headers: { authorization } })).json()) as Approval;
+    expect(after).toMatchObject({ status: 'denied', reason: 'hello', settledBy: { surface: 'message' } });
+    expect(chats.booked).not.toContain('openai-table');
+  });
 
   describe('an approval that is approved, edited and denied at once, on three pods', () => {
     it.each(Array.from({ length: sized(40, 4) }, (_, round) => round))(

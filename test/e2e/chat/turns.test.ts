@@ -12,6 +12,7 @@ import {
 import { detachedTurns } from './detach.ts';
 import { messagesSentAgain, repeatingLine } from './idempotency.ts';
 import { stepsStartedAgain } from './openai-steps.ts';
+import { statesOfTurns } from './table.ts';
 import { streamingLine, streams } from './transport.ts';
 
 let chats: ChatSite;
@@ -39,4 +40,5 @@ conversations(() => chats);
 messagesSentAgain(() => chats);
 detachedTurns(() => chats);
 stepsStartedAgain(() => chats);
+statesOfTurns(() => chats);
 await streams(() => chats);

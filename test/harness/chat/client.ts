@@ -28,6 +28,8 @@ export interface Said {
   readonly supports?: string;
   readonly delivery?: 'hold' | 'detach';
   readonly signal?: AbortSignal;
+  /** @default the default agent */
+  readonly agent?: string;
 }
 
 type Chunks = Parameters<typeof readUIMessageStream>[0]['stream'];
@@ -40,14 +42,23 @@ export interface Watched {
 
 /** Chats with pods, by their number. */
 export function createChatClient(urlOf: (pod: number) => string) {
-  const transportTo = (pod: number, headers: Record<string, string>) =>
-    new DefaultChatTransport<UIMessage>({ api: `${urlOf(pod)}/run/api/chat`, headers });
+  const transportTo = (pod: number, headers: Record<string, string>, body = {}) =>
+    new DefaultChatTransport<UIMessage>({ api: `${urlOf(pod)}/run/api/chat`, headers, body });
   return {
     /** Sends a message as a stock chat client does. */
     async say(said: Said): Promise<Watched> {
-      const { authorization, text, chatId, pod = 0, supports = 'true', delivery = 'hold', signal } = said;
+      const {
+        authorization,
+        text,
+        chatId,
+        pod = 0,
+        supports = 'true',
+        delivery = 'hold',
+        signal,
+        agent,
+      } = said;
       const headers = { 'x-supports-elicitation': supports, 'x-parley-delivery': delivery };
-      const transport = transportTo(pod, { authorization, ...headers });
+      const transport = transportTo(pod, { authorization, ...headers }, { agent });
       const stream = await transport.sendMessages({
         trigger: 'submit-message',
         chatId,
