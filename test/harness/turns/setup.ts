@@ -15,6 +15,7 @@ import type { TurnRequest } from '../../../services/api/src/agents/loop/turn-wor
 import { createElicitTool } from '../../../services/api/src/agents/tools/elicit-tool.ts';
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import type { StartRequest } from '../../../services/api/src/turns/start.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../engines/engines.ts';
 import { readEntries } from '../engines/observe.ts';
@@ -113,6 +114,24 @@ export function saying(
     input: [{ role: 'user', content }],
     before,
     support: { form: true, url: true },
+  };
+}
+
+/** What a chat posts for a message of its person. */
+export function posting(
+  { tenant, userId, conversationId }: ConversationRef,
+  content: string,
+  agent?: string,
+): StartRequest {
+  return {
+    caller: { kind: 'user', tenant, userId },
+    conversationId,
+    messages: [{ role: 'user', content }],
+    agent,
+    support: { form: true, url: true },
+    delivery: 'hold',
+    draining: false,
+    admitted: Promise.resolve(),
   };
 }
 

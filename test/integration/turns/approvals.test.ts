@@ -7,7 +7,8 @@ import { withApproval } from '../../../services/api/src/agents/tools/approvals/g
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { decideTogether, endBefore } from '../../../services/api/src/turns/approvals/continue.ts';
-import { talk } from '../../harness/turns/setup.ts';
+import { startInChat } from '../../../services/api/src/turns/approvals/message.ts';
+import { posting, talk } from '../../harness/turns/setup.ts';
 import { modelOf, type World, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { startDyingPod } from './dying-pod.ts';
@@ -177,6 +178,47 @@ describe('a call that must be approved', () => {
     const ended = await engine.approvals.wait({ caller, id: row?.id ?? '' });
     expect(ended.row).toMatchObject({ status: 'withdrawn', settlement: { reason: 'run_stopped' } });
     expect(sent).toEqual([]);
+  });
+
+  it('is denied by a message, which waits for the end of the turn also when it is sent again', async () => {
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const holding = (sent: unknown[]): Tool => {
+      const tool = cancelTool(sent);
+      const call: Tool['call'] = async (given) => {
+        const outcome = await tool.call(given);
+        if (outcome.type === 'returned') await held;
+        return outcome;
+      };
+      return { ...tool, call };
+    };
+    const { sent, needed, turns, engine, conversation, listed, run, record } = await begin(
+      'B-1 and B-2',
+      holding,
+    );
+    const [open] = await needed(2);
+    let asks = 0;
+    const resumable: typeof turns.resumable = (...of) => {
+      asks += 1;
+      return turns.resumable(...of);
+    };
+    const deps = { engine, turns: { ...turns, resumable } };
+    const leaving = new AbortController();
+    const decisions = [{ id: open?.id ?? '', response: { decision: 'approve' as const } }];
+    const first = startInChat(deps, posting(conversation, 'B-3'), { decisions, signal: leaving.signal });
+    await waitUntil(() => sent.length === 1, { what: 'the approved call' });
+    leaving.abort();
+    await expect(first).rejects.toMatchObject({ code: 'turn_running' });
+    const { signal } = new AbortController();
+    const again = startInChat(deps, posting(conversation, 'B-3'), { signal });
+    await waitUntil(() => asks === 2, { what: 'the message to find the turn' });
+    goOn();
+    expect((await again).run.streamRequestId).not.toBe(run.streamRequestId);
+    expect((await record(run))?.steps).toHaveLength(1);
+    await needed(1);
+    expect((await listed()).map(({ status }) => status).sort()).toEqual(['approved', 'denied', 'pending']);
   });
 
   it('is found after a take-over, asked once and made at most once, whichever write its pod died at', async () => {

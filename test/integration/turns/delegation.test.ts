@@ -12,7 +12,7 @@ import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { startInChat } from '../../../services/api/src/turns/approvals/message.ts';
 import { readWaitingReply } from '../../../services/api/src/turns/approvals/waiting-reply.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
-import { elicit, type TestAgent, type TestPod } from '../../harness/turns/setup.ts';
+import { elicit, posting, type TestAgent, type TestPod } from '../../harness/turns/setup.ts';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -153,24 +153,14 @@ async function beginAt(
 
 it.each(PLACES)('a message instead of an approval of a delegate %s ends the whole turn', async (place) => {
   const { engine, own, conversation, run, record, delegated, ended } = await beginAt(place, 'payer');
-  const { tenant, userId, conversationId } = conversation;
+  const { tenant, userId } = conversation;
   const statuses = async () =>
     (await engine.approvals.list({ owner: { tenant, userId }, limit: 10 })).rows.map(({ status }) => status);
   const deps = { engine, turns: own.turns };
   const waits = async () => (await readWaitingReply(deps, run)) !== undefined;
   await waitUntil(waits, { what: 'the turn to wait for the approval alone' });
-  const request = {
-    caller: { kind: 'user', tenant, userId },
-    conversationId,
-    messages: [{ role: 'user', content: 'left' }],
-    agent: 'boss',
-    support: { form: true, url: true },
-    delivery: 'hold',
-    draining: false,
-    admitted: Promise.resolve(),
-  } as const;
   const signal = AbortSignal.timeout(60_000);
-  const next = await startInChat(deps, request, { signal });
+  const next = await startInChat(deps, posting(conversation, 'left', 'boss'), { signal });
   expect(next.run.streamRequestId).not.toBe(run.streamRequestId);
   expect(await ended()).toMatchObject({ status: 'stopped', steps: [{}] });
   expect((await record())?.steps).toHaveLength(1);

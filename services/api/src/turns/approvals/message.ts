@@ -1,5 +1,6 @@
 import { BY_MESSAGE } from '@parley/shared/domain/approvals/outcome';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { StreamRef } from '@parley/shared/domain/ids';
@@ -29,7 +30,7 @@ export interface BesideMessage {
 // A turn ends at once after its calls are denied, unless its pod has died or a call that was approved takes long.
 const END_MS = 30_000;
 const REASON_CHARACTERS_MAX = 2_000;
-// A turn has far fewer.
+// The calls of one step are far fewer.
 const APPROVALS_MAX = 100;
 
 /**
@@ -60,7 +61,10 @@ async function makeWay(
   const conversation = conversationOf(caller, conversationId);
   const stream = await deps.turns.resumable(conversation, undefined);
   if (stream === undefined) return true;
-  const pending = await pendingOf(deps, stream, conversationId);
+  const approvals = await approvalsOf(deps, stream, conversationId);
+  const pending = approvals.filter(({ status }) => !isApprovalEnded(status));
+  // A message that is sent again finds what it has denied.
+  const isEnding = approvals.some(({ settlement }) => settlement?.surface === BY_MESSAGE);
   const isAll = (await readWaitingReply(deps, stream)) !== undefined;
   const given = new Map(decisions.map(({ id, response }) => [id, response]));
   const denial = denialBy(messages.at(-1));
@@ -79,21 +83,18 @@ async function makeWay(
       return true;
     }),
   );
-  return isAll && settled.some(Boolean) && untilEnded(deps, stream, signal);
+  const isDecided = isAll && settled.some(Boolean);
+  return (isDecided || isEnding) && untilEnded(deps, stream, signal);
 }
 
-/** The pending approvals of a turn. */
-async function pendingOf(
+/** The newest approvals of a turn. */
+async function approvalsOf(
   { engine }: ChatStartDeps,
   { tenant, userId, streamRequestId }: StreamRef,
   conversationId: string,
 ): Promise<ApprovalRow[]> {
-  const { rows } = await engine.approvals.list({
-    owner: { tenant, userId },
-    conversationId,
-    statuses: ['pending'],
-    limit: APPROVALS_MAX,
-  });
+  const owner = { tenant, userId };
+  const { rows } = await engine.approvals.list({ owner, conversationId, limit: APPROVALS_MAX });
   return rows.filter(({ definition }) => definition.streamRequestId === streamRequestId);
 }
 
