@@ -20,8 +20,9 @@ export function isAnswer(messages: readonly UIMessage[]): boolean {
 
 /**
  * The body of a chat's request: the whole last message, and of those before it the text, for a server that does not know
- * the conversation, and decisions on calls that were not sent yet. `messageId` names the message that is continued. It is a copy, so later changes of the chat do not affect it. Throws `invalid_request` for values that
- * JSON cannot express.
+ * the conversation, and decisions that were not sent yet. `messageId` names the message that the AI SDK continues; it is
+ * sent beside such decisions. The body is a copy, so later changes of the chat do not affect it. Throws `invalid_request`
+ * for values that JSON cannot express.
  */
 export function chatBody(
   chatId: string,
@@ -30,9 +31,10 @@ export function chatBody(
   messageId?: string,
 ): object {
   const posted = [...newestThatFit(messages.slice(0, -1)), ...messages.slice(-1)];
-  const continued = messages.find(({ id, parts }) => id === messageId && parts.some(isDecision))?.id;
+  const isContinued = messages.some(({ id, parts }) => id === messageId && parts.some(isDecision));
+  const body = { ...more, id: chatId, messages: posted, ...(isContinued && { messageId }) };
   try {
-    return JSON.parse(JSON.stringify({ ...more, id: chatId, messages: posted, messageId: continued }));
+    return JSON.parse(JSON.stringify(body));
   } catch {
     // The cause is left out: its message may repeat the person's text.
     throw new ParleyClientError('invalid_request', 'The message contains a value that JSON cannot express.');
