@@ -121,10 +121,23 @@ export function cellsOn(chats: ChatSite): Cells {
 
   const complete = async (talk: Talk) => void (talk.asked && (await decide(ACTS, talk)));
 
-  /** A tab reads the reply while it grows. */
+  /** A tab shows the beginning of the reply. */
+  const begins = (pod: number, talk: Talk) =>
+    waitUntil(
+      async () => {
+        const watched = await resume(pod, talk.authorization, CHAT);
+        return waitUntil(() => textOf(watched?.seen.message).startsWith(talk.said), {
+          what: 'the first words',
+        });
+      },
+      { what: 'the beginning of the reply' },
+    );
+
+  /** Tabs read the reply while it grows. */
   const follow =
     (...pods: number[]): Act =>
     async (talk) => {
+      await Promise.all(pods.map((pod) => begins(pod, talk)));
       const reading = Promise.all(pods.map((pod) => readToEnd(pod, talk)));
       return async () => {
         await complete(talk);
