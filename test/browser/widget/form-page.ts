@@ -92,6 +92,28 @@ export function createForm(page: Page, host: ElementHandle<FormHost>) {
         const ids = control.getAttribute('aria-describedby')?.split(' ') ?? [];
         return ids.map((id) => root.getElementById(id)?.textContent ?? `(no ${id})`).join('\n');
       }),
+    /** Its fields as a person reads them. */
+    read: () =>
+      host.evaluate((element) =>
+        [...(element.shadowRoot?.querySelectorAll('.field') ?? [])].map((field) => {
+          const texts = (selector: string) =>
+            [...field.querySelectorAll(selector)].map((one) => one.textContent ?? '');
+          const entry = field.querySelector<HTMLInputElement>('.entry:not(select)');
+          return {
+            label: texts('.name bdi, .choice bdi')[0],
+            isRequired: field.querySelector('.name .quiet') !== null,
+            choices: texts('option ~ option, .choices .choice bdi').filter((text) => text !== 'No answer'),
+            initial:
+              entry === null
+                ? texts('option:checked, .choice:has(:checked) bdi').filter(
+                    (text) => text !== 'No answer' && text !== 'Please choose',
+                  )
+                : [entry.value].filter((text) => text !== ''),
+            hasLines: field.querySelector('textarea') !== null,
+            hint: texts('.help, .hint').join('\n'),
+          };
+        }),
+      ),
     /** What its words made of the form, and whether it has its room: nothing beyond the page, none to spare. */
     look: () =>
       host.evaluate((element) => {

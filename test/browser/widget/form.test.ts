@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { ODD_FORM, ODD_NAMES, oddField, seenOf } from '../../harness/forms/odd-forms.ts';
 import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
 import { paced } from '../../harness/pace.ts';
 import { axe, NARROW, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
@@ -105,6 +106,22 @@ await describeInChromium('the form of a question', (chromium) => {
       expect(await explained(group('Colours'))).toMatch(/1 to 2/u);
       expect(await explained(field('Name'))).toContain('What you are called.');
       expect(await group('Terms').getByRole('radio', { checked: true }).count()).toBe(0);
+    }));
+
+  it('shows every odd field as all other surfaces do', () =>
+    withForm({ schema: ODD_FORM }, async ({ read }) => {
+      const seen = await read();
+      expect(seen).toHaveLength(ODD_NAMES.length);
+      for (const [at, name] of ODD_NAMES.entries()) {
+        const { field, hint } = oddField(name);
+        const { description, ...expected } = seenOf(name);
+        // Of a yes or no the words are the card's own, and an input of times shows them locally.
+        const own =
+          field.type === 'boolean' ? ['choices', 'initial'] : field.format === 'date-time' ? ['initial'] : [];
+        const others = Object.entries(expected).filter(([part]) => !own.includes(part));
+        expect(seen[at]).toMatchObject(Object.fromEntries(others));
+        for (const text of [description, hint]) expect(seen[at]?.hint).toContain(text ?? '');
+      }
     }));
 
   it('starts with the defaults, and sends them unchanged [MCP25-16 MCP26-16 ACP-20]', () =>

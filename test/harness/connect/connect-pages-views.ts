@@ -1,3 +1,4 @@
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import {
   initialValues,
@@ -236,12 +237,11 @@ const FIELDS: Readonly<Record<string, FormField>> = {
   },
 };
 
-const fields: ShownField[] = Object.entries(FIELDS).map(([name, schema], at) => ({
+const required = Object.keys(FIELDS).filter((_, at) => at % 2 === 0);
+const fields: ShownField[] = controlsOf({ properties: FIELDS, required }).map((control, at) => ({
   at,
-  name,
-  schema,
-  isRequired: at % 2 === 0,
-  values: initialValues(schema),
+  control,
+  values: initialValues(control),
 }));
 const answerForm: AnswerView = {
   page: 'answer',
@@ -262,7 +262,7 @@ export const ANSWER_SAMPLES: Readonly<Record<string, AnswerView>> = {
     ...answerForm,
     fields: fields.map((field) => ({
       ...field,
-      values: field.name === 'day' ? field.values : ['1'],
+      values: field.control.name === 'day' ? field.values : ['1'],
       fault: { rule: 'required' },
     })),
   },
@@ -289,11 +289,11 @@ export function filledAnswer(view: AnswerView, text: string): AnswerView {
     title: text,
     description: text,
     ...(view.person !== undefined && { person: text }),
-    fields: view.fields.map((field) => ({
-      ...field,
-      name: text,
-      schema: choices(filled(field.schema)),
-      values: isTyped(field.schema) ? [text] : field.values,
-    })),
+    fields: view.fields.map((field) => {
+      const { schema, isRequired } = field.control;
+      const properties = { [text]: choices(filled(schema)) };
+      const [control = field.control] = controlsOf({ properties, required: isRequired ? [text] : [] });
+      return { ...field, control, values: isTyped(schema) ? [text] : field.values };
+    }),
   };
 }

@@ -99,11 +99,7 @@ function faultOfInput({ label, hint, element, block_id }: Json): string | undefi
   const input = element as Json;
   const type = String(input.type);
   if (!INPUTS.has(type)) return `no input ${type}`;
-  if (Number(input.max_length ?? 1) > 3_000 || Number(input.max_length ?? 1) < 1)
-    return 'max_length is 1 to 3000';
-  for (const name of ['min_value', 'max_value', 'initial_value'])
-    if (input[name] !== undefined && typeof input[name] !== 'string') return `${name} is a string`;
-  const faultOfPreset = presetFault(input);
+  const faultOfPreset = boundsFault(type, input) ?? presetFault(input);
   if (faultOfPreset !== undefined) return faultOfPreset;
   const most = OPTIONS_MAX[type];
   if (most === undefined) return undefined;
@@ -112,6 +108,29 @@ function faultOfInput({ label, hint, element, block_id }: Json): string | undefi
   return first(options, ({ text, value }) =>
     String(value).length > 150 ? 'option value is longer than 150' : between(textOf(text), 1, 75),
   );
+}
+
+/** The bounds of what is typed or picked. */
+function boundsFault(type: string, input: Json): string | undefined {
+  const { min_length: least = 0, max_length: most = 3_000, initial_date_time: seconds } = input;
+  if (Number(most) > 3_000 || Number(most) < 1) return 'max_length is 1 to 3000';
+  if (Number(least) > Number(most)) return 'min_length is beyond max_length';
+  if (seconds !== undefined && !/^\d{10}$/u.test(String(seconds))) return 'initial_date_time has 10 digits';
+  return type === 'number_input' ? numbersFault(input) : undefined;
+}
+
+/** Numbers are in plain notation, and whole where the input takes no others. */
+function numbersFault(input: Json): string | undefined {
+  const plain = input.is_decimal_allowed === true ? /^-?\d+(\.\d+)?$/u : /^-?\d+$/u;
+  const { min_value: least = '-Infinity', max_value: most = 'Infinity', initial_value: preset } = input;
+  for (const name of ['min_value', 'max_value', 'initial_value']) {
+    const text = input[name];
+    if (text !== undefined && !(typeof text === 'string' && plain.test(text))) return `${name} is no number`;
+  }
+  if (Number(least) > Number(most)) return 'min_value is beyond max_value';
+  return preset !== undefined && (Number(preset) < Number(least) || Number(preset) > Number(most))
+    ? 'initial_value is out of bounds'
+    : undefined;
 }
 
 /** A value that an input begins with must be one that it takes. */

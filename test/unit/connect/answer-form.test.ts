@@ -1,5 +1,5 @@
 import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { choicesOf } from '@parley/shared/domain/forms/choices';
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import type { FormField, FormValue } from '@parley/shared/domain/forms/value';
 import fc from 'fast-check';
@@ -40,13 +40,10 @@ const answeredForm = fc.dictionary(
 
 /** What a browser posts for a value. */
 function post(form: URLSearchParams, at: number, field: FormField, value: FormValue): void {
-  const isSelect =
-    field.type === 'array' || (field.type === 'string' && ('enum' in field || 'oneOf' in field));
+  const choices = controlsOf({ properties: { field } }).flatMap((control) => control.choices);
   const shown = (one: FormValue) =>
-    isSelect
-      ? String(
-          choicesOf(field.type === 'array' ? field.items : field).findIndex((choice) => choice.value === one),
-        )
+    choices.length > 0
+      ? String(choices.findIndex((choice) => choice.value === one))
       : String(one).replace(/\n/g, '\r\n');
   for (const one of [value].flat()) form.append(controlName(at), shown(one));
 }

@@ -1,3 +1,4 @@
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { Fault } from '@parley/shared/domain/forms/fault';
 import { TEXT_FORMATS } from '@parley/shared/domain/forms/formats';
 import type { FormField } from '@parley/shared/domain/forms/value';
@@ -28,7 +29,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   '.wait': [1, 7],
   '.day': [Date.UTC(2026, 0, 15)],
   '.timeLeft': [1_000, 120_000, 7_200_000, 172_800_000],
-  '.hint': FIELDS,
+  '.hint': controlsOf({ properties: { ...FIELDS } }),
   '.fault': FAULTS,
 };
 

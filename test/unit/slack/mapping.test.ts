@@ -1,6 +1,7 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { STATUSES, type Status } from '@parley/shared/domain/elicitations/status';
 import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -14,7 +15,7 @@ import {
   denyModal,
   editModal,
 } from '../../../services/api/src/surfaces/slack/mapping/approval.ts';
-import { choicesOf } from '../../../services/api/src/surfaces/slack/mapping/fields.ts';
+import { choicesIn } from '../../../services/api/src/surfaces/slack/mapping/fields.ts';
 import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';
 import { escalationMessage } from '../../../services/api/src/surfaces/slack/mapping/notice.ts';
 import {
@@ -206,13 +207,45 @@ describe('an answer from Slack', () => {
     });
   });
 
+  it.each([
+    ['an optional list with a least number', { minItems: 2 }, false, {}, undefined],
+    ['an optional list', {}, false, {}, undefined],
+    ['an optional list that was cleared', { default: ['a'] }, false, { selected_options: [] }, undefined],
+    ['a required list', {}, true, { selected_options: [] }, []],
+    ['a required list with a least number', { minItems: 2 }, true, {}, []],
+  ])('takes no choice in %s as other surfaces do', (_what, more, isRequired, state, answered) => {
+    const list = { type: 'array', items: { type: 'string', enum: ['a', 'b'] }, ...more };
+    const form = checked({
+      type: 'object',
+      properties: { list },
+      ...(isRequired && { required: ['list'] }),
+    });
+    expect(contentOf(form, field(0, state)).list).toEqual(answered);
+  });
+
+  it('keeps a time as it was where the person did not change it', () => {
+    const properties = {
+      at: { type: 'string', format: 'date-time', default: '2026-10-25t02:30:00.5+01:00' },
+    };
+    const form = checked({ type: 'object', properties });
+    const [input] = formModal(rowOf({ requestedSchema: form })).blocks.slice(1) as never as [
+      { element: { initial_date_time: number } },
+    ];
+    const seconds = input.element.initial_date_time;
+    expect(contentOf(form, field(0, { selected_date_time: seconds }))).toEqual({
+      at: '2026-10-25t02:30:00.5+01:00',
+    });
+    expect(contentOf(form, field(0, { selected_date_time: seconds + 900 }))).toEqual({
+      at: '2026-10-25T01:45:00.000Z',
+    });
+  });
+
   it('answers a choice by its index, for every choice of every form', () => {
     fc.assert(
       fc.property(formSchema, (input) => {
         const requestedSchema = checked(input);
         if (formWayOf(rowOf({ requestedSchema }).definition) !== 'buttons') return;
-        const [only] = Object.values(requestedSchema.properties);
-        const count = only === undefined ? 0 : (choicesOf(only)?.length ?? 0);
+        const count = controlsOf(requestedSchema).flatMap(choicesIn).length;
         for (let index = 0; index < count; index += 1)
           expect(checkFormAnswer(requestedSchema, chosenContent(requestedSchema, index)).ok).toBe(true);
         expect(chosenContent(requestedSchema, count)).toBeUndefined();

@@ -1,9 +1,9 @@
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../../../clients/widget/src/approval.ts';
 import { isApproval, newerApproval } from '../../../clients/widget/src/approval.ts';
 import { createEditForm } from '../../../clients/widget/src/approval-card/edit.ts';
-import { readDrafts } from '../../../clients/widget/src/form/drafts.ts';
-import { type Draft, fieldsOf } from '../../../clients/widget/src/form/fields.ts';
+import { type Draft, readDrafts } from '../../../clients/widget/src/form/drafts.ts';
 
 const BAD_JSON = 'is not valid JSON';
 
@@ -20,7 +20,7 @@ function call(more: Partial<Approval>): Approval {
 /** The arguments after these fields were changed, as the card reads them. */
 function edited(approval: Approval, changes: Readonly<Record<string, Draft>> = {}) {
   const form = createEditForm(approval);
-  const reading = readDrafts(fieldsOf(form.schema), new Map(Object.entries(changes)));
+  const reading = readDrafts(controlsOf(form.schema), new Map(Object.entries(changes)));
   if (!reading.ok) return { faults: [...reading.faults.keys()] };
   return form.read(reading.content, BAD_JSON);
 }
@@ -64,8 +64,8 @@ describe('the form of arguments', () => {
       arguments: { currency: 'CHF' },
       inputSchema: { properties, required: ['currency'] },
     });
-    expect(fieldsOf(createEditForm(approval).schema)).toMatchObject([
-      { kind: 'select', required: true, initial: 'CHF' },
+    expect(controlsOf(createEditForm(approval).schema)).toMatchObject([
+      { kind: 'select', isRequired: true, initial: 'CHF' },
     ]);
     expect(edited(approval, { currency: 'EUR' })).toEqual({ arguments: { currency: 'EUR' } });
   });
@@ -74,7 +74,7 @@ describe('the form of arguments', () => {
     const args = { pin: '••••••', 'a/b': '••••••', long: 'x'.repeat(10_001), turned: 'a\u202eb', to: 'Ada' };
     const approval = call({ arguments: args, masked: ['/pin', '/a~1b'] });
     const { schema, kept } = createEditForm(approval);
-    expect(fieldsOf(schema).map(({ name }) => name)).toEqual(['to']);
+    expect(controlsOf(schema).map(({ name }) => name)).toEqual(['to']);
     expect(kept).toEqual(['pin', 'a/b', 'long', 'turned']);
     expect(edited(approval, { to: 'Grace' })).toEqual({ arguments: { ...args, to: 'Grace' } });
   });
@@ -84,7 +84,7 @@ describe('the form of arguments', () => {
       pin: { type: 'string', format: 'password' },
       key: { type: 'string', writeOnly: true },
     };
-    expect(fieldsOf(createEditForm(call({ inputSchema: { properties } })).schema)).toEqual([]);
+    expect(controlsOf(createEditForm(call({ inputSchema: { properties } })).schema)).toEqual([]);
   });
 
   it("places the server's errors at the argument that they are about", () => {

@@ -1,10 +1,16 @@
 import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import { textOfFault } from '@parley/shared/domain/forms/fault';
 import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type FormReading, readDrafts, valueFrom } from '../../../clients/widget/src/form/drafts.ts';
-import { type Draft, type Field, fieldsOf } from '../../../clients/widget/src/form/fields.ts';
+import {
+  type Draft,
+  draftIn,
+  type FormReading,
+  readDrafts,
+  valueFrom,
+} from '../../../clients/widget/src/form/drafts.ts';
 import { sized } from '../../harness/proof-size.ts';
 import { answerTo, formSchema, valueFor, wrongValueFor } from '../domain/form-arbitraries.ts';
 import { FORM_FIXTURES } from '../domain/form-fixtures.ts';
@@ -20,16 +26,13 @@ function schemaOf(properties: unknown, required: string[] = []): FormSchema {
 
 /** The server's verdict on what the drafts stand for, good or bad, after its way over the wire. */
 function verdictOf(schema: FormSchema, drafts: Drafts) {
-  const values = fieldsOf(schema).map((field) => [
-    field.name,
-    valueFrom(field, drafts.has(field.name) ? drafts.get(field.name) : field.initial),
-  ]);
+  const values = controlsOf(schema).map((field) => [field.name, valueFrom(field, draftIn(drafts, field))]);
   return checkFormAnswer(schema, JSON.parse(JSON.stringify(Object.fromEntries(values))));
 }
 
 /** Both judge alike: the same content, or faults at the same fields. */
 function expectAgreement(schema: FormSchema, drafts: Drafts): FormReading {
-  const fields = fieldsOf(schema);
+  const fields = controlsOf(schema);
   const reading = readDrafts(fields, drafts);
   const verdict = verdictOf(schema, drafts);
   if (reading.ok) {
@@ -80,8 +83,8 @@ const typedTime = fc.stringMatching(
 );
 
 /** Anything a control can hold, right or wrong. */
-function draftFor(field: Field): fc.Arbitrary<Draft> {
-  const choices = 'choices' in field ? field.choices.map(({ value }) => value) : [];
+function draftFor(field: FormControl): fc.Arbitrary<Draft> {
+  const choices = field.choices.map(({ value }) => value);
   const fitting = valueFor(field.schema).map((value) => (typeof value === 'number' ? String(value) : value));
   switch (field.kind) {
     case 'boolean':
@@ -101,7 +104,7 @@ function draftFor(field: Field): fc.Arbitrary<Draft> {
 }
 
 function draftsFor(schema: FormSchema): fc.Arbitrary<Drafts> {
-  const entries = fieldsOf(schema).map((field) =>
+  const entries = controlsOf(schema).map((field) =>
     fc.tuple(fc.constant(field.name), draftFor(field), fc.boolean()),
   );
   return fc
@@ -130,23 +133,23 @@ describe('properties', () => {
     const answered = formSchema.chain((schema) => answerTo(schema).map((content) => ({ schema, content })));
     fc.assert(
       fc.property(answered, ({ schema, content }) => {
-        const fields = fieldsOf(schema);
+        const fields = controlsOf(schema);
         // Nothing typed is no text; the controls cannot tell an empty optional list from none.
-        const blank = fields.filter(({ kind, name, required }) =>
-          kind === 'multi' ? !required && `${content[name]}` === '' : kind === 'text' && content[name] === '',
+        const blank = fields.filter(({ kind, name, isRequired }) =>
+          kind === 'multi'
+            ? !isRequired && `${content[name]}` === ''
+            : kind === 'text' && content[name] === '',
         );
         fc.pre(blank.length === 0 && fields.every(({ initial }) => initial !== ''));
-        const drafts = fields.map(
-          ({ name, kind, choices }: Field & { choices?: unknown }): [string, Draft] => {
-            const value = Object.hasOwn(content, name) ? content[name] : undefined;
-            return [
-              name,
-              typeof value === 'number'
-                ? String(value)
-                : (value ?? (kind === 'boolean' || choices ? undefined : '')),
-            ];
-          },
-        );
+        const drafts = fields.map(({ name, kind }): [string, Draft] => {
+          const value = Object.hasOwn(content, name) ? content[name] : undefined;
+          return [
+            name,
+            typeof value === 'number'
+              ? String(value)
+              : (value ?? (['boolean', 'select', 'multi'].includes(kind) ? undefined : '')),
+          ];
+        });
         const reading = readDrafts(fields, new Map(drafts));
         expect(reading.ok).toBe(true);
         const sorted = (value: unknown) => (Array.isArray(value) ? [...value].sort() : value);
@@ -187,7 +190,7 @@ describe('properties', () => {
           typed.map((properties) => ({ properties })),
         ),
         (schema) => {
-          readDrafts(fieldsOf(schema), new Map());
+          readDrafts(controlsOf(schema), new Map());
         },
       ),
       { numRuns: sized(500) },
@@ -197,7 +200,7 @@ describe('properties', () => {
 
 describe('the controls', () => {
   it('carry title, description, bounds and names of choices', () => {
-    const [text, number, plain, titled, legacy, many] = fieldsOf(
+    const [text, number, plain, titled, legacy, many] = controlsOf(
       schemaOf({
         text: { type: 'string', title: 'Text', description: 'Any', minLength: 1, maxLength: 9 },
         number: { type: 'number', minimum: 0, maximum: 2 },
@@ -211,25 +214,25 @@ describe('the controls', () => {
       kind: 'text',
       label: 'Text',
       description: 'Any',
-      minLength: 1,
-      maxLength: 9,
+      least: 1,
+      most: 9,
     });
-    expect(number).toMatchObject({ kind: 'number', label: 'number', minimum: 0, maximum: 2 });
+    expect(number).toMatchObject({ kind: 'number', label: 'number', least: 0, most: 2 });
     expect(plain).toMatchObject({ kind: 'select', choices: [{ value: 'a', label: 'a' }] });
     expect(titled).toMatchObject({ kind: 'select', choices: [{ value: 'a', label: 'A' }] });
     expect(legacy).toMatchObject({ choices: [{ label: 'A' }, { value: 'b', label: 'b' }] });
-    expect(many).toMatchObject({ kind: 'multi', minItems: 0, maxItems: 1, choices: [{ label: 'A' }] });
+    expect(many).toMatchObject({ kind: 'multi', least: undefined, most: 1, choices: [{ label: 'A' }] });
   });
 
   it.each(Object.keys(FORMAT_SAMPLES))('know the format %s', (format) => {
-    expect(fieldsOf(schemaOf({ f: { type: 'string', format } }))[0]?.kind).toBe(format);
+    expect(controlsOf(schemaOf({ f: { type: 'string', format } }))[0]?.kind).toBe(format);
   });
 
   it('come in the order of the schema, fifty of them', () => {
     const names = Array.from({ length: 50 }, (_, at) => `field ${50 - at}`);
     const schema = schemaOf(Object.fromEntries(names.map((name) => [name, { type: 'string' }])), names);
-    expect(fieldsOf(schema).map(({ name }) => name)).toEqual(names);
-    expect(readDrafts(fieldsOf(schema), new Map(names.map((name) => [name, name])))).toEqual({
+    expect(controlsOf(schema).map(({ name }) => name)).toEqual(names);
+    expect(readDrafts(controlsOf(schema), new Map(names.map((name) => [name, name])))).toEqual({
       ok: true,
       content: Object.fromEntries(names.map((name) => [name, name])),
     });
@@ -239,8 +242,8 @@ describe('the controls', () => {
     const schema: unknown = JSON.parse(
       '{"properties":{"__proto__":{"type":"string"},"constructor":{"type":"boolean"},"toString":{"type":"string"}},"required":["toString"]}',
     );
-    const fields = fieldsOf(schema);
-    expect(fields.map(({ name, required }) => [name, required])).toEqual([
+    const fields = controlsOf(schema);
+    expect(fields.map(({ name, isRequired }) => [name, isRequired])).toEqual([
       ['__proto__', false],
       ['constructor', false],
       ['toString', true],
@@ -265,8 +268,8 @@ describe('the controls', () => {
         d: { type: 'boolean' },
       },
     };
-    expect(fieldsOf(schema).map(({ name }) => name)).toEqual(['d']);
-    expect(fieldsOf(undefined)).toEqual([]);
+    expect(controlsOf(schema).map(({ name }) => name)).toEqual(['d']);
+    expect(controlsOf(undefined)).toEqual([]);
   });
 });
 
@@ -275,7 +278,7 @@ describe('a local time', () => {
     vi.unstubAllEnvs();
   });
 
-  const [field] = fieldsOf(
+  const [field] = controlsOf(
     schemaOf({ f: { type: 'string', format: 'date-time', default: '2026-07-01T10:00:00Z' } }),
   );
 
@@ -296,7 +299,9 @@ describe('a local time', () => {
   it('is what a default is shown as', () => {
     vi.stubEnv('TZ', 'America/New_York');
     const shown = (preset: string) =>
-      fieldsOf(schemaOf({ f: { type: 'string', format: 'date-time', default: preset } }))[0]?.initial;
+      controlsOf(schemaOf({ f: { type: 'string', format: 'date-time', default: preset } })).map((control) =>
+        draftIn(new Map(), control),
+      )[0];
     expect(shown('2026-07-01T10:00:00Z')).toBe('2026-07-01T06:00');
     expect(shown('2026-01-01t02:00:07+01:00')).toBe('2025-12-31T20:00:07');
   });

@@ -1,6 +1,6 @@
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import { describe, expect, it } from 'vitest';
 import type { FieldFault } from '../../../clients/widget/src/form/drafts.ts';
-import { fieldsOf } from '../../../clients/widget/src/form/fields.ts';
 import { ENGLISH_APPROVAL } from '../../../clients/widget/src/strings/approval.ts';
 import { GERMAN } from '../../../clients/widget/src/strings/de.ts';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
@@ -28,7 +28,7 @@ const FAULTS: FieldFault[] = [
   })),
   ...(['email', 'uri', 'date', 'date-time'] as const).map((format) => ({ rule: 'format' as const, format })),
 ];
-const FIELDS = fieldsOf({
+const FIELDS = controlsOf({
   properties: {
     number: { type: 'number', minimum: 1, maximum: 5 },
     text: { type: 'string', maxLength: 1 },

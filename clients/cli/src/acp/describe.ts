@@ -1,4 +1,5 @@
 import type { Approval, Elicitation } from '@parley/sdk';
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { approvalText } from '../approval-text.ts';
 
@@ -55,28 +56,17 @@ export function describeNotice(data: unknown): string | undefined {
 /** The text of a question. A url is left out: outside of url mode no client may make it clickable. */
 function describeQuestion({ title, message, description, requestedSchema }: Elicitation): string {
   const heading = `**${title ?? 'Question'}:** ${message}`;
-  const fields = isRecord(requestedSchema?.properties) ? Object.entries(requestedSchema.properties) : [];
-  const lines = fields.map(([name, field]) => `- ${describeField(name, field)}`);
+  const lines = controlsOf(requestedSchema).map(describeControl);
   return paragraphs(heading, description, lines.length === 0 ? undefined : lines.join('\n'));
 }
 
-function describeField(name: string, field: unknown): string {
-  if (!isRecord(field)) return name;
-  const { title, description } = field;
-  const label = typeof title === 'string' ? title : name;
-  const choices = choicesOf(field.type === 'array' ? field.items : field);
+function describeControl({ label, description, choices }: FormControl): string {
+  const offered = choices.map((choice) => choice.label).join(', ');
   return [
-    label,
-    ...(typeof description === 'string' ? [`: ${description}`] : []),
-    ...(choices.length === 0 ? [] : [` (${choices.join(', ')})`]),
+    `- ${label}`,
+    ...(description === undefined ? [] : [`: ${description}`]),
+    ...(offered === '' ? [] : [` (${offered})`]),
   ].join('');
-}
-
-function choicesOf(field: unknown): string[] {
-  if (!isRecord(field)) return [];
-  const titled = [field.oneOf, field.anyOf].find(Array.isArray);
-  const choices: readonly unknown[] = titled ?? (Array.isArray(field.enum) ? field.enum : []);
-  return choices.map((choice) => (isRecord(choice) ? String(choice.title ?? choice.const) : String(choice)));
 }
 
 function paragraphs(...parts: readonly (string | undefined)[]): string {

@@ -1,5 +1,6 @@
 import type { CreateElicitationRequest, CreateElicitationResponse } from '@agentclientprotocol/sdk';
 import type { Answer, Elicitation } from '@parley/sdk';
+import { labelledSchema } from '@parley/shared/domain/forms/labelled';
 import { isRecord } from '@parley/shared/domain/plain-record';
 
 /** Why a form is asked again: what the server found wrong with its fields. */
@@ -17,7 +18,7 @@ export function createRequest(
   // Clients may show the deadline; the id lets them tell questions apart.
   const common = { sessionId, message: text, _meta: { parley: { elicitationId, expiresAt } } };
   if (mode === 'url') return { ...common, mode, elicitationId, url };
-  const schema = { ...(title !== undefined && { title }), ...elicitation.requestedSchema };
+  const schema = { ...(title !== undefined && { title }), ...labelledSchema(elicitation.requestedSchema) };
   return { ...common, mode, requestedSchema: { ...schema, type: 'object' } };
 }
 

@@ -1,10 +1,10 @@
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import { own } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import { inspectUrl } from '../address.ts';
 import type { Elicitation } from '../elicitation.ts';
 import { plainText } from '../form/control-frame.ts';
-import { describeValue, fieldsOf } from '../form/fields.ts';
 import type { Strings } from '../strings/strings.ts';
 import { formActions, urlActions } from './actions.ts';
 import { headView } from './head.ts';
@@ -49,12 +49,21 @@ function messageView({ message, description }: Elicitation): TemplateResult {
 /** What was answered, unless the answer is sensitive. */
 function answerView({ content, requestedSchema, sensitive }: Elicitation, strings: Strings) {
   if (!content || sensitive) return nothing;
-  return fieldsOf(requestedSchema).map((field) => {
+  return controlsOf(requestedSchema).map((field) => {
     const value = own(content, field.name);
     return value === undefined
       ? nothing
       : html`<p class="words" part="answer">${plainText(field.label)}: ${plainText(describeValue(field, value, strings))}</p>`;
   });
+}
+
+/** An answered value as the person chose it. */
+function describeValue({ choices }: FormControl, value: unknown, { yes, no }: Strings): string {
+  if (typeof value === 'boolean') return value ? yes : no;
+  return [value]
+    .flat()
+    .map((one) => choices.find((choice) => choice.value === one)?.label ?? String(one))
+    .join(', ');
 }
 
 function askView(props: QuestionProps): TemplateResult {

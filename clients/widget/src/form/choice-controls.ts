@@ -1,14 +1,19 @@
-import { readableLine } from '@parley/shared/domain/readable';
+import type { FormControl } from '@parley/shared/domain/forms/controls';
 import { html, nothing, type TemplateResult } from 'lit';
 import { type Control, frame, plainText } from './control-frame.ts';
 import { current } from './control-value.ts';
-import { type Draft, isChoiceOfTwo, type MultiSelect, type Select, type YesNo } from './fields.ts';
+import type { Draft } from './drafts.ts';
 
 /** More choices than this are shown as a drop-down list. */
 const RADIOS_MAX = 7;
 
+/** Whether a field is a yes or no that the person must choose. */
+export function isChoiceOfTwo({ kind, isRequired, initial }: FormControl): boolean {
+  return kind === 'boolean' && isRequired && initial === undefined;
+}
+
 /** A checkbox. A required field without a default gets a yes and a no instead: an untouched checkbox is no answer. */
-export function yesNoControl(control: Control<YesNo>): TemplateResult {
+export function yesNoControl(control: Control): TemplateResult {
   const { field, id, draft, strings, change } = control;
   if (isChoiceOfTwo(field)) {
     return radios(control, [
@@ -22,15 +27,15 @@ export function yesNoControl(control: Control<YesNo>): TemplateResult {
 }
 
 /** Radio buttons, or a drop-down list for many choices. An optional field also offers no answer. */
-export function selectControl(control: Control<Select>): TemplateResult {
-  const { choices, required } = control.field;
+export function selectControl(control: Control): TemplateResult {
+  const { choices, isRequired } = control.field;
   if (choices.length > RADIOS_MAX) return list(control);
   const offered = choices.map(({ value, label }): [string, string] => [value, label]);
-  return radios(control, required ? offered : [[undefined, control.strings.noAnswer], ...offered]);
+  return radios(control, isRequired ? offered : [[undefined, control.strings.noAnswer], ...offered]);
 }
 
 /** Checkboxes in a group, with a hint that states how many to choose. */
-export function multiControl(control: Control<MultiSelect>): TemplateResult {
+export function multiControl(control: Control): TemplateResult {
   const { field, draft, strings, change } = control;
   const chosen = Array.isArray(draft) ? (draft as readonly string[]) : [];
   const boxes = field.choices.map(({ value, label }) => {
@@ -46,7 +51,7 @@ export function multiControl(control: Control<MultiSelect>): TemplateResult {
 }
 
 function radios(
-  control: Control<YesNo | Select>,
+  control: Control,
   offered: readonly (readonly [value: Draft, label: string])[],
 ): TemplateResult {
   const buttons = offered.map(([value, label]) =>
@@ -96,7 +101,7 @@ function choiceInput({ error }: Control, input: ChoiceInput): TemplateResult {
   </label>`;
 }
 
-function list(control: Control<Select>): TemplateResult {
+function list(control: Control): TemplateResult {
   const { field, id, draft, strings, error } = control;
   // By index, because a value may be '' or contain characters that an attribute would change.
   const change = (event: Event) =>
@@ -108,15 +113,15 @@ function list(control: Control<Select>): TemplateResult {
       class="entry"
       id=${id}
       autocomplete="off"
-      aria-required=${field.required}
+      aria-required=${field.isRequired}
       aria-invalid=${error !== undefined}
       aria-describedby=${describedBy}
       @change=${change}
     >
-      <option ${current('selected', draft === undefined)}>${field.required ? strings.choose : strings.noAnswer}</option>
+      <option ${current('selected', draft === undefined)}>${field.isRequired ? strings.choose : strings.noAnswer}</option>
       ${field.choices.map(
         ({ value, label }) =>
-          html`<option dir="auto" ${current('selected', draft === value)}>${readableLine(label)}</option>`,
+          html`<option dir="auto" ${current('selected', draft === value)}>${label}</option>`,
       )}
     </select>`,
   );

@@ -1,11 +1,12 @@
+import type { FormControl } from '@parley/shared/domain/forms/controls';
 import { readable } from '@parley/shared/domain/readable';
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Strings } from '../strings/strings.ts';
-import type { Draft, Field } from './fields.ts';
+import type { Draft } from './drafts.ts';
 
 /** Everything that a control is rendered from, and the function that takes its changes. */
-export interface Control<F extends Field = Field> {
-  readonly field: F;
+export interface Control {
+  readonly field: FormControl;
   /** Its id within the form; the ids of its parts begin with it. */
   readonly id: string;
   readonly draft: Draft;
@@ -53,7 +54,7 @@ export function frame(
       : html`<p class=${part} part=${part} id="${id}-${part}">${plainText(text)}</p>`;
   };
   const name = html`<label class="name" for=${group ? nothing : id} id="${id}-name">${plainText(field.label)}${
-    field.required ? html`<span class="quiet"> (${strings.requiredMark})</span>` : nothing
+    field.isRequired ? html`<span class="quiet"> (${strings.requiredMark})</span>` : nothing
   }</label>`;
   // ARIA allows neither required nor invalid on a plain group; there the texts and each checkbox state it.
   const isRadioGroup = group === 'radiogroup';
@@ -62,7 +63,7 @@ export function frame(
     part="field"
     role=${group ?? nothing}
     aria-labelledby=${group ? `${id}-name` : nothing}
-    aria-required=${isRadioGroup ? field.required : nothing}
+    aria-required=${isRadioGroup ? field.isRequired : nothing}
     aria-invalid=${isRadioGroup ? error !== undefined : nothing}
     aria-describedby=${group ? describedBy : nothing}
   >

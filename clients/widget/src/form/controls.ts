@@ -5,15 +5,14 @@ import { textControl } from './text-controls.ts';
 
 /** Renders the control of a field. */
 export function renderControl(control: Control): TemplateResult {
-  const { field } = control;
-  switch (field.kind) {
+  switch (control.field.kind) {
     case 'boolean':
-      return yesNoControl({ ...control, field });
+      return yesNoControl(control);
     case 'select':
-      return selectControl({ ...control, field });
+      return selectControl(control);
     case 'multi':
-      return multiControl({ ...control, field });
+      return multiControl(control);
     default:
-      return textControl({ ...control, field });
+      return textControl(control);
   }
 }

@@ -1,8 +1,16 @@
+import type { FormControl } from '@parley/shared/domain/forms/controls';
 import type { Fault } from '@parley/shared/domain/forms/fault';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
-import type { Draft, Field } from './fields.ts';
-import { offsetTimeOf } from './local-time.ts';
+import { localOf, offsetTimeOf } from './local-time.ts';
+
+/**
+ * The value of a control, as the person entered it:
+ * text, email, uri, number, integer: the text as typed · date: `2026-03-01` · date-time: local, `2026-03-01T09:30`
+ * · boolean: true or false · select: the chosen value, which may be '' · multi: the chosen values.
+ * `undefined` is no value (an untouched boolean, no choice); for text controls '' means the same.
+ */
+export type Draft = string | boolean | readonly string[] | undefined;
 
 /** Why a field cannot be sent. `comma`: a number with a comma, which is ambiguous. */
 export type FieldFault = Fault | { readonly rule: 'comma' };
@@ -13,16 +21,16 @@ export type FormReading =
   | { readonly ok: false; readonly faults: ReadonlyMap<string, FieldFault> };
 
 /**
- * Reads the values of the controls by the rules of the server. A missing draft stands for the field's `initial`. An empty
+ * Reads the values of the controls by the rules of the server. A missing draft stands for the initial one. An empty
  * optional field is omitted, even if it had a default that was cleared.
  */
-export function readDrafts(fields: readonly Field[], drafts: ReadonlyMap<string, Draft>): FormReading {
+export function readDrafts(fields: readonly FormControl[], drafts: ReadonlyMap<string, Draft>): FormReading {
   const content: [string, FormValue][] = [];
   const faults = new Map<string, FieldFault>();
   for (const field of fields) {
-    const value = valueFrom(field, drafts.has(field.name) ? drafts.get(field.name) : field.initial);
+    const value = valueFrom(field, draftIn(drafts, field));
     if (value === undefined) {
-      if (field.required) faults.set(field.name, { rule: 'required' });
+      if (field.isRequired) faults.set(field.name, { rule: 'required' });
       continue;
     }
     const check = checkValue(field.schema, value);
@@ -34,40 +42,38 @@ export function readDrafts(fields: readonly Field[], drafts: ReadonlyMap<string,
 }
 
 /** The value of a draft, valid or not; undefined for an empty control. A text that cannot be parsed is returned as it is. */
-export function valueFrom(field: Field, draft: Draft): unknown {
+export function valueFrom(field: FormControl, draft: Draft): unknown {
+  const { kind, initial } = field;
   // An unchanged default is answered exactly, even if its control cannot show it completely.
-  if (draft !== undefined && draft === field.initial) return field.schema.default ?? draft;
-  switch (field.kind) {
-    case 'boolean':
-    case 'select':
-      return draft;
-    case 'multi':
-      return chosen(field.choices, draft, field.required);
-    case 'text':
-      return draft === '' ? undefined : draft;
-    default:
-      return typeof draft === 'string' ? readText(field.kind, draft.trim()) : draft;
-  }
-}
-
-function readText(
-  kind: Exclude<Field['kind'], 'boolean' | 'select' | 'multi' | 'text'>,
-  text: string,
-): unknown {
+  if (draft !== undefined && draft === initialDraft(field)) return initial;
+  if (kind === 'multi') return chosen(field, draft);
+  if (kind === 'select' || typeof draft !== 'string') return draft;
+  if (kind === 'text') return draft || undefined;
+  const text = draft.trim();
   if (text === '') return undefined;
   if (kind === 'date-time') return offsetTimeOf(text) ?? text;
   if (kind === 'number' || kind === 'integer') return readTypedNumber(kind, text) ?? text;
   return text;
 }
 
-function chosen(choices: readonly { readonly value: string }[], draft: Draft, required: boolean): unknown {
+/** What the person left in a control. */
+export function draftIn(drafts: ReadonlyMap<string, Draft>, field: FormControl): Draft {
+  return drafts.has(field.name) ? drafts.get(field.name) : initialDraft(field);
+}
+
+function initialDraft({ kind, initial }: FormControl): Draft {
+  if (kind === 'date-time' && typeof initial === 'string') return localOf(initial);
+  return typeof initial === 'number' ? String(initial) : initial;
+}
+
+function chosen({ choices, isRequired }: FormControl, draft: Draft): unknown {
   if (!Array.isArray(draft)) return draft;
-  if (draft.length === 0 && !required) return undefined;
+  if (draft.length === 0 && !isRequired) return undefined;
   const indexOf = (value: string) => choices.findIndex((choice) => choice.value === value);
   return [...draft].sort((a, b) => indexOf(a) - indexOf(b));
 }
 
-function faultOfNumber({ kind }: Field, value: unknown): FieldFault | undefined {
+function faultOfNumber({ kind }: FormControl, value: unknown): FieldFault | undefined {
   if (typeof value !== 'string' || (kind !== 'number' && kind !== 'integer')) return undefined;
   if (/^[\s\d.,'+-]*,[\s\d.,']*$/.test(value)) return { rule: 'comma' };
   return kind === 'integer' && isTypedFraction(value) ? { rule: 'integer' } : undefined;

@@ -1,10 +1,11 @@
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { html, nothing, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import type { Strings } from '../strings/strings.ts';
+import { isChoiceOfTwo } from './choice-controls.ts';
 import { plainText } from './control-frame.ts';
 import { renderControl } from './controls.ts';
-import { type FieldFault, readDrafts } from './drafts.ts';
-import { type Draft, type Field, fieldsOf, isChoiceOfTwo, type TextLike } from './fields.ts';
+import { type Draft, draftIn, type FieldFault, readDrafts } from './drafts.ts';
 
 /** What the form belongs to. */
 export interface FormPurpose {
@@ -35,7 +36,7 @@ export class FormView {
   readonly #events: FormEvents;
   #key = '';
   #schema: unknown;
-  #fields: readonly Field[] = [];
+  #fields: readonly FormControl[] = [];
   #isSensitive = false;
   readonly #drafts = new Map<string, Draft>();
   /** By field name; a string is the server's message. */
@@ -55,7 +56,7 @@ export class FormView {
     this.clear();
     this.#key = key;
     this.#schema = schema;
-    this.#fields = fieldsOf(schema);
+    this.#fields = controlsOf(schema);
   }
 
   /** Removes the question, the typed values and all errors. */
@@ -131,7 +132,7 @@ export class FormView {
           : renderControl({
               field,
               id: idAt(at),
-              draft: this.#draftOf(field),
+              draft: draftIn(this.#drafts, field),
               error: this.#errorOf(field, strings),
               strings,
               isSensitive: this.#isSensitive,
@@ -152,11 +153,7 @@ export class FormView {
     if (!this.#isLocked) this.#events.onSubmit();
   };
 
-  #draftOf({ name, initial }: Field): Draft {
-    return this.#drafts.has(name) ? this.#drafts.get(name) : initial;
-  }
-
-  #errorOf({ name, kind }: Field, strings: Strings): string | undefined {
+  #errorOf({ name, kind }: FormControl, strings: Strings): string | undefined {
     const fault = this.#faults.get(name);
     if (fault === undefined) return undefined;
     if (typeof fault === 'string') return strings.serverFault(fault);
@@ -165,7 +162,7 @@ export class FormView {
     return strings.fault(isPicked ? { rule: 'choice' } : fault);
   }
 
-  #change(field: Field, draft: Draft): void {
+  #change(field: FormControl, draft: Draft): void {
     this.#host.requestUpdate();
     if (this.#isLocked) return;
     this.#events.onChange?.();
@@ -174,7 +171,7 @@ export class FormView {
   }
 
   /** To the browser a half-typed date has no value; it would be sent as no answer without an error. */
-  #isHalfTyped(field: Field): field is TextLike & { readonly kind: 'date' | 'date-time' } {
+  #isHalfTyped(field: FormControl): field is FormControl & { readonly kind: 'date' | 'date-time' } {
     if (field.kind !== 'date' && field.kind !== 'date-time') return false;
     const entry = this.#root.querySelector(`#${idAt(this.#fields.indexOf(field))}`);
     return entry instanceof HTMLInputElement && entry.validity.badInput;

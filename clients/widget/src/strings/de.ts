@@ -1,5 +1,5 @@
+import type { FormControl } from '@parley/shared/domain/forms/controls';
 import type { AddressRefusal } from '../address.ts';
-import type { Field } from '../form/fields.ts';
 import { GERMAN_APPROVAL } from './de-approval.ts';
 import type { AllStrings } from './inbox.ts';
 import { ageIn, countdownIn, durationIn, momentIn, numberIn, pluralIn, roughlyIn } from './time.ts';
@@ -198,21 +198,8 @@ function ended({ status, mode, here, reason }: SettledQuestion): string {
   }
 }
 
-function hint(field: Field): string | undefined {
-  switch (field.kind) {
-    case 'number':
-    case 'integer':
-      return range(field.minimum, field.maximum, String);
-    case 'multi':
-      return range(field.minItems || undefined, field.maxItems, choices);
-    case 'text':
-      return range(field.minLength || undefined, field.maxLength, characters);
-    default:
-      return undefined;
-  }
-}
-
-function range(least: number | undefined, most: number | undefined, say: (value: number) => string) {
+function hint({ kind, least, most }: FormControl): string | undefined {
+  const say = kind === 'multi' ? choices : kind === 'number' || kind === 'integer' ? String : characters;
   if (least !== undefined && least === most) return `Genau ${say(least)}`;
   if (least !== undefined && most !== undefined) return `${least} bis ${say(most)}`;
   if (least !== undefined) return `Mindestens ${say(least)}`;

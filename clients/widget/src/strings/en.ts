@@ -1,13 +1,11 @@
+import { countOf, hintOf } from '@parley/shared/domain/forms/hint';
 import type { AddressRefusal } from '../address.ts';
-import type { Field } from '../form/fields.ts';
 import { countdownIn, durationIn, roughlyIn } from './time.ts';
 import type { SettledQuestion, Strings, Why } from './type.ts';
 
 const EN = 'en';
-const count = (amount: number, noun: string) =>
-  `${amount.toLocaleString(EN)} ${noun}${amount === 1 ? '' : 's'}`;
-const characters = (amount: number) => count(amount, 'character');
-const choices = (amount: number) => count(amount, 'choice');
+const characters = (amount: number) => countOf(amount, 'character');
+const choices = (amount: number) => countOf(amount, 'choice');
 
 /** The English texts of the card. A loaded language and the page may replace them. */
 export const ENGLISH: Strings = {
@@ -61,7 +59,7 @@ export const ENGLISH: Strings = {
   noAnswer: 'No answer',
   yes: 'Yes',
   no: 'No',
-  hint,
+  hint: hintOf,
   localTime: (timeZone) => `Your local time (${timeZone})`,
   room: (left) => `${characters(Math.abs(left))} ${left < 0 ? 'too many' : 'left'}`,
   fault: (fault) => {
@@ -161,25 +159,4 @@ function ended({ status, mode, here, reason }: SettledQuestion): string {
       if (reason === 'superseded') return 'Another question replaced this one.';
       return 'This is not needed any more.';
   }
-}
-
-function hint(field: Field): string | undefined {
-  switch (field.kind) {
-    case 'number':
-    case 'integer':
-      return range(field.minimum, field.maximum, String);
-    case 'multi':
-      return range(field.minItems || undefined, field.maxItems, choices);
-    case 'text':
-      return range(field.minLength || undefined, field.maxLength, characters);
-    default:
-      return undefined;
-  }
-}
-
-function range(least: number | undefined, most: number | undefined, say: (value: number) => string) {
-  if (least !== undefined && least === most) return `Exactly ${say(least)}`;
-  if (least !== undefined && most !== undefined) return `${least} to ${say(most)}`;
-  if (least !== undefined) return `At least ${say(least)}`;
-  return most === undefined ? undefined : `At most ${say(most)}`;
 }

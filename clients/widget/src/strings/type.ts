@@ -1,7 +1,7 @@
 import type { Mode, TerminalStatus } from '@parley/shared/domain/elicitations/status';
+import type { FormControl } from '@parley/shared/domain/forms/controls';
 import type { AddressRefusal, UrlWarning } from '../address.ts';
 import type { FieldFault } from '../form/drafts.ts';
-import type { Field } from '../form/fields.ts';
 
 /** How a question ended, for the sentence about it. */
 export interface SettledQuestion {
@@ -86,7 +86,7 @@ export interface Strings {
   readonly yes: string;
   readonly no: string;
   /** What a field accepts; undefined when that is obvious. */
-  readonly hint: (field: Field) => string | undefined;
+  readonly hint: (field: FormControl) => string | undefined;
   /** `timeZone` is an IANA name. */
   readonly localTime: (timeZone: string) => string;
   /** How many more characters are allowed; negative when there are too many. */

@@ -1,3 +1,4 @@
+import { labelledSchema } from '@parley/shared/domain/forms/labelled';
 import type { ElicitationHandler, Prompt } from '../handler.ts';
 import { type McpElicitResult, protocolReplyOf } from './mcp.ts';
 import { messageWithFaults } from './messages.ts';
@@ -40,7 +41,8 @@ export function createAcpHandler({
 
 function paramsOf(prompt: Prompt, sessionId: string, key: string | undefined): AcpElicitParams {
   const base = { sessionId, message: messageWithFaults(prompt) };
-  if (prompt.mode === 'form') return { ...base, mode: 'form', requestedSchema: { ...prompt.schema } };
+  if (prompt.mode === 'form')
+    return { ...base, mode: 'form', requestedSchema: { ...labelledSchema(prompt.schema) } };
   if (prompt.mode === 'url') {
     return { ...base, mode: 'url', url: prompt.url, elicitationId: key ?? crypto.randomUUID() };
   }

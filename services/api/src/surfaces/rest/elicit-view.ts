@@ -1,4 +1,5 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { type ControlKind, controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { SseFrameEvent } from '../../http/sse.ts';
 
@@ -31,38 +32,24 @@ export function elicitEventOf(event: SseFrameEvent): SseFrameEvent | undefined {
 function requested({ elicitationId, message, url, requestedSchema, expiresAt }: Elicitation) {
   const base = { elicit_id: elicitationId, prompt: message, expires_at: expiresAt };
   if (url !== undefined || requestedSchema === undefined) return { ...base, type: 'url', url };
-  const fields = fieldsOf(requestedSchema);
+  const fields = controlsOf(requestedSchema).map(fieldOf);
   const sole = fields.length === 1 ? fields[0] : undefined;
   if (sole === undefined) return { ...base, type: 'form', fields };
   return { ...base, type: sole.type, ...(sole.options !== undefined && { options: sole.options }) };
 }
 
-function fieldsOf({ properties }: Readonly<Record<string, unknown>>): readonly ElicitField[] {
-  if (!isRecord(properties)) return [];
-  return Object.entries(properties).map(([name, field]) => {
-    const schema = isRecord(field) ? field : {};
-    const options = optionsOf(schema) ?? optionsOf(isRecord(schema.items) ? schema.items : {});
-    const prompt = typeof schema.title === 'string' ? schema.title : name;
-    return { name, prompt, type: typeOf(schema, options), ...(options !== undefined && { options }) };
-  });
-}
+const TYPES: { readonly [kind in ControlKind]?: ElicitType } = {
+  boolean: 'confirmation',
+  number: 'number',
+  integer: 'number',
+  select: 'choice',
+  multi: 'multi_choice',
+};
 
-function typeOf(
-  { type }: Readonly<Record<string, unknown>>,
-  options: readonly string[] | undefined,
-): ElicitType {
-  if (type === 'array') return 'multi_choice';
-  if (options !== undefined) return 'choice';
-  if (type === 'boolean') return 'confirmation';
-  return type === 'number' || type === 'integer' ? 'number' : 'text';
-}
-
-function optionsOf(schema: Readonly<Record<string, unknown>>): readonly string[] | undefined {
-  if (Array.isArray(schema.enum)) return schema.enum.map(String);
-  const titled = schema.oneOf ?? schema.anyOf;
-  return Array.isArray(titled)
-    ? titled.map((option) => String(isRecord(option) ? option.const : option))
-    : undefined;
+/** The options are values, because they are what an agent answers with. */
+function fieldOf({ kind, name, label, choices }: FormControl): ElicitField {
+  const options = choices.map(({ value }) => value);
+  return { name, prompt: label, type: TYPES[kind] ?? 'text', ...(options.length > 0 && { options }) };
 }
 
 /** The content of an answer in these words: `values` of a form, or the `value` of its only field. */

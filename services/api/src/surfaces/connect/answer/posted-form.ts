@@ -1,8 +1,8 @@
-import { choicesOf, type Offering } from '@parley/shared/domain/forms/choices';
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import { faultOfMatch } from '@parley/shared/domain/forms/pattern';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
-import { checkValue, type FormField, type FormValue } from '@parley/shared/domain/forms/value';
+import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
 import { controlName } from '../pages/answer/controls.ts';
 import type { ControlFault } from '../pages/answer/strings.ts';
 
@@ -18,9 +18,9 @@ export type PostedForm =
 export function readPostedForm(schema: FormSchema, posted: URLSearchParams): PostedForm {
   const content: [string, FormValue][] = [];
   const faults = new Map<string, ControlFault>();
-  for (const [at, [name, field]] of Object.entries(schema.properties).entries()) {
-    const isRequired = schema.required?.includes(name) === true;
-    const value = readControl(field, posted.getAll(controlName(at)), isRequired);
+  for (const [at, control] of controlsOf(schema).entries()) {
+    const { name, isRequired, schema: field } = control;
+    const value = readControl(control, posted.getAll(controlName(at)));
     if (value === undefined) {
       if (isRequired) faults.set(name, { rule: 'required' });
       continue;
@@ -28,27 +28,30 @@ export function readPostedForm(schema: FormSchema, posted: URLSearchParams): Pos
     const check = checkValue(field, value);
     if (check.ok && faultOfMatch(field, check.value) !== undefined) faults.set(name, { rule: 'pattern' });
     else if (check.ok) content.push([name, check.value]);
-    else faults.set(name, isFraction(field, value) ? { rule: 'integer' } : check.fault);
+    else faults.set(name, isFraction(control, value) ? { rule: 'integer' } : check.fault);
   }
   // Unlike assignment, this creates an own property for any name.
   return faults.size > 0 ? { ok: false, faults } : { ok: true, content: Object.fromEntries(content) };
 }
 
 /** The value of a control, valid or not; undefined for an empty one. */
-function readControl(field: FormField, posted: readonly string[], isRequired: boolean): unknown {
+function readControl(control: FormControl, posted: readonly string[]): unknown {
+  const { kind, isRequired } = control;
   const text = (posted[0] ?? '').replace(/\r\n?/g, '\n');
-  switch (field.type) {
+  switch (kind) {
     case 'boolean':
       return text === '' ? undefined : text === 'true' || (text === 'false' ? false : text);
     case 'number':
     case 'integer':
-      return readNumber(field.type, text.trim());
-    case 'array':
-      return posted.length === 0 && !isRequired ? undefined : posted.map((at) => chosen(field.items, at));
+      return readNumber(kind, text.trim());
+    case 'multi':
+      return posted.length === 0 && !isRequired ? undefined : posted.map((at) => chosen(control, at));
+    case 'select':
+      return text === '' ? undefined : chosen(control, text);
+    case 'text':
+      return text || undefined;
     default:
-      if (text === '') return undefined;
-      if ('enum' in field || 'oneOf' in field) return chosen(field, text);
-      return field.format === undefined ? text : text.trim() || undefined;
+      return text.trim() || undefined;
   }
 }
 
@@ -56,11 +59,11 @@ function readNumber(kind: 'number' | 'integer', text: string): unknown {
   return text === '' ? undefined : (readTypedNumber(kind, text) ?? text);
 }
 
-function isFraction({ type }: FormField, value: unknown): boolean {
-  return type === 'integer' && typeof value === 'string' && isTypedFraction(value);
+function isFraction({ kind }: FormControl, value: unknown): boolean {
+  return kind === 'integer' && typeof value === 'string' && isTypedFraction(value);
 }
 
 /** The choice at a position; null, which no field accepts, for another text. */
-function chosen(field: Offering, at: string): string | null {
-  return /^\d{1,4}$/.test(at) ? (choicesOf(field)[Number(at)]?.value ?? null) : null;
+function chosen({ choices }: FormControl, at: string): string | null {
+  return /^\d{1,4}$/.test(at) ? (choices[Number(at)]?.value ?? null) : null;
 }

@@ -1,6 +1,6 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { isParleyError } from '@parley/shared/domain/errors';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { CallLimits } from '../../../http/limits/call-limits.ts';
 import { readForm } from '../handlers/form.ts';
@@ -171,7 +171,7 @@ function questionView(
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(person !== undefined && { person }),
-    fields: requestedSchema === undefined ? [] : shownFields(requestedSchema, typed),
+    fields: shownFields(requestedSchema, typed),
     ...(mode === 'url' && url !== undefined && { origin: new URL(url).origin }),
     leftMs: row.expiresAt - now,
     proceed: buildFormTarget(browser, `${pathOf(row.id)}/accept`),
@@ -179,15 +179,13 @@ function questionView(
   };
 }
 
-function shownFields({ properties, required }: FormSchema, typed?: Typed): ShownField[] {
-  return Object.entries(properties).map(([name, schema], at) => {
-    const fault = typed?.faults.get(name);
+function shownFields(requestedSchema: unknown, typed?: Typed): ShownField[] {
+  return controlsOf(requestedSchema).map((control, at) => {
+    const fault = typed?.faults.get(control.name);
     return {
       at,
-      name,
-      schema,
-      isRequired: required?.includes(name) === true,
-      values: typed === undefined ? initialValues(schema) : typed.fields.getAll(controlName(at)),
+      control,
+      values: typed === undefined ? initialValues(control) : typed.fields.getAll(controlName(at)),
       ...(fault !== undefined && { fault }),
     };
   });

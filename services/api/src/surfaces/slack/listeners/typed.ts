@@ -13,7 +13,7 @@ import {
   stillOpenMessage,
   type TypedWords,
   typedContent,
-  typedFieldOf,
+  typedControlOf,
 } from '../mapping/typed.ts';
 import type { SlackThread } from '../store/threads.ts';
 import { APPROVALS } from './decisions.ts';
@@ -48,16 +48,16 @@ export async function takeTyped(
   const [row] = rows;
   if (row === undefined) return earlier === undefined ? undefined : {};
   const only = rows.length === 1 ? storedRecordOf(row) : undefined;
-  const field = only?.family === 'elicitation' ? typedFieldOf(only.row.definition) : undefined;
-  if (field === undefined)
+  const control = only?.family === 'elicitation' ? typedControlOf(only.row.definition) : undefined;
+  if (control === undefined)
     return { reply: stillOpenMessage(rows.map((one) => openRecord(deps, one, place))) };
   await deps.places.putAnswered(owner, message, row.id);
-  const content = typedContent(field, typed);
+  const content = typedContent(control, typed);
   const response = { action: 'accept', content, responseId: `slack-${place.channel}-${ts}` } as const;
   const fault = await answer(deps, owner, row.id, response);
   if (fault === undefined) return {};
   if (fault.code === 'invalid_answer')
-    return { reply: refusedTextMessage(openRecord(deps, row, place), field, fault.issues ?? []) };
+    return { reply: refusedTextMessage(openRecord(deps, row, place), control, fault.issues ?? []) };
   const over = await QUESTIONS.refusalText(deps, owner, row.id, place.userId, fault.message);
   return { reply: { text: over, blocks: [mrkdwn(over)] } };
 }

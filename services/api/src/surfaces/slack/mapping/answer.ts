@@ -1,9 +1,12 @@
 import type { Content } from '@parley/shared/domain/elicitations/elicitation';
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
-import type { FormField, FormValue } from '@parley/shared/domain/forms/value';
+import { readTypedNumber } from '@parley/shared/domain/forms/typed-number';
+import type { FormValue } from '@parley/shared/domain/forms/value';
 import type { Issue } from '@parley/shared/domain/issue';
 import { readable } from '@parley/shared/domain/readable';
-import { choicesOf } from './fields.ts';
+import { choicesIn } from './fields.ts';
+import { slackSeconds } from './limits.ts';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';
 
 /** What Slack reports of one input. */
@@ -21,19 +24,18 @@ export type FormState = Readonly<Record<string, Readonly<Record<string, InputSta
 /** The answer that a submitted modal holds. An input without a value is left out; the form decides whether it may be. */
 export function contentOf(schema: FormSchema, state: FormState): Content {
   const content: Record<string, FormValue> = {};
-  for (const [index, [name, field]] of Object.entries(schema.properties).entries()) {
-    const value = answerOf(field, state[fieldBlockId(index)]?.[FIELD_ACTION] ?? {});
-    if (value !== undefined) content[name] = value;
+  for (const [index, control] of controlsOf(schema).entries()) {
+    const value = answerOf(control, state[fieldBlockId(index)]?.[FIELD_ACTION] ?? {});
+    if (value !== undefined) content[control.name] = value;
   }
   return content;
 }
 
 /** The answer of a button: the choice with this index of the form's only field. Undefined where there is no such choice. */
 export function chosenContent(schema: FormSchema, index: number): Content | undefined {
-  const [[name, field] = []] = Object.entries(schema.properties);
-  const chosen = field && choicesOf(field)?.[index];
-  if (name === undefined || chosen === undefined) return undefined;
-  return { [name]: field?.type === 'boolean' ? chosen.const === 'true' : chosen.const };
+  const [control] = controlsOf(schema);
+  const value = control && answerOf(control, { selected_option: { value: String(index) } });
+  return control === undefined || value === undefined ? undefined : { [control.name]: value };
 }
 
 /** What Slack shows below the inputs with these names. A fault of no input, or of the whole form, is shown at the first one. */
@@ -47,29 +49,35 @@ export function errorsOf(names: readonly string[], issues: readonly Issue[]): Re
   return errors;
 }
 
-/** The value of one input; undefined without one. */
-export function answerOf(field: FormField, state: InputState): FormValue | undefined {
-  const choices = choicesOf(field);
-  if (field.type === 'array') {
-    const chosen = (state.selected_options ?? []).flatMap(
-      ({ value }) => choices?.[Number(value)]?.const ?? [],
-    );
-    return chosen.length === 0 && (field.minItems ?? 0) === 0 && state.selected_options == null
-      ? undefined
-      : chosen;
+/** The value of one input; undefined without one. An optional list without a choice is left out. */
+export function answerOf(control: FormControl, state: InputState): FormValue | undefined {
+  const { kind, isRequired, initial } = control;
+  const choiceAt = (at: string | undefined) => choicesIn(control)[Number(at ?? Number.NaN)]?.value;
+  switch (kind) {
+    case 'multi': {
+      const chosen = (state.selected_options ?? []).flatMap(({ value }) => choiceAt(value) ?? []);
+      return chosen.length === 0 && !isRequired ? undefined : chosen;
+    }
+    case 'select':
+      return choiceAt(state.selected_option?.value);
+    case 'boolean': {
+      const chosen = choiceAt(state.selected_option?.value);
+      return chosen === undefined ? undefined : chosen === 'true';
+    }
+    case 'date':
+      return state.selected_date ?? undefined;
+    case 'date-time': {
+      const seconds = state.selected_date_time;
+      if (seconds == null) return undefined;
+      // An unchanged default keeps its offset and its fraction of a second.
+      if (typeof initial === 'string' && slackSeconds(initial) === seconds) return initial;
+      return new Date(seconds * 1_000).toISOString();
+    }
+    default: {
+      const { value } = state;
+      if (value == null || value === '') return undefined;
+      // A text that is no number is left as it is: the form refuses it with a text for people.
+      return kind === 'number' || kind === 'integer' ? (readTypedNumber(kind, value.trim()) ?? value) : value;
+    }
   }
-  if (choices !== undefined) {
-    const chosen = choices[Number(state.selected_option?.value ?? Number.NaN)]?.const;
-    return field.type === 'boolean' && chosen !== undefined ? chosen === 'true' : chosen;
-  }
-  if (state.selected_date != null) return state.selected_date;
-  if (state.selected_date_time != null) return new Date(state.selected_date_time * 1000).toISOString();
-  const { value } = state;
-  if (value == null || value === '') return undefined;
-  // A text that is no number is left as it is: the form refuses it with a text for people.
-  return (field.type === 'number' || field.type === 'integer') &&
-    value.trim() !== '' &&
-    !Number.isNaN(Number(value))
-    ? Number(value)
-    : value;
 }

@@ -2,27 +2,25 @@ import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
 import { maskArguments } from '@parley/shared/domain/approvals/mask';
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { readable } from '@parley/shared/domain/readable';
 import type { InputBlock } from '@slack/types';
 import { answerOf, type FormState, type InputState } from './answer.ts';
 import { jsonText } from './arguments.ts';
-import { inputOf, isShowable, plain } from './fields.ts';
+import { areShowable, inputOf, plain } from './fields.ts';
+import { SLACK_MAX, slackNumber } from './limits.ts';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';
 import { clipped, lineText } from './text.ts';
 
 const INPUTS_MAX = 60;
-const TEXT_MAX = 3_000;
-const LABEL_MAX = 2_000;
 /** A longer text gets more than one line. */
 const ONE_LINE_MAX = 80;
-/** The numbers that an input of Slack takes. */
-const PLAIN_NUMBER = /^-?\d{1,15}(\.\d{1,15})?$/;
 
 /** How an argument is edited: by an input of a form, as text, or as JSON. */
 type EditWay =
-  | { readonly type: 'field'; readonly field: FormField }
+  | { readonly type: 'field'; readonly control: FormControl }
   | { readonly type: 'text' }
   | { readonly type: 'json' };
 
@@ -55,11 +53,12 @@ export function editableArguments({ inputSchema, arguments: given, masked }: App
       const schema = own(properties, name);
       const described = isRecord(schema) ? schema : {};
       const current = own(given, name);
+      const isRequired = Array.isArray(required) && required.includes(name);
       return {
         name,
-        isRequired: Array.isArray(required) && required.includes(name),
+        isRequired,
         current,
-        way: wayOf(described, current),
+        way: wayOf(name, isRequired, described, current),
         title: textIn(described.title) ?? name,
         description: textIn(described.description),
       };
@@ -71,21 +70,21 @@ export function editableArguments({ inputSchema, arguments: given, masked }: App
 /** One argument as an input of the modal, with its value. */
 export function editInput(argument: EditableArgument, index: number): InputBlock {
   const { way, isRequired, current, title, description } = argument;
-  if (way.type === 'field') return inputOf(title, way.field, index, isRequired);
+  if (way.type === 'field') return inputOf(way.control, index);
   const initial = initialText(argument);
   const hints = [description, way.type === 'json' ? 'As JSON.' : undefined].filter(Boolean).join(' ');
   return {
     type: 'input',
     block_id: fieldBlockId(index),
-    label: plain(lineText(title, LABEL_MAX)),
-    ...(hints !== '' && { hint: plain(clipped(readable(hints), LABEL_MAX)) }),
+    label: plain(lineText(title, SLACK_MAX.label)),
+    ...(hints !== '' && { hint: plain(clipped(readable(hints), SLACK_MAX.label)) }),
     // Slack takes no empty text for an input that is required.
     optional: !isRequired || current === '',
     element: {
       type: 'plain_text_input',
       action_id: FIELD_ACTION,
       multiline: way.type === 'json' || initial.length > ONE_LINE_MAX || initial.includes('\n'),
-      max_length: TEXT_MAX,
+      max_length: SLACK_MAX.text,
       ...(initial !== '' && { initial_value: initial }),
     },
   };
@@ -112,7 +111,7 @@ const NOT_JSON = Symbol('not JSON');
 
 function submittedValue(argument: EditableArgument, state: InputState): unknown {
   const { way, current } = argument;
-  if (way.type === 'field') return answerOf(way.field, state);
+  if (way.type === 'field') return answerOf(way.control, state);
   const text = state.value ?? '';
   // What was not touched stays exactly as it is.
   if (text === initialText(argument)) return current;
@@ -125,9 +124,15 @@ function submittedValue(argument: EditableArgument, state: InputState): unknown 
   }
 }
 
-function wayOf(schema: Record<string, unknown>, current: unknown): EditWay {
-  const field = fieldOf(schema, current);
-  if (field !== undefined && isShowable(field)) return { type: 'field', field };
+function wayOf(
+  name: string,
+  isRequired: boolean,
+  schema: Record<string, unknown>,
+  current: unknown,
+): EditWay {
+  const properties = { [name]: fieldOf(schema, current) };
+  const [control] = controlsOf({ properties, required: isRequired ? [name] : [] });
+  if (control !== undefined && areShowable([control])) return { type: 'field', control };
   const isText = current === undefined ? schema.type === 'string' : typeof current === 'string';
   return { type: isText ? 'text' : 'json' };
 }
@@ -146,7 +151,7 @@ function fieldOf(schema: Record<string, unknown>, current: unknown): FormField |
   if (type === 'boolean')
     return { ...labels, type, ...(typeof current === 'boolean' && { default: current }) };
   if (type !== 'number' && type !== 'integer') return undefined;
-  if (current !== undefined && !PLAIN_NUMBER.test(String(current))) return undefined;
+  if (typeof current === 'number' && slackNumber(current) === undefined) return undefined;
   const isWhole = schema.type === 'integer' && (current === undefined || Number.isInteger(current));
   return {
     ...labels,
@@ -161,7 +166,7 @@ function initialText({ way, current }: EditableArgument): string {
 }
 
 function fitsInput(argument: EditableArgument): boolean {
-  return argument.way.type === 'field' || initialText(argument).length <= TEXT_MAX;
+  return argument.way.type === 'field' || initialText(argument).length <= SLACK_MAX.text;
 }
 
 /** Pointers of the arguments that are masked whatever they are. One walk for all: a server may choose a large schema. */

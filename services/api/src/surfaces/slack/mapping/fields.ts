@@ -1,58 +1,60 @@
-import {
-  type FormField,
-  type FormOption,
-  type MultiSelectField,
-  valuesOf,
-} from '@parley/shared/domain/forms/value';
-import { readable } from '@parley/shared/domain/readable';
+import type { FormChoice, FormControl } from '@parley/shared/domain/forms/controls';
+import { hintOf } from '@parley/shared/domain/forms/hint';
 import type { InputBlock, PlainTextElement, PlainTextOption } from '@slack/types';
+import { SLACK_MAX, slackNumber, slackSeconds } from './limits.ts';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';
 import { clipped, lineText } from './text.ts';
 
-const OPTION_TEXT_MAX = 75;
-const LABEL_MAX = 2_000;
-const TEXT_MAX = 3_000;
-const RADIO_MAX = 10;
-/** A select offers at most so many choices. */
-const OPTIONS_MAX = 100;
-/** A longer text gets more than one line. */
-const ONE_LINE_MAX = 150;
+const YES_NO: readonly FormChoice[] = [
+  { value: 'true', label: 'Yes' },
+  { value: 'false', label: 'No' },
+];
 
-type TextualField = Exclude<FormField, { type: 'number' | 'integer' | 'boolean' }>;
-
-/** True when Slack has an input for every value of the field. */
-export function isShowable(field: FormField): boolean {
-  const choices = choicesOf(field);
-  if (choices !== undefined) return choices.length <= OPTIONS_MAX && areDistinct(choices);
-  if (field.type !== 'string') return true;
-  return (
-    ('minLength' in field ? (field.minLength ?? 0) : 0) <= TEXT_MAX && presetOf(field).length <= TEXT_MAX
-  );
+/** True when a modal can hold all of these, each with an input for every value and with its initial one. */
+export function areShowable(controls: readonly FormControl[]): boolean {
+  if (!controls.every(isShowable)) return false;
+  return JSON.stringify(controls.map(inputOf)).length <= SLACK_MAX.inputsJson;
 }
 
-/** The choices of a select, a multi select or a boolean; undefined for other fields. */
-export function choicesOf(field: FormField): readonly FormOption[] | undefined {
-  if (field.type === 'boolean') return [choice('true', 'Yes'), choice('false', 'No')];
-  if (field.type === 'array') {
-    const { items } = field;
-    return 'enum' in items ? items.enum.map((value) => choice(value, value)) : items.anyOf;
+function isShowable(control: FormControl): boolean {
+  const { kind, initial, least = 0 } = control;
+  const typed = typeof initial === 'string' ? initial : '';
+  switch (kind) {
+    case 'boolean':
+      return true;
+    case 'select':
+    case 'multi': {
+      const labels = new Set(control.choices.map(({ label }) => lineText(label, SLACK_MAX.optionText)));
+      // Choices that are shown alike could not be told apart.
+      return labels.size > 0 && labels.size <= SLACK_MAX.options && labels.size === control.choices.length;
+    }
+    case 'number':
+    case 'integer':
+      return initial === undefined || slackNumber(Number(initial)) !== undefined;
+    case 'date-time':
+      return typed === '' || slackSeconds(typed) !== undefined;
+    default:
+      return least <= SLACK_MAX.text && typed.length <= SLACK_MAX.text;
   }
-  if (field.type !== 'string') return undefined;
-  if ('oneOf' in field) return field.oneOf;
-  if ('enum' in field)
-    return field.enum.map((value, index) => choice(value, field.enumNames?.[index] ?? value));
-  return undefined;
 }
 
-/** One field as an input of a modal. */
-export function inputOf(name: string, field: FormField, index: number, isRequired: boolean): InputBlock {
+/** The choices that a person picks from: those of a select, or yes and no. */
+export function choicesIn({ kind, choices }: FormControl): readonly FormChoice[] {
+  return kind === 'boolean' ? YES_NO : choices;
+}
+
+/** One control as an input of a modal. */
+export function inputOf(control: FormControl, index: number): InputBlock {
+  const { kind, label, description, isRequired, least } = control;
+  const hint = [description, hintOf(control)].filter((text) => text !== undefined).join('\n');
   return {
     type: 'input',
     block_id: fieldBlockId(index),
-    label: plain(lineText(field.title || name, LABEL_MAX)),
-    ...(field.description && { hint: plain(clipped(readable(field.description), LABEL_MAX)) }),
-    optional: !isRequired,
-    element: elementOf(field),
+    label: plain(lineText(label, SLACK_MAX.label)),
+    ...(hint !== '' && { hint: plain(clipped(hint, SLACK_MAX.label)) }),
+    // Nothing chosen is an answer where a list has no least number.
+    optional: !isRequired || (kind === 'multi' && least === undefined),
+    element: { ...elementOf(control), action_id: FIELD_ACTION },
   };
 }
 
@@ -60,99 +62,76 @@ export function plain(text: string): PlainTextElement {
   return { type: 'plain_text', text, emoji: false };
 }
 
-function elementOf(field: FormField): InputBlock['element'] {
-  const action_id = FIELD_ACTION;
-  if (field.type === 'array') return multiSelect(field);
-  const options = choicesOf(field)?.map(optionOf);
-  if (options !== undefined) return { ...oneOf(options, initialOption(field, options)), action_id };
-  if (field.type === 'number' || field.type === 'integer') {
-    const { minimum, maximum } = field;
-    return {
-      type: 'number_input',
-      action_id,
-      is_decimal_allowed: field.type === 'number',
-      ...(minimum !== undefined && { min_value: String(minimum) }),
-      ...(maximum !== undefined && { max_value: String(maximum) }),
-      ...(field.default !== undefined && { initial_value: String(field.default) }),
-    };
-  }
-  return { ...textElement(field as TextualField & { type: 'string' }), action_id };
-}
-
-function textElement(field: TextualField & { type: 'string' }): InputBlock['element'] {
-  const format = 'format' in field ? field.format : undefined;
-  const initial = presetOf(field);
-  const preset = initial === '' ? {} : { initial_value: initial };
-  switch (format) {
+function elementOf(control: FormControl): InputBlock['element'] {
+  const { kind, initial } = control;
+  const typed = typeof initial === 'string' && initial !== '' ? initial : undefined;
+  const preset = typed === undefined ? {} : { initial_value: typed };
+  switch (kind) {
+    case 'multi':
+      return severalOf(control);
+    case 'select':
+    case 'boolean':
+      return oneOf(control);
+    case 'number':
+    case 'integer':
+      return numberInput(control);
     case 'email':
       return { type: 'email_text_input', ...preset };
     case 'uri':
       return { type: 'url_text_input', ...preset };
     case 'date':
-      return { type: 'datepicker', ...(initial !== '' && { initial_date: initial }) };
-    case 'date-time':
-      return {
-        type: 'datetimepicker',
-        ...(initial !== '' && { initial_date_time: Math.floor(Date.parse(initial) / 1000) }),
-      };
-    default: {
-      const least = 'minLength' in field ? (field.minLength ?? 0) : 0;
-      const most = 'maxLength' in field ? (field.maxLength ?? TEXT_MAX) : TEXT_MAX;
+      return { type: 'datepicker', ...(typed !== undefined && { initial_date: typed }) };
+    case 'date-time': {
+      const seconds = typed === undefined ? undefined : slackSeconds(typed);
+      return { type: 'datetimepicker', ...(seconds !== undefined && { initial_date_time: seconds }) };
+    }
+    case 'text': {
+      const { least, most = SLACK_MAX.text, hasLines } = control;
       return {
         type: 'plain_text_input',
-        multiline: most > ONE_LINE_MAX,
+        multiline: hasLines,
         // A schema counts code points.
-        max_length: Math.max(1, initial.length, Math.min(most, TEXT_MAX)),
-        ...(least > 0 && { min_length: least }),
+        max_length: Math.max(1, typed?.length ?? 0, Math.min(most, SLACK_MAX.text)),
+        ...(least !== undefined && { min_length: Math.min(least, SLACK_MAX.text) }),
         ...preset,
       };
     }
   }
 }
 
-function oneOf(options: PlainTextOption[], initial: PlainTextOption | undefined): InputBlock['element'] {
-  const preset = initial === undefined ? {} : { initial_option: initial };
-  return options.length <= RADIO_MAX
+/** A bound that Slack does not take is left out: the answer is checked anyway. */
+function numberInput({ kind, least, most, initial }: FormControl): InputBlock['element'] {
+  const texts = [least, most, initial].map((one) => (one === undefined ? one : slackNumber(Number(one))));
+  const [min, max, preset] = texts;
+  return {
+    type: 'number_input',
+    is_decimal_allowed: kind === 'number',
+    ...(min !== undefined && { min_value: min }),
+    ...(max !== undefined && { max_value: max }),
+    ...(preset !== undefined && { initial_value: preset }),
+  };
+}
+
+function oneOf(control: FormControl): InputBlock['element'] {
+  const choices = choicesIn(control);
+  const options = choices.map(optionOf);
+  const chosen = options[choices.findIndex(({ value }) => value === String(control.initial))];
+  const preset = chosen !== undefined && control.initial !== undefined ? { initial_option: chosen } : {};
+  return options.length <= SLACK_MAX.buttons
     ? { type: 'radio_buttons', options, ...preset }
     : { type: 'static_select', options, ...preset };
 }
 
-function multiSelect(field: MultiSelectField): InputBlock['element'] {
-  const options = (choicesOf(field) ?? []).map(optionOf);
-  const values = valuesOf(field.items);
-  const initial = options.filter((_, index) => field.default?.includes(values[index] ?? '') === true);
-  const preset = initial.length === 0 ? {} : { initial_options: initial };
-  if (options.length <= RADIO_MAX) return { type: 'checkboxes', action_id: FIELD_ACTION, options, ...preset };
-  const { maxItems } = field;
-  return {
-    type: 'multi_static_select',
-    action_id: FIELD_ACTION,
-    options,
-    ...preset,
-    ...(maxItems !== undefined && maxItems > 0 && { max_selected_items: maxItems }),
-  };
+function severalOf({ choices, initial, most }: FormControl): InputBlock['element'] {
+  const options = choices.map(optionOf);
+  const chosen = options.filter((_, index) => [initial].flat().includes(choices[index]?.value));
+  const preset = chosen.length === 0 ? {} : { initial_options: chosen };
+  if (options.length <= SLACK_MAX.buttons) return { type: 'checkboxes', options, ...preset };
+  const selectable = most !== undefined && most > 0 ? { max_selected_items: most } : {};
+  return { type: 'multi_static_select', options, ...preset, ...selectable };
 }
 
 /** The value of an option is its index: values of a schema may be longer than Slack takes. */
-function optionOf({ title }: FormOption, index: number): PlainTextOption {
-  return { text: plain(lineText(title, OPTION_TEXT_MAX)), value: String(index) };
-}
-
-function initialOption(field: FormField, options: readonly PlainTextOption[]): PlainTextOption | undefined {
-  if (field.default === undefined) return undefined;
-  const index = (choicesOf(field) ?? []).findIndex((one) => one.const === String(field.default));
-  return options[index];
-}
-
-function presetOf(field: FormField): string {
-  return field.type === 'string' ? (field.default ?? '') : '';
-}
-
-/** Choices that are shown alike could not be told apart. */
-function areDistinct(choices: readonly FormOption[]): boolean {
-  return new Set(choices.map(({ title }) => lineText(title, OPTION_TEXT_MAX))).size === choices.length;
-}
-
-function choice(value: string, title: string): FormOption {
-  return { const: value, title };
+function optionOf({ label }: FormChoice, index: number): PlainTextOption {
+  return { text: plain(lineText(label, SLACK_MAX.optionText)), value: String(index) };
 }

@@ -1,4 +1,5 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { ModalView } from '@slack/types';
 import { mrkdwn, section } from './blocks.ts';
 import { inputOf, plain } from './fields.ts';
@@ -13,8 +14,6 @@ const TEXTS_MAX = 10;
 /** The form of a question as a modal. */
 export function formModal({ id, definition }: Row): ModalView {
   const { requestedSchema: schema, title } = definition;
-  const fields = Object.entries(schema?.properties ?? {});
-  const required = new Set(schema?.required ?? []);
   return {
     type: 'modal',
     callback_id: FORM_VIEW,
@@ -27,7 +26,7 @@ export function formModal({ id, definition }: Row): ModalView {
         .flatMap((text) => piecesOf(text, 2_900))
         .slice(0, TEXTS_MAX)
         .map(section),
-      ...fields.map(([name, field], index) => inputOf(name, field, index, required.has(name))),
+      ...controlsOf(schema).map(inputOf),
     ],
   };
 }

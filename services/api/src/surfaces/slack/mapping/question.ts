@@ -1,9 +1,9 @@
 import type { Definition, Row } from '@parley/shared/domain/elicitations/row';
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
-import { readable, readableLine } from '@parley/shared/domain/readable';
+import { controlsOf } from '@parley/shared/domain/forms/controls';
+import { readable } from '@parley/shared/domain/readable';
 import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
 import { BUTTON_MAX, button, context, header, mrkdwn, section } from './blocks.ts';
-import { choicesOf, isShowable } from './fields.ts';
+import { areShowable, choicesIn } from './fields.ts';
 import { ACTION } from './names.ts';
 import { clipped, dateText, escaped, fitsMessage, messagePieces } from './text.ts';
 
@@ -42,9 +42,9 @@ const SURFACES: Readonly<Record<string, string>> = {
 /** How a form is answered: by buttons for one choice or yes/no, in a modal, or on its page where Slack has no input for it. */
 export function formWayOf(definition: Definition): FormWay {
   const { requestedSchema, sensitive } = definition;
-  const fields = Object.values(requestedSchema?.properties ?? {});
+  const controls = controlsOf(requestedSchema);
   // What is typed into a channel stays in Slack.
-  if (sensitive === true || fields.length > FIELDS_MAX || !fields.every(isShowable)) return 'page';
+  if (sensitive === true || controls.length > FIELDS_MAX || !areShowable(controls)) return 'page';
   // A modal holds more text than a message.
   const hasButtons = buttonChoices(requestedSchema) !== undefined && fitsMessage(...textsOf(definition));
   return hasButtons ? 'buttons' : 'modal';
@@ -76,6 +76,16 @@ export function addressMessage({ id, definition }: Row): SlackMessage {
       { type: 'actions', elements: [linkButton(id, url)] },
     ],
   };
+}
+
+/** What the person sees whose form Slack did not take: the page of a question, where there is one. */
+export function refusedFormMessage(row?: Pick<Row, 'id'>, answerPage?: string): SlackMessage {
+  if (row === undefined || answerPage === undefined) {
+    const text = 'Slack did not take this form. Please answer in the chat or in another application.';
+    return { text, blocks: [mrkdwn(text)] };
+  }
+  const text = 'Slack did not take this form. Please answer on its page.';
+  return { text, blocks: [mrkdwn(text), { type: 'actions', elements: [linkButton(row.id, answerPage)] }] };
 }
 
 /** The address of a url question, or of the page of a form that its client cannot show. */
@@ -157,12 +167,12 @@ function answerButtons(id: string, definition: Definition, place: ShownTo): Butt
 }
 
 /** The words of the buttons for a form with one choice; undefined for any other form. */
-function buttonChoices(schema: FormSchema | undefined): readonly string[] | undefined {
-  const [field, ...others] = Object.values(schema?.properties ?? {});
-  if (field === undefined || others.length > 0 || field.type === 'array') return undefined;
-  const titles = choicesOf(field)?.map(({ title }) => readableLine(title));
-  if (titles === undefined || titles.length > CHOICES_MAX) return undefined;
-  return titles.every((title) => title !== '' && title.length <= BUTTON_MAX) ? titles : undefined;
+function buttonChoices(schema: unknown): readonly string[] | undefined {
+  const [control, ...others] = controlsOf(schema);
+  if (control === undefined || others.length > 0 || control.kind === 'multi') return undefined;
+  const labels = choicesIn(control).map(({ label }) => label);
+  if (labels.length === 0 || labels.length > CHOICES_MAX) return undefined;
+  return labels.every((label) => label.length <= BUTTON_MAX) ? labels : undefined;
 }
 
 function linkButton(id: string, url: string): Button {

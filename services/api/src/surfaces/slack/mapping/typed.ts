@@ -1,23 +1,17 @@
 import type { Content } from '@parley/shared/domain/elicitations/elicitation';
 import type { Definition } from '@parley/shared/domain/elicitations/row';
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import { readTypedNumber } from '@parley/shared/domain/forms/typed-number';
-import type { FormField } from '@parley/shared/domain/forms/value';
 import type { Issue } from '@parley/shared/domain/issue';
 import { readable } from '@parley/shared/domain/readable';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
 import { mrkdwn } from './blocks.ts';
-import { choicesOf } from './fields.ts';
+import { choicesIn } from './fields.ts';
 import type { SlackMessage } from './question.ts';
 import { clipped, escaped, lineText } from './text.ts';
 
 const TITLE_MAX = 150;
 const CHOICES_MAX = 1_000;
-
-/** A field with its name in the answer. */
-interface TypedField {
-  readonly name: string;
-  readonly field: FormField;
-}
 
 /** What a person has typed. */
 export interface TypedWords {
@@ -26,32 +20,32 @@ export interface TypedWords {
   readonly link: string | undefined;
 }
 
-/** The only field of a form, if a text can answer it. A sensitive answer is not typed into Slack, and no list of choices. */
-export function typedFieldOf({ requestedSchema, sensitive, answerUrl }: Definition): TypedField | undefined {
-  const [[name, field] = [], ...others] = Object.entries(requestedSchema?.properties ?? {});
-  if (name === undefined || field === undefined || field.type === 'array') return undefined;
-  if (others.length > 0 || sensitive === true || answerUrl !== undefined) return undefined;
-  return { name, field };
+/** The only control of a form, if a text can answer it. A sensitive answer is not typed into Slack, and no list of choices. */
+export function typedControlOf({
+  requestedSchema,
+  sensitive,
+  answerUrl,
+}: Definition): FormControl | undefined {
+  const [control, ...others] = controlsOf(requestedSchema);
+  if (control?.kind === 'multi' || others.length > 0) return undefined;
+  return sensitive === true || answerUrl !== undefined ? undefined : control;
 }
 
 /** The answer that a typed text is. One that fits no choice, or is no number, is left as it is: the form refuses it. */
-export function typedContent({ name, field }: TypedField, { text, link }: TypedWords): Content {
-  const choices = choicesOf(field);
-  if (field.type === 'number' || field.type === 'integer') return { [name]: typedNumber(field.type, text) };
-  if (choices === undefined) return { [name]: addressOf(field, link) ?? text };
+export function typedContent(control: FormControl, { text, link }: TypedWords): Content {
+  const { name, kind } = control;
+  if (kind === 'number' || kind === 'integer') return { [name]: typedNumber(kind, text) };
+  // Slack shows people a part of an address.
+  if (kind !== 'select' && kind !== 'boolean') return { [name]: (kind === 'uri' ? link : undefined) ?? text };
+  const choices = choicesIn(control);
   const wanted = text.toLowerCase();
-  const exact = choices.filter((one) => one.title === text || one.const === text);
+  const exact = choices.filter((one) => one.label === text || one.value === text);
   const [chosen, ...others] =
     exact.length > 0
       ? exact
-      : choices.filter((one) => one.title.toLowerCase() === wanted || one.const.toLowerCase() === wanted);
-  const value = chosen === undefined || others.length > 0 ? text : chosen.const;
-  return { [name]: field.type === 'boolean' && chosen !== undefined ? value === 'true' : value };
-}
-
-/** The whole address for a field that takes one: Slack shows people a part of it. */
-function addressOf(field: FormField, link: string | undefined): string | undefined {
-  return 'format' in field && field.format === 'uri' ? link : undefined;
+      : choices.filter((one) => one.label.toLowerCase() === wanted || one.value.toLowerCase() === wanted);
+  const value = chosen === undefined || others.length > 0 ? text : chosen.value;
+  return { [name]: kind === 'boolean' && chosen !== undefined ? value === 'true' : value };
 }
 
 function typedNumber(kind: 'number' | 'integer', text: string): number | string {
@@ -69,12 +63,12 @@ export interface OpenRecord {
 /** What a person reads whose text is no answer to their question. */
 export function refusedTextMessage(
   open: OpenRecord,
-  { field }: TypedField,
+  control: FormControl,
   issues: readonly Issue[],
 ): SlackMessage {
-  const choices = choicesOf(field)?.map(({ title }) => lineText(title, TITLE_MAX));
+  const choices = choicesIn(control).map(({ label }) => lineText(label, TITLE_MAX));
   const fault =
-    choices === undefined
+    choices.length === 0
       ? issues.map(({ message }) => readable(message)).join('; ')
       : clipped(`must be one of the choices: ${choices.join(', ')}`, CHOICES_MAX);
   return textMessage(

@@ -1,12 +1,9 @@
-import type { FormField } from '@parley/shared/domain/forms/value';
+import type { FormControl } from '@parley/shared/domain/forms/controls';
 import { html } from '../html.ts';
-import { type AnswerStrings, type ControlFault, durationIn, rangeOf } from './strings.ts';
+import { type AnswerStrings, type ControlFault, durationIn } from './strings.ts';
 
-const UNITS = {
-  value: String,
-  choices: (amount: number) => (amount === 1 ? '1 Auswahl' : `${amount} Auswahlen`),
-  characters: (amount: number) => `${amount} Zeichen`,
-};
+const choices = (amount: number) => (amount === 1 ? '1 Auswahl' : `${amount} Auswahlen`);
+const characters = (amount: number) => `${amount.toLocaleString('de')} Zeichen`;
 const FORMATS = {
   email: 'Bitte geben Sie eine E-Mail-Adresse ein, zum Beispiel ada@example.com.',
   uri: 'Bitte geben Sie eine vollständige Adresse ein, zum Beispiel https://example.com/.',
@@ -56,16 +53,14 @@ export const GERMAN_ANSWER: AnswerStrings = {
   },
 };
 
-function hint(field: FormField): string | undefined {
-  if (field.type === 'string' && 'format' in field && field.format === 'date-time')
+function hint({ kind, least, most }: FormControl): string | undefined {
+  if (kind === 'date-time')
     return 'Datum, Uhrzeit und Abstand zur UTC, zum Beispiel 2026-03-01T09:30:00+01:00';
-  const range = rangeOf(field);
-  if (range === undefined) return undefined;
-  const { least, most } = range;
-  const say = UNITS[range.of];
-  if (least !== undefined && most !== undefined)
-    return least === most ? `Genau ${say(most)}` : `${least} bis ${say(most)}`;
-  return least !== undefined ? `Mindestens ${say(least)}` : `Höchstens ${say(most ?? 0)}`;
+  const say = kind === 'multi' ? choices : kind === 'number' || kind === 'integer' ? String : characters;
+  if (least !== undefined && least === most) return `Genau ${say(least)}`;
+  if (least !== undefined && most !== undefined) return `${least} bis ${say(most)}`;
+  if (least !== undefined) return `Mindestens ${say(least)}`;
+  return most === undefined ? undefined : `Höchstens ${say(most)}`;
 }
 
 function fault(given: ControlFault): string {
@@ -83,9 +78,9 @@ function fault(given: ControlFault): string {
     case 'maximum':
       return `Bitte geben Sie höchstens ${given.limit} ein.`;
     case 'minLength':
-      return `Bitte geben Sie mindestens ${UNITS.characters(given.limit)} ein.`;
+      return `Bitte geben Sie mindestens ${characters(given.limit)} ein.`;
     case 'maxLength':
-      return `Bitte geben Sie höchstens ${UNITS.characters(given.limit)} ein.`;
+      return `Bitte geben Sie höchstens ${characters(given.limit)} ein.`;
     case 'minItems':
       return `Bitte wählen Sie mindestens ${given.limit} aus.`;
     case 'maxItems':

@@ -1,13 +1,8 @@
-import type { FormField } from '@parley/shared/domain/forms/value';
+import type { FormControl } from '@parley/shared/domain/forms/controls';
+import { countOf, hintOf } from '@parley/shared/domain/forms/hint';
 import { html } from '../html.ts';
-import { type AnswerStrings, type ControlFault, durationIn, rangeOf } from './strings.ts';
+import { type AnswerStrings, type ControlFault, durationIn } from './strings.ts';
 
-const count = (amount: number, noun: string) => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
-const UNITS = {
-  value: String,
-  choices: (amount: number) => count(amount, 'choice'),
-  characters: (amount: number) => count(amount, 'character'),
-};
 const FORMATS = {
   email: 'Enter an email address, such as ada@example.com.',
   uri: 'Enter a full address, such as https://example.com/.',
@@ -56,16 +51,10 @@ export const ENGLISH_ANSWER: AnswerStrings = {
   },
 };
 
-function hint(field: FormField): string | undefined {
-  if (field.type === 'string' && 'format' in field && field.format === 'date-time')
+function hint(control: FormControl): string | undefined {
+  if (control.kind === 'date-time')
     return 'Date, time and offset from UTC, such as 2026-03-01T09:30:00+01:00';
-  const range = rangeOf(field);
-  if (range === undefined) return undefined;
-  const { least, most } = range;
-  const say = UNITS[range.of];
-  if (least !== undefined && most !== undefined)
-    return least === most ? `Exactly ${say(most)}` : `${least} to ${say(most)}`;
-  return least !== undefined ? `At least ${say(least)}` : `At most ${say(most ?? 0)}`;
+  return hintOf(control);
 }
 
 function fault(given: ControlFault): string {
@@ -83,9 +72,9 @@ function fault(given: ControlFault): string {
     case 'maximum':
       return `Enter ${given.limit} or less.`;
     case 'minLength':
-      return `Enter at least ${UNITS.characters(given.limit)}.`;
+      return `Enter at least ${countOf(given.limit, 'character')}.`;
     case 'maxLength':
-      return `Enter at most ${UNITS.characters(given.limit)}.`;
+      return `Enter at most ${countOf(given.limit, 'character')}.`;
     case 'minItems':
       return `Choose at least ${given.limit}.`;
     case 'maxItems':

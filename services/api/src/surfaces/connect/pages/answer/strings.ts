@@ -1,5 +1,5 @@
+import type { FormControl } from '@parley/shared/domain/forms/controls';
 import type { Fault } from '@parley/shared/domain/forms/fault';
-import type { FormField } from '@parley/shared/domain/forms/value';
 import type { Html } from '../html.ts';
 import type { Notice } from '../notice.ts';
 
@@ -30,43 +30,13 @@ export interface AnswerStrings {
   readonly noAnswer: string;
   readonly yes: string;
   readonly no: string;
-  readonly hint: (field: FormField) => string | undefined;
+  readonly hint: (control: FormControl) => string | undefined;
   readonly fault: (fault: ControlFault) => string;
   readonly faults: string;
   readonly send: string;
   readonly proceedTo: (host: Html) => Html;
   readonly answered: Notice;
   readonly spent: Notice;
-}
-
-/** The least and the most that a field accepts; what they count stands in `of`. */
-export interface FieldRange {
-  readonly least: number | undefined;
-  readonly most: number | undefined;
-  readonly of: 'value' | 'choices' | 'characters';
-}
-
-/** The bounds of a field; undefined where it has none. */
-export function rangeOf(field: FormField): FieldRange | undefined {
-  const range = boundsOf(field);
-  return range.least === undefined && range.most === undefined ? undefined : range;
-}
-
-function boundsOf(field: FormField): FieldRange {
-  switch (field.type) {
-    case 'number':
-    case 'integer':
-      return { least: field.minimum, most: field.maximum, of: 'value' };
-    case 'array':
-      return { least: field.minItems || undefined, most: field.maxItems, of: 'choices' };
-    case 'string':
-      if ('minLength' in field || 'maxLength' in field)
-        return { least: field.minLength || undefined, most: field.maxLength, of: 'characters' };
-      break;
-    case 'boolean':
-      break;
-  }
-  return { least: undefined, most: undefined, of: 'value' };
 }
 
 const MINUTE_MS = 60_000;

@@ -1,0 +1,74 @@
+import type { FormField } from '@parley/shared/domain/forms/value';
+import { describe, expect, it } from 'vitest';
+import { describeElsewhere } from '../../../clients/cli/src/acp/describe.ts';
+import { elicitEventOf } from '../../../services/api/src/surfaces/rest/elicit-view.ts';
+import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';
+import { formWayOf } from '../../../services/api/src/surfaces/slack/mapping/question.ts';
+import { clipped } from '../../../services/api/src/surfaces/slack/mapping/text.ts';
+import { ODD_FORM, ODD_NAMES, oddField, seenOf } from '../../harness/forms/odd-forms.ts';
+import { faultOfView } from '../../harness/slack/blocks.ts';
+import { questionRow } from '../../harness/slack/rows.ts';
+import { inSlack, inTerminal, onAnswerPage, overAcp, type Sighting } from './surfaces.ts';
+
+const SURFACES: Readonly<Record<string, ReadonlyMap<string, Sighting>>> = {
+  'the answer page': onAnswerPage(),
+  'the terminal': await inTerminal(),
+  Slack: inSlack(),
+  'an editor': overAcp(),
+};
+
+function sightingOf(surface: string, name: string): Sighting {
+  const found = SURFACES[surface]?.get(name);
+  if (found === undefined) throw new Error(`${surface} does not show ${name}.`);
+  return found;
+}
+
+/** A form with this field alone. */
+const alone = (name: string) => ({
+  properties: { [name]: ODD_FORM.properties[name] as FormField },
+  required: ODD_FORM.required?.filter((one) => one === name) ?? [],
+});
+
+describe.each(Object.keys(SURFACES))('%s', (surface) => {
+  const isSlack = surface === 'Slack';
+
+  it.each(ODD_NAMES.filter((name) => !(isSlack && oddField(name).isBeyondSlack)))(
+    'shows "%s" as all others do',
+    (name) => {
+      const { hint, ...found } = sightingOf(surface, name);
+      const { field, hint: bounds } = oddField(name);
+      const { description, ...expected } = seenOf(name);
+      // A required list may be answered with no choice, which Slack takes of an optional input only.
+      const isRequired = expected.isRequired && !(isSlack && field.type === 'array' && !field.minItems);
+      const choices = expected.choices.map((one) => (isSlack ? clipped(one, 75) : one));
+      expect({ hasLines: expected.hasLines, ...found }).toEqual({ ...expected, isRequired, choices });
+      expect(hint).toContain(description ?? '');
+      // An editor knows the bounds by the schema, and explains formats itself.
+      if (surface !== 'an editor') expect(hint).toContain(bounds ?? '');
+      if ((description ?? bounds ?? field.format) === undefined) expect(hint).toBe('');
+    },
+  );
+});
+
+it.each(ODD_NAMES)('Slack has an input for "%s", or leaves it to the page', (name) => {
+  const row = questionRow({ requestedSchema: { ...ODD_FORM, ...alone(name) } });
+  expect(formWayOf(row.definition) === 'page').toBe(oddField(name).isBeyondSlack === true);
+  if (oddField(name).isBeyondSlack !== true) expect(faultOfView({ ...formModal(row) })).toBeUndefined();
+});
+
+it('the list of fields for agents has the same names', () => {
+  const data = { elicitationId: 'el_1', message: 'Which?', requestedSchema: ODD_FORM };
+  const event = elicitEventOf({ event: 'elicitation-request', data } as never)?.data as {
+    fields: { prompt: string }[];
+  };
+  expect(event.fields.map(({ prompt }) => prompt)).toEqual(ODD_NAMES.map((name) => seenOf(name).label));
+});
+
+it('the text about a question that an editor cannot show has the same names and choices', () => {
+  const text = describeElsewhere({ message: 'Which?', requestedSchema: ODD_FORM } as never);
+  for (const name of ODD_NAMES) {
+    const { label, description, choices } = seenOf(name);
+    const offered = choices.length === 0 ? '' : ` (${choices.join(', ')})`;
+    expect(text).toContain(`- ${label}${description === undefined ? '' : `: ${description}`}${offered}\n`);
+  }
+});
