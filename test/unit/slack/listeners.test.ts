@@ -70,6 +70,44 @@ it('says that a message is too long, and takes no part of it', async () => {
   expect(slack.messages.map(readable).join()).toContain('more than 10000 characters');
 });
 
+it.each(['open', 'edit', 'deny'])(
+  'tells a person whose form Slack refused on "%s" where to answer instead',
+  async (name) => {
+    const faults: unknown[] = [];
+    const answerPageOf = (id: string) => `https://parley.example/auth/answer/${id}`;
+    const { app, owner, engine, slack } = await appInEnterprise({
+      answerPageOf,
+      onFault: (fault) => void faults.push(fault),
+    });
+    const isQuestion = name === 'open';
+    const { row } = isQuestion
+      ? await askKind(engine, newStream(owner), 'form')
+      : await requestApproval(engine, newStream(owner));
+    // Slack knows no such trigger, and refuses it as it refuses a block that it does not take.
+    await app.process({
+      type: 'block_actions',
+      user: { id: 'U1', team_id: 'T1' },
+      team: { id: 'T1', enterprise_id: 'E1' },
+      enterprise: { id: 'E1' },
+      is_enterprise_install: true,
+      trigger_id: 'none',
+      response_url: slack.responseUrl('one'),
+      channel: { id: 'C1' },
+      container: { type: 'message', channel_id: 'C1' },
+      actions: [
+        { type: 'button', block_id: 'b', action_id: `parley_${name}`, action_ts: newTs(), value: row.id },
+      ],
+    });
+    // Such a press is acknowledged before it is handled.
+    await waitUntil(() => slack.responses.length > 0, { what: 'the message to the person' });
+    const [told, ...more] = slack.responses.map(({ body }) => body);
+    expect(more).toEqual([]);
+    expect(told).toMatchObject({ response_type: 'ephemeral', replace_original: false });
+    expect(JSON.stringify(told)).toContain(isQuestion ? answerPageOf(row.id) : 'another application');
+    expect(faults).toEqual([expect.objectContaining({ code: 'slack_webapi_platform_error' })]);
+  },
+);
+
 it('records that a person has opened the address of a question in a direct message', async () => {
   const { app, owner, engine } = await appInEnterprise();
   const asked = await askKind(engine, newStream(owner), 'url, client completion');

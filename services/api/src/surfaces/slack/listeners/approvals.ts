@@ -7,6 +7,7 @@ import { approvalMessage, approvalOverText, denyModal, editModal } from '../mapp
 import { editableArguments, editOf } from '../mapping/edit.ts';
 import { overModal } from '../mapping/modal.ts';
 import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId, idsIn } from '../mapping/names.ts';
+import { refusedFormMessage } from '../mapping/question.ts';
 import { escaped } from '../mapping/text.ts';
 import { APPROVALS, decide, decideAll, findApprovals, NOT_YOURS } from './decisions.ts';
 import type { ListenerDeps } from './deps.ts';
@@ -77,10 +78,10 @@ export async function pressApproval(deps: ListenerDeps, pressed: Pressed, id: st
     }
     case ACTION.edit: {
       const modal = editModal(row);
-      return modal && openModal(pressed, modal);
+      return modal && openModal(deps, pressed, modal, refusedFormMessage());
     }
     case ACTION.deny:
-      return openModal(pressed, denyModal([row]));
+      return openModal(deps, pressed, denyModal([row]), refusedFormMessage());
     case ACTION.approve:
       return approve(deps, pressed, row, {});
     case ACTION.remember:

@@ -3,8 +3,10 @@ import type { BlockAction, ButtonAction, RespondFn } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { openAgainMessage } from '../mapping/notice.ts';
+import type { SlackMessage } from '../mapping/question.ts';
 import type { SlackUser } from '../store/workspace.ts';
 import { actorOf } from './actor.ts';
+import type { ListenerDeps } from './deps.ts';
 
 const EXPIRED_TRIGGERS = new Set(['expired_trigger_id', 'trigger_expired', 'exchanged_trigger_id']);
 
@@ -29,15 +31,25 @@ export function actorIn(
   return actorOf(context, id, team, true);
 }
 
-/** Opens a modal. Where its trigger ran out, a message that only the person sees has the same button again. */
-export async function openModal({ body, action, client, respond }: Pressed, view: ModalView): Promise<void> {
+/**
+ * Opens a modal. Where it cannot be opened, only the person sees a message: with the same button again where its trigger
+ * ran out, and with `refused` where Slack does not take the modal.
+ */
+export async function openModal(
+  { onFault }: Pick<ListenerDeps, 'onFault'>,
+  { body, action, client, respond }: Pressed,
+  view: ModalView,
+  refused: SlackMessage,
+): Promise<void> {
   try {
     await client.views.open({ trigger_id: body.trigger_id, view });
   } catch (error) {
     const { code, data } = error as { readonly code?: string; readonly data?: { readonly error?: string } };
-    if (code === undefined || (data?.error !== undefined && !EXPIRED_TRIGGERS.has(data.error))) throw error;
-    const again = openAgainMessage(action.action_id, action.value ?? '');
-    await respond({ response_type: 'ephemeral', replace_original: false, ...again });
+    if (code === undefined) throw error;
+    const isRefused = data?.error !== undefined && !EXPIRED_TRIGGERS.has(data.error);
+    if (isRefused) onFault(error);
+    const message = isRefused ? refused : openAgainMessage(action.action_id, action.value ?? '');
+    await respond({ response_type: 'ephemeral', replace_original: false, ...message });
   }
 }
 

@@ -7,7 +7,7 @@ import type { App, BlockAction } from '@slack/bolt';
 import { chosenContent, contentOf, errorsOf, type FormState } from '../mapping/answer.ts';
 import { formModal, overModal } from '../mapping/modal.ts';
 import { ACTION, FORM_VIEW } from '../mapping/names.ts';
-import { addressMessage, addressOf, overText } from '../mapping/question.ts';
+import { addressMessage, addressOf, overText, refusedFormMessage } from '../mapping/question.ts';
 import { pressApproval } from './approvals.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 import { createOwnRecords } from './own-records.ts';
@@ -90,7 +90,7 @@ async function press(deps: ListenerDeps, pressed: Pressed): Promise<void> {
     case ACTION.decline:
       return settle(deps, pressed, row, { action: 'decline' });
     case ACTION.open:
-      return openModal(pressed, formModal(row));
+      return openModal(deps, pressed, formModal(row), refusedFormMessage(row, deps.answerPageOf(row.id)));
     case ACTION.show:
       return showAddress(deps, pressed, row);
     default: {

@@ -2,6 +2,7 @@ import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { denyModal } from '../mapping/approval.ts';
 import { ACTION, idsIn } from '../mapping/names.ts';
+import { refusedFormMessage } from '../mapping/question.ts';
 import { stepCallsMessage } from '../mapping/step.ts';
 import { escaped } from '../mapping/text.ts';
 import { decideAll, findApprovals, NOT_YOURS } from './decisions.ts';
@@ -30,7 +31,7 @@ export async function pressStep(deps: ListenerDeps, pressed: Pressed, value: str
       return;
     }
     case ACTION.denyAll:
-      return openModal(pressed, denyModal(open));
+      return openModal(deps, pressed, denyModal(open), refusedFormMessage());
     case ACTION.approveAll:
       return approveAll(deps, pressed, open);
   }
