@@ -4,8 +4,11 @@
 // The first group is the flag of a part of a country, whose letters are tags. Tags elsewhere are not drawn.
 const FLAG_OR_INVISIBLE =
   /(\u{1f3f4}[\u{e0030}-\u{e007a}]{3,6}\u{e007f})|(?![\t\n\r\xad\u200c\u200d]|\p{VS})[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]/gu;
+
 /** Such a flag, as a part of an expression. */
-export const TAGGED_FLAG = FLAG_OR_INVISIBLE.source.split(')|')[0]?.slice(1);
+export function taggedFlag(): string | undefined {
+  return FLAG_OR_INVISIBLE.source.split(')|')[0]?.slice(1);
+}
 
 /**
  * Foreign text made safe to show to a person: each character that hides or reverses text is replaced by its code point, such

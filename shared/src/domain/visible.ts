@@ -1,5 +1,5 @@
 import { isRecord } from './plain-record.ts';
-import { TAGGED_FLAG } from './readable.ts';
+import { taggedFlag } from './readable.ts';
 
 // Controls, lone surrogates, and what Unicode tells programs not to draw.
 const UNSEEN = String.raw`[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]`;
@@ -11,7 +11,7 @@ const ORDINARY = [
   String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f])\u200d(?=\p{Extended_Pictographic})`,
   String.raw`(?<=[^\s\p{VS}])\p{VS}`,
 ].join('|');
-const FLAG_OR_UNSEEN = new RegExp(`(${TAGGED_FLAG})|(?!${ORDINARY})${UNSEEN}`, 'gu');
+const FLAG_OR_UNSEEN = new RegExp(`(${taggedFlag()})|(?!${ORDINARY})${UNSEEN}`, 'gu');
 
 /** Members that people read. What else there is, such as names and values, is sent back and stays as it is. */
 const READ = new Set(['title', 'description', 'message', 'text', 'enumNames', 'examples', 'label']);

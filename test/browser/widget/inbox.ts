@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { COLOUR_FORM } from '../../harness/sdk/setup.ts';
 import type { Asks, Person, Site, WithPerson } from '../../harness/widget/site.ts';
 import { reads } from '../../harness/widget/site-card.ts';
+import { listenForShortcuts } from '../../harness/widget/site-keys.ts';
 import { axe, NARROW, overflow, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
 
 const INBOX_BODY = '<elicitation-inbox></elicitation-inbox>';
@@ -135,8 +136,10 @@ export function inboxSuite(site: () => Site, withPerson: WithPerson): void {
       };
       await press('Tab', 'Tab', 'Enter', 'Tab', 'Enter');
       await tab.locator('elicitation-card[data-state=pending]').waitFor();
+      const heard = await listenForShortcuts(tab);
       await press('Tab', 'Space', 'Tab');
       await tab.keyboard.type('two coats');
+      expect(new Set((await heard()).map((one) => one.split(' ')[1]))).toEqual(new Set(['Tab']));
       const noteField = tab.locator('elicitation-card').getByRole('textbox');
       expect(await noteField.inputValue()).toBe('two coats');
       await press('Shift+Tab', 'Shift+Tab', 'Enter');

@@ -8,6 +8,7 @@ import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
 import { openGallery } from '../../harness/widget/site-gallery.ts';
+import { listenForShortcuts } from '../../harness/widget/site-keys.ts';
 import { axe, NARROW, overflow, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
 
 const WIDE = 1280;
@@ -193,6 +194,40 @@ await describeInChromium('the gallery', (chromium) => {
       await card.locator('.all [part=deny]').click();
       await expect.poll(() => card.locator('.call[data-state=denied]').count()).toBe(open);
       expect(await card.getByText(/Reason \d/u).count()).toBe(0);
+    }));
+
+  it('keeps what is typed into its fields from the shortcuts of the page', () =>
+    withGallery('', async () => {
+      const heard = await listenForShortcuts(page);
+      const pending = page.locator('approval-card[data-state=pending]').first();
+      const form = page.locator('elicitation-card[data-state=pending]').first();
+      const fields = {
+        text: form.locator('.entry').first(),
+        radio: page.locator('elicitation-card[data-state=pending] [type=radio]').first(),
+        argument: pending.locator('.form .entry').first(),
+        reason: pending.locator('[part=reason]').first(),
+      };
+      for (const [name, field] of Object.entries(fields)) {
+        if (name === 'argument') await pending.locator('[part=edit]').first().click();
+        if (name === 'reason') {
+          await pending.locator('[part=cancel]').first().click();
+          await pending.locator('[part=deny]').first().click();
+        }
+        await field.focus();
+        await heard();
+        await page.keyboard.type('/k ');
+        await page.keyboard.press('ArrowDown');
+        await field.evaluate((one) =>
+          one.dispatchEvent(new ClipboardEvent('paste', { bubbles: true, composed: true })),
+        );
+        expect([name, await heard()]).toEqual([name, []]);
+        // The page may close a dialog around the card, or hold the focus in it.
+        await page.keyboard.press('Tab');
+        expect(await heard()).toContain('keydown Tab');
+      }
+      await form.locator('.primary').focus();
+      await page.keyboard.press('k');
+      expect(await heard()).toContain('keydown k');
     }));
 });
 

@@ -296,6 +296,33 @@ describe('a local time', () => {
     expect(readDrafts([field], new Map([[field.name, typed]])).ok).toBe(true);
   });
 
+  it.each([
+    ['the minutes of the second hour', 'Europe/Berlin', '2026-10-25T01:30:00Z', '2026-10-25T02:45', '+01:00'],
+    ['the minutes of the first', 'Europe/Berlin', '2026-10-25T00:30:00Z', '2026-10-25T02:45', '+02:00'],
+    ['the seconds', 'America/New_York', '2026-11-01T06:30:07Z', '2026-11-01T01:30:08', '-05:00'],
+    ['the hour', 'Europe/Berlin', '2026-10-25T02:30:00Z', '2026-10-25T02:30', '+02:00'],
+    ['the day', 'Europe/Berlin', '2026-10-25T01:30:00Z', '2026-10-24T02:30', '+02:00'],
+    [
+      'half an hour that is repeated',
+      'Australia/Lord_Howe',
+      '2026-04-04T15:15:00Z',
+      '2026-04-05T01:50',
+      '+10:30',
+    ],
+    ['minutes to before it', 'Australia/Lord_Howe', '2026-04-04T15:15:00Z', '2026-04-05T01:15', '+11:00'],
+    ['the minutes of what is no time', 'Europe/Berlin', 'soon', '2026-10-25T02:45', '+02:00'],
+  ])(
+    'keeps its offset in the repeated hour of autumn where %s changes',
+    (_what, zone, preset, typed, offset) => {
+      vi.stubEnv('TZ', zone);
+      const properties = { f: { type: 'string', format: 'date-time', default: preset } };
+      const [control] = controlsOf({ properties });
+      if (control === undefined) throw new Error('no field');
+      const seconds = typed.length > 16 ? '' : ':00';
+      expect(valueFrom(control, typed)).toBe(`${typed}${seconds}${offset}`);
+    },
+  );
+
   it('is what a default is shown as', () => {
     vi.stubEnv('TZ', 'America/New_York');
     const shown = (preset: string) =>

@@ -17,8 +17,8 @@ export function yesNoControl(control: Control): TemplateResult {
   const { field, id, draft, strings, change } = control;
   if (isChoiceOfTwo(field)) {
     return radios(control, [
-      [true, strings.yes],
-      [false, strings.no],
+      { value: true, label: strings.yes },
+      { value: false, label: strings.no },
     ]);
   }
   return frame(control, { isNamed: true }, (describedBy) =>
@@ -30,8 +30,8 @@ export function yesNoControl(control: Control): TemplateResult {
 export function selectControl(control: Control): TemplateResult {
   const { choices, isRequired } = control.field;
   if (choices.length > RADIOS_MAX) return list(control);
-  const offered = choices.map(({ value, label }): [string, string] => [value, label]);
-  return radios(control, isRequired ? offered : [[undefined, control.strings.noAnswer], ...offered]);
+  const none = { value: undefined, label: control.strings.noAnswer };
+  return radios(control, isRequired ? choices : [none, ...choices]);
 }
 
 /** Checkboxes in a group, with a hint that states how many to choose. */
@@ -52,9 +52,9 @@ export function multiControl(control: Control): TemplateResult {
 
 function radios(
   control: Control,
-  offered: readonly (readonly [value: Draft, label: string])[],
+  offered: readonly { readonly value: Draft; readonly label: string }[],
 ): TemplateResult {
-  const buttons = offered.map(([value, label]) =>
+  const buttons = offered.map(({ value, label }) =>
     choiceInput(control, {
       name: control.id,
       label,

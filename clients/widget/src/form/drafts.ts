@@ -35,7 +35,7 @@ export function readDrafts(fields: readonly FormControl[], drafts: ReadonlyMap<s
     }
     const check = checkValue(field.schema, value);
     if (check.ok) content.push([field.name, check.value]);
-    else faults.set(field.name, faultOfNumber(field, value) ?? check.fault);
+    else faults.set(field.name, preciseFault(field, value, check.fault));
   }
   // Unlike assignment, this creates an own property for any name, `__proto__` included.
   return faults.size > 0 ? { ok: false, faults } : { ok: true, content: Object.fromEntries(content) };
@@ -51,7 +51,7 @@ export function valueFrom(field: FormControl, draft: Draft): unknown {
   if (kind === 'text') return draft || undefined;
   const text = draft.trim();
   if (text === '') return undefined;
-  if (kind === 'date-time') return offsetTimeOf(text) ?? text;
+  if (kind === 'date-time') return offsetTimeOf(text, initial) ?? text;
   if (kind === 'number' || kind === 'integer') return readTypedNumber(kind, text) ?? text;
   return text;
 }
@@ -73,8 +73,10 @@ function chosen({ choices, isRequired }: FormControl, draft: Draft): unknown {
   return [...draft].sort((a, b) => indexOf(a) - indexOf(b));
 }
 
-function faultOfNumber({ kind }: FormControl, value: unknown): FieldFault | undefined {
-  if (typeof value !== 'string' || (kind !== 'number' && kind !== 'integer')) return undefined;
-  if (/^[\s\d.,'+-]*,[\s\d.,']*$/.test(value)) return { rule: 'comma' };
-  return kind === 'integer' && isTypedFraction(value) ? { rule: 'integer' } : undefined;
+/** What is wrong with a text that is no number. The server does not see that it was typed. */
+function preciseFault({ kind }: FormControl, value: unknown, fault: Fault): FieldFault {
+  const text = String(value);
+  if (fault.rule !== 'number') return fault;
+  if (/^[\s\d.,'+-]*,[\s\d.,']*$/.test(text)) return { rule: 'comma' };
+  return kind === 'integer' && isTypedFraction(text) ? { rule: 'integer' } : fault;
 }

@@ -59,8 +59,8 @@ function hasDigitsOnly({ kind, least = -1 }: FormControl): boolean {
 
 /** How many more characters are allowed, once these are few. */
 function roomText({ field, draft, strings }: Control): string | undefined {
-  if (field.kind !== 'text' && field.kind !== 'email' && field.kind !== 'uri') return undefined;
-  if (typeof draft !== 'string' || draft === '') return undefined;
+  if (!['text', 'email', 'uri'].includes(field.kind) || typeof draft !== 'string' || draft === '')
+    return undefined;
   const limit = field.most ?? ANSWER_TEXT_MAX;
   const left = limit - lengthOf(draft);
   return left <= Math.max(10, limit / 10) ? strings.room(left) : undefined;

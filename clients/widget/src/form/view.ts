@@ -1,5 +1,5 @@
 import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
-import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { isRecord } from '@parley/shared/domain/plain-record';
 import { html, nothing, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import type { Strings } from '../strings/strings.ts';
 import { isChoiceOfTwo } from './choice-controls.ts';
@@ -35,7 +35,7 @@ export class FormView {
   readonly #host: ReactiveControllerHost & HTMLElement;
   readonly #events: FormEvents;
   #key = '';
-  #schema: unknown;
+  #schema: Readonly<Record<string, unknown>> = {};
   #fields: readonly FormControl[] = [];
   #isSensitive = false;
   readonly #drafts = new Map<string, Draft>();
@@ -46,6 +46,8 @@ export class FormView {
   constructor(host: ReactiveControllerHost & HTMLElement, events: FormEvents) {
     this.#host = host;
     this.#events = events;
+    // To the page the card is no field, so that it would take each typed letter for a shortcut.
+    for (const name of ['keydown', 'keypress', 'keyup', 'paste']) host.addEventListener(name, keep);
   }
 
   /** Sets the `requestedSchema`. The same schema again keeps the typed values. */
@@ -55,7 +57,7 @@ export class FormView {
     if (key === this.#key) return;
     this.clear();
     this.#key = key;
-    this.#schema = schema;
+    this.#schema = isRecord(schema) ? schema : {};
     this.#fields = controlsOf(schema);
   }
 
@@ -67,8 +69,7 @@ export class FormView {
     this.#faults.clear();
     // A half-typed date is in no draft, and further typing must not go into the next question.
     this.#root.querySelector('form')?.reset();
-    const { activeElement } = this.#root;
-    if (activeElement instanceof HTMLElement && activeElement.closest('.form') !== null) activeElement.blur();
+    this.#root.querySelector<HTMLElement>('.form :focus')?.blur();
     this.#host.requestUpdate();
   }
 
@@ -122,7 +123,7 @@ export class FormView {
     // Enter submits a form only if it has a rendered button.
     return html`<form class="form" part="fields" novalidate aria-busy=${isLocked} @submit=${this.#submitted}>
       ${['title', 'description'].map((name) => {
-        const text = isRecord(this.#schema) ? own(this.#schema, name) : undefined;
+        const text = this.#schema[name];
         return typeof text === 'string' && text ? html`<p class=${name}>${plainText(text)}</p>` : nothing;
       })}
       ${this.#fields.map((field, at) =>
@@ -172,9 +173,8 @@ export class FormView {
 
   /** To the browser a half-typed date has no value; it would be sent as no answer without an error. */
   #isHalfTyped(field: FormControl): field is FormControl & { readonly kind: 'date' | 'date-time' } {
-    if (field.kind !== 'date' && field.kind !== 'date-time') return false;
-    const entry = this.#root.querySelector(`#${idAt(this.#fields.indexOf(field))}`);
-    return entry instanceof HTMLInputElement && entry.validity.badInput;
+    const id = `#${idAt(this.#fields.indexOf(field))}`;
+    return this.#root.querySelector<HTMLInputElement>(id)?.validity.badInput === true;
   }
 
   async #focusFirstInvalid(): Promise<void> {
@@ -185,6 +185,12 @@ export class FormView {
     found?.closest('.field')?.scrollIntoView({ block: 'nearest' });
     (choices.find(({ checked }) => checked) ?? choices[0] ?? found)?.focus();
   }
+}
+
+/** Keeps what is typed into a field. Only the keys go on that close what is open and that move the focus. */
+function keep(event: Event): void {
+  const isTyped = (event.composedPath()[0] as Element).matches('input,select,textarea');
+  if (isTyped && !/Esc|Tab/.test((event as KeyboardEvent).key)) event.stopPropagation();
 }
 
 function idAt(at: number): string {

@@ -4,9 +4,10 @@ import { TEXT_FORMATS, type TextFormat } from './formats.ts';
 import {
   ANSWER_TEXT_MAX,
   type FormField,
-  type FormOption,
   type FormValue,
   type NumberField,
+  type Offering,
+  optionsOf,
 } from './value.ts';
 
 /** A text that may have more characters gets several lines. Most schemas without bounds ask for a name or a word. */
@@ -34,8 +35,8 @@ export interface FormControl {
   /** The choices of a select or multi select, in their order. The words of a boolean are the surface's own. */
   readonly choices: readonly FormChoice[];
   /** The least and the most: of a number itself, of the characters (code points) of a text, of the choices of a list. */
-  readonly least: number | undefined;
-  readonly most: number | undefined;
+  readonly least?: number | undefined;
+  readonly most?: number | undefined;
   /** Whether a text gets several lines: only if its bounds or its default require that. */
   readonly hasLines: boolean;
   readonly schema: FormField;
@@ -69,8 +70,6 @@ function controlOf(name: string, isRequired: boolean, schema: FormField): FormCo
     isRequired,
     initial,
     choices: [],
-    least: undefined,
-    most: undefined,
     hasLines: false,
     schema,
   };
@@ -116,18 +115,11 @@ function boundsOf({ type, minimum, maximum }: NumberField) {
     : { least: minimum, most: maximum };
 }
 
-type Offering =
-  | { readonly enum: readonly string[]; readonly enumNames?: readonly string[] }
-  | { readonly oneOf: readonly FormOption[] }
-  | { readonly anyOf: readonly FormOption[] };
-
 function choicesOf(offered: Offering): FormChoice[] {
   const options =
     'enum' in offered
       ? offered.enum.map((value, at) => ({ const: value, title: offered.enumNames?.[at] }))
-      : 'oneOf' in offered
-        ? offered.oneOf
-        : offered.anyOf;
+      : optionsOf(offered);
   return toldApart(
     options.map(({ const: value, title }) => ({ value, label: nameOf(title, value) })),
     'value',
@@ -144,8 +136,8 @@ function toldApart<Shown extends { readonly label: string } & Record<Key, string
   key: Key,
 ): Shown[] {
   const labels = all.map(({ label }) => label);
-  return all.map((one, at) =>
-    labels.some((label, other) => other !== at && label === one.label)
+  return all.map((one) =>
+    labels.indexOf(one.label) < labels.lastIndexOf(one.label)
       ? { ...one, label: `${one.label} (${readableLine(one[key])})` }
       : one,
   );

@@ -12,8 +12,7 @@ export function hintOf({ kind, least, most }: FormControl): string | undefined {
     kind === 'number' || kind === 'integer'
       ? String(amount)
       : countOf(amount, kind === 'multi' ? 'choice' : 'character');
-  if (least !== undefined && least === most) return `Exactly ${say(least)}`;
-  if (least !== undefined && most !== undefined) return `${least} to ${say(most)}`;
-  if (least !== undefined) return `At least ${say(least)}`;
-  return most === undefined ? undefined : `At most ${say(most)}`;
+  if (least === undefined) return most === undefined ? undefined : `At most ${say(most)}`;
+  if (most === undefined) return `At least ${say(least)}`;
+  return least === most ? `Exactly ${say(least)}` : `${least} to ${say(most)}`;
 }

@@ -39,6 +39,12 @@ export type MultiSelectField = Labels & {
   default?: string[];
 };
 
+/** What offers choices: a select, or the items of a multi select. */
+export type Offering =
+  | { readonly enum: readonly string[]; readonly enumNames?: readonly string[] }
+  | { readonly oneOf: readonly FormOption[] }
+  | { readonly anyOf: readonly FormOption[] };
+
 /** One field of a form: a primitive or a select of MCP elicitation (2025-11-25 and 2026-07-28). */
 export type FormField =
   | TextField
@@ -67,9 +73,14 @@ export function checkValue(field: FormField, value: unknown): ValueCheck {
   }
 }
 
-/** The values that a multi select offers. */
-export function valuesOf(items: MultiSelectField['items']): string[] {
-  return 'enum' in items ? items.enum : items.anyOf.map((option) => option.const);
+/** The values that a select offers, or the items of a multi select. */
+export function valuesOf(offering: Offering): readonly string[] {
+  return 'enum' in offering ? offering.enum : optionsOf(offering).map((option) => option.const);
+}
+
+/** The titled choices that are offered. */
+export function optionsOf(offering: Exclude<Offering, { readonly enum: unknown }>): readonly FormOption[] {
+  return 'oneOf' in offering ? offering.oneOf : offering.anyOf;
 }
 
 function refuse(fault: Fault): ValueCheck {
@@ -83,11 +94,8 @@ function checkString(field: TextField | SelectField | TitledSelectField, value: 
 }
 
 function faultOfString(field: TextField | SelectField | TitledSelectField, value: string): Fault | undefined {
-  if ('enum' in field) return field.enum.includes(value) ? undefined : { rule: 'choice' };
-  if ('oneOf' in field) {
-    return field.oneOf.some((option) => option.const === value) ? undefined : { rule: 'choice' };
-  }
-  return faultOfText(field, value);
+  if (!('enum' in field || 'oneOf' in field)) return faultOfText(field, value);
+  return valuesOf(field).includes(value) ? undefined : { rule: 'choice' };
 }
 
 function faultOfText({ minLength = 0, maxLength, format }: TextField, value: string): Fault | undefined {
@@ -119,8 +127,7 @@ function checkChoices({ items, minItems = 0, maxItems }: MultiSelectField, value
   if (value.length > most) return refuse({ rule: 'maxItems', limit: most });
   if (value.length < minItems) return refuse({ rule: 'minItems', limit: minItems });
   const chosen = new Set<string>();
-  for (let at = 0; at < value.length; at += 1) {
-    const choice: unknown = value[at];
+  for (const choice of value as unknown[]) {
     if (typeof choice !== 'string' || !offered.includes(choice)) return refuse({ rule: 'offered' });
     if (chosen.has(choice)) return refuse({ rule: 'once' });
     chosen.add(choice);
