@@ -37,6 +37,7 @@ export function faultOfMessage(message: Json): string | undefined {
 export function faultOfView(view: Json): string | undefined {
   const blocks = listOf(view.blocks);
   if (blocks.length === 0 || blocks.length > 100) return 'a view has 1 to 100 blocks';
+  if (Buffer.byteLength(JSON.stringify(view)) > 250_000) return 'view_too_large';
   for (const name of ['title', 'submit', 'close'])
     if (view[name] !== undefined && textOf(view[name]).length > 24) return `${name} is longer than 24`;
   if (String(view.private_metadata ?? '').length > 3_000) return 'private_metadata is longer than 3000';

@@ -87,6 +87,20 @@ describe('a question in Slack', () => {
     expect(JSON.stringify(formModal(row))).toContain('bbend');
   });
 
+  it('is answered on its page where a modal would be too large', () => {
+    const choices = Array.from({ length: 90 }, (_, at) => `${at}`);
+    const form = (count: number) => {
+      const names = Array.from({ length: count }, (_, at) => `f${at}`);
+      const field = { type: 'string', enum: choices };
+      return checked({ type: 'object', properties: Object.fromEntries(names.map((name) => [name, field])) });
+    };
+    const row = (count: number) => rowOf({ requestedSchema: form(count), message: 'é'.repeat(9_000) });
+    expect(faultOfView({ ...formModal(row(50)) })).toBe('view_too_large');
+    expect(formWayOf(row(50).definition)).toBe('page');
+    expect(faultOfView({ ...formModal(row(15)) })).toBeUndefined();
+    expect(formWayOf(row(15).definition)).toBe('modal');
+  });
+
   it('holds no mention or link that its asker wrote', () => {
     const message = questionMessage(rowOf(), PLACE);
     for (const text of [JSON.stringify(message.blocks), message.text]) {

@@ -90,14 +90,14 @@ async function askField(screen: Screen, one: OneField): Promise<FormValue | unde
 
 /** A getter, so that the time is counted down in a prompt that is drawn again. */
 function textsOf({ control, countdown }: OneField) {
-  const { label, isRequired, kind } = control;
-  const hints = [control.description, hintOf(control) ?? FORMAT_HINTS[kind]].filter(Boolean).join('. ');
-  const description = hints === '' ? undefined : hints;
+  const { label, isRequired, kind, description } = control;
+  const hint = hintOf(control) ?? FORMAT_HINTS[kind];
   return {
     get label() {
       return `${label}${isRequired ? '' : ' (optional)'}${countdown()}`;
     },
-    description,
+    description:
+      description === undefined || hint === undefined ? (description ?? hint) : `${description} (${hint})`,
   };
 }
 

@@ -13,7 +13,7 @@ const YES_NO: readonly FormChoice[] = [
 /** True when a modal can hold all of these, each with an input for every value and with its initial one. */
 export function areShowable(controls: readonly FormControl[]): boolean {
   if (!controls.every(isShowable)) return false;
-  return JSON.stringify(controls.map(inputOf)).length <= SLACK_MAX.inputsJson;
+  return Buffer.byteLength(JSON.stringify(controls.map(inputOf))) <= SLACK_MAX.inputsJson;
 }
 
 function isShowable(control: FormControl): boolean {
