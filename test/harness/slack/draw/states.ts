@@ -18,6 +18,7 @@ import {
   addressMessage,
   overText,
   questionMessage,
+  refusedFormMessage,
   type ShownTo,
   type SlackMessage,
 } from '../../../../services/api/src/surfaces/slack/mapping/question.ts';
@@ -254,6 +255,7 @@ export const SHEETS: Readonly<Record<string, readonly SlackPicture[]>> = {
       openAgainMessage(ACTION.open, 'el_00AAAAAAAAAAAAAAAAAAAAAA'),
       true,
     ),
+    shown('A modal that Slack refused', refusedFormMessage(question({}), DIRECT.answerPage), true),
   ],
   approvals: [
     called('A call, in a direct message', approval()),

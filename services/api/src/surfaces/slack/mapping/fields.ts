@@ -46,12 +46,16 @@ export function choicesIn({ kind, choices }: FormControl): readonly FormChoice[]
 /** One control as an input of a modal. */
 export function inputOf(control: FormControl, index: number): InputBlock {
   const { kind, label, description, isRequired, least } = control;
-  const hint = [description, hintOf(control)].filter((text) => text !== undefined).join('\n');
+  const bounds = hintOf(control);
+  const hint =
+    description === undefined || bounds === undefined
+      ? (description ?? bounds)
+      : `${description} (${bounds})`;
   return {
     type: 'input',
     block_id: fieldBlockId(index),
     label: plain(lineText(label, SLACK_MAX.label)),
-    ...(hint !== '' && { hint: plain(clipped(hint, SLACK_MAX.label)) }),
+    ...(hint !== undefined && { hint: plain(clipped(hint, SLACK_MAX.label)) }),
     // Nothing chosen is an answer where a list has no least number.
     optional: !isRequired || (kind === 'multi' && least === undefined),
     element: { ...elementOf(control), action_id: FIELD_ACTION },
