@@ -129,9 +129,15 @@ const CHOICES: readonly FormFixture[] = [
   { what: 'too few choices', field: multi, required: true, typed: [], fault: 'minItems' },
   { what: 'no choices in an optional field', field: multi, typed: [] },
   { what: 'default choices that were cleared', field: { ...multi, default: ['a'] }, typed: [] },
-  { what: 'default choices', field: { ...multi, default: ['b', 'a'] }, answered: ['b', 'a'] },
-  { what: 'a choice twice', field: multi, typed: ['a', 'a'], fault: 'once' },
-  { what: 'a choice that is not there', field: multi, typed: ['d'], fault: 'offered' },
+  {
+    what: 'default choices, in the order of the list',
+    field: { ...multi, default: ['b', 'a'] },
+    answered: ['a', 'b'],
+  },
+  { what: 'an untouched required list', field: titledMulti, required: true, answered: [] },
+  { what: 'an untouched required list of some', field: multi, required: true, fault: 'minItems' },
+  { what: 'a choice twice', field: multi, typed: ['a', 'a'], answered: ['a'] },
+  { what: 'a choice that is not there', field: multi, required: true, typed: ['d'], fault: 'minItems' },
   {
     what: 'no choices, which is an answer here',
     field: titledMulti,

@@ -1,14 +1,23 @@
+import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
+import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { FormField } from '@parley/shared/domain/forms/value';
 import { describe, expect, it } from 'vitest';
 import { describeElsewhere } from '../../../clients/cli/src/acp/describe.ts';
+import { readDrafts } from '../../../clients/widget/src/form/drafts.ts';
+import { readPostedForm } from '../../../services/api/src/surfaces/connect/answer/posted-form.ts';
+import {
+  controlName,
+  initialValues,
+} from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
 import { elicitEventOf } from '../../../services/api/src/surfaces/rest/elicit-view.ts';
+import { contentOf } from '../../../services/api/src/surfaces/slack/mapping/answer.ts';
 import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';
 import { formWayOf } from '../../../services/api/src/surfaces/slack/mapping/question.ts';
 import { clipped } from '../../../services/api/src/surfaces/slack/mapping/text.ts';
 import { ODD_FORM, ODD_NAMES, oddField, seenOf } from '../../harness/forms/odd-forms.ts';
 import { faultOfView } from '../../harness/slack/blocks.ts';
 import { questionRow } from '../../harness/slack/rows.ts';
-import { inSlack, inTerminal, onAnswerPage, overAcp, type Sighting } from './surfaces.ts';
+import { inSlack, inTerminal, onAnswerPage, overAcp, type Sighting, untouched } from './surfaces.ts';
 
 const SURFACES: Readonly<Record<string, ReadonlyMap<string, Sighting>>> = {
   'the answer page': onAnswerPage(),
@@ -54,6 +63,22 @@ it.each(ODD_NAMES)('Slack has an input for "%s", or leaves it to the page', (nam
   const row = questionRow({ requestedSchema: { ...ODD_FORM, ...alone(name) } });
   expect(formWayOf(row.definition) === 'page').toBe(oddField(name).isBeyondSlack === true);
   if (oddField(name).isBeyondSlack !== true) expect(faultOfView({ ...formModal(row) })).toBeUndefined();
+});
+
+it.each(ODD_NAMES)('an untouched "%s" is answered alike', (name) => {
+  const schema = { ...ODD_FORM, ...alone(name) };
+  const controls = controlsOf(schema);
+  const posted = controls.flatMap((control, at) =>
+    initialValues(control).map((value) => [controlName(at), value]),
+  );
+  const onPage = readPostedForm(schema, new URLSearchParams(posted));
+  const inCard = readDrafts(controls, new Map());
+  expect(inCard).toEqual(onPage);
+  if (oddField(name).isBeyondSlack === true) return;
+  const submitted = contentOf(schema, untouched(formModal(questionRow({ requestedSchema: schema })).blocks));
+  if (inCard.ok) expect(submitted).toEqual(inCard.content);
+  // Slack itself asks for what is required, and so does the check of every answer.
+  else expect(checkFormAnswer(schema, submitted).ok).toBe(false);
 });
 
 it('the list of fields for agents has the same names', () => {

@@ -1,12 +1,13 @@
 /** What each surface with a pure renderer shows of the odd form, by the name of the field. */
 import type { CreateElicitationRequest } from '@agentclientprotocol/sdk';
-import type { InputBlock } from '@slack/types';
+import type { InputBlock, ModalView } from '@slack/types';
 import { createRequest } from '../../../clients/cli/src/acp/elicitation.ts';
 import { askFields } from '../../../clients/cli/src/terminal/fields.ts';
 import type { Screen, ScreenOption } from '../../../clients/cli/src/terminal/screen.ts';
 import { questionHandlers } from '../../../services/api/src/surfaces/connect/answer/question.ts';
 import { renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
 import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
+import type { FormState, InputState } from '../../../services/api/src/surfaces/slack/mapping/answer.ts';
 import { formModal } from '../../../services/api/src/surfaces/slack/mapping/modal.ts';
 import { ODD_FORM, ODD_NAMES, oddField, type SeenControl } from '../../harness/forms/odd-forms.ts';
 import { ASKED_AT, questionRow } from '../../harness/slack/rows.ts';
@@ -87,6 +88,24 @@ function readBlock({ label, hint, optional, element }: InputBlock): Sighting {
     hasLines: input.multiline === true,
     hint: hint?.text ?? '',
   };
+}
+
+/** What Slack reports of a modal that a person sends as it is. */
+export function untouched(blocks: ModalView['blocks']): FormState {
+  const inputs = blocks.filter((block): block is InputBlock => block.type === 'input');
+  return Object.fromEntries(
+    inputs.map(({ block_id = '', element }) => {
+      const { action_id, ...input }: Readonly<Record<string, unknown>> = { ...element };
+      const state = {
+        value: input.initial_value ?? null,
+        selected_option: input.initial_option ?? null,
+        selected_options: input.initial_options ?? [],
+        selected_date: input.initial_date ?? null,
+        selected_date_time: input.initial_date_time ?? null,
+      };
+      return [block_id, { [String(action_id)]: state as InputState }];
+    }),
+  );
 }
 
 /** The prompts of the terminal. */

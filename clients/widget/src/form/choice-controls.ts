@@ -38,15 +38,13 @@ export function selectControl(control: Control): TemplateResult {
 export function multiControl(control: Control): TemplateResult {
   const { field, draft, strings, change } = control;
   const chosen = Array.isArray(draft) ? (draft as readonly string[]) : [];
-  const boxes = field.choices.map(({ value, label }) => {
-    const others = chosen.filter((other) => other !== value);
-    const isChecked = chosen.includes(value);
-    return choiceInput(control, {
+  const boxes = field.choices.map(({ value, label }) =>
+    choiceInput(control, {
       label,
-      isChecked,
-      change: (isOn) => change(isOn ? [...others, value] : others),
-    });
-  });
+      isChecked: chosen.includes(value),
+      change: (isOn) => change(isOn ? [...chosen, value] : chosen.filter((other) => other !== value)),
+    }),
+  );
   return group(control, 'group', strings.hint(field), boxes);
 }
 

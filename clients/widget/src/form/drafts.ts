@@ -1,4 +1,4 @@
-import type { FormControl } from '@parley/shared/domain/forms/controls';
+import { type FormControl, inOrder } from '@parley/shared/domain/forms/controls';
 import type { Fault } from '@parley/shared/domain/forms/fault';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
@@ -66,11 +66,11 @@ function initialDraft({ kind, initial }: FormControl): Draft {
   return typeof initial === 'number' ? String(initial) : initial;
 }
 
-function chosen({ choices, isRequired }: FormControl, draft: Draft): unknown {
-  if (!Array.isArray(draft)) return draft;
-  if (draft.length === 0 && !isRequired) return undefined;
-  const indexOf = (value: string) => choices.findIndex((choice) => choice.value === value);
-  return [...draft].sort((a, b) => indexOf(a) - indexOf(b));
+/** An untouched list has no choices, like one that was cleared. */
+function chosen({ choices, isRequired }: FormControl, draft: Draft = []): unknown {
+  // The control of a list gives lists only.
+  const values = inOrder(choices, draft as readonly string[]);
+  return values.length > 0 || isRequired ? values : undefined;
 }
 
 /** What is wrong with a text that is no number. The server does not see that it was typed. */

@@ -80,11 +80,14 @@ function controlOf(name: string, isRequired: boolean, schema: FormField): FormCo
     case 'integer':
       return { ...control, ...boundsOf(schema), kind: type };
     case 'array': {
-      const { items, minItems, maxItems } = schema;
+      const { items, minItems, maxItems, default: preset } = schema;
+      const choices = choicesOf(items);
       return {
         ...control,
         kind: 'multi',
-        choices: choicesOf(items),
+        choices,
+        // What nobody touched is answered in the same order on every surface.
+        initial: preset && inOrder(choices, preset),
         least: minItems || undefined,
         most: maxItems,
       };
@@ -106,6 +109,11 @@ function controlOf(name: string, isRequired: boolean, schema: FormField): FormCo
       };
     }
   }
+}
+
+/** The values among the choices, in their order. */
+export function inOrder(choices: readonly FormChoice[], values: readonly string[]): string[] {
+  return choices.map(({ value }) => value).filter((value) => values.includes(value));
 }
 
 /** The bounds of a number: those of a whole number are whole numbers. */
