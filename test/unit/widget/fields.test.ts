@@ -270,6 +270,8 @@ describe('the controls', () => {
     };
     expect(controlsOf(schema).map(({ name }) => name)).toEqual(['d']);
     expect(controlsOf(undefined)).toEqual([]);
+    const odd = controlsOf({ properties: { n: { type: 'number', default: Object.create(null) } } });
+    expect(readDrafts(odd, new Map()).ok).toBe(false);
   });
 });
 

@@ -75,8 +75,7 @@ function chosen({ choices, isRequired }: FormControl, draft: Draft = []): unknow
 
 /** What is wrong with a text that is no number. The server does not see that it was typed. */
 function preciseFault({ kind }: FormControl, value: unknown, fault: Fault): FieldFault {
-  const text = String(value);
-  if (fault.rule !== 'number') return fault;
-  if (/^[\s\d.,'+-]*,[\s\d.,']*$/.test(text)) return { rule: 'comma' };
-  return kind === 'integer' && isTypedFraction(text) ? { rule: 'integer' } : fault;
+  if (fault.rule !== 'number' || typeof value !== 'string') return fault;
+  if (/^[\s\d.,'+-]*,[\s\d.,']*$/.test(value)) return { rule: 'comma' };
+  return kind === 'integer' && isTypedFraction(value) ? { rule: 'integer' } : fault;
 }
