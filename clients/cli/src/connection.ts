@@ -34,7 +34,7 @@ export function connectionOf(
   const dev = developmentServer(command, context);
   if (dev === undefined)
     throw usageError(
-      'A token is needed: set PARLEY_TOKEN, name a file with --token-file, or start parley dev.',
+      `A token is needed: set PARLEY_TOKEN, name a file with --token-file, or start ${context.calledAs} dev.`,
     );
   const token = () =>
     caller === 'service'

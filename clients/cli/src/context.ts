@@ -14,6 +14,8 @@ export interface CliContext {
   readonly stderr: Writable & { readonly isTTY?: boolean };
   /** Aborted by the first Ctrl+C and by SIGTERM. */
   readonly signal: AbortSignal;
+  /** What a person types to start this program again, quoted for the shell. */
+  readonly calledAs: string;
   /** Sets the exit code of the process. */
   setExitCode(code: number): void;
 }

@@ -17,6 +17,8 @@ export interface CliEnv {
   readonly keyring: string | undefined;
   /** True for `NO_COLOR` (no-color.org) and for `TERM=dumb`. */
   readonly refusesColour: boolean;
+  /** `PATH`: where a shell looks for programs. */
+  readonly searchPath: string;
   /** Everything, for processes that the command starts. */
   readonly all: Readonly<Record<string, string | undefined>>;
 }
@@ -34,6 +36,8 @@ export function readCliEnv(all: Readonly<Record<string, string | undefined>> = p
     userHome: given('HOME') ?? given('USERPROFILE'),
     keyring: given('PARLEY_KEYRING'),
     refusesColour: given('NO_COLOR') !== undefined || all.TERM === 'dumb',
+    // Windows spells it `Path`, and Node reads it by any spelling.
+    searchPath: all.PATH ?? '',
     all,
   };
 }

@@ -41,14 +41,14 @@ Exit codes: 0 accepted, 1 failed, 2 usage, 3 declined, 4 cancelled, 5 expired, 6
 
 /** The program with all of its commands. */
 export function createProgram(context: CliContext): Command {
-  const program = new Command('parley')
+  const program = new Command(context.calledAs)
     .description('Ask a person and answer from a terminal.')
     .version(VERSION)
     .option('--json', 'print JSON, one value a line')
     .option('--url <url>', 'where Parley listens')
     .option('--token-file <path>', 'read the token from a file, again for every request')
     .addHelpText('after', FOOTER)
-    .showHelpAfterError('(parley --help lists every command)')
+    .showHelpAfterError(`(${context.calledAs} --help lists every command)`)
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),

@@ -73,7 +73,10 @@ export interface StreamOptions extends InboxOptions {
 export interface AskedElicitation<Content> {
   /** The elicitation as it was created. Store its `elicitationId` to call `outcomeOf` later. */
   readonly elicitation: Elicitation;
-  /** Waiting starts at once. A rejection that nobody awaits is ignored. */
+  /**
+   * Waiting starts when this is first read, so that a process that only asks can end. A rejection that nobody awaits is
+   * ignored.
+   */
   readonly outcome: Promise<Outcome<Content>>;
 }
 
@@ -210,14 +213,24 @@ export function createClient(options: ClientOptions): ParleyClient {
     const headers = { 'idempotency-key': idempotencyKey };
     const call = { method: 'POST', path: ELICITATIONS_PATH, body, headers, signal } as const;
     const elicitation = parseElicitation(await transport.request(call));
-    const outcome = waitForOutcome(transport, elicitation, signal).then(async (ended) =>
-      standard === undefined || ended.status !== 'accepted'
-        ? ended
-        : { ...ended, content: await parseAnswer(standard, ended.content) },
-    ) as Promise<Outcome<AnswerTo<typeof question>>>;
-    // A caller that never awaits the outcome must not see an unhandled rejection.
-    outcome.catch(() => undefined);
-    return { elicitation, outcome };
+    let waiting: Promise<Outcome<AnswerTo<typeof question>>> | undefined;
+    const wait = () => {
+      const outcome = waitForOutcome(transport, elicitation, signal).then(async (ended) =>
+        standard === undefined || ended.status !== 'accepted'
+          ? ended
+          : { ...ended, content: await parseAnswer(standard, ended.content) },
+      ) as Promise<Outcome<AnswerTo<typeof question>>>;
+      // A caller that never awaits the outcome must not see an unhandled rejection.
+      outcome.catch(() => undefined);
+      return outcome;
+    };
+    return {
+      elicitation,
+      get outcome() {
+        waiting ??= wait();
+        return waiting;
+      },
+    };
   };
 
   return {

@@ -30,6 +30,7 @@ export async function runCli(
       err += text;
     }),
     signal: new AbortController().signal,
+    calledAs: 'parley',
     setExitCode(value) {
       code = value;
     },

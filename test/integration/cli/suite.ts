@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { createElicitor, createParleyHandler } from '@parley/sdk/elicit';
 import {
   createParleyRecord,
@@ -29,6 +31,7 @@ import { keyringSuite } from './keyring.ts';
 import { expectedOfTwenty, twenty } from './twenty.ts';
 import { pressAll, typeAnswer } from './typing.ts';
 
+const run = promisify(execFile);
 const CLI = 'clients/cli/src/main.ts';
 const CANARY = 'c4nary-Zq8rT1';
 const KILLED_AT_ONCE = 6;
@@ -54,7 +57,26 @@ export function cliSuite(world: () => World): void {
     terminalSuite(url);
     keyringSuite();
   } else suiteNotRun('the terminal', 'there is no tmux');
+  askingSuite(url);
   workflowSuite(url);
+}
+
+function askingSuite(url: () => string): void {
+  it('a command that does not wait ends while its question is open', async () => {
+    const env = { PATH: process.env.PATH, PARLEY_URL: url(), PARLEY_TOKEN: SERVICE_KEY };
+    const asking = [
+      await bundleEntry(CLI),
+      'ask',
+      'Later?',
+      '--user',
+      newUser(),
+      '--timeout',
+      `${PATIENT_S}`,
+    ];
+    const { stdout } = await run(process.execPath, [...asking, '--no-wait'], { env, timeout: paced(60_000) });
+    const { status } = await serviceAt(url()).get(stdout.trim());
+    expect(status).toBe('pending');
+  });
 }
 
 function terminalSuite(url: () => string): void {

@@ -56,8 +56,11 @@ export function twoCommands(packed: () => PackedCommand): void {
       const dev = await person.npx(`parley dev --memory --port ${person.port}`);
       await dev.untilShown(/Parley runs at [\s\S]*keeps everything in memory/);
       await cast.add(dev);
-      await dev.untilShown(/What shall your agent be called\?\n\s+on a page: /);
-      const answering = await person.npx('parley answer');
+      const shown = await dev.untilShown(
+        /What shall your agent be called\?\n\s+on a page: .*\n\s+in a terminal: .*\n/,
+      );
+      // Pasted as it stands, by someone who has installed nothing globally.
+      const answering = await person.shell(/in a terminal: +(.*)/.exec(shown)?.[1] ?? '');
       await answerFirst(answering, () => cast.add(dev, answering));
       await dev.untilShown(/The asker has the answer: Robbie/);
       await cast.add(dev, answering);
@@ -158,14 +161,16 @@ async function openNewcomer(installed: string, more: Readonly<Record<string, str
     npm_config_loglevel: 'error',
     ...more,
   };
+  async function shell(line: string): Promise<Terminal> {
+    const command = ['sh', '-c', `cd '${home}/empty' && echo "$ ${line}" && exec ${line}`];
+    const terminal = await openTerminal(command, { env, columns: 200 });
+    onTestFinished(terminal.close);
+    return terminal;
+  }
   return {
     port,
     url: `http://localhost:${port}`,
-    async npx(line: string): Promise<Terminal> {
-      const command = ['sh', '-c', `cd '${home}/empty' && echo "$ npx ${line}" && exec npx ${line}`];
-      const terminal = await openTerminal(command, { env, columns: 200 });
-      onTestFinished(terminal.close);
-      return terminal;
-    },
+    npx: (line: string) => shell(`npx ${line}`),
+    shell,
   };
 }

@@ -45,8 +45,8 @@ export function registerAsk(program: Command, context: CliContext): void {
       'after',
       `
 Examples:
-  parley ask 'Which environment?' --user ada --choice staging --choice production
-  parley ask 'Delete 14 files?' --user ada --confirm && rm -r old`,
+  ${context.calledAs} ask 'Which environment?' --user ada --choice staging --choice production
+  ${context.calledAs} ask 'Delete 14 files?' --user ada --confirm && rm -r old`,
     )
     .action((message: string, flags: AskFlags) => ask(command, context, message, flags));
 }

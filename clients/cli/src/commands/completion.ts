@@ -10,7 +10,7 @@ export function registerCompletion(program: Command, context: CliContext): void 
     .command('completion')
     .description('print a completion script for a shell')
     .addArgument(new Argument('<shell>').choices(SHELLS))
-    .addHelpText('after', '\nExample:\n  source <(parley completion bash)')
+    .addHelpText('after', `\nExample:\n  source <(${context.calledAs} completion bash)`)
     .action((shell: Shell) => print(context, SCRIPTS[shell](wordsOf(program))));
 }
 

@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import { createClient, type ParleyClient } from '@parley/sdk';
 import { readableLine } from '@parley/shared/domain/readable';
 import { type Command, InvalidArgumentError } from 'commander';
+import { LOCAL_CALL, shellWord } from '../called-as.ts';
 import { type CliContext, print, shownText } from '../context.ts';
 import { type ServiceOptions, type ServiceProcess, startService } from '../dev/api-process.ts';
 import { findRedis, type RedisSearch } from '../dev/find-redis.ts';
@@ -125,17 +127,27 @@ async function startAll(
 function introduce(context: CliContext, url: string, { url: redis, refusal }: RedisSearch): void {
   const place = redis === undefined ? 'in memory, until it ends' : `in Redis at ${new URL(redis).host}`;
   if (refusal !== undefined) print(context, shownText(`${refusal}\n`));
+  const command = calledElsewhere(context);
+  const isLocal = command.includes(LOCAL_CALL);
   print(
     context,
     `Parley runs at ${url} and keeps everything ${place}.
-The API is described at ${url}/docs. Commands of parley on this machine find it by themselves. In another terminal:
+The API is described at ${url}/docs. Commands of parley on this machine find it by themselves. In another terminal${isLocal ? ', in this folder' : ''}:
 
-  parley ask 'Which colour?' --choice red --choice blue
-  parley answer
+  ${command} ask 'Which colour?' --choice red --choice blue
+  ${command} answer
 
 Press Ctrl+C to stop.
 `,
   );
+}
+
+/** The call of this program in another terminal, which does not have the environment of this one. */
+function calledElsewhere({ env, calledAs }: CliContext): string {
+  const isPosix = process.platform !== 'win32';
+  return env.home === undefined || !isPosix
+    ? calledAs
+    : `PARLEY_HOME=${shellWord(resolve(env.home))} ${calledAs}`;
 }
 
 interface Clients {
@@ -146,6 +158,7 @@ interface Clients {
 /** Prints each new question with a page on which it can be answered. */
 async function announce(context: CliContext, { service, person }: Clients): Promise<void> {
   const known = new Set<string>();
+  const command = calledElsewhere(context);
   for await (const item of person.inbox({ signal: context.signal })) {
     if (item.type === 'other' || 'approval' in item) continue;
     const elicitations = item.type === 'inbox-snapshot' ? item.elicitations : [item.elicitation];
@@ -159,7 +172,7 @@ async function announce(context: CliContext, { service, person }: Clients): Prom
       const { url } = await service.createAnswerLink(elicitationId, { allowSensitive: true });
       print(
         context,
-        `Question: ${readableLine(message)}\n  on a page:       ${url}\n  in a terminal:   parley answer ${elicitationId}`,
+        `Question: ${readableLine(message)}\n  on a page:       ${url}\n  in a terminal:   ${command} answer ${shellWord(elicitationId)}`,
       );
     }
   }

@@ -35,7 +35,9 @@ export function registerSecret(program: Command, context: CliContext): void {
     .option('--reveal', 'print it although other people may see the screen')
     .action(async (name: string, { reveal }: { readonly reveal?: boolean }) => {
       if (context.stdout.isTTY === true && reveal !== true)
-        throw usageError('The secret would be on the screen: give --reveal, or use parley secret run.');
+        throw usageError(
+          `The secret would be on the screen: give --reveal, or use ${context.calledAs} secret run.`,
+        );
       context.stdout.write(await valueOfName(context, checked(name)));
     });
 
@@ -56,7 +58,10 @@ export function registerSecret(program: Command, context: CliContext): void {
     )
     .argument('<program>')
     .argument('[args...]')
-    .addHelpText('after', '\nExample:\n  GITHUB_TOKEN=secret:github parley secret run -- gh issue list')
+    .addHelpText(
+      'after',
+      `\nExample:\n  GITHUB_TOKEN=secret:github ${context.calledAs} secret run -- gh issue list`,
+    )
     .action(async (name: string, args: string[]) => {
       context.setExitCode(await runWith(context, name, args));
     });
