@@ -138,7 +138,7 @@ export const PACKAGE_ROOMS: Readonly<Record<string, readonly Room[]>> = {
   '@lit/react': ['clients/widget/src'],
   react: ['clients/widget/src'],
   commander: ['clients/cli/src'],
-  '@clack/prompts': ['clients/cli/src'],
+  'fast-string-width': ['clients/cli/src'],
   '@napi-rs/keyring': ['clients/cli/src'],
 };
 export const DOMAIN_PACKAGES = ['zod', 're2js'];

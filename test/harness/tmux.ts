@@ -13,6 +13,10 @@ export interface Terminal {
   press(...keys: readonly string[]): Promise<void>;
   /** Types a text. */
   type(text: string): Promise<void>;
+  /** Pastes a text as terminals do: enclosed, if the program asked for that, or as if it was typed. */
+  paste(text: string, options?: { readonly isEnclosed?: boolean }): Promise<void>;
+  /** What is on the screen, without what has left it. */
+  visible(): Promise<string>;
   /** What is on the screen, with what has left it at the top. */
   screen(): Promise<string>;
   /** The screen with its colours, which may be all that a key changes. */
@@ -64,7 +68,12 @@ export async function openTerminal(
     );
   return {
     press: async (...keys) => void (await tmux('send-keys', ...keys)),
-    type: async (text) => void (await tmux('send-keys', '-l', text)),
+    type: async (text) => void (await tmux('send-keys', '-l', '--', text)),
+    async paste(text, { isEnclosed = true } = {}) {
+      await tmux('set-buffer', '--', text);
+      await tmux('paste-buffer', ...(isEnclosed ? ['-p'] : []));
+    },
+    visible: () => tmux('capture-pane', '-p'),
     screen,
     look: () => tmux('capture-pane', '-p', '-e', '-S', '-300'),
     untilShown,
@@ -76,6 +85,10 @@ export async function openTerminal(
 }
 
 const quoted = (part: string) => `'${part.replaceAll("'", "'\\''")}'`;
+
+/** A word of a command of tmux, which ends at a line break. */
+const wordOfTmux = (part: string) =>
+  part.includes('\n') ? `"${part.replaceAll(/[\\"$]/g, '\\$&').replaceAll('\n', '\\n')}"` : quoted(part);
 
 /** A client in control mode: a program for each command would cost more than what runs in the terminal. */
 function control(socket: string) {
@@ -95,7 +108,7 @@ function control(socket: string) {
       reply = undefined;
     }
   });
-  const send = (args: readonly string[]) => client.stdin.write(`${args.map(quoted).join(' ')}\n`);
+  const send = (args: readonly string[]) => client.stdin.write(`${args.map(wordOfTmux).join(' ')}\n`);
   client.stdin.on('error', () => undefined);
   return {
     tmux: (...args: readonly string[]) =>

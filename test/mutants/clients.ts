@@ -109,11 +109,11 @@ export const CLIENTS: readonly Mutant[] = [
     test: 'for days does not ask again what was',
   },
   {
-    defect: 'An inbox in a terminal ignores every key once something changed after a choice.',
-    file: 'clients/cli/src/terminal/clack-screen.ts',
-    find: "outer.removeEventListener('abort', abort);",
-    replace: '',
+    defect: 'The time that is left begins anew when a question of the inbox is chosen in a terminal.',
+    file: 'clients/cli/src/commands/inbox.ts',
+    find: 'elicitation, left);',
+    replace: 'elicitation);',
     killedBy: 'test/integration/sdk/sdk.test.ts',
-    test: 'one after the other',
+    test: 'answered elsewhere',
   },
 ];

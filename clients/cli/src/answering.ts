@@ -4,7 +4,7 @@ import type { AnswerFault } from '@parley/sdk/elicit';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
 import { CliError, EXIT } from './exit-code.ts';
-import { createCountdown } from './terminal/countdown.ts';
+import { type Countdown, createCountdown } from './terminal/countdown.ts';
 import type { TerminalContent } from './terminal/fields.ts';
 import { openPage } from './terminal/open-page.ts';
 import { showQuestion } from './terminal/question.ts';
@@ -16,16 +16,24 @@ export interface AnsweringParts {
   readonly signal: AbortSignal;
 }
 
+/** The time that is left for a question that the server has just sent. */
+export function countdownOf({ expiresAt, serverTime }: Elicitation): Countdown {
+  return createCountdown(Date.parse(expiresAt) - Date.parse(serverTime));
+}
+
 /**
  * Shows an elicitation and sends the answer; asks again for what the server refuses. A question that ends elsewhere is
  * taken off the screen. Resolves with the elicitation as it stands then.
  */
-export async function answerInTerminal(parts: AnsweringParts, first: Elicitation): Promise<Elicitation> {
+export async function answerInTerminal(
+  parts: AnsweringParts,
+  first: Elicitation,
+  countdown = countdownOf(first),
+): Promise<Elicitation> {
   const { screen } = parts;
   const watching = watchEnd(parts, first.elicitationId);
   let earlier: TerminalContent | undefined;
   let faults: readonly AnswerFault[] = [];
-  const countdown = createCountdown(Date.parse(first.expiresAt) - Date.parse(first.serverTime));
   try {
     for (;;) {
       const answer = await showQuestion(
@@ -33,7 +41,7 @@ export async function answerInTerminal(parts: AnsweringParts, first: Elicitation
         { ...first, form: formOfQuestion(first), earlier, faults },
         {
           signal: watching.signal,
-          countdown: countdown.text,
+          countdown,
           offersDecline: faults.length === 0,
           open: openPage,
         },

@@ -17,6 +17,10 @@ export interface CliEnv {
   readonly keyring: string | undefined;
   /** True for `NO_COLOR` (no-color.org) and for `TERM=dumb`. */
   readonly refusesColour: boolean;
+  /** False for the console of Linux, `TERM=linux`. */
+  readonly hasSymbols: boolean;
+  /** `VISUAL`, or `EDITOR`: the program in which a person edits texts, as a shell starts it. */
+  readonly editor: string | undefined;
   /** `PATH`: where a shell looks for programs. */
   readonly searchPath: string;
   /** Everything, for processes that the command starts. */
@@ -36,6 +40,8 @@ export function readCliEnv(all: Readonly<Record<string, string | undefined>> = p
     userHome: given('HOME') ?? given('USERPROFILE'),
     keyring: given('PARLEY_KEYRING'),
     refusesColour: given('NO_COLOR') !== undefined || all.TERM === 'dumb',
+    hasSymbols: all.TERM !== 'linux',
+    editor: given('VISUAL') ?? given('EDITOR'),
     // Windows spells it `Path`, and Node reads it by any spelling.
     searchPath: all.PATH ?? '',
     all,

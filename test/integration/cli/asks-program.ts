@@ -22,8 +22,8 @@ const SCENES: Readonly<Record<string, (elicitor: Elicitor) => Promise<unknown>>>
   /** A sensitive question that is withdrawn when the person presses x. */
   async withdrawn({ ask }) {
     const controller = new AbortController();
-    process.stdin.on('keypress', (text) => {
-      if (text === 'x') setImmediate(() => controller.abort(new Error('withdrawn')));
+    process.stdin.on('data', (data) => {
+      if (String(data) === 'x') setImmediate(() => controller.abort(new Error('withdrawn')));
     });
     const drugs = ask(
       { kind: 'multi_choice', message: 'Which drugs?', options: ['aspirin', 'codeine'], sensitive: true },
@@ -47,6 +47,16 @@ const SCENES: Readonly<Record<string, (elicitor: Elicitor) => Promise<unknown>>>
       ask({ kind: 'form', message: 'How many?', schema }),
       ask({ kind: 'text', message: 'And your name?' }),
     ]);
+  },
+  async pasted({ ask }) {
+    return [
+      await ask({ kind: 'text', message: 'What happened?', maxLength: 2_000 }),
+      await ask({ kind: 'number', message: 'How often?' }),
+      await ask({ kind: 'secret', message: 'The key?' }),
+      await ask({ kind: 'text', message: 'Your name?' }),
+    ].map((outcome) =>
+      outcome.status === 'accepted' && typeof outcome.value === 'object' ? outcome.value.reveal() : outcome,
+    );
   },
   async late({ ask }) {
     return [

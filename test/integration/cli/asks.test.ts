@@ -1,5 +1,5 @@
 /** Questions of the elicitation layer in a pseudo-terminal: sensitive ones, nested ones, one that is late, and no terminal. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -11,15 +11,19 @@ import { pressAll } from './typing.ts';
 
 const press = (...names: readonly string[]): Keys[] => names.map((name) => ({ press: name }));
 
-/** A terminal with one scene of the program, and its outcomes when it has ended. */
-async function open(scene: string, { plain = false, input = '' } = {}) {
+async function newFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-asks-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const file = join(folder, 'outcomes.json');
+  return folder;
+}
+
+/** A terminal with one scene of the program, and its outcomes when it has ended. */
+async function open(scene: string, { plain = false, input = '', env = {} } = {}) {
+  const file = join(await newFolder(), 'outcomes.json');
   const program = await bundleEntry('test/integration/cli/asks-program.ts');
   const flags = plain ? ' --plain' : '';
   const line = `'${process.execPath}' '${program}' ${scene} '${file}'${flags}${input}`;
-  const terminal = await openTerminal(['sh', '-c', line]);
+  const terminal = await openTerminal(['sh', '-c', line], { env });
   onTestFinished(terminal.close);
   return {
     terminal,
@@ -89,6 +93,61 @@ function suite(): void {
     await terminal.untilShown(/Really 3 pods\?[\s\S]*Yes/);
     await pressAll(terminal, press('Enter'));
     expect(await outcomes()).toEqual([accepted({ pods: 3 }), accepted('Ada')]);
+  });
+
+  it.each([
+    { name: 'drawn over' },
+    { name: 'drawn over, of a terminal that encloses no paste', isEnclosed: false },
+    { name: 'plain', plain: true },
+    { name: 'plain, of a terminal that encloses no paste', plain: true, isEnclosed: false },
+  ])('takes a paste whole: $name', async ({ plain = false, isEnclosed = true }) => {
+    const { terminal, outcomes } = await open('pasted', { plain });
+    const report = 'It failed:\n\n  at 会議 (file:1)\n\tat 👩‍👩‍👧\nand that is all';
+    const key = '-----BEGIN KEY-----\nAbC=\n-----END KEY-----';
+    await terminal.untilShown(/What happened\?[\s\S]*left\)/);
+    await terminal.paste(`${report}\n`, { isEnclosed });
+    await terminal.untilShown(/and that is all/);
+    // In plain lines an empty line ends the text.
+    for (const name of plain ? ['Enter', 'Enter'] : ['Enter']) await terminal.press(name);
+    await terminal.untilShown(/How often\?[\s\S]*left\)/);
+    await terminal.paste(isEnclosed ? '42\n' : '42', { isEnclosed });
+    await terminal.untilShown(/How often\?[\s\S]*42/);
+    await terminal.press('Enter');
+    await terminal.untilShown(/The key\?[\s\S]*not shown/);
+    // Nothing tells when it has arrived, and Enter in the same read would be a part of it.
+    if (isEnclosed) await terminal.paste(key);
+    else await terminal.type(key.replaceAll('\n', ' '));
+    await terminal.press('Enter');
+    await terminal.untilShown(/Your name\?[\s\S]*left\)/);
+    await terminal.type('Ada');
+    await terminal.press('Enter');
+    expect(await outcomes()).toEqual([
+      accepted(report),
+      accepted(42),
+      isEnclosed ? key : key.replaceAll('\n', ' '),
+      accepted('Ada'),
+    ]);
+    expect(await terminal.screen()).not.toMatch(/KEY|AbC/);
+  });
+
+  it('takes several lines that are typed, and those of the editor of the person', async () => {
+    const saved = join(await newFolder(), 'saved.txt');
+    await writeFile(saved, 'Edited,\nin two lines.\n');
+    const { terminal, outcomes } = await open('pasted', { env: { EDITOR: `cp '${saved}'` } });
+    await terminal.untilShown(/Ctrl\+J: new line • Ctrl\+G: editor/);
+    await pressAll(terminal, [{ type: 'One' }, ...press('C-j'), { type: 'two' }]);
+    await terminal.untilShown(/One\n.*two/);
+    await pressAll(terminal, press('C-g'));
+    await terminal.untilShown(/Edited,\n.*in two lines\./);
+    await pressAll(terminal, press('Enter'));
+    await terminal.untilShown(/How often\?[\s\S]*left\)/);
+    // Ctrl+D leaves.
+    for (const question of [/The key\?/, /Your name\?/, /ended/]) {
+      await terminal.press('C-d');
+      await terminal.untilShown(question);
+    }
+    const left = expect.objectContaining({ status: 'cancelled' });
+    expect(await outcomes()).toEqual([accepted('Edited,\nin two lines.'), left, left, left]);
   });
 
   it('takes a question away at its deadline, and asks the next one', async () => {

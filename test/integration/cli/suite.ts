@@ -27,6 +27,7 @@ import {
   type World,
 } from '../../harness/sdk/setup.ts';
 import { hasTmux, openTerminal, type TerminalOptions } from '../../harness/tmux.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import { keyringSuite } from './keyring.ts';
 import { expectedOfTwenty, twenty } from './twenty.ts';
 import { pressAll, typeAnswer } from './typing.ts';
@@ -80,9 +81,9 @@ function askingSuite(url: () => string): void {
 }
 
 function terminalSuite(url: () => string): void {
-  async function runParley(userId: string, ...args: readonly string[]) {
+  async function runParley(userId: string, args: readonly string[], size: TerminalOptions = {}) {
     const env = { PARLEY_URL: url(), PARLEY_TOKEN: await tokenOf(userId), PARLEY_HOME: await newFolder() };
-    return inTerminal([process.execPath, await bundleEntry(CLI), ...args], { env });
+    return inTerminal([process.execPath, await bundleEntry(CLI), ...args], { env, ...size });
   }
 
   describe('a terminal', () => {
@@ -113,7 +114,7 @@ function terminalSuite(url: () => string): void {
       const userId = newUser();
       const handler = createParleyHandler({ client: serviceAt(url()), userId });
       const elicitor = createElicitor({ handlers: [handler], timeoutSeconds: PATIENT_S });
-      const terminal = await runParley(userId, 'inbox');
+      const terminal = await runParley(userId, ['inbox']);
       await terminal.untilShown(/Nothing waits for you/);
       for (const one of KINDS) {
         const asking = elicitor.ask(one.ask);
@@ -146,13 +147,18 @@ function terminalSuite(url: () => string): void {
         required: ['a'],
       } as const;
       const first = await service.start({ ...question, requestedSchema: form });
-      const terminal = await runParley(userId, 'inbox');
+      const terminal = await runParley(userId, ['inbox']);
       await terminal.untilShown(/1 open\. Which one[\s\S]*Which one\? \(\d+:\d\d left\)/);
       const second = await service.start({ ...question, message: 'And this?', requestedSchema: form });
       await terminal.untilShown(/2 open\./);
       await terminal.resize(60, 30);
+      // The time that is left counts on in the question that is chosen.
+      const listed = async () => secondsLeft(await terminal.screen(), 'Which one? (');
+      const atFirst = await listed();
+      await waitUntil(async () => (await listed()) <= atFirst - 2, { what: 'two seconds less' });
       await pressAll(terminal, [{ press: 'Enter' }]);
-      await terminal.untilShown(/What would you like to do\? \(\d+:\d\d left\)/);
+      const chosen = await terminal.untilShown(/What would you like to do\? \(\d+:\d\d left\)/);
+      expect(secondsLeft(chosen, 'like to do?')).toBeLessThanOrEqual(atFirst - 2);
       await person.answer(first.elicitation.elicitationId, { action: 'accept', content: { a: 'x' } });
       await terminal.untilShown(/This question has ended: accepted/);
       await terminal.untilShown(/1 open\.[\s\S]*And this\?/);
@@ -168,7 +174,56 @@ function terminalSuite(url: () => string): void {
       expect(screen).toMatch(/^ended 0$/m);
       expect(screen.match(/Nothing waits for you/g)).toHaveLength(1);
     });
+
+    it('keeps one list on a small screen, whatever comes and whatever its size', async () => {
+      const userId = newUser();
+      const question = { userId, mode: 'form', requestedSchema: YES, timeoutSeconds: PATIENT_S } as const;
+      const ask = (at: number) => {
+        const narrow = 'the house by the river, the garden behind it and the old road to the harbour';
+        const wide = '会議の時間を変更してもよろしいですか？とても長い質問なので端末の幅を超えます';
+        return serviceAt(url()).start({ ...question, message: `No. ${at}: ${at === 2 ? wide : narrow}` });
+      };
+      for (let at = 1; at <= 7; at += 1) await ask(at);
+      const terminal = await runParley(userId, ['inbox'], { columns: 80, rows: 24 });
+      await terminal.untilShown(/7 open\.[\s\S]*No\. 7/);
+      await ask(8);
+      await terminal.untilShown(/8 open\.[\s\S]*No\. 8/);
+      // What came was drawn over the list before it.
+      expect(await terminal.visible()).not.toContain('7 open');
+      await pressAll(terminal, [{ press: 'Down' }]);
+      for (const [columns, rows, least] of [
+        [80, 24, 8],
+        [44, 16, 5],
+        [30, 9, 2],
+        [80, 24, 8],
+      ] as const) {
+        await terminal.resize(columns, rows);
+        const what = `a list on ${columns}x${rows}`;
+        const lines = await waitUntil(async () => listOn(await terminal.visible(), least), { what });
+        const options = lines.filter((line) => line.includes('No.'));
+        expect(new Set(options.map((line) => line.slice(5, 10))).size).toBe(options.length);
+        expect(options.filter((line) => line.includes('●'))).toEqual([
+          expect.stringContaining('● No. 2: 会議'),
+        ]);
+        expect(lines.filter((line) => line.startsWith('◆'))).toHaveLength(1);
+      }
+    });
   });
+}
+
+/** The rows of a screen, once each begins as a row of a list does and enough of them are options that end with their time. */
+function listOn(screen: string, least: number): readonly string[] | undefined {
+  const lines = screen.trimEnd().split('\n');
+  const options = lines.filter((line) => line.includes('No.'));
+  const isDrawn =
+    lines.every((line) => /^[│◆└]/.test(line)) && options.every((line) => line.endsWith('left)'));
+  return isDrawn && options.length >= least ? lines : undefined;
+}
+
+/** The time that is left, by what a screen shows last behind a label. */
+function secondsLeft(screen: string, label: string): number {
+  const [, minutes, seconds] = /\((\d+):(\d\d) left\)/.exec(screen.slice(screen.lastIndexOf(label))) ?? [];
+  return Number(minutes) * 60 + Number(seconds);
 }
 
 /** The message with nothing answered below it yet. */
@@ -179,6 +234,8 @@ function lastQuestion(message: string): RegExp {
 function literal(text: string): string {
   return text.replaceAll(/[.?]/g, '\\$&');
 }
+
+const YES = { type: 'object', properties: { yes: { type: 'boolean' } } } as const;
 
 class Crash extends Error {}
 

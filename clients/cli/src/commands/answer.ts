@@ -47,7 +47,7 @@ async function answer(
   }
   const streams = terminalOf(context);
   if (streams === undefined) throw usageError('There is no terminal: answer with --action and --content.');
-  const screen = createScreen(streams, options.plain === true);
+  const screen = createScreen(streams, options.plain === true, context.env);
   return answerInTerminal({ client, screen, signal: context.signal }, elicitation);
 }
 

@@ -2,12 +2,13 @@ import { createClient, type Elicitation, type InboxItem, type ParleyClient } fro
 import { isTerminal as isEnded } from '@parley/shared/domain/elicitations/status';
 import { readableLine } from '@parley/shared/domain/readable';
 import type { Command } from 'commander';
-import { answerInTerminal } from '../answering.ts';
+import { answerInTerminal, countdownOf } from '../answering.ts';
 import { connectionOf } from '../connection.ts';
 import { type CliContext, isJson, print, printJson } from '../context.ts';
 import { EXIT } from '../exit-code.ts';
-import { createCountdown } from '../terminal/countdown.ts';
+import type { Countdown } from '../terminal/countdown.ts';
 import { createScreen } from '../terminal/handler.ts';
+import { cut } from '../terminal/look.ts';
 import { LEFT, type Screen } from '../terminal/screen.ts';
 import { terminalOf } from '../terminal-of.ts';
 
@@ -30,7 +31,7 @@ export function registerInbox(program: Command, context: CliContext): void {
         await printOpen(command, context, client);
         return;
       }
-      await browse({ client, context, screen: createScreen(streams, plain === true) });
+      await browse({ client, context, screen: createScreen(streams, plain === true, context.env) });
       context.setExitCode(EXIT.accepted);
     });
 }
@@ -53,9 +54,10 @@ interface Browsing {
 }
 
 const TICK_MS = 1_000;
-const LABEL_LENGTH = 60;
+/** What of a question is looked at for its line in the list, in columns. */
+const LABEL_COLUMNS = 200;
 
-/** Shows the list until Ctrl+C. Every change of the inbox draws it anew, on the same line. */
+/** Shows the list until Ctrl+C, as it stands at each moment. */
 async function browse({ client, context, screen }: Browsing): Promise<void> {
   const open = createOpenList();
   // Ctrl+C at a prompt is a key, which ends the list and aborts nothing by itself.
@@ -63,7 +65,7 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
   const following = follow(client, AbortSignal.any([context.signal, stopping.signal]), open);
   const ticking = setInterval(() => screen.redraw(), TICK_MS);
   try {
-    await Promise.race([open.nextChange(), following]);
+    await Promise.race([nextChange(open), following]);
     let latest: string | undefined;
     for (;;) {
       if (open.items().length === 0) {
@@ -74,10 +76,11 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
       const chosen = await choose(screen, open, latest, context.signal);
       if (chosen === LEFT) return;
       if (chosen === 'changed') continue;
-      latest = chosen.elicitationId;
-      const ended = await answerInTerminal({ client, screen, signal: context.signal }, chosen);
+      const { elicitation, left } = chosen;
+      latest = elicitation.elicitationId;
+      const ended = await answerInTerminal({ client, screen, signal: context.signal }, elicitation, left);
       if (isEnded(ended.status)) open.remove(ended.elicitationId);
-      screen.say(`${readableLine(chosen.message)}: ${ended.status}`);
+      screen.say(`${readableLine(elicitation.message)}: ${ended.status}`);
     }
   } finally {
     clearInterval(ticking);
@@ -88,7 +91,7 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
 /** Waits until something is open, or the signal is aborted. */
 async function untilSome(open: OpenList, signal: AbortSignal): Promise<void> {
   while (open.items().length === 0 && !signal.aborted)
-    await Promise.race([open.nextChange(), aborted(signal)]);
+    await Promise.race([nextChange(open), aborted(signal)]);
 }
 
 async function choose(
@@ -96,20 +99,32 @@ async function choose(
   open: OpenList,
   latest: string | undefined,
   signal: AbortSignal,
-): Promise<Elicitation | 'changed' | typeof LEFT> {
+): Promise<OpenItem | 'changed' | typeof LEFT> {
   const changed = new AbortController();
-  void open.nextChange().then(() => changed.abort());
-  const items = open.items();
-  const options = items.map(({ elicitation, left }) => ({
-    value: elicitation,
+  const stop = open.onChange(() => {
+    if (screen.isLive && open.items().length > 0) screen.redraw();
+    else changed.abort();
+  });
+  const prompt = {
     get label() {
-      return `${readableLine(elicitation.title ?? elicitation.message).slice(0, LABEL_LENGTH)}${left()}`;
+      return `${open.items().length} open. Which one would you like to answer?`;
     },
-  }));
-  const initial = items.find(({ elicitation }) => elicitation.elicitationId === latest)?.elicitation;
-  const label = `${items.length} open. Which one would you like to answer?`;
-  const chosen = await screen.select({ label, options, initial }, AbortSignal.any([changed.signal, signal]));
-  return chosen === LEFT && changed.signal.aborted && !signal.aborted ? 'changed' : chosen;
+    get options() {
+      return open.items().map(({ elicitation, label, left }) => ({
+        value: elicitation.elicitationId,
+        label,
+        note: left(),
+      }));
+    },
+    initial: latest,
+  };
+  try {
+    const chosen = await screen.select(prompt, AbortSignal.any([changed.signal, signal]));
+    if (chosen === LEFT) return changed.signal.aborted && !signal.aborted ? 'changed' : LEFT;
+    return open.items().find(({ elicitation }) => elicitation.elicitationId === chosen) ?? 'changed';
+  } finally {
+    stop();
+  }
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
@@ -119,26 +134,45 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
+interface OpenItem {
+  readonly elicitation: Elicitation;
+  readonly label: string;
+  /** Counts from the moment at which the server sent the question. */
+  readonly left: Countdown;
+}
+
 interface OpenList {
-  items(): readonly { readonly elicitation: Elicitation; readonly left: () => string }[];
-  /** Resolves at the next change. */
-  nextChange(): Promise<void>;
+  items(): readonly OpenItem[];
+  /** Calls the listener at each change until the returned function is called. */
+  onChange(listener: () => void): () => void;
   apply(item: InboxItem): void;
   remove(elicitationId: string): void;
 }
 
+function nextChange(open: OpenList): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = open.onChange(() => {
+      stop();
+      resolve();
+    });
+  });
+}
+
 /** The open questions by their ids, oldest first. */
 function createOpenList(): OpenList {
-  const open = new Map<string, { readonly elicitation: Elicitation; readonly left: () => string }>();
-  let waiting: (() => void)[] = [];
+  const open = new Map<string, OpenItem>();
+  const listeners = new Set<() => void>();
   const add = (elicitation: Elicitation) => {
-    const left = createCountdown(Date.parse(elicitation.expiresAt) - Date.parse(elicitation.serverTime)).text;
-    open.set(elicitation.elicitationId, { elicitation, left });
+    const label = cut(readableLine(elicitation.title ?? elicitation.message), LABEL_COLUMNS);
+    open.set(elicitation.elicitationId, { elicitation, label, left: countdownOf(elicitation) });
   };
   return {
     items: () =>
       [...open.values()].sort((a, b) => (a.elicitation.createdAt < b.elicitation.createdAt ? -1 : 1)),
-    nextChange: () => new Promise((resolve) => waiting.push(resolve)),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     apply(item) {
       if (item.type === 'other' || 'approval' in item) return;
       if (item.type === 'inbox-snapshot') {
@@ -146,9 +180,7 @@ function createOpenList(): OpenList {
         for (const elicitation of item.elicitations) add(elicitation);
       } else if (isEnded(item.elicitation.status)) open.delete(item.elicitation.elicitationId);
       else add(item.elicitation);
-      const resolves = waiting;
-      waiting = [];
-      for (const resolve of resolves) resolve();
+      for (const listener of [...listeners]) listener();
     },
     remove: (id) => void open.delete(id),
   };

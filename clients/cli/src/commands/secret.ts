@@ -92,8 +92,8 @@ async function readSecret(context: CliContext, isPlain: boolean): Promise<string
     return piped;
   }
   const validate = (text: string) => (text === '' ? 'is required' : undefined);
-  const prompt = { label: 'Secret', description: 'It is not shown.', validate };
-  const typed = await createScreen(streams, isPlain).hidden(prompt, context.signal);
+  const prompt = { label: 'Secret', description: 'It is not shown.', validate, takesLines: true };
+  const typed = await createScreen(streams, isPlain, context.env).hidden(prompt, context.signal);
   if (typed === LEFT) throw new CliError(EXIT.cancelled, 'cancelled', 'No secret was kept.');
   return typed;
 }

@@ -7,12 +7,11 @@ export function remainingText(ms: number): string {
   return `${Math.floor(hours / 24)} days`;
 }
 
+/** The time that is left, with a blank before it, to stand behind a label. */
+export type Countdown = () => string;
+
 /** A deadline on this machine's monotonic clock: the clock of the server and of this machine may differ. */
-export function createCountdown(remainingMs: number): {
-  readonly remainingMs: () => number;
-  readonly text: () => string;
-} {
+export function createCountdown(remainingMs: number): Countdown {
   const endsAt = performance.now() + remainingMs;
-  const remaining = () => Math.max(endsAt - performance.now(), 0);
-  return { remainingMs: remaining, text: () => ` (${remainingText(remaining())} left)` };
+  return () => ` (${remainingText(endsAt - performance.now())} left)`;
 }

@@ -1,6 +1,7 @@
 import type { Ask, ElicitationHandler } from '@parley/sdk/elicit';
-import { createClackScreen } from './clack-screen.ts';
+import { type CliEnv, readCliEnv } from '../env.ts';
 import { createCountdown } from './countdown.ts';
+import { createDrawnScreen } from './drawn-screen.ts';
 import type { TerminalContent } from './fields.ts';
 import { openPage } from './open-page.ts';
 import { createPlainScreen } from './plain-screen.ts';
@@ -18,7 +19,7 @@ export interface TerminalHandlerOptions {
 /** Asks in the terminal of this process, secrets included. Without a terminal it cannot ask, and another handler does. */
 export function createTerminalHandler(options: TerminalHandlerOptions = {}): ElicitationHandler {
   const { streams = { input: process.stdin, output: process.stdout }, priority = 10 } = options;
-  const screen = createScreen(streams, options.plain === true);
+  const screen = createScreen(streams, options.plain === true, readCliEnv());
   // What was entered on a page that is asked again. Kept no longer than the ask.
   const entered = new WeakMap<Ask, Map<number, TerminalContent>>();
   return {
@@ -37,7 +38,7 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
           isSecret: prompt.mode === 'secret',
           earlier: faults.length > 0 ? entered.get(ask)?.get(page) : undefined,
         },
-        { signal, countdown: createCountdown(remainingMs).text, offersDecline: false, open: openPage },
+        { signal, countdown: createCountdown(remainingMs), offersDecline: false, open: openPage },
       );
       if (answer.action !== 'accept') return answer;
       if (answer.content !== undefined) {
@@ -54,6 +55,12 @@ export function isTerminal({ input, output }: TerminalStreams): boolean {
   return input.isTTY === true && output.isTTY === true;
 }
 
-export function createScreen(streams: TerminalStreams, isPlain: boolean): Screen {
-  return isPlain ? createPlainScreen(streams) : createClackScreen(streams);
+export function createScreen(
+  streams: TerminalStreams,
+  isPlain: boolean,
+  { refusesColour, hasSymbols, editor }: Pick<CliEnv, 'refusesColour' | 'hasSymbols' | 'editor'>,
+): Screen {
+  return isPlain
+    ? createPlainScreen(streams)
+    : createDrawnScreen(streams, { hasColour: !refusesColour, hasSymbols, editor });
 }

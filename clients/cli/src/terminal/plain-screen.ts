@@ -1,5 +1,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { inserted, withoutLastBreak } from './editor.ts';
+import { createKeys, type Keys } from './keys.ts';
 import {
   LEFT,
   type Left,
@@ -14,6 +16,7 @@ import {
 /** Prompts of plain lines for screen readers: numbered choices, no drawing over earlier lines, nothing that moves. */
 export function createPlainScreen(streams: TerminalStreams): Screen {
   const { output } = streams;
+  const keys = createKeys(streams);
   const write = (line: string) => void output.write(`${line}\n`);
 
   function introduce({ label, description }: { label: string; description?: string | undefined }): void {
@@ -23,12 +26,12 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
 
   /** Asks for lines until one is right. */
   async function ask<Value>(
-    question: { readonly hint: string; readonly isHidden?: boolean },
+    question: LineOptions,
     read: (line: string) => { readonly value: Value } | { readonly fault: string },
     signal: AbortSignal,
   ): Promise<Value | Left> {
     for (;;) {
-      const line = await readLine(streams, question, signal);
+      const line = await readText(keys, output, question, signal);
       if (line === LEFT) return LEFT;
       const result = read(line);
       if ('value' in result) return result.value;
@@ -40,9 +43,11 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
     introduce(prompt);
     const initial = isHidden ? undefined : prompt.initial;
     const preset = initial === undefined ? '' : ` (empty for ${initial})`;
-    const hint = isHidden ? 'Type it; it is not shown: ' : `Answer${preset}: `;
+    const { takesLines = false, hasLines = false } = prompt;
+    const lines = hasLines ? ', of several lines; an empty line ends it' : '';
+    const hint = isHidden ? 'Type it; it is not shown: ' : `Answer${lines}${preset}: `;
     return ask(
-      { hint, isHidden },
+      { hint, isHidden, takesLines, hasLines: hasLines && !isHidden },
       (line) => {
         const value = line === '' ? (initial ?? '') : line;
         const fault = prompt.validate(value);
@@ -53,6 +58,7 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
   }
 
   return {
+    isLive: false,
     say: write,
     text: (prompt, signal) => askText(prompt, false, signal),
     hidden: (prompt, signal) => askText(prompt, true, signal),
@@ -96,22 +102,41 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
 }
 
 function list(options: readonly ScreenOption<unknown>[], write: (line: string) => void): void {
-  for (const [index, { label }] of options.entries()) write(`${index + 1}. ${label}`);
+  for (const [index, { label, note = '' }] of options.entries()) write(`${index + 1}. ${label}${note}`);
 }
 
-/** Reads one line. A hidden line is not shown while it is typed, and no history keeps it. */
-function readLine(
-  { input, output }: TerminalStreams,
-  { hint, isHidden = false }: { readonly hint: string; readonly isHidden?: boolean },
+interface LineOptions {
+  readonly hint: string;
+  readonly isHidden?: boolean;
+  /** Whether the lines of a paste stay apart. */
+  readonly takesLines?: boolean;
+  /** Whether only an empty line ends the text. */
+  readonly hasLines?: boolean;
+}
+
+/** Reads one line, or several. Hidden ones are not shown while they are typed, and no history keeps them. */
+function readText(
+  keys: Keys,
+  output: TerminalStreams['output'],
+  { hint, isHidden = false, takesLines = false, hasLines = false }: LineOptions,
   signal: AbortSignal,
 ): Promise<string | Left> {
   if (signal.aborted) return Promise.resolve(LEFT);
   output.write(hint);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const before: string[] = [];
+  let isPasting = false;
+  const close = keys.open({
+    paste(text) {
+      isPasting = true;
+      lines.write(inserted({ text: '', cursor: 0 }, text, takesLines).text);
+      isPasting = false;
+    },
+  });
   const lines = createInterface({
-    input,
+    input: keys.stream,
     output: isHidden ? nowhere : output,
-    terminal: input.isTTY === true,
+    terminal: true,
     historySize: 0,
   });
   // Without a prompt of its own, a redrawn line would lose the hint.
@@ -119,15 +144,22 @@ function readLine(
   return new Promise((resolve) => {
     const end = (result: string | Left) => {
       signal.removeEventListener('abort', leave);
-      lines.off('line', end);
+      lines.off('line', take);
       lines.off('close', leave);
       lines.close();
+      close();
       if (isHidden || result === LEFT) output.write('\n');
       resolve(result);
     };
+    const take = (line: string) => {
+      if (isPasting || (hasLines && line !== '')) {
+        before.push(line);
+        lines.setPrompt('');
+      } else end(withoutLastBreak([...before, line].join('\n')));
+    };
     const leave = () => end(LEFT);
     signal.addEventListener('abort', leave, { once: true });
-    lines.once('line', end);
+    lines.on('line', take);
     lines.once('SIGINT', leave);
     lines.once('close', leave);
   });

@@ -103,7 +103,7 @@ async function askForAnswer(
       description: 'It is not shown.',
     };
     const validate = (text: string) => (text === '' ? 'is required' : undefined);
-    const secret = await screen.hidden({ ...texts, validate }, signal);
+    const secret = await screen.hidden({ ...texts, validate, takesLines: true }, signal);
     return secret === LEFT ? { action: 'cancel' } : { action: 'accept', secret };
   }
   const { form = { type: 'object', properties: {} }, earlier, faults = [], sensitive = false } = question;

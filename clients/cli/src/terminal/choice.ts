@@ -1,0 +1,160 @@
+import type { Key } from 'node:readline';
+import { frameOf, type PromptState } from './frame.ts';
+import { columnsOf, cut, painted, type Surface, symbol, windowed, wrapped } from './look.ts';
+import type { MultiSelectPrompt, OpenPrompt, ScreenOption, SelectPrompt } from './screen.ts';
+
+/** What is shown of a sensitive choice that was made. */
+const CONCEALED = 'not shown';
+
+const STEPS: Readonly<Record<string, number>> = {
+  up: -1,
+  left: -1,
+  k: -1,
+  h: -1,
+  down: 1,
+  right: 1,
+  j: 1,
+  l: 1,
+};
+
+/** One option to pick. The options may change while the prompt is open: the one that has the focus keeps it. */
+export function createChoice<Value>(prompt: SelectPrompt<Value>): OpenPrompt<Value> {
+  const focus = createFocus(() => prompt.options, prompt.initial);
+  return {
+    value: () => (focus.option() as ScreenOption<Value>).value,
+    fault: () => (focus.option() === undefined ? 'There is nothing to choose.' : undefined),
+    isEntered: isReturn,
+    press: (_typed, key) => focus.press(key),
+    frame: (state, surface) =>
+      frameOf(surface, state, {
+        label: prompt.label,
+        description: prompt.description,
+        hints: ['↑/↓: navigate', 'Enter: confirm'],
+        body: (width, room) => {
+          if (state.status !== 'open')
+            return ended(surface, state, prompt.isSensitive, focus.option()?.label, width, room);
+          const mark = (_option: unknown, isFocused: boolean) =>
+            symbol(surface, isFocused ? 'picked' : 'unpicked');
+          return optionRows(surface, prompt.options, focus.at(), mark, { width, room });
+        },
+      }),
+  };
+}
+
+/** Several options to pick. */
+export function createMultiChoice(prompt: MultiSelectPrompt): OpenPrompt<readonly string[]> {
+  const focus = createFocus(() => prompt.options, undefined);
+  const picked = new Set(prompt.initial);
+  const flip = (value: string) => {
+    if (!picked.delete(value)) picked.add(value);
+  };
+  const chosen = () => prompt.options.filter(({ value }) => picked.has(value));
+  return {
+    value: () => chosen().map(({ value }) => value),
+    fault: () => prompt.validate(chosen().map(({ value }) => value)),
+    isEntered: isReturn,
+    press(_typed, key) {
+      const option = focus.option();
+      if (key.name === 'space' && option !== undefined) flip(option.value);
+      else if (key.name === 'a') {
+        const isFull = chosen().length === prompt.options.length;
+        for (const { value } of prompt.options) isFull ? picked.delete(value) : picked.add(value);
+      } else focus.press(key);
+    },
+    frame: (state, surface) =>
+      frameOf(surface, state, {
+        label: prompt.label,
+        description: prompt.description,
+        hints: ['↑/↓: navigate', 'Space: select', 'Enter: confirm'],
+        body: (width, room) => {
+          const labels = chosen()
+            .map(({ label }) => label)
+            .join(', ');
+          if (state.status !== 'open')
+            return ended(surface, state, prompt.isSensitive, labels || 'none', width, room);
+          const mark = ({ value }: ScreenOption<string>) =>
+            symbol(surface, picked.has(value) ? 'checked' : 'unchecked');
+          return optionRows(surface, prompt.options, focus.at(), mark, { width, room });
+        },
+      }),
+  };
+}
+
+function isReturn({ name }: Key): boolean {
+  return name === 'return';
+}
+
+/** Which option has the focus. It is known by its value, because options come and go. */
+function createFocus<Value>(options: () => readonly ScreenOption<Value>[], initial: Value | undefined) {
+  let index = Math.max(
+    options().findIndex(({ value }) => value === initial),
+    0,
+  );
+  let focused = options()[index];
+  const at = () => {
+    const list = options();
+    const found = list.findIndex(({ value }) => value === focused?.value);
+    index = found >= 0 ? found : Math.min(index, Math.max(list.length - 1, 0));
+    focused = list[index];
+    return index;
+  };
+  return {
+    at,
+    option() {
+      return options()[at()];
+    },
+    press({ name = '' }: Key) {
+      const list = options();
+      const last = list.length - 1;
+      const step = STEPS[name] ?? 0;
+      const next = name === 'home' ? 0 : name === 'end' ? last : at() + step;
+      focused = list[next < 0 ? last : next > last ? 0 : next];
+    },
+  };
+}
+
+type Mark<Value> = (option: ScreenOption<Value>, isFocused: boolean) => string;
+
+function optionRows<Value>(
+  surface: Surface,
+  options: readonly ScreenOption<Value>[],
+  focus: number,
+  mark: Mark<Value>,
+  { width, room }: { readonly width: number; readonly room: number },
+): readonly string[] {
+  const parts = options.map((option, index) => {
+    const sign = mark(option, index === focus);
+    const indent = ' '.repeat(columnsOf(sign) + 1);
+    const [first = '', ...more] = rowsOfOption(option, Math.max(width - indent.length, 2));
+    const style = (row: string) => (index === focus ? row : painted(surface, 'dim', row));
+    const colour = index === focus ? 'cyan' : 'dim';
+    return [
+      `${painted(surface, colour, sign)} ${style(first)}`,
+      ...more.map((row) => `${indent}${style(row)}`),
+    ];
+  });
+  return windowed(parts, focus, room, painted(surface, 'dim', '…'));
+}
+
+/** What has to be left of a label beside its note, in columns. */
+const LABEL_MIN = 3;
+
+/** An option with a note takes one row, which ends with the note. */
+function rowsOfOption({ label, note }: ScreenOption<unknown>, width: number): readonly string[] {
+  if (note === undefined) return wrapped(label, width);
+  const room = width - columnsOf(note);
+  return [room < LABEL_MIN ? cut(label, width) : `${cut(label, room)}${note}`];
+}
+
+function ended(
+  surface: Surface,
+  { status }: PromptState,
+  isSensitive: boolean | undefined,
+  label: string | undefined,
+  width: number,
+  room: number,
+): readonly string[] {
+  if (status === 'left') return [];
+  const shown = wrapped(isSensitive === true ? CONCEALED : (label ?? ''), width).slice(0, room);
+  return shown.map((row) => painted(surface, 'dim', row));
+}

@@ -1,0 +1,98 @@
+import type { Key } from 'node:readline';
+
+/** A text that is being typed, and where the cursor stands: an index of UTF-16 units between two graphemes. */
+export interface TypedText {
+  readonly text: string;
+  readonly cursor: number;
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** What a person sees as characters. */
+export function charactersOf(text: string): readonly string[] {
+  if (/^[\u0020-\u007e]*$/.test(text)) return [...text];
+  return [...graphemes.segment(text)].map(({ segment }) => segment);
+}
+
+/** A text as it is entered: whoever copies whole lines copies the break behind the last one, too. */
+export function withoutLastBreak(text: string): string {
+  return text.replace(/\n+$/, '');
+}
+
+/** Inserts what was typed or pasted. A draft of one line gets blanks for line breaks. Other control characters are dropped. */
+export function inserted({ text, cursor }: TypedText, typed: string, takesLines: boolean): TypedText {
+  const lines = takesLines ? typed : withoutLastBreak(typed).replaceAll(/\s*\n\s*/g, ' ');
+  const added = lines.replaceAll(/(?![\n\t])\p{Cc}/gu, '');
+  return { text: text.slice(0, cursor) + added + text.slice(cursor), cursor: cursor + added.length };
+}
+
+type Move = (draft: TypedText) => number;
+
+const toLeft: Move = ({ text, cursor }) => {
+  const before = text.slice(0, cursor);
+  return cursor - (charactersOf(before.slice(-CLUSTER_MAX)).at(-1)?.length ?? 0);
+};
+const toRight: Move = ({ text, cursor }) =>
+  cursor + (charactersOf(text.slice(cursor, cursor + CLUSTER_MAX))[0]?.length ?? 0);
+const toLineStart: Move = ({ text, cursor }) => text.lastIndexOf('\n', cursor - 1) + 1;
+const toLineEnd: Move = ({ text, cursor }) => {
+  const end = text.indexOf('\n', cursor);
+  return end < 0 ? text.length : end;
+};
+const toWordStart: Move = ({ text, cursor }) => /\S*\s*$/.exec(text.slice(0, cursor))?.index ?? 0;
+const toWordEnd: Move = ({ text, cursor }) => cursor + (/^\s*\S*/.exec(text.slice(cursor))?.[0].length ?? 0);
+const toLineAbove: Move = (draft) => {
+  const start = toLineStart(draft);
+  if (start === 0) return 0;
+  const above = toLineStart({ ...draft, cursor: start - 1 });
+  return Math.min(above + draft.cursor - start, start - 1);
+};
+const toLineBelow: Move = (draft) => {
+  const end = toLineEnd(draft);
+  if (end === draft.text.length) return end;
+  const column = draft.cursor - toLineStart(draft);
+  return Math.min(end + 1 + column, toLineEnd({ ...draft, cursor: end + 1 }));
+};
+
+/** Longer than any character that people type, in UTF-16 units. */
+const CLUSTER_MAX = 64;
+
+const MOVES: Readonly<Record<string, Move>> = {
+  ...{ left: toLeft, right: toRight, up: toLineAbove, down: toLineBelow, home: toLineStart, end: toLineEnd },
+  ...{ 'ctrl+b': toLeft, 'ctrl+f': toRight, 'ctrl+a': toLineStart, 'ctrl+e': toLineEnd },
+  ...{ 'ctrl+left': toWordStart, 'ctrl+right': toWordEnd, 'meta+b': toWordStart, 'meta+f': toWordEnd },
+};
+/** Each erases what lies between the cursor and the place to which it leads. */
+const ERASERS: Readonly<Record<string, Move>> = {
+  ...{ backspace: toLeft, 'ctrl+h': toLeft, delete: toRight, 'ctrl+u': toLineStart, 'ctrl+k': toLineEnd },
+  ...{ 'ctrl+w': toWordStart, 'meta+backspace': toWordStart, 'meta+d': toWordEnd },
+};
+
+/** Whether a key breaks the line: Ctrl+J, and Enter with Alt. */
+export function breaksLine({ name, meta }: Key): boolean {
+  return name === 'enter' || (name === 'return' && meta === true);
+}
+
+/** The draft after one key. A key that means nothing changes nothing. */
+export function edited(
+  draft: TypedText,
+  typed: string | undefined,
+  key: Key,
+  takesLines: boolean,
+): TypedText {
+  if (breaksLine(key)) return takesLines ? inserted(draft, '\n', true) : draft;
+  const name = `${key.ctrl === true ? 'ctrl+' : ''}${key.meta === true ? 'meta+' : ''}${key.name}`;
+  const move = MOVES[name];
+  if (move !== undefined) return { ...draft, cursor: cleanCut(draft.text, move(draft)) };
+  const erase = ERASERS[name];
+  if (erase === undefined)
+    return typed === undefined || key.meta === true ? draft : inserted(draft, typed, false);
+  const other = erase(draft);
+  const [from, to] = [Math.min(other, draft.cursor), Math.max(other, draft.cursor)];
+  return { text: draft.text.slice(0, from) + draft.text.slice(to), cursor: from };
+}
+
+/** The nearest place before `at` that lies between two UTF-16 pairs. */
+function cleanCut(text: string, at: number): number {
+  return /[\udc00-\udfff]/.test(text.charAt(at)) && at > 0 ? at - 1 : at;
+}

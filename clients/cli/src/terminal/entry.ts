@@ -1,0 +1,83 @@
+import type { Key } from 'node:readline';
+import { breaksLine, charactersOf, edited, inserted, type TypedText, withoutLastBreak } from './editor.ts';
+import { frameOf, type PromptState } from './frame.ts';
+import { drawn, painted, type Row, rowsOf, type Surface, symbol, windowed } from './look.ts';
+import type { OpenPrompt, TextPrompt } from './screen.ts';
+
+export interface EntryOptions {
+  readonly isHidden: boolean;
+  /** Whether the person has a program to edit texts with. */
+  readonly hasEditor: boolean;
+}
+
+/** A text that is typed or pasted. A hidden one shows nothing, not even its length. */
+export function createEntry(prompt: TextPrompt, { isHidden, hasEditor }: EntryOptions): OpenPrompt<string> {
+  const { takesLines = false, hasLines = false } = prompt;
+  let draft: TypedText = { text: '', cursor: 0 };
+  const set = (text: string) => {
+    draft = inserted({ text: '', cursor: 0 }, text, takesLines);
+  };
+  if (!isHidden) set(prompt.initial ?? '');
+  const canEdit = takesLines && hasEditor && !isHidden;
+  const hints = ['Enter: confirm', 'Ctrl+J: new line', ...(canEdit ? ['Ctrl+G: editor'] : [])];
+  return {
+    takesLines,
+    value: () => withoutLastBreak(draft.text),
+    fault: () => prompt.validate(withoutLastBreak(draft.text)),
+    isEntered: (key: Key) => key.name === 'return' && !breaksLine(key),
+    press(typed, key) {
+      draft = edited(draft, typed, key, takesLines);
+    },
+    paste(text) {
+      draft = inserted(draft, text, takesLines);
+    },
+    ...(canEdit && { edit: { read: () => draft.text, write: set } }),
+    frame: (state, surface) =>
+      frameOf(surface, state, {
+        label: prompt.label,
+        description: prompt.description,
+        hints: hasLines && !isHidden ? hints : undefined,
+        body: (width, room) =>
+          isHidden ? hiddenBody(surface, state) : body(surface, state, draft, width, room),
+      }),
+  };
+}
+
+function hiddenBody(surface: Surface, { status }: PromptState): readonly string[] {
+  return status === 'open' ? [symbol(surface, 'cursor')] : [];
+}
+
+function body(
+  surface: Surface,
+  { status }: PromptState,
+  { text, cursor }: TypedText,
+  width: number,
+  room: number,
+): readonly string[] {
+  const rows = rowsOf(text, width - 1);
+  const isOpen = status === 'open';
+  const at = isOpen ? rows.findLastIndex(({ start }) => start <= cursor) : 0;
+  if (!isOpen && text === '') return [];
+  const style = status === 'left' ? 'strikethrough' : 'dim';
+  const drawnRows = rows.map((row, index) =>
+    isOpen
+      ? [drawnRow(surface, text, row, index === at ? cursor : undefined)]
+      : [painted(surface, style, drawnRow(surface, text, row, undefined))],
+  );
+  return windowed(drawnRows, at, room, painted(surface, 'dim', '…'));
+}
+
+/** The cursor is no colour: it is drawn for those who refuse colours, too. */
+const INVERSE = '\u001b[7m';
+const UPRIGHT = '\u001b[27m';
+
+/** A row of the text; with the cursor, if it is in this row. */
+function drawnRow(surface: Surface, text: string, { start, end }: Row, cursor: number | undefined): string {
+  const shown = (part: string) => charactersOf(part).map(drawn).join('');
+  if (cursor === undefined) return shown(text.slice(start, end));
+  const [under, ...after] = charactersOf(text.slice(cursor, end));
+  const before = shown(text.slice(start, cursor));
+  if (under === undefined) return `${before}${symbol(surface, 'cursor')}`;
+  const marked = `${INVERSE}${drawn(under)}${UPRIGHT}`;
+  return `${before}${marked}${after.map(drawn).join('')}`;
+}
