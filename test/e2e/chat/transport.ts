@@ -408,25 +408,31 @@ function Support() {
       await page.getByRole('textbox', { name: 'Message' }).fill(text);
       await page.getByRole('button', { name: 'Send', exact: true }).click();
     };
-    const openStockPage = async () => {
+    const openStockPage = async (version: 6 | 7 = 6) => {
       const { authorization, userId } = await person();
-      return { page: await pages.open(approvalsPageInDocs(), authorization.slice('Bearer '.length)), userId };
+      const token = authorization.slice('Bearer '.length);
+      return { page: await pages.open(approvalsPageInDocs(), token, version), userId };
     };
 
-    it('made for the tool approvals of the AI SDK approves one call and denies another', async () => {
-      const { page } = await openStockPage();
-      await write(page, 'Book both flights');
-      await page.getByRole('button', { name: 'Deny' }).nth(1).waitFor();
-      expect(await callsOf(page)).toEqual(['approval-requested', 'approval-requested']);
-      expect(chats.booked).not.toContain('both');
-      await page.getByRole('button', { name: 'Deny' }).nth(1).click();
-      await page.getByRole('button', { name: 'Approve' }).click();
-      await untilShown(page, 'Done: booked for both');
-      expect(await callsOf(page)).toEqual(['output-available', 'output-denied']);
-      expect(chats.booked.filter((name) => ['both', 'flights'].includes(name))).toEqual(['both']);
-      expect((await page.textContent('#root'))?.split('One moment.')).toHaveLength(2);
-      await page.context().close();
-    });
+    it.each([6, 7] as const)(
+      'made for the tool approvals of ai %i approves one call and denies another',
+      async (version) => {
+        const before = chats.booked.length;
+        const made = () => chats.booked.slice(before).filter((name) => ['both', 'flights'].includes(name));
+        const { page } = await openStockPage(version);
+        await write(page, 'Book both flights');
+        await page.getByRole('button', { name: 'Deny' }).nth(1).waitFor();
+        expect(await callsOf(page)).toEqual(['approval-requested', 'approval-requested']);
+        expect(made()).toEqual([]);
+        await page.getByRole('button', { name: 'Deny' }).nth(1).click();
+        await page.getByRole('button', { name: 'Approve' }).click();
+        await untilShown(page, 'Done: booked for both');
+        expect(await callsOf(page)).toEqual(['output-available', 'output-denied']);
+        expect(made()).toEqual(['both']);
+        expect((await page.textContent('#root'))?.split('One moment.')).toHaveLength(2);
+        await page.context().close();
+      },
+    );
 
     it('made for the tool approvals of the AI SDK takes a message while approvals wait, and loses no click', async () => {
       const { page, userId } = await openStockPage();
@@ -529,32 +535,43 @@ function Support() {
     });
 
     it('with the components of the docs shows each word once, through a kill, a drain and a reload', async () => {
-      const both = await Promise.all(
-        (['createChatTransport', 'DefaultChatTransport'] as const).map(async (transport) => {
+      const all = await Promise.all(
+        (
+          [
+            ['createChatTransport', 6],
+            ['createChatTransport', 7],
+            ['DefaultChatTransport', 6],
+            ['DefaultChatTransport', 7],
+          ] as const
+        ).map(async ([transport, version]) => {
           const { authorization } = await person();
           const token = authorization.slice('Bearer '.length);
-          return { authorization, page: await pages.open(componentInDocs(transport), token), shown: 0 };
+          return {
+            authorization,
+            page: await pages.open(componentInDocs(transport), token, version),
+            shown: 0,
+          };
         }),
       );
       const untilNext = async () => {
-        for (const one of both) one.shown = await untilReply(one.page, one.shown);
+        for (const one of all) one.shown = await untilReply(one.page, one.shown);
       };
       chats.gate.hold();
       await chats.route(0);
-      for (const { page } of both) await page.getByText('Ask').click();
+      for (const { page } of all) await page.getByText('Ask').click();
       await untilNext();
       await chats.route();
       await chats.replace(0, 'SIGKILL');
       await untilNext();
-      const owners = await Promise.all(both.map(({ authorization }) => chats.ownerOf(authorization, 'c1')));
+      const owners = await Promise.all(all.map(({ authorization }) => chats.ownerOf(authorization, 'c1')));
       for (const at of new Set(owners)) await chats.replace(at, 'SIGTERM');
-      for (const { page, shown } of both) {
+      for (const { page, shown } of all) {
         await untilReply(page, shown);
         await page.reload();
         await untilReply(page, shown);
       }
       chats.gate.release();
-      for (const { authorization, page, shown } of both) {
+      for (const { authorization, page, shown } of all) {
         await chats.untilOver(authorization, 'c1');
         // No further reply can begin.
         const last = await untilReply(page, shown);

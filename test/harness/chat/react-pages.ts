@@ -43,8 +43,8 @@ createRoot(root).render(<StrictMode><Support id="c1" /></StrictMode>);
 
 /** Pages of one origin, each with a React component on it. */
 export interface ReactPages {
-  /** Opens the component for the person with this token. */
-  open(component: string, token: string): Promise<Page>;
+  /** Opens the component for the person with this token, with a version of `ai` and the `@ai-sdk/react` that belongs to it. */
+  open(component: string, token: string, version?: 6 | 7): Promise<Page>;
   /** How often a page has shown the first word of a reply at once. */
   firstWordsMax(page: Page): Promise<number>;
   stop(): Promise<void>;
@@ -72,9 +72,9 @@ export async function openReactPages({ chromium, apiUrl }: ReactPagesOptions): P
   const origin = `http://127.0.0.1:${await listenOnFreePort(server)}`;
   const browser = await launchChromium(chromium);
   return {
-    async open(component, token) {
+    async open(component, token, version = 6) {
       const path = `/${scripts.size}`;
-      scripts.set(`${path}.js`, await bundle(component.replaceAll(DOCS_URL, origin)));
+      scripts.set(`${path}.js`, await bundle(component.replaceAll(DOCS_URL, origin), version));
       const page = await (await browser.newContext(STILL)).newPage();
       page.setDefaultTimeout(paced(30_000));
       await page.addInitScript((known) => Object.assign(globalThis, { userToken: () => known }), token);
@@ -90,7 +90,7 @@ export async function openReactPages({ chromium, apiUrl }: ReactPagesOptions): P
   };
 }
 
-async function bundle(component: string): Promise<string> {
+async function bundle(component: string, version: 6 | 7): Promise<string> {
   const { outputFiles } = await build({
     absWorkingDir: ROOT,
     stdin: { contents: `${component}\n${MOUNT}`, loader: 'tsx', resolveDir: ROOT },
@@ -99,6 +99,7 @@ async function bundle(component: string): Promise<string> {
     platform: 'browser',
     jsx: 'automatic',
     conditions: ['parley-source'],
+    alias: version === 7 ? { ai: 'ai7', '@ai-sdk/react': 'ai-react4' } : {},
     define: { 'process.env.NODE_ENV': '"development"' },
     write: false,
   });

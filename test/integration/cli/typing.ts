@@ -46,7 +46,7 @@ function isPartOf(screen: string, whole: string): boolean {
 }
 
 /**
- * Whether an answered prompt or a notice of clack is the last on the screen: an open prompt ends with the corner of its frame.
+ * Whether an answered prompt or a notice is the last on the screen: an open prompt ends with the corner of its frame.
  * A key that is pressed then meets a terminal without its raw mode, where Enter becomes another key.
  */
 function isBetweenPrompts(screen: string): boolean {

@@ -1,8 +1,9 @@
 import { createClient, type Elicitation } from '@parley/sdk';
 import { createElicitationEvents, createParleyProvider, type ParleyDataPart } from '@parley/sdk/ai-provider';
-import { createUIMessageStream, generateText, readUIMessageStream, streamText, type UIMessage } from 'ai';
+import { generateText, streamText, type UIMessage } from 'ai';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type AcpSite, openAcpSite, openQuestions } from '../../harness/acp/setup.ts';
+import { AI_VERSIONS } from '../../harness/chat/ai-versions.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 let site: AcpSite;
@@ -29,27 +30,31 @@ async function openPage(content: Readonly<Record<string, string>> = { answer: 'g
   return { userId, parley, questions, shown };
 }
 
-it('streamText brings the text, the calls and the questions of a turn, over its detachment', async () => {
-  const { parley, questions, shown } = await openPage();
-  const stream = createUIMessageStream({
-    execute({ writer }) {
-      const onData = (part: ParleyDataPart) => {
-        questions.take(part);
-        writer.write(part);
-      };
-      const result = streamText({ model: parley('helper', { onData }), prompt: 'colour' });
-      writer.merge(result.toUIMessageStream());
-    },
-  });
-  let message: UIMessage | undefined;
-  for await (const next of readUIMessageStream({ stream, terminateOnError: true })) message = next;
-  const texts = message?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
-  expect(texts).toEqual(['One moment.', expect.stringContaining('"answer":"green"')]);
-  const data = message?.parts.find(({ type }) => type === 'data-elicitation-request');
-  expect((data as { data?: Elicitation } | undefined)?.data?.status).toBe('accepted');
-  expect(message?.parts.some(({ type }) => type === 'dynamic-tool')).toBe(true);
-  expect(shown).toEqual(['open Which colour?', 'accepted']);
-});
+it.each(AI_VERSIONS)(
+  'streamText of ai $version brings the text, the calls and the questions of a turn, over its detachment',
+  async ({ ai }) => {
+    const { createUIMessageStream, readUIMessageStream, streamText } = ai;
+    const { parley, questions, shown } = await openPage();
+    const stream = createUIMessageStream({
+      execute({ writer }) {
+        const onData = (part: ParleyDataPart) => {
+          questions.take(part);
+          writer.write(part);
+        };
+        const result = streamText({ model: parley('helper', { onData }), prompt: 'colour' });
+        writer.merge(result.toUIMessageStream());
+      },
+    });
+    let message: UIMessage | undefined;
+    for await (const next of readUIMessageStream({ stream, terminateOnError: true })) message = next;
+    const texts = message?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    expect(texts).toEqual(['One moment.', expect.stringContaining('"answer":"green"')]);
+    const data = message?.parts.find(({ type }) => type === 'data-elicitation-request');
+    expect((data as { data?: Elicitation } | undefined)?.data?.status).toBe('accepted');
+    expect(message?.parts.some(({ type }) => type === 'dynamic-tool')).toBe(true);
+    expect(shown).toEqual(['open Which colour?', 'accepted']);
+  },
+);
 
 it('generateText waits for the answer, and has the questions in its metadata', async () => {
   const { parley, questions } = await openPage();

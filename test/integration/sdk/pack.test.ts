@@ -149,26 +149,42 @@ it('Node imports the client and the chat transport', async () => {
   expect(await run(process.execPath, ['app.js'], consumer)).toBe('function function function\n');
 });
 
-it('TypeScript checks a program against their declarations', async () => {
-  // The declarations of the chat transport need those of the AI SDK, a peer dependency.
-  await symlink(join(MODULES, 'ai'), join(consumer, 'node_modules/ai'));
-  const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext'];
-  const types = ['--types', 'node', '--typeRoots', join(MODULES, '@types')];
-  const right = `
+it.each(['ai', 'ai7'])(
+  'TypeScript checks a program against their declarations and those of %s',
+  async (ai) => {
+    const peer = join(consumer, 'node_modules/ai');
+    await rm(peer, { force: true });
+    await symlink(join(MODULES, ai), peer);
+    // npm reports a peer that is out of range.
+    const dependencies = { '@parley/sdk': '*', ai: '*' };
+    await writeFile(join(consumer, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
+    await run('npm', ['ls', 'ai'], consumer);
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--target', 'es2023', '--module', 'nodenext'];
+    const types = ['--types', 'node', '--typeRoots', join(MODULES, '@types')];
+    const right = `
     import { createClient } from '@parley/sdk';
     import { createChatTransport } from '@parley/sdk/chat';
     const options = { baseUrl: 'http://127.0.0.1:9', token: 'a-token' };
-    export const stopped: boolean = await createChatTransport(options).stopTurn('c1');
+    import { createParleyProvider } from '@parley/sdk/ai-provider';
+    import { type ChatTransport, streamText, type UIMessage } from 'ai';
+    const transport = createChatTransport(options);
+    export const chat: ChatTransport<UIMessage> = transport;
+    const model = createParleyProvider(options)('helper');
+    export const { text } = streamText({ model, prompt: 'Hello' });
+    export const provider: string = model.provider;
+    export const stopped: boolean = await transport.stopTurn('c1');
     export const status: string = (await createClient(options).get('el_1')).status;`;
-  await writeFile(join(consumer, 'right.ts'), right);
-  await writeFile(join(consumer, 'wrong.ts'), right.replace(/boolean|string/g, 'number'));
-  const checking = run(process.execPath, [TSC, ...options, ...types, 'right.ts', 'wrong.ts'], consumer);
-  const output = String(await checking.catch((error: unknown) => error));
-  expect(output.split('\n').filter((line) => line.includes('error TS'))).toEqual([
-    expect.stringMatching(/^wrong\.ts\(.*Type 'boolean' is not assignable to type 'number'/),
-    expect.stringMatching(/^wrong\.ts\(.*Type 'string' is not assignable to type 'number'/),
-  ]);
-});
+    await writeFile(join(consumer, 'right.ts'), right);
+    await writeFile(join(consumer, 'wrong.ts'), right.replace(/boolean|string/g, 'number'));
+    const checking = run(process.execPath, [TSC, ...options, ...types, 'right.ts', 'wrong.ts'], consumer);
+    const output = String(await checking.catch((error: unknown) => error));
+    expect(output.split('\n').filter((line) => line.includes('error TS'))).toEqual([
+      expect.stringMatching(/^wrong\.ts\(.*Type 'string' is not assignable to type 'number'/),
+      expect.stringMatching(/^wrong\.ts\(.*Type 'boolean' is not assignable to type 'number'/),
+      expect.stringMatching(/^wrong\.ts\(.*Type 'string' is not assignable to type 'number'/),
+    ]);
+  },
+);
 
 twoCommands(() => ({
   tarballs: tarballsOf(packed),

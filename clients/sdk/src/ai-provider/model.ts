@@ -23,7 +23,7 @@ export interface ParleyModelSettings {
 export type ParleyProvider = (agent?: string, settings?: ParleyModelSettings) => ParleyModel;
 
 /**
- * Makes Parley's agents models of the AI SDK, version 6. A call is one turn: it lasts until the turn has ended, over lost
+ * Makes Parley's agents models of the AI SDK, versions 6 and 7. A call is one turn: it lasts until the turn has ended, over lost
  * connections, restarted pods and waits for the person, and an aborted call stops it. The agent makes its calls of tools
  * itself. Errors are ParleyClientError.
  *

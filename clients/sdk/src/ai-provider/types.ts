@@ -1,6 +1,6 @@
 import type { LanguageModel } from 'ai';
 
-/** A language model as `ai` 6 takes it. */
+/** A language model as `ai` 6 and 7 take it. */
 export type ParleyModel = Extract<LanguageModel, { readonly specificationVersion: 'v3' }>;
 export type ModelCall = Parameters<ParleyModel['doStream']>[0];
 export type ModelResult = Awaited<ReturnType<ParleyModel['doGenerate']>>;

@@ -76,7 +76,7 @@ const GIVE_UP_MS = 300_000;
 const JSON_TYPE = 'application/json';
 
 /**
- * Creates a transport for `useChat` and `Chat` of the AI SDK, version 6. A stream lasts as long as its turn: after a lost
+ * Creates a transport for `useChat` and `Chat` of the AI SDK, versions 6 and 7. A stream lasts as long as its turn: after a lost
  * connection or a restarted pod it continues after the last complete event. A message is sent again until it has certainly
  * arrived, and it counts once, even when the person then sends it again unchanged (`regenerate`). A chat has one reader: a
  * new one ends the one before. Calls reject with ParleyClientError, and a stream that breaks off fails with
