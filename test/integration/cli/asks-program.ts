@@ -50,6 +50,7 @@ const SCENES: Readonly<Record<string, (elicitor: Elicitor) => Promise<unknown>>>
   },
   async pasted({ ask }) {
     return [
+      await ask({ kind: 'confirmation', message: 'Shall we begin?' }),
       await ask({ kind: 'text', message: 'What happened?', maxLength: 2_000 }),
       await ask({ kind: 'number', message: 'How often?' }),
       await ask({ kind: 'secret', message: 'The key?' }),

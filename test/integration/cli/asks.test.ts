@@ -104,6 +104,10 @@ function suite(): void {
     const { terminal, outcomes } = await open('pasted', { plain });
     const report = 'It failed:\n\n  at 会議 (file:1)\n\tat 👩‍👩‍👧\nand that is all';
     const key = '-----BEGIN KEY-----\nAbC=\n-----END KEY-----';
+    await terminal.untilShown(/Shall we begin\?[\s\S]*left\)/);
+    // It is no answer to a choice.
+    if (!plain && isEnclosed) await terminal.paste('y\nn\n');
+    await terminal.press(...(plain ? ['1', 'Enter'] : ['Enter']));
     await terminal.untilShown(/What happened\?[\s\S]*left\)/);
     await terminal.paste(`${report}\n`, { isEnclosed });
     await terminal.untilShown(/and that is all/);
@@ -122,6 +126,7 @@ function suite(): void {
     await terminal.type('Ada');
     await terminal.press('Enter');
     expect(await outcomes()).toEqual([
+      accepted(true),
       accepted(report),
       accepted(42),
       isEnclosed ? key : key.replaceAll('\n', ' '),
@@ -134,6 +139,8 @@ function suite(): void {
     const saved = join(await newFolder(), 'saved.txt');
     await writeFile(saved, 'Edited,\nin two lines.\n');
     const { terminal, outcomes } = await open('pasted', { env: { EDITOR: `cp '${saved}'` } });
+    await terminal.untilShown(/Shall we begin\?[\s\S]*left\)/);
+    await pressAll(terminal, press('Enter'));
     await terminal.untilShown(/Ctrl\+J: new line • Ctrl\+G: editor/);
     await pressAll(terminal, [{ type: 'One' }, ...press('C-j'), { type: 'two' }]);
     await terminal.untilShown(/One\n.*two/);
@@ -147,7 +154,7 @@ function suite(): void {
       await terminal.untilShown(question);
     }
     const left = expect.objectContaining({ status: 'cancelled' });
-    expect(await outcomes()).toEqual([accepted('Edited,\nin two lines.'), left, left, left]);
+    expect(await outcomes()).toEqual([accepted(true), accepted('Edited,\nin two lines.'), left, left, left]);
   });
 
   it('takes a question away at its deadline, and asks the next one', async () => {

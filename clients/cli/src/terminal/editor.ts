@@ -16,14 +16,22 @@ export function charactersOf(text: string): readonly string[] {
 
 /** A text as it is entered: whoever copies whole lines copies the break behind the last one, too. */
 export function withoutLastBreak(text: string): string {
-  return text.replace(/\n+$/, '');
+  let end = text.length;
+  while (text[end - 1] === '\n') end -= 1;
+  return text.slice(0, end);
 }
 
 /** Inserts what was typed or pasted. A draft of one line gets blanks for line breaks. Other control characters are dropped. */
 export function inserted({ text, cursor }: TypedText, typed: string, takesLines: boolean): TypedText {
-  const lines = takesLines ? typed : withoutLastBreak(typed).replaceAll(/\s*\n\s*/g, ' ');
+  const lines = takesLines ? typed : onOneLine(typed);
   const added = lines.replaceAll(/(?![\n\t])\p{Cc}/gu, '');
   return { text: text.slice(0, cursor) + added + text.slice(cursor), cursor: cursor + added.length };
+}
+
+function onOneLine(typed: string): string {
+  if (!typed.includes('\n')) return typed;
+  const lines = typed.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' ');
 }
 
 type Move = (draft: TypedText) => number;
@@ -39,7 +47,10 @@ const toLineEnd: Move = ({ text, cursor }) => {
   const end = text.indexOf('\n', cursor);
   return end < 0 ? text.length : end;
 };
-const toWordStart: Move = ({ text, cursor }) => /\S*\s*$/.exec(text.slice(0, cursor))?.index ?? 0;
+const toWordStart: Move = ({ text, cursor }) => {
+  const before = text.slice(0, cursor).trimEnd();
+  return Math.max(...[' ', '\t', '\n'].map((blank) => before.lastIndexOf(blank))) + 1;
+};
 const toWordEnd: Move = ({ text, cursor }) => cursor + (/^\s*\S*/.exec(text.slice(cursor))?.[0].length ?? 0);
 const toLineAbove: Move = (draft) => {
   const start = toLineStart(draft);

@@ -8,6 +8,8 @@ export interface KeyListener {
   readonly paste?: ((text: string) => void) | undefined;
   /** Whether Ctrl+J is a line break and not Enter. */
   readonly takesLines?: boolean | undefined;
+  /** Whether several lines that come at once are answers to several prompts, and not a paste. */
+  readonly takesAnswersAhead?: boolean;
 }
 
 /** The keys of a terminal, for one prompt after the other. */
@@ -16,6 +18,8 @@ export interface Keys {
   readonly stream: Readable;
   /** Begins to read for a prompt; call the returned function when it has ended. */
   open(listener: KeyListener): () => void;
+  /** Gives the terminal to the shell, as Ctrl+Z does in cooked mode, until the shell continues this process. */
+  suspend(): void;
 }
 
 /** Terminals enclose what is pasted in these, once they are told to. */
@@ -33,7 +37,8 @@ const ESCAPE_MS = 50;
  * that are typed ahead are kept for the next prompt, also those of the same read.
  */
 export function createKeys({ input, output }: TerminalStreams): Keys {
-  const stream = new PassThrough();
+  // What readline does to the mode of its terminal, it does here.
+  const stream = Object.assign(new PassThrough(), { setRawMode: setRaw });
   emitKeypressEvents(stream, { escapeCodeTimeout: ESCAPE_MS } as unknown as Interface);
   const decoder = new StringDecoder('utf8');
   const pastes: string[] = [];
@@ -58,7 +63,7 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
   }
 
   function takeKeys(text: string): void {
-    if (isBarePaste(text)) {
+    if (current?.takesAnswersAhead !== true && isBarePaste(text)) {
       takePaste(text);
       return;
     }
@@ -73,20 +78,10 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
     stream.write(PASTE_BEGINS);
   }
 
-  function onKey(_text: string | undefined, { name, ctrl }: Key): void {
-    if (name === 'paste-start') current?.paste?.(pastes.shift() ?? '');
-    if (name === 'z' && ctrl === true && process.platform !== 'win32') suspend();
-  }
-
-  /** Ctrl+Z, as in cooked mode. */
-  function suspend(): void {
-    setRaw(false);
-    process.once('SIGCONT', () => {
-      if (current === undefined) return;
-      setRaw(true);
-      output.emit('resize');
-    });
-    process.kill(process.pid, 'SIGTSTP');
+  function onKey(_text: string | undefined, { name }: Key): void {
+    if (name !== 'paste-start') return;
+    const text = pastes.shift() ?? '';
+    current?.paste?.(text);
   }
 
   function setRaw(isRaw: boolean): void {
@@ -99,6 +94,16 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
 
   return {
     stream,
+    suspend() {
+      if (process.platform === 'win32') return;
+      setRaw(false);
+      process.once('SIGCONT', () => {
+        if (current === undefined) return;
+        setRaw(true);
+        output.emit('resize');
+      });
+      process.kill(process.pid, 'SIGTSTP');
+    },
     open(listener) {
       if (current === undefined) setRaw(true);
       current = listener;

@@ -70,7 +70,7 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
       const shown = isHidden ? 'Number; it is not shown' : 'Number';
       const hint = preset < 0 ? `${shown}: ` : `${shown} (empty for ${preset + 1}): `;
       return ask(
-        { hint, isHidden },
+        { hint, isHidden, isNumber: true },
         (line) => {
           const option = prompt.options[line.trim() === '' ? preset : Number(line.trim()) - 1];
           return option ?? { fault: `type a number from 1 to ${prompt.options.length}` };
@@ -84,7 +84,7 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
       const { isSensitive: isHidden = false } = prompt;
       const note = isHidden ? '; they are not shown' : '';
       return ask(
-        { hint: `Numbers with blanks between them, empty for none${note}: `, isHidden },
+        { hint: `Numbers with blanks between them, empty for none${note}: `, isHidden, isNumber: true },
         (line) => {
           const numbers = line.split(/[\s,]+/).filter((part) => part !== '');
           const options = numbers.map((number) => prompt.options[Number(number) - 1]);
@@ -112,13 +112,15 @@ interface LineOptions {
   readonly takesLines?: boolean;
   /** Whether only an empty line ends the text. */
   readonly hasLines?: boolean;
+  /** Whether it is the number of a choice. */
+  readonly isNumber?: boolean;
 }
 
 /** Reads one line, or several. Hidden ones are not shown while they are typed, and no history keeps them. */
 function readText(
   keys: Keys,
   output: TerminalStreams['output'],
-  { hint, isHidden = false, takesLines = false, hasLines = false }: LineOptions,
+  { hint, isHidden = false, takesLines = false, hasLines = false, isNumber = false }: LineOptions,
   signal: AbortSignal,
 ): Promise<string | Left> {
   if (signal.aborted) return Promise.resolve(LEFT);
@@ -127,6 +129,7 @@ function readText(
   const before: string[] = [];
   let isPasting = false;
   const close = keys.open({
+    takesAnswersAhead: isNumber,
     paste(text) {
       isPasting = true;
       lines.write(inserted({ text: '', cursor: 0 }, text, takesLines).text);

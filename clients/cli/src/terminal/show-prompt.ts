@@ -50,6 +50,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
 
   function press(typed: string | undefined, key: Key): void {
     if (isLeaving(key)) end('left', LEFT);
+    else if (key.ctrl === true && key.name === 'z') stage.keys.suspend();
     else if (prompt.edit !== undefined && key.ctrl === true && key.name === 'g') void edit(prompt.edit);
     else if (prompt.isEntered(key)) enter();
     else {
