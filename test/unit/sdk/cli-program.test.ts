@@ -208,7 +208,9 @@ it('dev ends with an error when its api dies, and prints no control characters o
     }
   };
   const env = { ...(process.env as object), PARLEY_HOME: folder, NODE_OPTIONS };
-  const { code, err } = await run(args, env, { onOut });
+  const { code, out, err } = await run(args, env, { onOut });
+  // Another terminal does not have this environment.
+  expect(out).toContain(`  PARLEY_HOME=${folder} parley answer\n`);
   expect(kills).toBeGreaterThan(0);
   expect(err).toContain('The api ended');
   expect(err).toContain('[U+001B]');
