@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type EchoTools, startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
 import { type ChatSite, openChatSite, PATIENT_HEALTH } from '../../harness/chat/transport-site.ts';
+import { agUiClients } from './ag-ui.ts';
 import {
   CONVERSATIONS_ENV,
   conversations,
@@ -41,4 +42,5 @@ messagesSentAgain(() => chats);
 detachedTurns(() => chats);
 stepsStartedAgain(() => chats);
 statesOfTurns(() => chats);
+agUiClients(() => chats);
 await streams(() => chats);

@@ -9,6 +9,7 @@ import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import type { AgentQuestion } from '../../../services/api/src/agents/tools/question.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
+import type { Authenticate } from '../../../services/api/src/http/auth.ts';
 import type { CallLimitSettings, CallLimits } from '../../../services/api/src/http/limits/call-limits.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
 import type { Turns } from '../../../services/api/src/turns/turns.ts';
@@ -44,6 +45,8 @@ export interface ServedPodsOptions {
   readonly pod: TestPod;
   readonly surfaceOf: (pod: RunningPod, limits: CallLimits) => Surface;
   readonly heartbeatMs?: number;
+  /** For a surface whose callers the deployment proves. */
+  readonly authenticate?: Authenticate;
   readonly dispatchOf?: (backend: Backend) => Dispatch;
   readonly budgets?: Partial<CallLimitSettings>;
   /** The Redis of the pods; one of its own without it. */
@@ -82,10 +85,19 @@ export async function openServedPods(options: ServedPodsOptions): Promise<Served
 /** Serves the surface of one pod. */
 export function serveOn(
   pod: RunningPod,
-  { surfaceOf, budgets, heartbeatMs }: Pick<ServedPodsOptions, 'surfaceOf' | 'budgets' | 'heartbeatMs'>,
+  {
+    surfaceOf,
+    budgets,
+    heartbeatMs,
+    authenticate,
+  }: Pick<ServedPodsOptions, 'surfaceOf' | 'budgets' | 'heartbeatMs' | 'authenticate'>,
 ): Promise<Served> {
   const limits = callLimitsOn(pod.backend.limits, budgets);
-  return serveSurfaces(() => [surfaceOf(pod, limits)], { limits, heartbeatMs });
+  return serveSurfaces(() => [surfaceOf(pod, limits)], {
+    limits,
+    heartbeatMs,
+    ...(authenticate !== undefined && { authenticate }),
+  });
 }
 
 export function dispatchOften(dispatch: Dispatch): NodeJS.Timeout {

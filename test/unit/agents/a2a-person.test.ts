@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { callRemoteAgent, type RemoteCallDeps } from '../../../services/api/src/agents/a2a/call-agent.ts';
 import { personHeaders, type RemoteAgentTarget } from '../../../services/api/src/agents/a2a/remote-agent.ts';
 import type { NamedCall } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
-import { a2aCallerOf } from '../../../services/api/src/surfaces/a2a/caller.ts';
+import { actingCallerOf } from '../../../services/api/src/turns/principal.ts';
 
-const caller = { kind: 'service', tenant: 'acme' } as Parameters<typeof a2aCallerOf>[0]['caller'];
-const receive = (name: string) => a2aCallerOf({ caller, header: () => name }).owner.userId;
+const caller = { kind: 'service', tenant: 'acme' } as Parameters<typeof actingCallerOf>[0]['caller'];
+const receive = (name: string) => actingCallerOf({ caller, header: () => name }).owner.userId;
 
 describe('the header that names a person', () => {
   it.each(['anna', 'é', '%C3%A9', '100%', 'a b', 'bob@example.com', '人'])(

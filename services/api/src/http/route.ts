@@ -111,6 +111,7 @@ export interface RouteDocs {
     | 'Chats'
     | 'MCP'
     | 'A2A'
+    | 'AG-UI'
     | 'Accounts'
     | 'Users'
     | 'Workflows';

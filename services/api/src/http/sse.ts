@@ -46,6 +46,8 @@ export interface EventsReply {
   readonly resumable?: boolean;
   /** What is sent before the connection is destroyed because the token expired; the event `stream-closed` when absent. */
   readonly onExpiry?: () => readonly (SseFrameEvent | Frame)[];
+  /** Of a format that can say that its rest is elsewhere: sent where the connection would be destroyed. The reply then ends. */
+  readonly onCut?: readonly Frame[];
 }
 
 const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', data: STREAM_CLOSED }];
@@ -53,14 +55,14 @@ const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', dat
 /**
  * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at
  * once, and heartbeats in between. The reply ends only where the events end; in any other case the connection is
- * destroyed, so that the reader reconnects for the rest. WHATWG HTML, section server-sent events.
+ * destroyed, so that the reader reconnects for the rest, unless the format has words for that (`onCut`). WHATWG HTML, section server-sent events.
  *
  * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python's clients share takes the empty
  * line for the end of an event whose data is empty.
  */
 export async function sendEvents(
   res: ServerResponse,
-  { events, headers, onExpiry = ON_EXPIRY, resumable = true }: EventsReply,
+  { events, headers, onExpiry = ON_EXPIRY, onCut, resumable = true }: EventsReply,
   options: SseOptions,
 ): Promise<void> {
   res.writeHead(200, { ...HEADERS, ...headers });
@@ -71,8 +73,9 @@ export async function sendEvents(
     ended = await writeAll(res, events, frameText, options);
   } finally {
     clearInterval(heartbeat);
-    if (ended === 'expired') for (const event of onExpiry()) res.write(frameText(event));
-    if (ended === 'end') res.end();
+    const lastWords = ended === 'expired' ? onExpiry() : ended === 'end' ? [] : (onCut ?? []);
+    if (!res.destroyed) for (const event of lastWords) res.write(frameText(event));
+    if (ended === 'end' || onCut !== undefined) res.end();
     else cut(res, resumable ? retryLine(ended === 'interrupted' ? RETRY_MS : RETRY_AT_ONCE_MS) : '', options);
   }
 }

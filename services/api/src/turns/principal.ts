@@ -1,5 +1,7 @@
+import { ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId, type Owner } from '@parley/shared/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
+import { faultOfUserId } from '@parley/shared/domain/text';
 import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 
 /** No user has this name: turns of a service key belong to the key's tenant and to no user. */
@@ -21,4 +23,41 @@ export function conversationOf(
 ): ConversationRef {
   if (conversationId === undefined || !isReferenceId(conversationId)) throw notFound();
   return { tenant, userId, conversationId };
+}
+
+/** The header by which a service key names the person for whom it speaks. Its value is percent-encoded. */
+export const USER_HEADER = 'parley-user';
+
+/** Who calls, and for whom: a user, or a service key with the scope `act`. */
+export interface ActingCaller {
+  readonly caller: Caller;
+  /** The person for whom the call is made. */
+  readonly owner: Owner;
+}
+
+interface ActingCall {
+  readonly caller: Caller;
+  readonly header: (name: string) => string | undefined;
+}
+
+/** The person for whom a call is made: the user of the token, or the one that a service key names. Throws `forbidden`. */
+export function actingCallerOf({ caller, header }: ActingCall): ActingCaller {
+  const { tenant } = caller;
+  if (caller.kind === 'user') return { caller, owner: { tenant, userId: caller.userId } };
+  const userId = decoded(header(USER_HEADER));
+  if (userId !== undefined && faultOfUserId(userId) === undefined)
+    return { caller, owner: { tenant, userId } };
+  throw new ParleyError(
+    'forbidden',
+    `A service key speaks for a person here: name them in the header ${USER_HEADER}, percent-encoded.`,
+  );
+}
+
+/** Undefined where the encoding is not well formed. */
+function decoded(text: string | undefined): string | undefined {
+  try {
+    return text === undefined ? undefined : decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }

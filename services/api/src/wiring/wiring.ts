@@ -25,6 +25,7 @@ import { createRefusalDelays } from '../http/limits/refusal-delays.ts';
 import type { Surface } from '../http/route.ts';
 import type { Router } from '../http/router.ts';
 import { createServe } from '../http/serve.ts';
+import { agUiRoutes } from '../surfaces/ag-ui/routes.ts';
 import { aiSdkRoutes } from '../surfaces/ai-sdk/routes.ts';
 import { openAiRoutes } from '../surfaces/openai/routes.ts';
 import { restRoutes } from '../surfaces/rest/routes.ts';
@@ -252,6 +253,7 @@ function createSurfaces(parts: AppParts): Surface[] {
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
+    ...(turns === undefined ? [] : [agUiRoutes({ engine, limits, turns, version: parts.version })]),
     ...(agents === undefined ? [] : [wireMcp(parts, agents)]),
     ...(agents === undefined ? [] : wireA2a(parts, agents.turns, agents.offeredToA2a)),
     ...(agents === undefined ? [] : wireReceivedPushes(parts)),

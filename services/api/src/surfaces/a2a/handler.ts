@@ -7,8 +7,8 @@ import type { Run } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import type { RouteCall } from '../../http/route.ts';
+import { actingCallerOf } from '../../turns/principal.ts';
 import { podDraining } from '../../turns/start.ts';
-import { a2aCallerOf } from './caller.ts';
 import { cardOf } from './card.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import { a2aErrorOf, isByStatus } from './errors.ts';
@@ -38,7 +38,7 @@ interface HandlerParts {
 export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerParts): CallHandler {
   const { core, errors } = sdk;
   const { push } = deps;
-  const who = a2aCallerOf(call);
+  const who = actingCallerOf(call);
   const tasks = createCallerTasks(deps, agent, who);
   let fault: unknown;
   let failure: unknown;

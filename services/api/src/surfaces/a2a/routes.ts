@@ -12,8 +12,8 @@ import {
   route,
   type Surface,
 } from '../../http/route.ts';
+import { USER_HEADER } from '../../turns/principal.ts';
 import { serveJsonRpc, serveRest } from './bindings.ts';
-import { USER_HEADER } from './caller.ts';
 import { A2A_PATH, CARD_PATH, originOf } from './card.ts';
 import { KEYS_PATH, publicKeysOf } from './card-signature.ts';
 import { createCards } from './cards.ts';

@@ -14,7 +14,7 @@ import type { Message, Run, Support } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import { z } from 'zod';
 import { type ChatMessage, textOf } from '../../turns/messages.ts';
-import type { A2aCaller } from './caller.ts';
+import type { ActingCaller } from '../../turns/principal.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { ReadMessage } from './message.ts';
 import { type OpenedTask, openTask } from './task-stream.ts';
@@ -55,7 +55,7 @@ type TakenMessage = z.infer<typeof TakenMessage>;
 export function createCallerTasks(
   deps: A2aDeps,
   agent: OfferedAgent,
-  { caller, owner }: A2aCaller,
+  { caller, owner }: ActingCaller,
 ): CallerTasks {
   const { engine, turns, limits, records } = deps;
   const mayAnswer = caller.kind === 'user' || agent.answers === 'caller';

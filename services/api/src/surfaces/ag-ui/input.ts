@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto';
+import { conversationOfKey } from '@parley/shared/domain/a2a/context';
+import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { isReferenceId } from '@parley/shared/domain/ids';
+import type { ConversationRef } from '@parley/shared/domain/runs/run';
+import { z } from 'zod';
+import { ChatMessage } from '../../turns/messages.ts';
+import type { ActingCaller } from '../../turns/principal.ts';
+
+const MESSAGES_MAX = 1_000;
+const ANSWERS_MAX = 100;
+const ID_LENGTH_MAX = 255;
+
+const ResumeEntry = z.looseObject({
+  interruptId: z.string().max(ID_LENGTH_MAX),
+  status: z.enum(['resolved', 'cancelled']),
+  payload: z.unknown().optional(),
+});
+/** The answer to one interrupt. */
+export type ResumeEntry = z.infer<typeof ResumeEntry>;
+
+/** A message as an AG-UI client has it. What Parley does not read of it passes. */
+export const AgUiMessage = ChatMessage.extend({ id: z.string().max(ID_LENGTH_MAX) });
+export type AgUiMessage = z.infer<typeof AgUiMessage>;
+
+/** `RunAgentInput`. Tools, state, context and properties of the client pass unread. */
+export const RunInput = z
+  .looseObject({
+    threadId: CallerId.describe('The conversation.'),
+    runId: z.string().min(1).max(ID_LENGTH_MAX).describe('The same id with the same message: the same run.'),
+    protocolVersion: z.string().max(ID_LENGTH_MAX).nullish(),
+    messages: z.array(AgUiMessage).max(MESSAGES_MAX),
+    resume: z
+      .array(ResumeEntry)
+      .max(ANSWERS_MAX)
+      .nullish()
+      .describe('The answers to the interrupts of the run before.'),
+  })
+  .meta({ id: 'AgUiRunInput' });
+export type RunInput = z.infer<typeof RunInput>;
+
+/** What a reader names that comes back to its thread. */
+export const ConnectQuery = z.object({
+  threadId: CallerId,
+  runId: z
+    .string()
+    .min(1)
+    .max(ID_LENGTH_MAX)
+    .optional()
+    .describe("How the events name the run; Parley's own id when absent."),
+});
+
+/** The conversation of a thread. A service key has threads of its own with each person. Throws `invalid_request`. */
+export function threadOf({ caller, owner }: ActingCaller, threadId: string): ConversationRef {
+  const conversationId =
+    caller.kind === 'user' ? threadId : conversationOfKey(sha256(caller.keyId ?? ''), threadId);
+  if (isReferenceId(conversationId)) return { ...owner, conversationId };
+  throw new ParleyError('invalid_request', 'The threadId is too long.', {
+    issues: [{ path: 'threadId', message: 'is too long for a service key' }],
+  });
+}
+
+/** The idempotency key of a run. */
+export function keyOfRun(runId: string): string {
+  return `ag-ui.${sha256(runId)}`;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}

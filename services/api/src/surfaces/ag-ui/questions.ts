@@ -1,0 +1,97 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { messageIdOf } from '@parley/shared/domain/ids';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { z } from 'zod';
+import { shownApproval } from '../../turns/approvals/shown.ts';
+import { shownElicitation } from '../../turns/shown.ts';
+import type { ResumeEntry } from './input.ts';
+import { callIdIn, type Interrupt } from './shapes.ts';
+
+const REASON_CHARACTERS_MAX = 2_000;
+/** The payload that declines any interrupt. No form has such an answer. */
+const DECLINES = false;
+
+const Decision = z.looseObject({
+  approved: z.boolean(),
+  editedArgs: z.record(z.string(), z.unknown()).optional(),
+  reason: z.string().max(REASON_CHARACTERS_MAX).optional(),
+  remember: z.boolean().optional(),
+});
+
+/** An open question as an interrupt. One that is answered on a page has the page's address. */
+export function interruptOfQuestion(question: Elicitation): Interrupt {
+  const { elicitationId: id, message, requestedSchema, url, expiresAt } = question;
+  const metadata = { parley: shownElicitation(question) };
+  if (question.mode === 'form')
+    return {
+      id,
+      reason: 'input_required',
+      message,
+      ...(requestedSchema !== undefined && { responseSchema: requestedSchema }),
+      expiresAt,
+      metadata,
+    };
+  const responseSchema = { type: 'boolean', description: 'true: the page is open; false declines.' };
+  const shown = url === undefined ? message : `${message}\n\n${url}`;
+  return { id, reason: 'parley:open_page', message: shown, responseSchema, expiresAt, metadata };
+}
+
+/** An open approval as an interrupt that is bound to its call. */
+export function interruptOfApproval(approval: Approval): Interrupt {
+  const { approvalId: id, agent, tool, inputSchema, remember, toolCallId, streamRequestId } = approval;
+  return {
+    id,
+    reason: 'tool_call',
+    message: `${agent} asks to use ${tool.title ?? tool.name}.`,
+    toolCallId: callIdIn(messageIdOf(streamRequestId), toolCallId),
+    responseSchema: {
+      type: 'object',
+      properties: {
+        approved: { type: 'boolean' },
+        ...(inputSchema !== undefined && {
+          editedArgs: {
+            ...inputSchema,
+            description: 'All arguments of the call; masked values stay as sent.',
+          },
+        }),
+        reason: { type: 'string', maxLength: REASON_CHARACTERS_MAX, description: 'Why it is denied.' },
+        ...(remember !== undefined && { remember: { type: 'boolean' } }),
+      },
+      required: ['approved'],
+    },
+    expiresAt: approval.expiresAt,
+    metadata: { parley: shownApproval(approval) },
+  };
+}
+
+/** What an entry answers to a question. `isForm`: its client shows the form itself. Throws `invalid_answer`. */
+export function responseOf({ interruptId, status, payload }: ResumeEntry, isForm: boolean): ResponseInput {
+  if (status === 'cancelled') return { action: 'cancel' };
+  if (payload === DECLINES) return { action: 'decline' };
+  if (!isForm) return { action: 'accept' };
+  if (payload === undefined) return { action: 'accept', content: {} };
+  if (isRecord(payload)) return { action: 'accept', content: payload };
+  throw invalidPayload(interruptId, 'must be an object with the answers, or false to decline');
+}
+
+/** What an entry decides on a call; an abandoned call is not made. Throws `invalid_answer`. */
+export function decisionOf({ interruptId, status, payload }: ResumeEntry): ApprovalInput {
+  if (status === 'cancelled' || payload === DECLINES) return { decision: 'deny' };
+  const { success, data } = Decision.safeParse(payload);
+  if (!success)
+    throw invalidPayload(interruptId, 'must be {approved, editedArgs?, reason?, remember?}, or false');
+  const { approved, editedArgs, reason, remember } = data;
+  if (!approved) return { decision: 'deny', ...(reason !== undefined && { reason }) };
+  if (editedArgs !== undefined) return { decision: 'edit', arguments: editedArgs };
+  return { decision: 'approve', ...(remember !== undefined && { remember }) };
+}
+
+function invalidPayload(interruptId: string, message: string): ParleyError {
+  return new ParleyError('invalid_answer', `The payload for ${interruptId} is no answer: it ${message}.`, {
+    issues: [{ path: `resume.${interruptId}.payload`, message }],
+  });
+}

@@ -1,0 +1,187 @@
+import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
+import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import { type FeedPosition, isElicitationEvent } from '@parley/shared/domain/events';
+import { isApprovalId, messageIdOf, type StreamRef } from '@parley/shared/domain/ids';
+import type { ConversationRef } from '@parley/shared/domain/runs/run';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { type Caller, notFound } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';
+import type { RouteCall } from '../../http/route.ts';
+import { shownApproval } from '../../turns/approvals/shown.ts';
+import { shownElicitation } from '../../turns/shown.ts';
+import type { ResumeEntry, RunInput } from './input.ts';
+import { decisionOf, responseOf } from './questions.ts';
+import type { AgUiEvent } from './shapes.ts';
+
+/** The name of this surface in records. */
+const SURFACE = 'ag-ui';
+
+interface ResumeDeps {
+  readonly engine: Engine;
+  readonly limits: CallLimits;
+}
+
+export interface ResumeRequest {
+  readonly call: Pick<RouteCall, 'caller' | 'admitted'>;
+  readonly thread: ConversationRef;
+  readonly entries: readonly ResumeEntry[];
+  readonly messages: RunInput['messages'];
+}
+
+/** The turn that continues. */
+export interface ResumedTurn {
+  readonly stream: StreamRef;
+  /** Where the run ended whose interrupts were answered; undefined where its reader must get the turn from its start. */
+  readonly after: FeedPosition | undefined;
+  /** One for each answer that is not the recorded one, because the interrupt had ended otherwise. */
+  readonly notes: readonly AgUiEvent[];
+}
+
+/**
+ * Records the answers to the interrupts of a run. An answer that comes after another one changes nothing. Throws
+ * `not_found` for an interrupt that the thread never had, `invalid_request` where an open one is not answered,
+ * `invalid_answer`, `expired` for an answer that comes too late, `forbidden` and `rate_limited`.
+ */
+export async function resumeTurn(deps: ResumeDeps, request: ResumeRequest): Promise<ResumedTurn> {
+  const { thread, messages } = request;
+  const entries = [...new Map(request.entries.map((entry) => [entry.interruptId, entry])).values()];
+  await request.call.admitted;
+  const stream = await streamOf(deps, thread, entries);
+  refuseNewText(messages, messageIdOf(stream.streamRequestId));
+  const asked = await readAsked(deps, stream);
+  const ids = new Set(entries.map(({ interruptId }) => interruptId));
+  if (entries.some(({ interruptId }) => !asked.known.has(interruptId))) throw notFound();
+  const all = [...ids];
+  const end =
+    asked.ends.findLast(({ open }) => all.every((id) => open.has(id))) ??
+    asked.ends.find(({ open }) => all.some((id) => open.has(id)));
+  const missing = [...(end?.open ?? [])].filter((id) => asked.open.has(id) && !ids.has(id));
+  if (missing.length > 0)
+    throw new ParleyError('invalid_request', `Answer all open interrupts together: ${missing.join(', ')}.`, {
+      issues: missing.map((id) => ({ path: 'resume', message: `must address ${id}` })),
+    });
+  const notes: AgUiEvent[] = [];
+  for (const entry of entries) notes.push(...(await answerOne(deps, request, entry)));
+  return { stream, after: end?.position, notes };
+}
+
+/** The turn of a question or approval. */
+type TurnOfRecord = Pick<StreamRef, 'streamRequestId'> & Pick<ConversationRef, 'conversationId'>;
+
+/** The stream of the first interrupt that is stored and of this thread. Throws `not_found`. */
+async function streamOf(
+  { engine }: ResumeDeps,
+  { tenant, userId, conversationId }: ConversationRef,
+  entries: readonly ResumeEntry[],
+): Promise<StreamRef> {
+  const person = { kind: 'user', tenant, userId } as const;
+  for (const { interruptId: id } of entries) {
+    const { streamRequestId, conversationId: of } = (await definitionOf(engine, person, id)) ?? {};
+    if (streamRequestId !== undefined && of === conversationId) return { tenant, userId, streamRequestId };
+  }
+  throw notFound();
+}
+
+interface AskedInTurn {
+  /** All questions and approvals of the turn so far. */
+  readonly known: ReadonlySet<string>;
+  /** Those that are open. */
+  readonly open: ReadonlySet<string>;
+  /** Where all of the turn waited, and for what. */
+  readonly ends: readonly { readonly position: FeedPosition; readonly open: ReadonlySet<string> }[];
+}
+
+async function readAsked({ engine }: ResumeDeps, stream: StreamRef): Promise<AskedInTurn> {
+  const known = new Set<string>();
+  const open = new Set<string>();
+  const ends: AskedInTurn['ends'][number][] = [];
+  for await (const { position, event } of engine.replay(stream)) {
+    const approval = readApprovalEvent(event);
+    const id = isElicitationEvent(event) ? event.elicitationId : approval?.approvalId;
+    if (id !== undefined) {
+      known.add(id);
+      const hasEnded = event.type === 'elicitation-resolved' || event.type === 'approval-resolved';
+      if (hasEnded) open.delete(id);
+      else open.add(id);
+    } else if (turnEventOf(event)?.type === 'turn-detached') ends.push({ position, open: new Set(open) });
+  }
+  return { known, open, ends };
+}
+
+/** Text beside answers would be lost: the turn that continues does not read it. Throws `invalid_request`. */
+function refuseNewText(messages: RunInput['messages'], messageId: string): void {
+  const isOfTurn = ({ id }: { readonly id: string }) => id.startsWith(`${messageId}.`);
+  if (messages.at(-1)?.role !== 'user' || !messages.some(isOfTurn)) return;
+  throw new ParleyError('invalid_request', 'Answer the interrupts first, and then send the new message.', {
+    issues: [{ path: `messages.${messages.length - 1}`, message: 'is new beside resume' }],
+  });
+}
+
+/** Records one answer. Returns a note for one that is not the recorded one. */
+async function answerOne(
+  { engine, limits }: ResumeDeps,
+  { call, thread }: ResumeRequest,
+  entry: ResumeEntry,
+): Promise<AgUiEvent[]> {
+  const { interruptId: id } = entry;
+  const { tenant, userId, conversationId } = thread;
+  const caller = { kind: 'user', tenant, userId } as const;
+  const admitted = admitAnswer(limits, { ...call, caller }, id);
+  admitted.catch(() => undefined);
+  const common = { caller, id, surface: SURFACE, conversationId, admitted };
+  const isApproval = isApprovalId(id);
+  const isKey = call.caller.kind === 'service';
+  try {
+    if (isApproval) {
+      const response = decisionOf(entry);
+      if (isKey) return refuseKey(await engine.approvals.read(caller, id));
+      await engine.approvals.decide({ ...common, response });
+      return [];
+    }
+    const seen = await engine.read(caller, id);
+    const { mode, answerUrl } = seen.row.definition;
+    const isForm = mode === 'form' && answerUrl === undefined;
+    const response = responseOf(entry, isForm);
+    if (isKey) return !isForm && response.action === 'accept' ? [] : refuseKey(seen);
+    await engine.answer({ ...common, response });
+    return [];
+  } catch (error) {
+    return endedOtherwise(error, entry);
+  }
+}
+
+/** Only the person answers. A service key continues what has ended, and what the person does on a page. */
+function refuseKey({ row: { status } }: { readonly row: { readonly status: string } }): AgUiEvent[] {
+  if (status !== 'pending' && status !== 'opened') return [];
+  throw new ParleyError('forbidden', 'Only the person may answer; a service key speaks for them otherwise.');
+}
+
+/** What became of an interrupt that had ended before its answer came. Throws the error of every other answer. */
+function endedOtherwise(error: unknown, { interruptId, status }: ResumeEntry): AgUiEvent[] {
+  if (!isParleyError(error)) throw error;
+  // It was asked in this turn, and has left with its retention.
+  if (error.code === 'not_found') return [];
+  const isLate = error.code === 'expired' && status === 'cancelled';
+  if (error.code !== 'already_settled' && !isLate) throw error;
+  const { elicitation, approval } = error;
+  const shown =
+    elicitation === undefined ? approval && shownApproval(approval) : shownElicitation(elicitation);
+  return [{ type: 'CUSTOM', name: 'parley:answer-ignored', value: { interruptId, ...shown } }];
+}
+
+async function definitionOf(
+  engine: ResumeDeps['engine'],
+  person: Caller,
+  id: string,
+): Promise<TurnOfRecord | undefined> {
+  try {
+    const { row } = isApprovalId(id)
+      ? await engine.approvals.read(person, id)
+      : await engine.read(person, id);
+    return row.definition;
+  } catch (error) {
+    if (isParleyError(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
