@@ -378,7 +378,10 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
   ])('is told that the turn goes on when %s, and connects again', async (_what, code) => {
     const { agent, reloaded, headers } = talking(client);
     const pod = await serveOn(site.pods[0], serving);
-    onTestFinished(pod.stop);
+    onTestFinished(() => {
+      release();
+      pod.stop();
+    });
     agent.url = `${pod.url}/run/ag-ui/helper`;
     const expiring = { ...headers, 'x-expires-at': String(Date.now() + 2_000) };
     if (code === 'token_expired') (agent as { headers?: object }).headers = expiring;

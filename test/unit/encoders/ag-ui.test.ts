@@ -88,6 +88,12 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     expect(messages.map(({ id }) => id)).toEqual(['u1', 'msg_1.0.0']);
   });
 
+  it('has all of the text of a turn that failed, also half a character at its end', async () => {
+    const failed = { type: 'turn-failed', code: 'model_failed', message: 'Gone.' } as const;
+    const { text, code } = await readBy(client, feed([started, step(0), say('0.0', 'So \ud83d'), failed]));
+    expect([text, code]).toEqual(['So \ufffd', 'model_failed']);
+  });
+
   it('starts over where the feed was lost', async () => {
     const again = feed([started, step(0), say('0.0', 'Again'), finished], '18');
     const items = [...feed([started, step(0), say('0.0', 'Lost')]), { type: 'reset' } as const, ...again];

@@ -125,7 +125,7 @@ export function createAgUiEncoder(run: AgUiRun): Encoder<Frame> {
         return [...turn.close(), finished(event)];
       case 'turn-failed':
         isOver = true;
-        return [{ type: 'RUN_ERROR', code: event.code, message: event.message }];
+        return [...turn.close(), { type: 'RUN_ERROR', code: event.code, message: event.message }];
       default:
         return [...turn.take(event)];
     }
