@@ -1,10 +1,6 @@
 /** Stock clients of AG-UI, over two pods: each run goes to the other one. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
-import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
-import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
-import { agUiRoutes } from '../../../services/api/src/surfaces/ag-ui/routes.ts';
 import {
   CLIENTS,
   connectStock,
@@ -13,109 +9,14 @@ import {
   type StockInterrupt,
   textOfAgent,
 } from '../../harness/ag-ui/clients.ts';
+import { AG_UI_SERVING, type AgUiSite, openAgUiSite, paid, work } from '../../harness/ag-ui/site.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
-import {
-  asking,
-  finishPage,
-  newPerson,
-  openQuestion,
-  openServedPods,
-  PAGE_URL,
-  pageTool,
-  type ServedPods,
-  type ServedPodsOptions,
-  serveOn,
-  shortTool,
-} from '../../harness/protocols/pods.ts';
-import { authenticateByName } from '../../harness/protocols/served.ts';
-import { elicit } from '../../harness/turns/setup.ts';
+import { finishPage, newPerson, openQuestion, PAGE_URL, serveOn } from '../../harness/protocols/pods.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
-const SOURCE = {
-  name: 'pay',
-  modelName: 'pay',
-  description: 'Pays.',
-  inputSchema: {
-    type: 'object',
-    properties: { amount: { type: 'integer' } },
-    required: ['amount'],
-  },
-  hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
-};
-const paid: unknown[] = [];
-const pay = withApproval(
-  {
-    name: 'pay',
-    description: 'Pays.',
-    inputSchema: SOURCE.inputSchema,
-    async call({ beforeDispatch }) {
-      const sent = await beforeDispatch();
-      paid.push(sent);
-      return { type: 'returned', output: `paid ${JSON.stringify(sent)}` };
-    },
-  },
-  {
-    policy: { rule: 'always', remember: 'conversation', demands: () => true },
-    server: 'bank',
-    source: SOURCE,
-    timeoutSeconds: 600,
-  },
-);
-const TRIP = {
-  type: 'object',
-  properties: { seat: { type: 'string', enum: ['window', 'aisle'] } },
-  required: ['seat'],
-} as const;
-const TRIP_QUESTION = { mode: 'form', requestedSchema: TRIP, timeoutSeconds: 600 } as const;
-let release: () => void = () => undefined;
-const TOOLS: Tool[] = [
-  {
-    name: 'wait',
-    description: 'Waits.',
-    inputSchema: { type: 'object' },
-    async call() {
-      await new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      return { type: 'returned', output: 'waited' };
-    },
-  },
-  elicit,
-  asking('trip', { ...TRIP_QUESTION, message: 'How do you travel?' }),
-  asking('private', { ...TRIP_QUESTION, message: 'In private?', sensitive: true }),
-  pageTool,
-  shortTool,
-  pay,
-];
-const CALLS: Readonly<Record<string, object>> = {
-  text: { name: 'elicit', arguments: { kind: 'text', message: 'Which colour?' } },
-  pay: { name: 'pay', arguments: { amount: 7 } },
-};
-
-/** The agent makes the calls that the words of its message name, one step for each sentence, and repeats what it heard. */
-function line({ userText, results }: Turn): ScriptedReply {
-  const steps = userText.split('. ');
-  let made = 0;
-  for (const words of steps) {
-    const names = words.split(' ').filter((word) => TOOLS.some(({ name }) => name === word) || word in CALLS);
-    if (results.length === made && names.length > 0)
-      return {
-        text: `Step ${made}. `,
-        calls: names.map((name) => (CALLS[name] ?? { name, arguments: {} }) as never),
-      };
-    made += names.length;
-  }
-  return { text: `Heard: ${results.map(({ text }) => text).join(' ') || userText}` };
-}
-
-const serving: Pick<ServedPodsOptions, 'authenticate' | 'surfaceOf'> = {
-  authenticate: authenticateByName,
-  surfaceOf: ({ engine, turns }, limits) => agUiRoutes({ engine, turns, limits, version: '0.0.0' }),
-};
-
-let site: ServedPods;
+let site: AgUiSite;
 beforeAll(async () => {
-  site = await openServedPods({ line, pod: { agents: { helper: { tools: TOOLS } } }, ...serving });
+  site = await openAgUiSite();
 });
 afterAll(() => site.stop());
 
@@ -377,9 +278,9 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     ['its token expires', 'token_expired'],
   ])('is told that the turn goes on when %s, and connects again', async (_what, code) => {
     const { agent, reloaded, headers } = talking(client);
-    const pod = await serveOn(site.pods[0], serving);
+    const pod = await serveOn(site.pods[0], AG_UI_SERVING);
     onTestFinished(() => {
-      release();
+      work.release();
       pod.stop();
     });
     agent.url = `${pod.url}/run/ag-ui/helper`;
@@ -394,7 +295,7 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     const again = reloaded();
     const connected = connectStock(again);
     await waitUntil(() => again.messages.at(-1)?.toolCalls, { what: 'the call again' });
-    release();
+    work.release();
     expect((await connected).end).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
     expect(textOfAgent(again)).toBe('Step 0. Heard: waited');
   });
