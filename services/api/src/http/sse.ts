@@ -55,7 +55,8 @@ const ON_EXPIRY = (): readonly SseFrameEvent[] => [{ event: 'stream-closed', dat
 /**
  * Writes events until they end, the reader disconnects, its token expires or the pod drains. Sends the first bytes at
  * once, and heartbeats in between. The reply ends only where the events end; in any other case the connection is
- * destroyed, so that the reader reconnects for the rest, unless the format has words for that (`onCut`). WHATWG HTML, section server-sent events.
+ * destroyed, so that the reader reconnects for the rest, unless the format has words for that (`onCut`). WHATWG HTML,
+ * section server-sent events.
  *
  * Neither `retry:` nor a heartbeat is followed by an empty line: the decoder that Python's clients share takes the empty
  * line for the end of an event whose data is empty.
