@@ -112,7 +112,7 @@ export function eventSuite(world: () => World): void {
         userAt(lineUrl(), userId, { token }).events(streamRequestId, options),
       );
       const text = await textOf(`${lineUrl()}/v1/streams/${streamRequestId}/events`, await expiring());
-      expect(text).toMatch(/\n\nevent: stream-closed\ndata: {"reason":"token_expired"}\n\nretry: \d+\n\n$/);
+      expect(text).toMatch(/\nevent: stream-closed\ndata: {"reason":"token_expired"}\n\nretry: \d+\n$/);
       await waitUntil(() => tokens > 1, { what: 'the second token' });
       await ask();
       await until(2);

@@ -121,6 +121,7 @@ function recorder(seen: Sighting[]): Screen {
     { label, description = '' }: { readonly label: string; readonly description?: string | undefined },
     initial: readonly unknown[],
     options: readonly ScreenOption<unknown>[] = [],
+    hasLines = false,
   ) => {
     const offered = options.filter(({ value }) => value !== undefined);
     const chosen = offered.filter(({ value }) => initial.includes(value)).map((one) => one.label);
@@ -129,14 +130,16 @@ function recorder(seen: Sighting[]): Screen {
       isRequired: !label.endsWith(' (optional)'),
       choices: offered.map((one) => one.label),
       initial: options.length > 0 ? chosen : initial.filter((one) => one !== undefined).map(String),
+      hasLines,
       hint: description,
     });
   };
   const typed: Screen['text'] = async (prompt) => {
-    take(prompt, [prompt.initial]);
+    take(prompt, [prompt.initial], [], prompt.hasLines);
     return '';
   };
   return {
+    isLive: false,
     say: () => undefined,
     redraw: () => undefined,
     text: typed,

@@ -1,7 +1,7 @@
 import { createChatTransport, isChatStreamError } from '@parley/sdk/chat';
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import type { WatchItem } from '@parley/shared/elicitations/watch';
-import type { UIMessageChunk } from 'ai';
+import type { UIMessage, UIMessageChunk } from 'ai';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createAiSdkEncoder } from '../../../services/api/src/surfaces/ai-sdk/encoder.ts';
@@ -62,8 +62,17 @@ async function uncut(items: readonly WatchItem[]): Promise<PlainChat> {
   return chat;
 }
 
+/** A step that is written again after it only thought leaves its sign, which has no text, with readers who saw it. */
 function endOf({ messages, status, error }: PlainChat) {
-  return { reply: messages.slice(1), status, error: error?.message };
+  const reply = messages.slice(1).map((message) => ({ ...message, parts: withoutThinking(message.parts) }));
+  return { reply, status, error: error?.message };
+}
+
+function withoutThinking(parts: UIMessage['parts']): UIMessage['parts'] {
+  const rest = parts.filter(({ type }) => type !== 'reasoning');
+  return rest.filter(
+    ({ type }, at) => type !== 'step-start' || ![undefined, type].includes(rest[at + 1]?.type),
+  );
 }
 
 let chats = 0;

@@ -63,7 +63,7 @@ interface OneField extends FieldsOptions {
 /** The value of one field; nothing when an optional one stays empty. */
 async function askField(screen: Screen, one: OneField): Promise<FormValue | undefined | Left> {
   const { control, preset, signal, sensitive: isSensitive = false } = one;
-  const { kind, isRequired, choices } = control;
+  const { kind, isRequired, choices, hasLines } = control;
   const texts = textsOf(one);
   if (kind === 'multi') {
     const initial = Array.isArray(preset) ? preset : [];
@@ -83,22 +83,9 @@ async function askField(screen: Screen, one: OneField): Promise<FormValue | unde
   const validate = (text: string) =>
     text === '' && !isRequired ? undefined : faultOf(control, typedValue(control, text));
   const read = isSensitive ? screen.hidden : screen.text;
-  const text = await read({ ...texts, ...linesOf(field), initial, validate }, signal);
+  const text = await read({ ...texts, takesLines: kind === 'text', hasLines, initial, validate }, signal);
   if (text === LEFT) return LEFT;
   return text === '' && !isRequired ? undefined : typedValue(control, text);
-}
-
-/** A text that may have more characters is expected to have several lines, as in the widget. */
-const LINE_MAX = 200;
-
-function linesOf(field: FormField): { readonly takesLines: boolean; readonly hasLines: boolean } {
-  if (field.type !== 'string' || 'format' in field) return { takesLines: false, hasLines: false };
-  const { minLength = 0, maxLength = 0 } = field as {
-    readonly minLength?: number;
-    readonly maxLength?: number;
-  };
-  const hasLines = Math.max(minLength, maxLength) > LINE_MAX || field.default?.includes('\n') === true;
-  return { takesLines: true, hasLines };
 }
 
 /** A getter, so that the time is counted down in a prompt that is drawn again. */
