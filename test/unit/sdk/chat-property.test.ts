@@ -70,9 +70,10 @@ function endOf({ messages, status, error }: PlainChat) {
 
 function withoutThinking(parts: UIMessage['parts']): UIMessage['parts'] {
   const rest = parts.filter(({ type }) => type !== 'reasoning');
-  return rest.filter(
-    ({ type }, at) => type !== 'step-start' || ![undefined, type].includes(rest[at + 1]?.type),
-  );
+  return rest.filter(({ type }, at) => {
+    const follows = rest[at + 1]?.type;
+    return type !== 'step-start' || (follows !== undefined && follows !== 'step-start');
+  });
 }
 
 let chats = 0;
