@@ -57,6 +57,11 @@ async function sitDown() {
 const GREEN = { action: 'accept', content: { answer: 'green' } };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const ASKED = 'elicitation/create';
+const PROGRESSING = {
+  name: 'helper',
+  arguments: { message: 'hello: progress' },
+  _meta: { progressToken: 1 },
+};
 
 /** What a client sends to cancel a request. */
 const cancelOf = (requestId: number, reason: string) => ({
@@ -448,6 +453,60 @@ it('a stream that is continued takes the place of its broken connection', async 
   expect(resumed.status).toBe(200);
   expect(await readUntil(resumed, ASKED)).toContain('Which colour?');
   await broken.body?.cancel();
+});
+
+describe('the header Accept is read by its rules', () => {
+  const JSON_TYPE = 'application/json';
+  const EVENTS = 'text/event-stream';
+  it.each([
+    // Header, and what may come in return.
+    [`${JSON_TYPE}, ${EVENTS}`, JSON_TYPE, EVENTS],
+    ['Application/JSON, TEXT/Event-Stream; q=0.5', JSON_TYPE, EVENTS],
+    ['*/*', JSON_TYPE, EVENTS],
+    ['text/*;q=0.1 , application/*', JSON_TYPE, EVENTS],
+    [JSON_TYPE, JSON_TYPE],
+    [`*/*, ${EVENTS};q=0`, JSON_TYPE],
+    [`${JSON_TYPE}; charset=utf-8, text/*;q=0.000`, JSON_TYPE],
+    [EVENTS, EVENTS],
+    [`*/*;q=0.3, ${JSON_TYPE};Q=0`, EVENTS],
+    ['text/html, application/xml', 406],
+    ['*/*;q=0', 406],
+  ] as const)('%s', async (accept, ...allowed) => {
+    const { person, session } = await sitDown();
+    const requests = [
+      () => send(first, initializeMessage(), { ...person, headers: { accept } }),
+      () => send(second, LIST, { ...person, headers: { ...session.headers, accept } }),
+      () => send(first, callMessage(3, 'hello'), { ...person, headers: { ...session.headers, accept } }),
+      ...[modern('tools/list', {}), modern('tools/call', PROGRESSING)].map(
+        ({ body, headers }) =>
+          () =>
+            send(second, body, { ...person, headers: { ...headers, accept } }),
+      ),
+    ];
+    const [status] = allowed;
+    for (const [at, request] of requests.entries()) {
+      const reply = await request();
+      const type = reply.headers.get('content-type')?.split(';')[0];
+      expect(
+        allowed.some((one) => one === type || one === reply.status),
+        `${at}: ${type}`,
+      ).toBe(true);
+      const { messages } = await readReply(reply);
+      if (status === 406) expect(messages[0]?.error?.code).toBe(-32000);
+      else expect(messages.at(-1)).toMatchObject({ result: expect.anything() });
+      if (type === JSON_TYPE) expect(messages).toHaveLength(1);
+    }
+    const takesEvents = allowed.some((one) => one === EVENTS);
+    const opened = await send(first, undefined, {
+      ...person,
+      headers: { ...session.headers, accept },
+      method: 'GET',
+    });
+    expect(opened.status).toBe(takesEvents ? 200 : 406);
+    await opened.body?.cancel();
+    const answer = { jsonrpc: '2.0', id: 'el_00x', result: { action: 'accept' } };
+    expect((await session.exchange(second, answer, { headers: { accept } })).status).toBe(202);
+  });
 });
 
 describe('bodies', () => {

@@ -1,7 +1,8 @@
 import { isParleyError } from '@parley/shared/domain/errors';
+import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
 import { problemOf } from '../../http/problem.ts';
-import { json, type Reply } from '../../http/route.ts';
+import { json, type Reply, type RouteCall } from '../../http/route.ts';
 
 /** Error codes of JSON-RPC 2.0 and of MCP. */
 export const RPC = {
@@ -37,6 +38,26 @@ export function errorReply(
   headers: Readonly<Record<string, string>> = {},
 ): Reply {
   return json(status, errorMessage(error, id), headers);
+}
+
+/** A refusal of the message that a request brought. */
+export function refusal(
+  { body }: Pick<RouteCall, 'body'>,
+  status: number,
+  code: number,
+  message: string,
+): Reply {
+  const id = RequestId.safeParse(isRecord(body) ? body.id : undefined);
+  return errorReply(status, { code, message }, id.success ? id.data : null);
+}
+
+/** True for a message that expects a response. */
+export function isRequest(message: unknown): boolean {
+  return isRecord(message) && message.method !== undefined && message.id !== undefined;
+}
+
+export function isResponse(message: unknown): boolean {
+  return isRecord(message) && message.method === undefined && message.id !== undefined;
 }
 
 export function errorMessage(error: RpcError, id: RequestId | null) {

@@ -12,10 +12,11 @@ import {
   route,
   type Surface,
 } from '../../http/route.ts';
+import { asEvent, noEvents, notAcceptable, takenBy } from './accept.ts';
 import { createCalls } from './calls.ts';
 import type { McpDeps } from './deps.ts';
 import { CALL_EXAMPLE, METADATA_EXAMPLE, STREAM_EXAMPLE } from './examples.ts';
-import { errorReply, RPC, rpcErrorOf } from './json-rpc.ts';
+import { errorReply, isRequest, RPC, rpcErrorOf } from './json-rpc.ts';
 import { createLegacyServing, SESSION_HEADER } from './legacy/serve.ts';
 import { challengeOf, MCP_PATH, type McpResource, METADATA_PATH, metadataReply } from './metadata.ts';
 import { createModernServing } from './modern/serve.ts';
@@ -59,8 +60,11 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
   };
 
   async function post(call: RouteCall): Promise<Reply> {
+    const takes = takenBy(call);
+    if (!takes.json && !takes.events && isRequest(call.body)) return notAcceptable(call);
     const route = classifyInboundRequest({ httpMethod: 'POST', body: call.body, ...protocolHeaders(call) });
-    return route.kind === 'legacy' ? legacy.post(call, route.reason) : modern(call);
+    const reply = await (route.kind === 'legacy' ? legacy.post(call, route.reason) : modern(call));
+    return takes.json ? reply : asEvent(reply);
   }
 
   return {
@@ -99,7 +103,7 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
           replies: { 200: { description: 'Server-sent events', events: true } },
           errors: ['not_found'],
         },
-        handle: guarded((call) => legacy.get(call)),
+        handle: guarded(async (call) => (takenBy(call).events ? legacy.get(call) : noEvents(call))),
       }),
       route({
         method: 'DELETE',

@@ -1,4 +1,5 @@
 import type { Reply, RequestHead } from '../../http/route.ts';
+import { BOTH_TYPES, EVENT_HEADERS, responseIn, type Taken } from './accept.ts';
 
 /** A request as the SDK of MCP takes it; its body is handed over beside it. */
 export function webRequestOf(head: Pick<RequestHead, 'url' | 'headers'>, signal: AbortSignal): Request {
@@ -6,6 +7,8 @@ export function webRequestOf(head: Pick<RequestHead, 'url' | 'headers'>, signal:
   for (const [name, value] of Object.entries(head.headers)) {
     if (typeof value === 'string' && !HOP_BY_HOP.has(name)) headers.set(name, value);
   }
+  // The client's own `Accept` is heeded with the reply: the SDK knows none of its rules.
+  headers.set('accept', BOTH_TYPES);
   return new Request(new URL(pathOf(head.url), 'http://parley'), { method: 'POST', headers, signal });
 }
 
@@ -16,14 +19,17 @@ function pathOf(url: string): string {
   return url.startsWith('/') ? url : '/';
 }
 
-/** A reply of the SDK as a reply of a route. */
+/** A reply of the SDK as a reply of a route. Where the client takes no events, it waits for the last, which is the response. */
 export async function replyOf(
   response: Response,
+  takes: Taken,
   more: Readonly<Record<string, string>> = {},
 ): Promise<Reply> {
   const { status, body } = response;
   const type = response.headers.get('content-type') ?? '';
   if (body === null) return { type: 'empty', status, headers: more };
+  if (type.startsWith('text/event-stream') && !takes.events)
+    return { type: 'json', status, body: responseIn(await response.text()), headers: more };
   if (type.startsWith('text/event-stream'))
     return { type: 'pieces', pieces: textOf(body), headers: { ...EVENT_HEADERS, ...more } };
   const allow = response.headers.get('allow');
@@ -34,14 +40,6 @@ export async function replyOf(
     headers: { ...(allow !== null && { allow }), ...more },
   };
 }
-
-const EVENT_HEADERS = {
-  'content-type': 'text/event-stream; charset=utf-8',
-  'cache-control': 'no-cache, no-transform',
-  connection: 'keep-alive',
-  'x-accel-buffering': 'no',
-  'x-content-type-options': 'nosniff',
-};
 
 async function* textOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, 'end'> {
   const decoder = new TextDecoder();

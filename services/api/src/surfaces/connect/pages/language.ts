@@ -1,14 +1,16 @@
+import { rangesOf } from '../../../http/headers/accept.ts';
+
 /** A language that the pages speak. */
 export type Language = 'en' | 'de';
 
 export const LANGUAGES: readonly Language[] = ['en', 'de'];
 
-// A header may be long; nobody speaks more.
-const RANGES_MAX = 30;
-
 /** The language that an `Accept-Language` header likes best among ours (RFC 9110 section 12.5.4), else English. */
 export function languageOf(acceptLanguage: string | undefined): Language {
-  const ranges = (acceptLanguage ?? '').split(',', RANGES_MAX).map(rangeOf);
+  const ranges = rangesOf(acceptLanguage ?? '').map(({ name, weight }) => ({
+    name: name.split('-')[0] ?? '',
+    weight,
+  }));
   const weightOf = (language: Language): number => {
     const own = ranges.filter(({ name }) => name === language);
     const counting = own.length > 0 ? own : ranges.filter(({ name }) => name === '*');
@@ -20,11 +22,4 @@ export function languageOf(acceptLanguage: string | undefined): Language {
   // Among equals, the one that was named first.
   const first = ranges.find(({ name }) => liked.some((language) => language === name))?.name;
   return liked.find((language) => language === first) ?? liked[0] ?? 'en';
-}
-
-function rangeOf(text: string): { name: string; weight: number } {
-  const [tag = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
-  const quality = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  const known = quality === undefined || /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/u.test(quality);
-  return { name: tag.split('-')[0] ?? '', weight: known ? Number(quality ?? 1) : 0 };
 }

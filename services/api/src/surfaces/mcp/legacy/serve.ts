@@ -9,8 +9,9 @@ import { admitAnswer } from '../../../http/limits/call-limits.ts';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
+import { takenBy } from '../accept.ts';
 import { showsOf } from '../capabilities.ts';
-import { errorMessage, errorReply, RequestId, RPC, resultMessage, rpcErrorOf } from '../json-rpc.ts';
+import { errorMessage, errorReply, RPC, refusal, resultMessage, rpcErrorOf } from '../json-rpc.ts';
 import { recordAnswer } from '../questions.ts';
 import { createMcpServer, SESSION_REVISIONS, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
@@ -55,7 +56,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     const request = webRequestOf(call.head, call.signal);
     const authInfo = { token: '', clientId: '', scopes: [], extra: { call } };
     const response = await plain(request, { parsedBody: call.body, authInfo });
-    return replyOf(response, response.ok ? headers : undefined);
+    return replyOf(response, takenBy(call), response.ok ? headers : undefined);
   }
 
   async function initialize(call: RouteCall): Promise<Reply> {
@@ -95,7 +96,7 @@ export function createLegacyServing(deps: LegacyDeps) {
   async function toolCall(call: RouteCall, session: RequestSession): Promise<Reply> {
     const message = ToolCallMessage.safeParse(call.body);
     if (!message.success) return refusal(call, 200, RPC.invalidParams, 'The call is not well formed.');
-    const serve = acceptsEvents(call) ? streamToolCall : awaitToolCall;
+    const serve = takenBy(call).events ? streamToolCall : awaitToolCall;
     try {
       return await serve(deps, call, session, message.data);
     } catch (error) {
@@ -148,8 +149,6 @@ export function createLegacyServing(deps: LegacyDeps) {
       return method === 'logging/setLevel' ? setLevel(call, session) : servePlain(call);
     },
     async get(call: RouteCall): Promise<Reply> {
-      if (!acceptsEvents(call))
-        return refusal(call, 406, RPC.transport, 'Accept must list text/event-stream.');
       await call.admitted;
       const session = await sessionOf(call);
       if ('type' in session) return session;
@@ -182,15 +181,6 @@ export function createLegacyServing(deps: LegacyDeps) {
 const ACCEPTED: Reply = { type: 'empty', status: 202 };
 // What clients give as the reason when they have stopped waiting.
 const TIMED_OUT = /\btime(?:d)?[ -]?out\b/i;
-
-function refusal({ body }: RouteCall, status: number, code: number, message: string): Reply {
-  const id = RequestId.safeParse(isRecord(body) ? body.id : undefined);
-  return errorReply(status, { code, message }, id.success ? id.data : null);
-}
-
-function acceptsEvents({ header }: RouteCall): boolean {
-  return /(?:^|,)\s*(?:text\/event-stream|text\/\*|\*\/\*)\s*(?:;|,|$)/i.test(header('accept') ?? '');
-}
 
 async function* silentUntil(signal: AbortSignal, release: () => void): AsyncGenerator<never, 'cut'> {
   try {

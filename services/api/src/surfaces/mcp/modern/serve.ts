@@ -4,6 +4,7 @@ import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';
 import { principalOf } from '../../../turns/principal.ts';
+import { noEvents, takenBy } from '../accept.ts';
 import { type Calls, callDigest } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
 import { createMcpServer, sdkFaults } from '../server.ts';
@@ -40,10 +41,12 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
         parsedBody: body,
         authInfo: { token: '', clientId: '', scopes: [], extra: { request: { call, served } } },
       });
-    if (!isLong(body)) return replyOf(await serve(signal));
+    const takes = takenBy(call);
+    if (isListening(body) && !takes.events) return noEvents(call);
+    if (!isLong(body)) return replyOf(await serve(signal), takes);
     const reader = { stream: 'mcp', returns: false };
     return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
-      const reply = await replyOf(await serve(place.signal));
+      const reply = await replyOf(await serve(place.signal), takes);
       if (reply.type !== 'pieces') place.release();
       // A call returns its state when the pod drains or the token expires; its client continues with another request.
       return reply.type === 'pieces' && isToolCall(body) ? { ...reply, endsItself: true } : reply;
@@ -67,7 +70,11 @@ function disconnectOf(call: RouteCall): AbortSignal {
 
 /** True for requests that may take as long as a person thinks. */
 function isLong(body: unknown): boolean {
-  return isToolCall(body) || (isRecord(body) && body.method === 'subscriptions/listen');
+  return isToolCall(body) || isListening(body);
+}
+
+function isListening(body: unknown): boolean {
+  return isRecord(body) && body.method === 'subscriptions/listen';
 }
 
 function isToolCall(body: unknown): boolean {
