@@ -138,6 +138,29 @@ describe('a session', () => {
     expect((await exchange(first, LIST, person)).status).toBe(400);
   });
 
+  it('ends with its streams, its calls and their questions, on every pod, and with nothing of another session', async () => {
+    const { person, session } = await sitDown();
+    const other = await beginSession(second, person);
+    const streams = [
+      await session.call(first, 1, 'text: left'),
+      await session.resume(first, ''),
+      await session.call(second, 2, 'text work: followed'),
+    ];
+    await readUntil(await other.call(first, 1, 'text work: followed'), ASKED);
+    const questions = () => listOpenOf(site.pods[0].engine, person);
+    await waitUntil(async () => (await questions()).length === 2, { what: 'both questions' });
+    expect((await session.exchange(second, undefined, { method: 'DELETE' })).status).toBe(204);
+    const [left, standalone] = await Promise.all(streams.slice(0, 2).map((stream) => stream.text()));
+    expect(left).toContain('"result":{');
+    expect(standalone).not.toContain('data: {');
+    const [kept, ...more] = await questions();
+    expect(more).toEqual([]);
+    const again = await readUntil(await other.call(second, 2, 'text work: followed'), ASKED);
+    expect(again).toContain(kept?.id);
+    await streams[2]?.body?.cancel();
+    expect((await session.exchange(first, callMessage(3, 'hello'))).status).toBe(404);
+  });
+
   it('speaks only its revisions, and no batches', async () => {
     const { person, session } = await sitDown();
     const old = await exchange(first, initializeMessage({}, '2024-11-05'), person);

@@ -62,6 +62,8 @@ export interface Calls {
   release(call: StartedCall): Promise<void>;
   /** Ends a call, on whichever pod it runs, unless a later request follows it. */
   stop(call: StartedCall): Promise<void>;
+  /** Ends the calls of a session, but those that a request of another session follows. */
+  stopAll(owner: Owner, sessionId: string): Promise<void>;
 }
 
 const KEY_BYTES = 16;
@@ -92,6 +94,7 @@ export function textOfRequest({ sessionId, id }: RequestName): string {
 }
 
 const CONVERSATION = 'conv_mcp-';
+const REQUEST = 'mcp-request/';
 
 /** The key of a call, by its conversation. */
 export function keyOfCall({ conversationId }: Pick<RunRef, 'conversationId'>): string {
@@ -110,7 +113,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   const { records, turns, engine, callMs } = deps;
   const callName = (digest: string) => `mcp-call/${digest}`;
   const followerName = (run: RunRef) => `mcp-follower/${keyOfCall(run)}`;
-  const requestName = (request: RequestName) => `mcp-request/${textOfRequest(request)}`;
+  const requestName = (request: RequestName) => `${REQUEST}${textOfRequest(request)}`;
 
   /** The key of the equal call whose result was not fetched, or a new one. */
   async function joinedKey(owner: Owner, digest: string): Promise<{ key: string; isNew: boolean }> {
@@ -141,14 +144,14 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     const { key, isNew } = await joinedKey(owner, call);
     if (request === undefined) return key;
     const stored = await records.putIfAbsent(owner, requestName(request), `${key}.${call}.${kind}`, callMs);
-    const [first = '', callOfFirst] = stored.split('.');
+    const { key: first, digest: callOfFirst } = storedCall(stored);
     // A key that another request began with stays: its call is under way.
     if (isNew && first !== key) await records.remove(owner, callName(call), key);
     if (callOfFirst === call) return first;
     throw new ParleyError('invalid_request', 'The id of this request was used before.');
   }
 
-  async function release({ run, digest }: StartedCall): Promise<void> {
+  async function release({ run, digest }: Pick<StartedCall, 'run' | 'digest'>): Promise<void> {
     await Promise.all([
       records.remove(run, callName(digest), keyOfCall(run)),
       records.remove(run, followerName(run)),
@@ -161,6 +164,15 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       if (latest === follower) return;
       await records.remove(run, followerName(run), latest);
     }
+  }
+
+  async function stopFollowed(
+    call: Pick<StartedCall, 'run' | 'digest'>,
+    isOwn: (follower: string | undefined) => boolean,
+  ): Promise<void> {
+    if (!isOwn(await records.read(call.run, followerName(call.run)))) return;
+    await release(call);
+    await turns.stop(call.run);
   }
 
   async function targetOf({ caller, name, signal }: Pick<ToolCallRequest, 'caller' | 'name' | 'signal'>) {
@@ -189,11 +201,11 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     async find(owner, request) {
       const stored = await records.read(owner, requestName(request));
       if (stored === undefined) return undefined;
-      const [key = '', digest = '', kind] = stored.split('.');
+      const { key, digest, kind } = storedCall(stored);
       return {
         run: await runOfCall(owner, key),
         digest,
-        kind: kind === 'tool' ? 'tool' : 'agent',
+        kind,
         isRepeat: true,
         follower: textOfRequest(request),
       };
@@ -205,16 +217,27 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       await follow(started);
       return started;
     },
-    async stop(call) {
-      if ((await records.read(call.run, followerName(call.run))) !== call.follower) return;
-      await release(call);
-      await turns.stop(call.run);
+    stop: (call) => stopFollowed(call, (latest) => latest === call.follower),
+    async stopAll(owner, sessionId) {
+      const begun = await records.list(owner, `${REQUEST}${sessionId}/`);
+      const stops = begun.map(async ({ value }) => {
+        const { key, digest } = storedCall(value);
+        const run = await runOfCall(owner, key);
+        await stopFollowed({ run, digest }, (latest) => latest?.startsWith(`${sessionId}/`) === true);
+      });
+      await Promise.all(stops);
     },
   };
 }
 
 type CallName = Pick<StartedCall, 'digest' | 'kind'>;
 type FoundTarget = NonNullable<Awaited<ReturnType<Turns['findOffered']>>>;
+
+/** The call that a request began, as its record names it. */
+function storedCall(stored: string): CallName & { readonly key: string } {
+  const [key = '', digest = '', kind] = stored.split('.');
+  return { key, digest, kind: kind === 'tool' ? 'tool' : 'agent' };
+}
 
 function beginRun(
   turns: McpDeps['turns'],

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type classifyInboundRequest,
   legacyStatelessFallback,
@@ -6,7 +7,7 @@ import {
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { admitAnswer } from '../../../http/limits/call-limits.ts';
-import { inStreamPlace } from '../../../http/limits/stream-places.ts';
+import { inStreamPlace, type StreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { takenBy } from '../accept.ts';
@@ -39,7 +40,7 @@ type LegacyReason = Extract<ReturnType<typeof classifyInboundRequest>, { kind: '
 
 /** Serves clients of the revisions with sessions: any pod serves any message of a session. */
 export function createLegacyServing(deps: LegacyDeps) {
-  const { engine, limits, records, sessionMs, calls } = deps;
+  const { engine, limits, records, sessionMs, calls, progressMs } = deps;
   const sessions = createSessions(records, sessionMs);
   const serverOf = ({ authInfo }: McpRequestContext) => {
     const call = authInfo?.extra?.call as RouteCall;
@@ -162,18 +163,24 @@ export function createLegacyServing(deps: LegacyDeps) {
       await call.admitted;
       const session = await sessionOf(call);
       if ('type' in session) return session;
+      // First the session, so that none of its calls begins anew.
       await sessions.end(userOf(call.caller), session.id);
+      await calls.stopAll(userOf(call.caller), session.id);
       return { type: 'empty', status: 204 };
     },
   };
 
-  /** The stream of messages that belong to no request. There are none; it shows that the server is there. */
+  /** The stream of messages that belong to no request. There are none; it shows that the session is there. */
   function standalone({ caller, signal }: RouteCall, { id }: RequestSession): Promise<Reply> {
     const reader = { stream: `mcp/${id}/standalone`, returns: true };
     return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
       type: 'events',
       onExpiry: () => [],
-      events: silentUntil(place.signal, place.release),
+      events: silent({
+        ...place,
+        everyMs: progressMs,
+        isOver: async () => (await sessions.find(userOf(caller), id)) === undefined,
+      }),
     }));
   }
 }
@@ -182,10 +189,19 @@ const ACCEPTED: Reply = { type: 'empty', status: 202 };
 // What clients give as the reason when they have stopped waiting.
 const TIMED_OUT = /\btime(?:d)?[ -]?out\b/i;
 
-async function* silentUntil(signal: AbortSignal, release: () => void): AsyncGenerator<never, 'cut'> {
+interface Silence extends StreamPlace {
+  readonly everyMs: number;
+  readonly isOver: () => Promise<boolean>;
+}
+
+/** Nothing, until the reader leaves or what it reads is over, which any pod may have ended. */
+async function* silent({ signal, release, everyMs, isOver }: Silence): AsyncGenerator<never, 'end' | 'cut'> {
   try {
-    if (!signal.aborted)
-      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    while (!signal.aborted) {
+      await sleep(everyMs, undefined, { signal }).catch(() => undefined);
+      // A store that does not answer ends nothing.
+      if (!signal.aborted && (await isOver().catch(() => false))) return 'end';
+    }
     return 'cut';
   } finally {
     release();
