@@ -52,10 +52,10 @@ export const SECURITY: readonly Mutant[] = [
     test: 'is not accepted from the cache after its expiry',
   },
   {
-    defect: 'A body may use the keys that reach for prototypes.',
+    defect: 'A body may use the key that reaches for prototypes.',
     file: `${HTTP}/json.ts`,
-    find: "new Set(['__proto__', 'constructor', 'prototype'])",
-    replace: 'new Set<string>()',
+    find: "POISONED_KEY = '__proto__'",
+    replace: "POISONED_KEY = ''",
     killedBy: ATTACKS,
     test: 'S8 prototypes',
   },

@@ -9,8 +9,15 @@ import {
   type World,
 } from '../../harness/attacks/world.ts';
 
-const KEYS = ['__proto__', 'constructor', 'prototype', '\\u005f_proto__', '__pr\\u006fto__'];
+const KEYS = ['__proto__', '\\u005f_proto__', '__pr\\u006fto__'];
+// Words like any other, which tools and forms of others may use.
+const WORDS = ['constructor', 'prototype'];
 const POISONS = ['{"prototype":{"admin":true}}', 'null'];
+
+interface Target {
+  readonly person: Person;
+  readonly id: string;
+}
 
 export function pollutionAttacks(world: () => World): void {
   describe('S8 prototypes', () => {
@@ -23,7 +30,7 @@ export function pollutionAttacks(world: () => World): void {
     });
 
     /** Every place of a body that holds an object, as text, because JSON.stringify would drop the key. */
-    const places = (entry: string): readonly Request[] => {
+    const places = (entry: string, { person, id }: Target): readonly Request[] => {
       const ask = { ...POST_ASK, token: SERVICE_KEYS.acme };
       const whole = JSON.stringify(question(person.userId)).slice(0, -1);
       const answer = {
@@ -51,10 +58,21 @@ export function pollutionAttacks(world: () => World): void {
 
     it.each(KEYS)('the key %s is 400 at every position', async (key) => {
       for (const poison of POISONS) {
-        const requests = places(`"${key}":${poison}`);
+        const requests = places(`"${key}":${poison}`, { person, id });
         for (const reply of await Promise.all(requests.map((request) => world().call(request)))) {
           expectProblem(reply, 400, 'invalid_request');
         }
+      }
+    });
+
+    it.each(WORDS)('the key %s is data at every position, and reaches no prototype', async (word) => {
+      for (const poison of POISONS) {
+        const someone = await newPerson();
+        const asked = { person: someone, id: (await world().ask(someone)).elicitationId };
+        const replies = [];
+        for (const request of places(`"${word}":${poison}`, asked)) replies.push(await world().call(request));
+        expect(replies.filter(({ status }) => status >= 500)).toEqual([]);
+        expect(replies.map(({ text }) => text).join()).not.toContain(`may not use the key ${word}`);
       }
     });
 

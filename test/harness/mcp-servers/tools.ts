@@ -1,3 +1,4 @@
+import { ProtocolError } from '@modelcontextprotocol/server';
 import type { Legacy, Modern } from './asking.ts';
 
 /** The call's context for a tool of a fixture. */
@@ -41,6 +42,9 @@ const text = (words: string) => ({ type: 'text' as const, text: words });
 /** A result that is a text. */
 export const said = (words: string) => ({ content: [text(words)] });
 
+/** What `demands` requires of its client. */
+export const DEMANDED = { requiredCapabilities: { sampling: {} } };
+
 const CALLS: Readonly<Record<string, (args: Record<string, unknown>, context: CallContext) => unknown>> = {
   echo: (args) => ({ ...said(String(args.text)), structuredContent: { echoed: args.text } }),
   whoami: (_, { authorization }) => said(authorization ?? 'nobody'),
@@ -54,6 +58,9 @@ const CALLS: Readonly<Record<string, (args: Record<string, unknown>, context: Ca
       { type: 'resource_link', uri: 'https://example.com/a', name: 'a page' },
     ],
   }),
+  demands() {
+    throw new ProtocolError(-32021, 'Declare sampling.', DEMANDED);
+  },
   async steps(_, { progress, log, authorization }) {
     await progress(1, 2);
     await progress(2, 2);

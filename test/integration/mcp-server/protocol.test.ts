@@ -549,6 +549,15 @@ describe('bodies', () => {
     }
   });
 
+  it('may have any words as keys, as the arguments of tools have', async () => {
+    const params = {
+      name: 'helper',
+      arguments: { message: 'hello: words', constructor: 'Ferrari', prototype: {}, toString: 1 },
+    };
+    const called = await modernExchange(first, newPerson(), modern('tools/call', params));
+    expect(called.messages.at(-1)?.result).toMatchObject({ resultType: 'complete' });
+  });
+
   it('with a request id that is too long, or a position that Parley did not write, are refused', async () => {
     const { session } = await sitDown();
     const long = await session.exchange(first, callMessage('x'.repeat(300), 'hello'));

@@ -1,6 +1,8 @@
 import { ParleyError } from '@parley/shared/domain/errors';
+import type { RunRef } from '@parley/shared/domain/runs/run';
 import { readEnv } from '@parley/shared/runtime/env';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { RefusedByServer } from '../../../services/api/src/agents/mcp/errors.ts';
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import type { CallLimitSettings } from '../../../services/api/src/http/limits/call-limits.ts';
 import { ANYBODY, route } from '../../../services/api/src/http/route.ts';
@@ -8,6 +10,7 @@ import { challengeOf } from '../../../services/api/src/surfaces/mcp/metadata.ts'
 import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
 import type { McpRouteDeps } from '../../../services/api/src/surfaces/mcp/routes.ts';
 import { createAuthentication } from '../../../services/api/src/wiring/authentication.ts';
+import { turnOf } from '../../harness/engines/turn-writes.ts';
 import {
   beginSession,
   callMessage,
@@ -20,7 +23,13 @@ import {
   textIn,
 } from '../../harness/mcp-clients/raw.ts';
 import { type McpSite, mcpSurface, openMcpSite } from '../../harness/mcp-clients/setup.ts';
-import { finishPage, newPerson, openQuestion, serveOn } from '../../harness/protocols/pods.ts';
+import {
+  finishPage,
+  newPerson,
+  openQuestion,
+  type RunningPod,
+  serveOn,
+} from '../../harness/protocols/pods.ts';
 import { serveSurfaces } from '../../harness/protocols/served.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -34,8 +43,14 @@ beforeAll(async () => {
 afterAll(() => site?.stop());
 
 /** The address of a pod with other settings of its endpoint. */
-async function serveWith(settings: Partial<McpRouteDeps>, budgets: Partial<CallLimitSettings> = {}) {
-  const { url, stop } = await serveOn(site.pods[0], { surfaceOf: mcpSurface(settings), budgets });
+async function serveWith(
+  settings: Partial<McpRouteDeps>,
+  budgets: Partial<CallLimitSettings> = {},
+  turnsOn: (pod: RunningPod) => McpRouteDeps['turns'] = ({ turns }) => turns,
+) {
+  const surfaceOf: Parameters<typeof serveOn>[1]['surfaceOf'] = (pod, limits) =>
+    mcpSurface({ turns: turnsOn(pod), ...settings })(pod, limits);
+  const { url, stop } = await serveOn(site.pods[0], { surfaceOf, budgets });
   onTestFinished(stop);
   return url;
 }
@@ -157,6 +172,79 @@ it('reports errors of the SDK to the operator without what they say, and no refu
     expect(stack).toContain('refusals.test.ts');
     expect(stack).not.toContain('secret');
   }
+});
+
+describe('a tool of a server behind', () => {
+  const DEMAND = {
+    code: -32021,
+    message: 'Declare sampling.',
+    data: { requiredCapabilities: { sampling: {} } },
+  };
+  const GONE = { code: -32011, message: 'No such page.', data: { uri: 'wiki://gone', seen: 3 } };
+  const paramHeaders = [
+    { name: 'Region', path: ['where', 'region'] },
+    { name: 'Count', path: ['count'] },
+  ];
+  /** Its calls end with the server's demand, and each page that is read with its refusal. */
+  const serveBehind = () =>
+    serveWith({}, {}, ({ backend, turns }) => ({
+      ...turns,
+      findOffered: async () => ({ type: 'tool', server: 'wiki', tool: 'find', paramHeaders }),
+      async beginCall({ conversation: asked }) {
+        const conversation = asked as RunRef;
+        await backend.runs.begin({ ...turnOf(conversation), ...conversation });
+        const events = [
+          { type: 'tool-failed', toolCallId: 'call', message: 'It demands.', refusal: DEMAND },
+          { type: 'turn-finished', reason: 'stop' },
+        ] as const;
+        const end = { status: 'finished', messages: [] } as const;
+        await backend.runs.write(conversation, { term: 1, firstSeq: 2, events, end });
+        return { ...conversation, isRepeat: false };
+      },
+      content: {
+        ...turns.content,
+        offers: { prompts: false, resources: true },
+        readResource: () =>
+          Promise.reject(new ParleyError('invalid_request', 'no', { cause: new RefusedByServer(GONE) })),
+      },
+    }));
+
+  it('refuses in its own words: the code and the data reach the client', async () => {
+    const url = await serveBehind();
+    const person = newPerson();
+    const session = await beginSession(url, person);
+    const read = { uri: 'wiki://gone' };
+    const named = { 'mcp-name': read.uri };
+    expect(errorOf(await modernExchange(url, person, modern('resources/read', read), named))).toEqual(GONE);
+    const inSession = { jsonrpc: '2.0', id: 1, method: 'resources/read', params: read };
+    expect(errorOf(await session.exchange(url, inSession))).toEqual(GONE);
+    const demanded = await modernExchange(url, person, modern('tools/call', { name: 'find', arguments: {} }));
+    expect([demanded.status, errorOf(demanded)]).toEqual([400, DEMAND]);
+    const older = await session.exchange(url, callMessage(2, 'hello'));
+    expect(older.messages.at(-1)?.result).toMatchObject({ isError: true });
+  });
+
+  it.each([
+    [{ where: { region: 'eu' } }, { region: 'eu' }, true],
+    [{ where: { region: 'Ü' } }, { region: '=?base64?w5w=?=' }, true],
+    [{ count: 42 }, { count: '42.0', region: 'unused' }, true],
+    [{ where: { region: null } }, {}, true],
+    [{ where: { region: 'eu' } }, {}, false],
+    [{ where: { region: 'eu' } }, { region: 'us' }, false],
+    [{ where: { region: 'Ü' } }, { region: '=?base64?w5w?=' }, false],
+    [{ count: 42 }, { count: '41' }, false],
+  ])(
+    'is called with the headers that mirror its arguments alone: %j with %j',
+    async (args, mirrored, fits) => {
+      const url = await serveBehind();
+      const headers = Object.fromEntries(
+        Object.entries(mirrored).map(([name, value]) => [`mcp-param-${name}`, value]),
+      );
+      const call = modern('tools/call', { name: 'find', arguments: args });
+      const reply = await modernExchange(url, newPerson(), call, headers);
+      expect([reply.status, errorOf(reply)?.code]).toEqual([400, fits ? -32021 : -32020]);
+    },
+  );
 });
 
 it('counts a call that waits without a stream among the open streams of its user', async () => {

@@ -320,7 +320,10 @@ describe('a failing MCP server', () => {
     });
     const server = bench.client().open(httpConfig(mcp.url));
     expect(await server.call('echo', { text: 'a' })).toMatchObject({ type: 'result', isError: false });
-    expect(await server.call('echo', {})).toMatchObject({ type: 'refused', code: -32020 });
+    expect(await server.call('echo', {})).toMatchObject({
+      type: 'refused',
+      refusal: { code: -32020, message: 'header mismatch' },
+    });
     expect(mcp.count('tools/call')).toBe(4);
   });
 });

@@ -13,6 +13,7 @@ import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { DEMANDED } from '../../harness/mcp-servers/tools.ts';
 import { startPersonalPod } from '../../harness/turns/configured.ts';
 import { readEvents } from '../../harness/turns/setup.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
@@ -179,6 +180,10 @@ describe('a run of one tool call', () => {
     expect(await told('away', 'any')).toMatchObject({
       type: 'failed',
       message: expect.stringContaining('Away could not be reached'),
+    });
+    expect(await told('plain', 'demands')).toMatchObject({
+      type: 'failed',
+      refusal: { code: -32021, message: 'Declare sampling.', data: DEMANDED },
     });
     expect(await told('plain', 'big', { bytes: 1_500_000 })).toMatchObject({
       type: 'result',

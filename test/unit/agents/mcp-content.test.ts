@@ -4,6 +4,7 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import type { McpReadResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import { createMcpContent } from '../../../services/api/src/agents/tools/mcp-content.ts';
+import { serverRefusalOf } from '../../../services/api/src/turns/server-refusal.ts';
 
 const ADA: Caller = { kind: 'user', tenant: 'acme', userId: 'ada' };
 
@@ -206,15 +207,17 @@ describe('prompts and resources of servers that are offered', () => {
   });
 
   it('refuse what the server refuses, and what would ask the person', async () => {
+    const refusal = { code: -32021, message: 'no', data: { requiredCapabilities: {} } };
     const refusals: readonly McpReadResult[] = [
-      { type: 'refused', message: 'The server refused: no', code: -32602 },
+      { type: 'refused', message: 'The server refused: no', refusal },
+      { type: 'input_required', message: 'asks', refusal },
       { type: 'input_required', message: 'asks' },
     ];
-    for (const refusal of refusals) {
-      const { content, reader } = contentOf(BOTH, { wiki: { 'prompts/get': () => refusal } });
-      await expect(content.getPrompt(reader, 'wiki__ask', {})).rejects.toMatchObject({
-        code: 'invalid_request',
-      });
+    for (const refused of refusals) {
+      const { content, reader } = contentOf(BOTH, { wiki: { 'prompts/get': () => refused } });
+      const error: unknown = await content.getPrompt(reader, 'wiki__ask', {}).catch((thrown) => thrown);
+      expect(error).toMatchObject({ code: 'invalid_request' });
+      expect(serverRefusalOf(error)).toEqual('refusal' in refused ? refusal : undefined);
     }
   });
 });

@@ -6,6 +6,11 @@ import type { BodyReader } from './route.ts';
 
 // Pages and vendors read no reply while they send: a body over its limit is read this far before it is refused.
 const READ_BYTES_MAX = 1024 * 1024;
+// A body of unknown length is counted in parts that are a little larger, for fewer bytes are free.
+const COUNTED_BYTES = 16 * 1024;
+
+/** Counts bytes of a body that are about to be read on. Throws `rate_limited`. */
+export type AdmitBytes = (bytes: number) => Promise<void>;
 
 /** How many bytes a JSON body may have. */
 export interface JsonLimits {
@@ -15,24 +20,28 @@ export interface JsonLimits {
 }
 
 /** The limit for the JSON body of a route. */
-export function jsonBytesMaxOf(
+function jsonBytesMaxOf(
   { bodyBytesMax, messagesBytesMax }: JsonLimits,
   { bytesMax = bodyBytesMax }: { readonly bytesMax?: number | 'messages' },
 ): number {
   return bytesMax === 'messages' ? messagesBytesMax : bytesMax;
 }
 
-/** Reads a body in the way that its route declares, chunked or not. Throws `too_large` and `invalid_request`. */
+/**
+ * Reads a body in the way that its route declares, chunked or not. `admit` counts JSON of a declared length before it is
+ * read, and any other as it comes. Throws `too_large`, `rate_limited` and `invalid_request`.
+ */
 export async function readBody(
   req: IncomingMessage,
   reader: BodyReader<unknown> | undefined,
   limits: JsonLimits,
+  admit: AdmitBytes = async () => undefined,
 ): Promise<unknown> {
   switch (reader?.as) {
     case undefined:
       return undefined;
     case 'json': {
-      const body = await readJson(req, jsonBytesMaxOf(limits, reader));
+      const body = await readJson(req, jsonBytesMaxOf(limits, reader), admit);
       return check(reader.schema, body === undefined && reader.optional ? {} : body, 'body');
     }
     case 'form': {
@@ -49,16 +58,22 @@ export async function readBody(
 }
 
 /** A JSON body of at most `bytesMax`; nothing when the request has no body. */
-async function readJson(req: IncomingMessage, bytesMax: number): Promise<unknown> {
-  const declared = Number(req.headers['content-length'] ?? Number.NaN);
+async function readJson(req: IncomingMessage, bytesMax: number, admit: AdmitBytes): Promise<unknown> {
+  const isChunked = req.headers['transfer-encoding'] !== undefined;
+  const declared = isChunked ? 0 : Number(req.headers['content-length'] ?? 0);
   if (declared > bytesMax) throw tooLarge(bytesMax);
+  await admit(declared);
   const chunks: Buffer[] = [];
   let size = 0;
+  let counted = declared;
   // sendProblem reads on after a refusal.
   for await (const chunk of chunksOf(req)) {
     size += chunk.length;
     if (size > bytesMax) throw tooLarge(bytesMax);
     chunks.push(chunk);
+    if (size - counted <= COUNTED_BYTES) continue;
+    await admit(size - counted);
+    counted = size;
   }
   if (size === 0) return undefined;
   requireJson(req);

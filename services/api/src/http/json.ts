@@ -1,11 +1,12 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 
 const DEPTH_MAX = 32;
-const POISONED_KEYS = new Set(['__proto__', 'constructor', 'prototype']);
+// The one key that changes what a copy of its object inherits. Other words are data, also those of prototypes.
+const POISONED_KEY = '__proto__';
 
 /**
  * Parses a JSON body that may be hostile: refuses what JSON.parse lets through although no honest client sends it
- * (nesting bombs, duplicate keys, keys that reach for prototypes, NUL, lone surrogates, numbers beyond a double).
+ * (nesting bombs, duplicate keys, a key that reaches for prototypes, NUL, lone surrogates, numbers beyond a double).
  * Throws `invalid_request`.
  */
 export function parseJson(text: string): unknown {
@@ -51,7 +52,7 @@ function faultOfString(
   if (value.includes('\u0000')) return 'holds a NUL character';
   if (!value.isWellFormed()) return 'holds a lone surrogate';
   if (keys === undefined || !isKey(text, end)) return undefined;
-  if (POISONED_KEYS.has(value)) return `may not use the key ${value}`;
+  if (value === POISONED_KEY) return `may not use the key ${value}`;
   if (keys.has(value)) return 'names a key twice in one object';
   keys.add(value);
   return undefined;

@@ -3,7 +3,7 @@ import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { hasScope } from '@parley/shared/domain/service-key';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Authenticate } from './auth.ts';
-import { type JsonLimits, jsonBytesMaxOf, readBody } from './body.ts';
+import { type AdmitBytes, type JsonLimits, readBody } from './body.ts';
 import { check } from './check.ts';
 import type { CallLimits } from './limits/call-limits.ts';
 import type { RefusalDelays } from './limits/refusal-delays.ts';
@@ -52,11 +52,10 @@ export function createServe(deps: ServeDeps): Serve {
       admitted.catch((error: unknown) => {
         refusal = { error };
       });
-      await admitBody(deps, route, at.caller, req);
       const body =
         route.proof.by === 'signature'
           ? await proveByBody(deps, route, params, req, at)
-          : await readBody(req, route.body, deps);
+          : await readBody(req, route.body, deps, bodyBudget(deps, route, at.caller));
       const query = route.query === undefined ? undefined : check(route.query, readQuery(req), 'query');
       const header = (name: string) => headerOf(req, name);
       const { caller } = at;
@@ -132,19 +131,9 @@ function admit({ limits }: ServeDeps, route: Route, params: PathParams, caller: 
   return limits.call(caller as Caller, route.method !== 'GET', answers);
 }
 
-/** Counts a body before it is read. One of unknown length counts as the largest that the route takes. */
-async function admitBody(
-  deps: ServeDeps,
-  { proof, body }: Route,
-  caller: unknown,
-  { headers }: IncomingMessage,
-): Promise<void> {
-  if (proof.by !== 'bearer' || body?.as !== 'json') return;
-  const most = jsonBytesMaxOf(deps, body);
-  const isChunked = headers['transfer-encoding'] !== undefined;
-  const bytes = isChunked ? most : Number(headers['content-length'] ?? 0);
-  // A body above the limit is refused without being read.
-  if (bytes <= most) await deps.limits.body(caller as Caller, bytes);
+/** What counts the bytes of a body; nothing for callers without a budget. */
+function bodyBudget({ limits }: ServeDeps, { proof }: Route, caller: unknown): AdmitBytes | undefined {
+  return proof.by === 'bearer' ? (bytes) => limits.body(caller as Caller, bytes) : undefined;
 }
 
 /** The abort signal of one request, created at its first use: most handlers never sleep. */

@@ -1,5 +1,6 @@
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
+import type { ServerRefusal } from '../agents/mcp/calls/results.ts';
 import type { FollowedEvent } from './follow.ts';
 
 /** The result of a tool as its MCP server sent it (`CallToolResult`). */
@@ -14,7 +15,13 @@ export interface WholeResult {
 export type CallOutcome =
   | { readonly type: 'result'; readonly result: WholeResult }
   /** No result. `message` is for people; `code` is that of the turn's failure, `call_failed` or `stopped`. */
-  | { readonly type: 'failed'; readonly code: string; readonly message: string };
+  | {
+      readonly type: 'failed';
+      readonly code: string;
+      readonly message: string;
+      /** The error of the server, where the caller can mend it. */
+      readonly refusal?: ServerRefusal | undefined;
+    };
 
 /** Collects the result of a run of one call from its events. */
 export interface CallResult {
@@ -40,7 +47,7 @@ export function createCallResult(): CallResult {
       const { event } = followed;
       if (event.type === 'tool-returned') called = { type: 'result', result: resultOf(event.output) };
       if (event.type === 'tool-failed')
-        called = { type: 'failed', code: 'call_failed', message: event.message };
+        called = { type: 'failed', code: 'call_failed', message: event.message, refusal: event.refusal };
       if (!endsTurn(event)) return false;
       const { code, message } = event as { readonly code?: string; readonly message?: string };
       outcome =

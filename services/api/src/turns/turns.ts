@@ -25,7 +25,7 @@ import { callMessage, oneCallId, type ServerTool } from '../agents/loop/one-call
 import { createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
-import type { CallTarget, McpOffering, OfferedTool } from '../agents/tools/mcp-offer.ts';
+import type { McpOffering, OfferedTarget, OfferedTool } from '../agents/tools/mcp-offer.ts';
 import { type ConversationHistory, readHistory } from './history.ts';
 import { textOf } from './messages.ts';
 import { principalOf } from './principal.ts';
@@ -80,7 +80,7 @@ export interface Turns {
   /** What an MCP client of the caller can call. Never asks the person. */
   listOffered(caller: Caller, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /** What a name in that list stands for, also for tools that cannot be listed yet; undefined when it is not offered. */
-  findOffered(caller: Caller, name: string, signal: AbortSignal): Promise<CallTarget | undefined>;
+  findOffered(caller: Caller, name: string, signal: AbortSignal): Promise<OfferedTarget | undefined>;
   /** The prompts and resources of servers that an MCP client of the caller can read. */
   readonly content: ServerContent;
   /** The agents with which the caller may begin turns. */

@@ -1,5 +1,5 @@
 import { SdkError, SdkErrorCode, UnauthorizedError } from '@modelcontextprotocol/client';
-import type { McpUnauthorized } from './calls/results.ts';
+import type { McpUnauthorized, ServerRefusal } from './calls/results.ts';
 
 /** The server refused the credential. Extends the SDK's error, because the SDK's probe treats any other as an outage. */
 export class CredentialRefused extends UnauthorizedError {
@@ -7,6 +7,16 @@ export class CredentialRefused extends UnauthorizedError {
 
   constructor(refusal: McpUnauthorized) {
     super('the server refused the credential');
+    this.refusal = refusal;
+  }
+}
+
+/** The server refused a request; the cause of an error for whoever made it. */
+export class RefusedByServer extends Error {
+  readonly refusal: ServerRefusal;
+
+  constructor(refusal: ServerRefusal) {
+    super('the server refused the request');
     this.refusal = refusal;
   }
 }

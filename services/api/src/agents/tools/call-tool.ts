@@ -110,7 +110,7 @@ export async function callTool(
           save({ state: 'returned', output: outcome.output, round: undefined, roundServer: undefined }),
         ]
       : [
-          appendEvent(runContext, { type: 'tool-failed', toolCallId, message: outcome.message }),
+          appendEvent(runContext, { ...outcome, type: 'tool-failed', toolCallId }),
           save({ state: 'failed', output: outcome.message, round: undefined, roundServer: undefined }),
         ],
   );

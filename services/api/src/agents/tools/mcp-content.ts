@@ -8,6 +8,7 @@ import type { AgentsConfig } from '../config/file.ts';
 import type { ReadMethod } from '../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import { RefusedByServer } from '../mcp/errors.ts';
 import { withoutReturned } from '../mcp/transports/door.ts';
 import type { NamedTools } from './named-tools.ts';
 
@@ -28,7 +29,7 @@ export type CompletionRef =
 /**
  * The prompts and resources of servers that the configuration offers, as their servers return them. Nobody is asked for an
  * account: without one, a server has nothing. `undefined`: no such prompt or resource is offered to the caller. All but the
- * lists throw `invalid_request` for what the server refuses, and `unavailable`.
+ * lists throw `invalid_request` for what the server refuses, caused by a `RefusedByServer`, and `unavailable`.
  */
 export interface ServerContent {
   /** Whether the configuration offers any. */
@@ -53,6 +54,7 @@ const PAGES_MAX = 20;
 // Of one server, as for its tools.
 const ITEMS_MAX = 1_000;
 const TIMEOUT_MS = 30_000;
+const ASKS_FIRST = 'The server asks the user first, which is possible for tools only.';
 
 /** The lists of MCP, and the member of their pages that has the items. */
 const MEMBERS = {
@@ -216,13 +218,11 @@ function resultOf(reply: McpReadResult | undefined): Item | undefined {
     const { ttlMs: _ttl, cacheScope: _scope, resultType: _type, _meta, ...result } = reply.result;
     return withoutReturned(result);
   }
-  if (reply.type === 'refused') throw new ParleyError('invalid_request', reply.message);
-  if (reply.type === 'input_required')
-    throw new ParleyError(
-      'invalid_request',
-      'The server asks the user first, which is possible for tools only.',
-    );
-  throw away();
+  if (reply.type !== 'refused' && reply.type !== 'input_required') throw away();
+  const { refusal } = reply;
+  const message = reply.type === 'refused' ? reply.message : ASKS_FIRST;
+  const cause = refusal && new RefusedByServer(refusal);
+  throw new ParleyError('invalid_request', message, { cause });
 }
 
 function away(): ParleyError {

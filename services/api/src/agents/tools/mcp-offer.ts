@@ -5,6 +5,7 @@ import type { AgentsConfig } from '../config/file.ts';
 import type { ServerTool } from '../loop/one-call.ts';
 import type { McpTool, McpToolHints } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-headers.ts';
 import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
 import { CONNECT } from './personal-tools.ts';
@@ -13,6 +14,9 @@ import { CONNECT } from './personal-tools.ts';
 export type CallTarget =
   | { readonly type: 'agent'; readonly agent: string }
   | ({ readonly type: 'tool' } & ServerTool);
+
+/** What an offered name stands for, and the arguments that calls of it mirror in headers (2026-07-28). */
+export type OfferedTarget = CallTarget & { readonly paramHeaders?: readonly ParamHeader[] };
 
 /** A tool as MCP clients of Parley see it. */
 export interface OfferedTool {
@@ -32,7 +36,12 @@ export interface McpOffering {
   /** All that the caller may call. Never asks the person. A server that cannot be reached offers nothing. */
   list(caller: Caller, principal: Owner, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /** What the name stands for. Undefined when the caller is not offered such a tool, without a difference. */
-  find(caller: Caller, principal: Owner, name: string, signal: AbortSignal): Promise<CallTarget | undefined>;
+  find(
+    caller: Caller,
+    principal: Owner,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<OfferedTarget | undefined>;
   /** Prompts and resources of servers. */
   readonly content: ServerContent;
 }
@@ -119,7 +128,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
         if (!mayName(source, name)) continue;
         const { tools, isKnown } = await toolsOf(source, principal, signal);
         const listed = tools.map((tool) => offered(source, tool)).find((tool) => tool.name === name);
-        if (listed !== undefined) return listed.target;
+        if (listed !== undefined) return offeredTarget(listed);
         if (isKnown) continue;
         const target = unlistedTarget(source, name);
         // The configuration says that the name is this server's, also while it cannot be reached.
@@ -129,6 +138,11 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
       return unlisted;
     },
   };
+}
+
+function offeredTarget({ target, inputSchema }: OfferedTool): OfferedTarget {
+  const paramHeaders = paramHeadersOf(inputSchema);
+  return { ...target, ...(paramHeaders.length > 0 && { paramHeaders }) };
 }
 
 /** Tools of which nothing but the name is configured: the tool that connects an account is always among them. */

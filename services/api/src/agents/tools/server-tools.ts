@@ -72,9 +72,11 @@ export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
 
 /** As `outcomeOf`, for a caller that is no model: a result of the server is passed on as a whole, an error too. */
 export function wholeOutcomeOf(title: string, result: McpCallResult): ToolOutcome {
-  return result.type === 'result' && result.whole !== undefined
-    ? { type: 'returned', output: result.whole }
-    : outcomeOf(title, result);
+  if (result.type === 'result' && result.whole !== undefined)
+    return { type: 'returned', output: result.whole };
+  const outcome = outcomeOf(title, result);
+  const { refusal } = result.type === 'input_required' ? result : {};
+  return outcome.type === 'failed' && refusal !== undefined ? { ...outcome, refusal } : outcome;
 }
 
 function refusalOf(title: string, status: 401 | 403): string {

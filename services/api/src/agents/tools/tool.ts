@@ -1,6 +1,6 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { ReachOfQuestion } from '../loop/reach.ts';
-import type { McpTool } from '../mcp/calls/results.ts';
+import type { McpTool, ServerRefusal } from '../mcp/calls/results.ts';
 import type { ApprovalOutcome, NeededApproval } from './approvals/needed.ts';
 import type { AgentQuestion, AskOptions, AskOutcome } from './question.ts';
 
@@ -17,6 +17,8 @@ export type ToolOutcome =
       readonly message: string;
       /** The turn ends with the step of this call: its person wrote a message instead of approving it. */
       readonly endsTurn?: true;
+      /** What the caller must declare for the call to be possible, as its server says; for callers that are no model. */
+      readonly refusal?: ServerRefusal;
     };
 
 export function failed(message: string, endsTurn?: true): ToolOutcome {

@@ -19,6 +19,8 @@ export interface ToolCallRequest {
   readonly delivery: Delivery;
   /** The session and the id of the request, where it has a session. */
   readonly request?: RequestName;
+  /** Checks the call against the tool that it names, before anything is begun. */
+  readonly check?: (target: FoundTarget) => void;
   /** Ends the look-up of the tool. */
   readonly signal: AbortSignal;
 }
@@ -53,7 +55,7 @@ export interface Calls {
   find(owner: Owner, request: RequestName): Promise<StartedCall | undefined>;
   /** A call that its caller names by its key. Throws `invalid_request` for a tool that the caller may not use any more. */
   resume(
-    call: Pick<ToolCallRequest, 'caller' | 'name' | 'arguments' | 'support' | 'signal'>,
+    call: Pick<ToolCallRequest, 'caller' | 'name' | 'arguments' | 'support' | 'signal' | 'check'>,
     key: string,
   ): Promise<StartedCall>;
   /** Makes this request the latest that follows the call, as `begin` and `resume` do. */
@@ -175,9 +177,15 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     await turns.stop(call.run);
   }
 
-  async function targetOf({ caller, name, signal }: Pick<ToolCallRequest, 'caller' | 'name' | 'signal'>) {
+  async function targetOf({
+    caller,
+    name,
+    signal,
+    check,
+  }: Pick<ToolCallRequest, 'caller' | 'name' | 'signal' | 'check'>): Promise<FoundTarget> {
     const target = await turns.findOffered(caller, name, signal);
     if (target === undefined) throw new ParleyError('invalid_request', `Unknown tool: ${name}`);
+    check?.(target);
     return target;
   }
 

@@ -14,6 +14,8 @@ export const RPC = {
   /** An error of the transport, without a code of its own. */
   transport: -32000,
   sessionNotFound: -32001,
+  /** 2026-07-28 only: a header differs from the message. */
+  headerMismatch: -32020,
   /** 2025-11-25 only. */
   urlElicitationRequired: -32042,
 } as const;

@@ -1,6 +1,7 @@
 import { createBufferedTurn } from '../../turns/buffered.ts';
 import { createCallResult, type WholeResult } from '../../turns/call-result.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
+import type { ServerRefusal } from '../../turns/server-refusal.ts';
 
 /** What a call leads to: a turn of an agent, or one call of a tool of a server. */
 export type CallKind = 'agent' | 'tool';
@@ -8,7 +9,14 @@ export type CallKind = 'agent' | 'tool';
 /** Collects the result of a call from its events: the agent's text, or what the tool returned. */
 export interface CallOutput {
   /** Takes the next event; returns the result once the call has ended. */
-  take(event: FollowedEvent): WholeResult | undefined;
+  take(event: FollowedEvent): EndedCall | undefined;
+}
+
+/** How a call ended. */
+export interface EndedCall {
+  readonly result: WholeResult;
+  /** The error of the tool's server in place of a result, for clients of its revision. */
+  readonly refusal?: ServerRefusal | undefined;
 }
 
 export function createCallOutput(kind: CallKind): CallOutput {
@@ -22,10 +30,11 @@ function agentOutput(): CallOutput {
       turn.take(event);
       const { outcome } = turn;
       if (outcome === undefined) return undefined;
-      if (outcome.type === 'turn-failed') return failed(outcome.message);
+      if (outcome.type === 'turn-failed') return { result: failed(outcome.message) };
       const text = turn.text();
-      if (outcome.reason === 'stopped') return failed(text === '' ? 'The call was stopped.' : text);
-      return { content: [{ type: 'text', text }] };
+      if (outcome.reason === 'stopped')
+        return { result: failed(text === '' ? 'The call was stopped.' : text) };
+      return { result: { content: [{ type: 'text', text }] } };
     },
   };
 }
@@ -36,7 +45,9 @@ function toolOutput(): CallOutput {
     take(event) {
       call.take(event);
       const { outcome } = call;
-      return outcome?.type === 'failed' ? failed(outcome.message) : outcome?.result;
+      return outcome?.type === 'failed'
+        ? { result: failed(outcome.message), refusal: outcome.refusal }
+        : outcome;
     },
   };
 }

@@ -2,17 +2,16 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
-import type { WholeResult } from '../../turns/call-result.ts';
 import { type FollowedEvent, type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
 import type { StartedCall } from './calls.ts';
 import type { McpDeps } from './deps.ts';
-import { type CallKind, createCallOutput } from './outcome.ts';
+import { type CallKind, createCallOutput, type EndedCall } from './outcome.ts';
 import { progressMessage, WAITING, WORKING } from './progress.ts';
 
 /** What one request learns of its call. */
 export type CallRound =
-  | { readonly type: 'result'; readonly result: WholeResult }
+  | ({ readonly type: 'result' } & EndedCall)
   /** The person is asked; each question was not acted on yet. */
   | { readonly type: 'asks'; readonly questions: readonly Elicitation[] }
   /** Neither, in the time of the request. */
@@ -87,14 +86,14 @@ function createRound(kind: CallKind, until: FeedPosition | undefined) {
 
   function take(event: FollowedEvent): CallRound | undefined {
     if ('id' in event && until !== undefined) hasRead ||= isAtLeast(parseReaderPosition(event.id), until);
-    const result = output.take(event);
+    const end = output.take(event);
     if (event.type === 'lost') open.clear();
     if (event.type === 'question') {
       const { elicitation } = event;
       if (event.change === 'elicitation-resolved') open.delete(elicitation.elicitationId);
       else open.set(elicitation.elicitationId, elicitation);
     }
-    if (result !== undefined) return { type: 'result', result };
+    if (end !== undefined) return { type: 'result', ...end };
     return waits(event) ? asked() : undefined;
   }
 

@@ -1,6 +1,7 @@
 import { ProtocolError, Server } from '@modelcontextprotocol/server';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
+import { serverRefusalOf } from '../../turns/server-refusal.ts';
 import { contentCapabilities, type Guarded, registerContent } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import { rpcErrorOf } from './json-rpc.ts';
@@ -57,6 +58,8 @@ export function sdkFaults(onFault: McpDeps['onFault']): (error: Error) => void {
 /** An error as its client is shown it. One that is no known error is reported to the operator, and reveals nothing. */
 export function protocolErrorOf(error: unknown, onFault: McpDeps['onFault']): ProtocolError {
   if (error instanceof ProtocolError) return error;
+  const refusal = serverRefusalOf(error);
+  if (refusal !== undefined) return new ProtocolError(refusal.code, refusal.message, refusal.data);
   if (!isParleyError(error)) onFault(error);
   const { code, message, data } = rpcErrorOf(error);
   return new ProtocolError(code, message, data);

@@ -11,6 +11,8 @@ import { PagesNotVisited } from '../questions/required-pages.ts';
 import type { Dispatched, McpFailure } from './results.ts';
 
 const MESSAGE_MAX = 1_000;
+// Of JSON. More is left out, for it may lie in the events of a turn.
+const DATA_LENGTH_MAX = 16_000;
 const INVALID_REPLY = 'The server answered with something that is not MCP.';
 const TOO_MANY_QUESTIONS =
   'The server asked the user too many questions, so the call was ended. It may or may not have had its effect.';
@@ -35,14 +37,15 @@ export function failureOf(error: unknown, dispatched: Dispatched): McpFailure {
 }
 
 function failureOfProtocol(error: ProtocolError): McpFailure {
-  if (
-    error.code === ProtocolErrorCode.UrlElicitationRequired ||
-    error.code === ProtocolErrorCode.MissingRequiredClientCapability
-  ) {
+  if (error.code === ProtocolErrorCode.UrlElicitationRequired)
     return { type: 'input_required', message: INPUT_REQUIRED };
-  }
-  const reason = error.message.slice(0, MESSAGE_MAX);
-  return { type: 'refused', message: `The server refused: ${reason}`, code: error.code };
+  const message = error.message.slice(0, MESSAGE_MAX);
+  const { code, data } = error;
+  const hasData = data !== undefined && JSON.stringify(data).length <= DATA_LENGTH_MAX;
+  const refusal = { code, message, ...(hasData && { data }) };
+  return code === ProtocolErrorCode.MissingRequiredClientCapability
+    ? { type: 'input_required', message: INPUT_REQUIRED, refusal }
+    : { type: 'refused', message: `The server refused: ${message}`, refusal };
 }
 
 function failureOfStatus(status: number, dispatched: Dispatched): McpFailure {

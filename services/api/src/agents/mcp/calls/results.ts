@@ -11,9 +11,16 @@ export type McpFailure =
   | { readonly type: 'unavailable'; readonly message: string; readonly dispatched: Dispatched }
   | { readonly type: 'timeout'; readonly dispatched: Dispatched }
   /** The server refused the call or sent an invalid reply. A retry will not help. */
-  | { readonly type: 'refused'; readonly message: string; readonly code?: number }
+  | { readonly type: 'refused'; readonly message: string; readonly refusal?: ServerRefusal }
   /** The server wants to ask the person, and the question cannot be asked. */
-  | { readonly type: 'input_required'; readonly message: string };
+  | { readonly type: 'input_required'; readonly message: string; readonly refusal?: ServerRefusal };
+
+/** The error with which a server refused a request, as it sent it. */
+export interface ServerRefusal {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
 
 /** HTTP 401, or 403 with `insufficient_scope`: the server did not execute the call and requires another credential. */
 export interface McpUnauthorized {

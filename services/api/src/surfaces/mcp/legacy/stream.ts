@@ -109,15 +109,15 @@ function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
       event: FollowedEvent,
     ): Promise<{ readonly texts: readonly string[]; readonly isOver: boolean }> {
       if (event.type === 'lost' || event.type === 'stale') questions.restart();
-      const result = output.take(event);
+      const end = output.take(event);
       const asked = event.type === 'question' ? await questions.messages(event) : [];
       const texts = [
         ...progressOfEvent(event),
         ...logged(event),
         ...asked.map(jsonLine),
-        ...(result === undefined ? [] : [jsonLine(resultMessage(request.id, result))]),
+        ...(end === undefined ? [] : [jsonLine(resultMessage(request.id, end.result))]),
       ];
-      return { texts, isOver: result !== undefined };
+      return { texts, isOver: end !== undefined };
     },
   };
 }

@@ -18,6 +18,7 @@ import { createProgress, type ProgressToken } from '../progress.ts';
 import { elicitParamsOf, recordAnswer } from '../questions.ts';
 import { type CallRound, followRound } from '../rounds.ts';
 import { protocolErrorOf } from '../server.ts';
+import { checkParamHeaders } from './param-headers.ts';
 import type { CallState, createCallState } from './state.ts';
 
 export interface ToolCallDeps extends McpDeps {
@@ -74,7 +75,9 @@ async function startedCall(
 ): Promise<StartedCall> {
   const caller = userOf(call.caller);
   const support = supportOf(showsOfEnvelope(ctx.mcpReq.envelope));
-  const named = { caller, name, arguments: args, support, signal: ctx.mcpReq.signal };
+  const check = (target: Parameters<typeof checkParamHeaders>[0]) =>
+    checkParamHeaders(target, args, call.header);
+  const named = { caller, name, arguments: args, support, check, signal: ctx.mcpReq.signal };
   await call.admitted;
   const resumed = ctx.mcpReq.requestState<CallState>();
   if (resumed === undefined) {
@@ -100,6 +103,8 @@ async function resultOfRound(
 ) {
   if (round.type === 'result') {
     await calls.release(call);
+    const { refusal } = round;
+    if (refusal !== undefined) throw new ProtocolError(refusal.code, refusal.message, refusal.data);
     // The result is the tool's; the SDK checks its form.
     return round.result as CallToolResult;
   }

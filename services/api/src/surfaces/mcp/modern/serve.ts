@@ -7,6 +7,7 @@ import { principalOf } from '../../../turns/principal.ts';
 import { noEvents, takenBy } from '../accept.ts';
 import { type Calls, callDigest } from '../calls.ts';
 import type { McpDeps } from '../deps.ts';
+import { RPC } from '../json-rpc.ts';
 import { createMcpServer, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
 import { answerToolCall } from './call.ts';
@@ -46,12 +47,19 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     if (!isLong(body)) return replyOf(await serve(signal), takes);
     const reader = { stream: 'mcp', returns: false };
     return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
-      const reply = await replyOf(await serve(place.signal), takes);
+      const reply = refusedBeforehand(await replyOf(await serve(place.signal), takes));
       if (reply.type !== 'pieces') place.release();
       // A call returns its state when the pod drains or the token expires; its client continues with another request.
       return reply.type === 'pieces' && isToolCall(body) ? { ...reply, endsItself: true } : reply;
     });
   };
+}
+
+/** The SDK knows its own mismatches alone, and replies with 200 to those of Parley. */
+function refusedBeforehand(reply: Reply): Reply {
+  if (reply.type !== 'json' || !isRecord(reply.body)) return reply;
+  const { error } = reply.body;
+  return isRecord(error) && error.code === RPC.headerMismatch ? { ...reply, status: 400 } : reply;
 }
 
 interface ServedRequest {
