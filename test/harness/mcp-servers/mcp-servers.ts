@@ -32,6 +32,8 @@ export type SeenRequest = {
   rpc: string | undefined;
   /** The JSON-RPC id, if it has one. */
   id: unknown;
+  /** The request that it cancels. */
+  cancels: unknown;
   /** The token under which its progress is reported. */
   progressToken: unknown;
   /** Whether it has a `requestState`. */
@@ -92,6 +94,7 @@ export async function startMcpServer(options: McpServerOptions): Promise<Running
       rpc: body?.method,
       id: body?.id,
       progressToken: body?.params?._meta?.progressToken,
+      cancels: body?.method === 'notifications/cancelled' ? body.params.requestId : undefined,
       hasState: body?.params?.requestState !== undefined,
       tool: body?.method === 'tools/call' ? body.params.name : undefined,
     };

@@ -52,6 +52,26 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(seen).toEqual([1, 2]);
   });
 
+  it('gets no id of a request twice, whichever pods continue its calls', async () => {
+    const mcp = await bench.server({ revision });
+    for (const pod of [bench.client(), bench.client(), bench.client()]) {
+      const server = pod.open(httpConfig(mcp.url));
+      expect(await server.call('echo', { text: 'a' })).toMatchObject({ isError: false });
+      const stopped = new AbortController();
+      const hanging = server.call('hang', {}, { signal: stopped.signal }).catch(() => undefined);
+      await waitUntil(() => mcp.seen.at(-1)?.tool === 'hang', { what: 'the call' });
+      stopped.abort();
+      await hanging;
+    }
+    const calls = mcp.seen.filter(({ tool }) => tool !== undefined).map(({ id }) => id);
+    expect([calls.length, new Set(calls).size]).toEqual([6, 6]);
+    if (revision === 'new') return;
+    // A cancellation names the request as the server knows it.
+    await waitUntil(() => mcp.count('notifications/cancelled') === 3, { what: 'the cancellations' });
+    const hung = mcp.seen.filter(({ tool }) => tool === 'hang').map(({ id }) => id);
+    expect(mcp.seen.flatMap(({ cancels }) => cancels ?? [])).toEqual(hung);
+  });
+
   it('passes what the server logs about a call to that call alone, without the credential', async () => {
     const { url } = await bench.server({ revision });
     const credential = { key: 'ada', headers: { authorization: 'Bearer a-token-of-ada' } };

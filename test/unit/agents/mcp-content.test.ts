@@ -4,7 +4,7 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import type { McpReadResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import { createMcpContent } from '../../../services/api/src/agents/tools/mcp-content.ts';
-import { serverRefusalOf } from '../../../services/api/src/turns/server-refusal.ts';
+import { serverRefusalOf } from '../../../services/api/src/turns/call-result.ts';
 
 const ADA: Caller = { kind: 'user', tenant: 'acme', userId: 'ada' };
 

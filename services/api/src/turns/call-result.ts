@@ -1,7 +1,16 @@
+import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import type { ServerRefusal } from '../agents/mcp/calls/results.ts';
+import { RefusedByServer } from '../agents/mcp/errors.ts';
 import type { FollowedEvent } from './follow.ts';
+
+export type { ServerRefusal };
+
+/** What an MCP server said when it refused a request, for a caller that speaks its protocol. Undefined for any other error. */
+export function serverRefusalOf(error: unknown): ServerRefusal | undefined {
+  return isParleyError(error) && error.cause instanceof RefusedByServer ? error.cause.refusal : undefined;
+}
 
 /** The result of a tool as its MCP server sent it (`CallToolResult`). */
 export interface WholeResult {

@@ -1,7 +1,6 @@
 import { createBufferedTurn } from '../../turns/buffered.ts';
-import { createCallResult, type WholeResult } from '../../turns/call-result.ts';
+import { createCallResult, type ServerRefusal, type WholeResult } from '../../turns/call-result.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
-import type { ServerRefusal } from '../../turns/server-refusal.ts';
 
 /** What a call leads to: a turn of an agent, or one call of a tool of a server. */
 export type CallKind = 'agent' | 'tool';

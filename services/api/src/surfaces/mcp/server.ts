@@ -1,7 +1,7 @@
 import { ProtocolError, Server } from '@modelcontextprotocol/server';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
-import { serverRefusalOf } from '../../turns/server-refusal.ts';
+import { serverRefusalOf } from '../../turns/call-result.ts';
 import { contentCapabilities, type Guarded, registerContent } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import { rpcErrorOf } from './json-rpc.ts';

@@ -11,6 +11,7 @@ import { connectionLost, type Exchanges } from './exchange.ts';
 import { createHttpFetch } from './http-fetch.ts';
 import { createPendingRequests } from './pending-requests.ts';
 import { createReconnects } from './reconnects.ts';
+import { createRequestIds } from './request-ids.ts';
 
 export interface HttpTransportOptions {
   readonly url: string;
@@ -33,7 +34,7 @@ const LISTENING_MAX_MS = 1_000;
 
 /**
  * The SDK's transport, with these additions: a request whose event stream ends without the reply fails at once, where
- * the SDK waits for its timeout; the stream of a failed request is closed; `close` releases all resources.
+ * the SDK waits for its timeout; ids of requests begin at random; the stream of a failed request is closed; `close` releases all resources.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const { url, headers, messageBytesMax, exchanges, door } = options;
@@ -64,6 +65,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     },
   });
   const pending = createPendingRequests();
+  const ids = createRequestIds();
 
   const outer: HttpTransport = {
     hasPerRequestStream: true,
@@ -72,7 +74,8 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     },
     start: () => inner.start(),
     setProtocolVersion: (version) => inner.setProtocolVersion(version),
-    send: (message, sendOptions) => {
+    send: (counted, sendOptions) => {
+      const message = ids.sent(counted);
       const exchange = exchanges.getStore();
       const options = sendOptions as Parameters<typeof inner.send>[1];
       if (exchange === undefined || !isJSONRPCRequest(message)) return inner.send(message, options);
@@ -96,7 +99,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   inner.onerror = (error) => outer.onerror?.(error);
   inner.onmessage = (message: JSONRPCMessage) => {
     if ('id' in message && !('method' in message)) pending.take(message.id);
-    outer.onmessage?.(door.message(message));
+    outer.onmessage?.(door.message(ids.received(message)));
   };
   return outer;
 }
