@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { DefaultAgentCardResolver } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
 import { ParleyError } from '@parley/shared/domain/errors';
@@ -178,6 +179,46 @@ describe('a call that is refused', () => {
     expect(rest.status).toBe(400);
   });
 
+  it.each([
+    // Patch numbers do not count; a request names its version by the header, or by its query.
+    ['1.0.0', '', 'GetTask'],
+    ['1.0.7', '', 'GetTask'],
+    ['', '?A2A-Version=1.0', 'GetTask'],
+    ['1.0', '?A2A-Version=0.3', 'GetTask'],
+    ['0.3.0', '', 'tasks/get'],
+    ['', '?A2A-Version=0.3.0', 'tasks/get'],
+    ['', '', 'tasks/get'],
+  ])('serves version %j%s', async (version, query, method) => {
+    const headers = { 'a2a-version': version };
+    const { token } = newPerson();
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { id: 'x' } });
+    const post = { token, headers, method: 'POST', body };
+    expect(codeOf(await call(`/run/a2a/helper${query}`, post))).toBe(NOT_FOUND);
+    const rest = await call(`/run/a2a/helper/tasks/x${query}`, { token, headers });
+    expect(rest.status).toBe(method === 'GetTask' ? 404 : 400);
+  });
+
+  it.each([
+    ['pageSize', [0, -1, 101, 'many', 1.5], [1, 100]],
+    ['historyLength', [-1, 'all'], [0, 3]],
+    ['status', ['TASK_STATE_LOST', 'completed'], ['TASK_STATE_COMPLETED']],
+    ['statusTimestampAfter', ['yesterday', '2026-13-01T00:00:00Z'], ['2026-01-15T09:30:00.000Z']],
+    ['pageToken', ['forged'], []],
+  ] as const)('a list with a wrong %s', async (name, wrong, right) => {
+    const person = newPerson();
+    const listed = async (value: string | number) => [
+      codeOf(await rpc(person, 'ListTasks', { [name]: value })),
+      (await call(`/run/a2a/helper/tasks?${name}=${value}`, person)).status,
+    ];
+    for (const value of wrong) expect(await listed(value), String(value)).toEqual([INVALID_PARAMS, 400]);
+    for (const value of right) expect(await listed(value), String(value)).toEqual([undefined, 200]);
+    if (name !== 'historyLength') return;
+    expect(codeOf(await rpc(person, 'GetTask', { id: 'x', historyLength: -1 }))).toBe(INVALID_PARAMS);
+    const sent = { ...message('hi'), configuration: { historyLength: -1 } };
+    expect(codeOf(await rpc(person, 'SendMessage', sent))).toBe(INVALID_PARAMS);
+    expect((await rpc(person, 'ListTasks', {})).body.result.tasks ?? []).toEqual([]);
+  });
+
   it('ignores extensions that it does not know, and confirms the one that it does', async () => {
     const headers = { 'a2a-extensions': `https://example.com/other, ${ELICITATION_EXTENSION}` };
     const reply = await send({ ...newPerson(), headers }, 'hi');
@@ -224,6 +265,17 @@ it('a list reads the feeds of its page only, and leaves artifacts out unless the
   expect(whole.body.result.tasks).toMatchObject([{ artifacts: [{ parts: [{ text: 'Hello: three' }] }] }]);
   const done = await rpc(person, 'ListTasks', { status: 'TASK_STATE_COMPLETED' });
   expect(done.body.result.totalSize).toBe(3);
+});
+
+it('data of a message that begins a task is input of its agent; in an answer it must be one', async () => {
+  const person = newPerson();
+  const parts = [{ text: 'Book this:' }, { data: { seat: '12A', legs: [1, 2] } }];
+  const { task } = (await send(person, '', { parts })).body.result;
+  expect(JSON.stringify(task.artifacts)).toContain('12A');
+  const { id: taskId } = await asked(person);
+  expect(codeOf(await send(person, '', { taskId, parts: [{ data: { seat: '12A' } }] }))).toBe(INVALID_PARAMS);
+  const broken = { type: 'elicitation-response', action: 'perhaps' };
+  expect(codeOf(await send(person, '', { parts: [{ data: broken }] }))).toBe(INVALID_PARAMS);
 });
 
 it('a plain answer that is sent again answers the same question, not the next one', async () => {
@@ -412,6 +464,11 @@ describe('push notifications', () => {
     await expect.poll(() => JSON.stringify(received)).toContain('INPUT_REQUIRED');
     const known = received.length;
     expect((await put({ token: 'another' })).body.result.id).toBe(task.id);
+    // Clients of 0.3 may leave the id out.
+    const legacy = { ...person, headers: { 'a2a-version': '0.3' } };
+    const got = await rpc(legacy, 'tasks/pushNotificationConfig/get', { id: task.id });
+    expect(got.body.result).toMatchObject({ taskId: task.id, pushNotificationConfig: { id: task.id } });
+    expect(codeOf(await rpc(person, 'GetTaskPushNotificationConfig', { taskId: task.id }))).toBe(NOT_FOUND);
     for (const id of ['a', 'b', 'c', 'd']) await put({ id });
     expect(codeOf(await put({ id: 'e' }))).toBe(INVALID_PARAMS);
     // The four new ones get what there is; the one that was replaced has it.
@@ -453,6 +510,20 @@ it('the card names what it offers, for each version; nobody needs a token for it
     headers: { 'a2a-version': '' },
   });
   expect(legacy.body).toMatchObject({ name: 'Speaker', preferredTransport: 'JSONRPC' });
+  // Without a version it serves clients of both.
+  expect(legacy.body).toMatchObject({
+    supportedInterfaces: [{ protocolVersion: '1.0' }, {}, {}],
+    securitySchemes: { bearer: { type: 'http', httpAuthSecurityScheme: { scheme: 'Bearer' } } },
+    security: [{ bearer: [] }],
+    securityRequirements: [{ schemes: { bearer: {} } }],
+  });
+  const alone = { headers: { 'a2a-version': '0.3.0' } };
+  expect((await call('/.well-known/agent-card.json', alone)).body).not.toHaveProperty('supportedInterfaces');
+  const unnamed = new DefaultAgentCardResolver({
+    fetchImpl: (input) => fetchAny(site)(input, { headers: {} }),
+  });
+  const read = await unnamed.resolve('http://any');
+  expect(read.supportedInterfaces.map(({ protocolVersion }) => protocolVersion)).toContain('1.0');
   const headers = { 'if-none-match': card.headers.get('etag') ?? '' };
   expect((await call('/.well-known/agent-card.json', { headers })).status).toBe(304);
   expect((await call('/run/a2a/nobody/.well-known/agent-card.json')).status).toBe(404);

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { createServer } from 'node:http';
 import { AgentCard, generateAgentCardSignature } from '@a2a-js/sdk';
 import canonicalize from 'canonicalize';
 import { FlattenedSign } from 'jose';
@@ -15,6 +16,7 @@ import {
   remotePodsInFile,
 } from '../../harness/a2a/remote-site.ts';
 import { PAGE } from '../../harness/a2a/scripted-executor.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
 import {
   answer,
   answerText,
@@ -387,6 +389,27 @@ describe('a remote agent that cannot be called', () => {
     const { agent, said } = await open();
     await agent.stop();
     expect(await said('x')).toBe('Travel Desk could not be reached. Nothing was done.');
+  });
+
+  it('has a card of A2A 0.2, which is said; nothing was done', async () => {
+    const served = createServer((_request, reply) => {
+      const url = 'http://127.0.0.1:1/rpc';
+      const modes = { defaultInputModes: ['text'], defaultOutputModes: ['text'] };
+      const card = {
+        name: 'Old',
+        description: 'Old.',
+        url,
+        version: '1',
+        capabilities: {},
+        skills: [],
+        ...modes,
+      };
+      reply.end(JSON.stringify({ ...card, protocolVersion: '0.2.6' }));
+    });
+    closeAfterTest(async () => void served.close());
+    const cardUrl = `http://127.0.0.1:${await listenOnFreePort(served)}`;
+    const { said } = await open({}, { cardUrl });
+    expect(await said('x')).toContain('its card is of A2A 0.2.6, and Parley speaks 0.3 and 1.0');
   });
 
   it('at another origin than its card is not called', async () => {

@@ -64,7 +64,9 @@ describe('a card that is signed', () => {
   it.each([
     ['by the specification', '1.0', verifyAsServed],
     ['by the specification', '0.3', verifyAsServed],
+    ['by the specification', '', verifyAsServed],
     ['by the stock client', '1.0', verifyByStock],
+    ['by the stock client', '', verifyByStock],
   ])('is verified %s (%s), and refused once anything in it was changed', async (_by, version, verify) => {
     await verify(signed, await signed.cardOf('speaker', version));
     const card = await signed.cardOf('helper', version);
@@ -80,6 +82,8 @@ describe('a card that is signed', () => {
       { signatures: [] },
     ]) {
       if (!Object.keys(change).some((name) => name in card)) continue;
+      // Of 0.3, which the stock client does not read here.
+      if (verify === verifyByStock && 'url' in change) continue;
       await expect(verify(signed, { ...card, ...change })).rejects.toThrow();
     }
   });
@@ -95,7 +99,7 @@ describe('a card that is signed', () => {
     const deps = { origin: 'https://parley.example', version: '1' } as A2aDeps;
     const cards = createCards(deps, async () => (await loads.shift()?.()) as never);
     const agent = { id: 'helper', title: 'Helper', description: 'Helps.' } as OfferedAgent;
-    const read = () => cards.read(agent, { headers: {} } as RequestHead);
+    const read = () => cards.read(agent, { url: '/', headers: {} } as RequestHead);
     await expect(read()).rejects.toThrow('not loaded');
     expect((await read()).body).toMatchObject({ name: 'Helper' });
     expect(await read()).toBe(await read());

@@ -47,6 +47,16 @@ const Card = z.looseObject({
     .optional(),
 });
 
+// Cards that name no version are of 0.3 or older, which is tried.
+const SPOKEN = /^(?:(?:0\.3|1\.0)(?:\.\d+)?)?$/;
+
+function unspoken(interfaces: readonly { readonly protocolVersion: string }[]): string {
+  const versions = [...new Set(interfaces.map(({ protocolVersion }) => protocolVersion))].slice(0, 5);
+  return versions.length === 0
+    ? 'its card names no address that may be called'
+    : `its card is of A2A ${versions.join(', ')}, and Parley speaks 0.3 and 1.0`;
+}
+
 /** Reads a card that was fetched. Throws RemoteFault for one that cannot be used. */
 export async function readCard(
   { core }: Pick<ClientSdk, 'core'>,
@@ -58,6 +68,8 @@ export async function readCard(
   const read = Card.safeParse(card);
   if (!read.success) throw new RemoteFault('refused', 'its card is not well formed', 'CardError');
   const { capabilities } = read.data;
+  const isSpoken = read.data.supportedInterfaces.some(({ protocolVersion }) => SPOKEN.test(protocolVersion));
+  if (!isSpoken) throw new RemoteFault('refused', unspoken(read.data.supportedInterfaces), 'CardError');
   const supportedInterfaces = card.supportedInterfaces.filter(
     ({ url }) => URL.canParse(url) && origins.includes(new URL(url).origin),
   );

@@ -6,8 +6,7 @@ import { isByStatus, REST_TYPE, restProblem, rpcProblem } from './errors.ts';
 import type { CallHandler } from './handler.ts';
 import type { RestOperation } from './rest.ts';
 import type { Sdk } from './sdk.ts';
-
-const LEGACY = '0.3';
+import { LEGACY, versionOf } from './version.ts';
 
 interface BindingCall {
   readonly sdk: Sdk;
@@ -21,7 +20,7 @@ type Single = Exclude<Handled, AsyncGenerator<unknown>>;
 
 /** One JSON-RPC request of A2A 1.0, or of 0.3 where the version is 0.3 or absent. */
 export async function serveJsonRpc({ sdk, handler, call, onFault }: BindingCall): Promise<Reply> {
-  const version = call.header('a2a-version') || LEGACY;
+  const version = versionOf(call.head);
   const isLegacy = version === LEGACY;
   const extensionHeader = isLegacy
     ? (call.header('x-a2a-extensions') ?? call.header('a2a-extensions'))
@@ -59,7 +58,7 @@ export async function serveRest(
   { sdk, handler, call, onFault }: BindingCall,
   { method, params, status }: RestOperation,
 ): Promise<Reply> {
-  const version = call.header('a2a-version') || LEGACY;
+  const version = versionOf(call.head);
   const context = contextOf(sdk, version, call.header('a2a-extensions'));
   const refuse = (error: unknown) => {
     const code = sdk.errors.restStatusFor(error);

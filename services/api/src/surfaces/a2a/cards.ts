@@ -7,6 +7,7 @@ import { cardOf, originOf } from './card.ts';
 import { signatureOf } from './card-signature.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { Sdk } from './sdk.ts';
+import { LEGACY, namedVersion } from './version.ts';
 
 /** A card as it is served. */
 interface ServedCard {
@@ -28,11 +29,15 @@ export interface Cards {
 export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
   const made = new Map<string, () => Promise<ServedCard>>();
 
-  async function make(agent: OfferedAgent, isLegacy: boolean, origin: string): Promise<ServedCard> {
+  async function make(agent: OfferedAgent, form: CardForm, origin: string): Promise<ServedCard> {
     const sdk = await loadSdk();
     const card = cardOf(sdk, deps, agent, origin);
-    const body = isLegacy ? await legacyCard(sdk, card) : jsonOf(sdk, card);
-    const payloads = new Set([canonicalJson(body), ...(isLegacy ? [] : [payloadOfSdks(sdk, body)])]);
+    const modern = jsonOf(sdk, card);
+    const body = form === 'modern' ? modern : cardFor(form, await legacyCard(sdk, card), modern);
+    const payloads = new Set([
+      canonicalJson(body),
+      ...(form === 'legacy' ? [] : [payloadOfSdks(sdk, modern)]),
+    ]);
     const etag = `"${createHash('sha256').update(canonicalJson(body)).digest('base64url')}"`;
     const { signer } = deps;
     if (signer === undefined || deps.origin === undefined) return { body, etag };
@@ -44,15 +49,33 @@ export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
 
   return {
     read(agent, head) {
-      const isLegacy = (head.headers['a2a-version'] || '0.3') === '0.3';
+      const version = namedVersion(head);
+      const form = version === undefined ? 'both' : version === LEGACY ? 'legacy' : 'modern';
       const origin = originOf(deps, head);
-      if (deps.origin === undefined) return make(agent, isLegacy, origin);
-      const key = `${agent.id} ${isLegacy}`;
-      const card = made.get(key) ?? once(() => make(agent, isLegacy, origin));
+      if (deps.origin === undefined) return make(agent, form, origin);
+      const key = `${agent.id} ${form}`;
+      const card = made.get(key) ?? once(() => make(agent, form, origin));
       made.set(key, card);
       return card();
     },
   };
+}
+
+/** `both`: the members of 0.3 and of 1.0. A security scheme has those of both, as each of them ignores the other's. */
+type CardForm = 'legacy' | 'modern' | 'both';
+type CardJson = ServedCard['body'];
+
+function cardFor(form: 'legacy' | 'both', legacy: CardJson, modern: CardJson): CardJson {
+  if (form === 'legacy') return legacy;
+  const schemes = Object.entries(schemesOf(modern)).map(([name, scheme]) => [
+    name,
+    { ...schemesOf(legacy)[name], ...scheme },
+  ]);
+  return { ...legacy, ...modern, securitySchemes: Object.fromEntries(schemes) as unknown };
+}
+
+function schemesOf({ securitySchemes }: CardJson) {
+  return securitySchemes as Readonly<Record<string, object>>;
 }
 
 const jsonOf = ({ core }: Sdk, card: AgentCard) => core.AgentCard.toJSON(card) as ServedCard['body'];

@@ -14,9 +14,10 @@ import type { A2aDeps, OfferedAgent } from './deps.ts';
 import { a2aErrorOf, isByStatus } from './errors.ts';
 import { readMessage } from './message.ts';
 import type { Sdk } from './sdk.ts';
-import { listPage } from './task-list.ts';
+import { checkHistoryLength, listPage } from './task-list.ts';
 import { followTask, type OpenedTask, openTask } from './task-stream.ts';
 import { createCallerTasks, hasEnded } from './tasks.ts';
+import { LEGACY, versionOf } from './version.ts';
 
 /** The request handler of one call, below the SDK's bindings. */
 export interface CallHandler extends A2ARequestHandler {
@@ -77,9 +78,10 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
   /** Begins a task or answers one. A new task is followed from its first event. */
   async function take(params: SendMessageRequest): Promise<OpenedTask> {
     if (call.draining) throw podDraining();
+    checkHistoryLength(params.configuration?.historyLength);
     const message = readMessage(sdk, params.message);
     const config = params.configuration?.taskPushNotificationConfig;
-    const version = call.header('a2a-version');
+    const version = versionOf(call.head);
     if (config !== undefined && push === undefined) throw new errors.PushNotificationNotSupportedError();
     if (message.taskId !== undefined) {
       const found = await tasks.find(message.taskId);
@@ -177,7 +179,10 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
       yield* stream(() => run(true, () => take(params)), 'answerable');
     },
     getTask: ({ id, historyLength }) =>
-      run(false, async () => taskOf(await openTask(deps, await tasks.find(id)), historyLength)),
+      run(false, async () => {
+        checkHistoryLength(historyLength);
+        return taskOf(await openTask(deps, await tasks.find(id)), historyLength);
+      }),
     cancelTask: ({ id }) =>
       run(true, async () => {
         const found = await tasks.find(id);
@@ -212,8 +217,12 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
       run(true, () =>
         pushOf(config.taskId, (push, task) => push.put(task, config, context.requestedVersion)),
       ),
-    getTaskPushNotificationConfig: ({ taskId, id }) =>
-      run(false, () => pushOf(taskId, (push, task) => push.get(task, id))),
+    getTaskPushNotificationConfig: ({ taskId, id }, { requestedVersion }) =>
+      run(false, () =>
+        pushOf(taskId, (push, task) =>
+          id === '' && requestedVersion === LEGACY ? push.first(task) : push.get(task, id),
+        ),
+      ),
     listTaskPushNotificationConfigs: ({ taskId }) =>
       run(false, () =>
         pushOf(taskId, async (push, task) => ({ configs: [...(await push.list(task))], nextPageToken: '' })),

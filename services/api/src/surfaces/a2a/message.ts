@@ -2,6 +2,7 @@ import type { Message, Part } from '@a2a-js/sdk';
 import { AnswerData } from '@parley/shared/domain/a2a/extension';
 import { hopsIn } from '@parley/shared/domain/a2a/hops';
 import { ParleyError } from '@parley/shared/domain/errors';
+import { isRecord, own } from '@parley/shared/domain/plain-record';
 import type { ContentPart } from '@parley/shared/domain/runs/content';
 import { readPart } from '../../turns/content/read-part.ts';
 import type { Sdk } from './sdk.ts';
@@ -15,7 +16,7 @@ export interface ReadMessage {
   readonly messageId: string;
   readonly taskId: string | undefined;
   readonly contextId: string | undefined;
-  /** Its text parts as paragraphs. */
+  /** Its text parts as paragraphs, in a message that begins a task also the JSON of its data that are no answers. */
   readonly text: string;
   /** Its images. */
   readonly images: readonly ContentPart[];
@@ -33,26 +34,23 @@ export function readMessage({ errors }: Sdk, message: Message | undefined): Read
     throw malformed('message.messageId', `must have 1 to ${MESSAGE_ID_MAX} characters`);
   if (parts.length === 0) throw malformed('message.parts', 'is required');
   if (parts.filter(({ content }) => content?.$case === 'data').length > ANSWERS_MAX)
-    throw malformed('message.parts', `holds at most ${ANSWERS_MAX} answers; send more messages`);
+    throw malformed('message.parts', `holds at most ${ANSWERS_MAX} answers or data; send more messages`);
+  // Of a message that begins a task.
+  const mayBeInput = taskId === '';
   const texts: string[] = [];
   const answers: AnswerData[] = [];
   const images: ContentPart[] = [];
   for (const [index, part] of parts.entries()) {
     const { content } = part;
     if (content?.$case === 'text') texts.push(content.value);
+    else if (content?.$case === 'data' && mayBeInput && !isAnswer(content.value))
+      texts.push(JSON.stringify(content.value));
     else if (content?.$case === 'data') answers.push(answerOf(content.value, index));
-    else {
-      const image = readPart(fileOf(part));
-      if (image?.type !== 'file')
-        throw new errors.ContentTypeNotSupportedError({
-          message: `Parley takes text, images, and answers as data. ${image?.text ?? ''}`.trim(),
-        });
-      images.push(image);
-    }
+    else images.push(imageOf(errors, part));
   }
   return {
     messageId,
-    taskId: taskId === '' ? undefined : taskId,
+    taskId: mayBeInput ? undefined : taskId,
     contextId: contextId === '' ? undefined : contextId,
     text: texts.join('\n\n').trim(),
     images,
@@ -66,6 +64,18 @@ function fileOf({ content, filename, mediaType }: Part): object {
   const data = content?.$case === 'raw' ? Buffer.from(content.value).toString('base64') : undefined;
   const url = content?.$case === 'url' ? content.value : undefined;
   return { type: 'file', data, url, filename, mediaType };
+}
+
+function imageOf(errors: Sdk['errors'], part: Part): ContentPart {
+  const image = readPart(fileOf(part));
+  if (image?.type === 'file') return image;
+  throw new errors.ContentTypeNotSupportedError({
+    message: `Parley takes text, images and data. ${image?.text ?? ''}`.trim(),
+  });
+}
+
+function isAnswer(data: unknown): boolean {
+  return isRecord(data) && own(data, 'type') === AnswerData.shape.type.value;
 }
 
 function answerOf(data: unknown, index: number): AnswerData {

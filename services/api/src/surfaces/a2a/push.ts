@@ -35,6 +35,8 @@ export interface PushConfigs {
   ): Promise<TaskPushNotificationConfig>;
   /** Throws `not_found`. */
   get(task: Run, id: string): Promise<TaskPushNotificationConfig>;
+  /** The one that was kept without an id, else the first one. Throws `not_found`. */
+  first(task: Run): Promise<TaskPushNotificationConfig>;
   list(task: Run): Promise<readonly TaskPushNotificationConfig[]>;
   remove(task: Run, id: string): Promise<void>;
 }
@@ -72,15 +74,25 @@ export function createPushConfigs(deps: PushConfigDeps): PushConfigs {
       return configOf(task, target);
     },
     async get(task, id) {
-      const target = (await deps.list(task)).find((one) => one.id === id);
-      if (target === undefined) throw notFound();
-      return configOf(task, target);
+      return configIn(
+        task,
+        (await deps.list(task)).filter((one) => one.id === id),
+      );
+    },
+    async first(task) {
+      const targets = await deps.list(task);
+      return configIn(task, [...targets.filter(({ id }) => id === task.streamRequestId), ...targets]);
     },
     list: async (task) => (await deps.list(task)).map((target) => configOf(task, target)),
     async remove(task, id) {
       await deps.remove(task, id);
     },
   };
+}
+
+function configIn(task: Run, [target]: readonly PushTargetShape[]): TaskPushNotificationConfig {
+  if (target === undefined) throw notFound();
+  return configOf(task, target);
 }
 
 function targetOf(

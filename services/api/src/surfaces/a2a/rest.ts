@@ -84,7 +84,8 @@ function numbers(query: RestRequest['query'], names: readonly string[]): Record<
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = query[name];
-      return typeof value === 'string' && /^\d{1,6}$/.test(value) ? [[name, Number(value)]] : [];
+      // What is no number is refused with the others that cannot be.
+      return typeof value === 'string' ? [[name, value === '' ? Number.NaN : Number(value)]] : [];
     }),
   );
 }

@@ -33,7 +33,7 @@ import {
 import { createSdkLoader } from './sdk.ts';
 
 const HEADERS = {
-  'A2A-Version': 'The version that the client speaks; 0.3 when absent.',
+  'A2A-Version': 'The version that the client speaks, also as a parameter of the query; 0.3 when absent.',
   'A2A-Extensions': 'The extensions that the client knows, comma separated.',
   'Parley-User': 'With a service key: the person for whom it speaks, percent-encoded.',
 };
@@ -172,7 +172,9 @@ function cardRoutes(deps: A2aDeps, { loadSdk, agentOf }: CardParts): Route[] {
   const docs = (summary: string) => ({
     group: 'A2A' as const,
     summary,
-    headers: { 'A2A-Version': 'The version of the card that is read; 0.3 when absent.' },
+    headers: {
+      'A2A-Version': 'The version of the card that is read; when absent, one that serves clients of both.',
+    },
     example: CARD_EXAMPLE,
     replies: { 200: { description: 'The card', schema: z.looseObject({ name: z.string() }) } },
   });

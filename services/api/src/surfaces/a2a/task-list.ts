@@ -22,6 +22,8 @@ export interface TaskListDeps {
   readonly taskOf: (opened: OpenedTask) => Task | undefined;
 }
 
+type TaskStateNumber = ListTasksRequest['status'];
+
 interface TaskPage {
   readonly tasks: Task[];
   readonly nextPageToken: string;
@@ -39,7 +41,7 @@ interface ListedTask {
 /**
  * A page of tasks, the one whose status changed last first. Only the tasks of the page are read whole; the others are
  * filtered by their runs, or by their feeds one after another where the run does not determine the state. Throws `invalid_request` for
- * a token that no page has.
+ * a token that no page has, and for other parameters that cannot be.
  */
 export async function listPage(
   { taskStateToJSON, TaskState }: Sdk['core'],
@@ -47,6 +49,7 @@ export async function listPage(
   request: ListTasksRequest,
 ): Promise<TaskPage> {
   const { contextId, status, pageToken, statusTimestampAfter } = request;
+  checkRequest(request, TaskState.UNRECOGNIZED);
   const state = status === TaskState.TASK_STATE_UNSPECIFIED ? undefined : taskStateToJSON(status);
   const after = statusTimestampAfter === undefined ? Number.NaN : Date.parse(statusTimestampAfter);
 
@@ -63,7 +66,7 @@ export async function listPage(
   const last = found.findIndex(({ taskId }) => taskId === pageToken);
   if (pageToken !== '' && last < 0)
     throw new ParleyError('invalid_request', 'The page is none of this list.');
-  const pageSize = Math.min(PAGE_MAX, Math.max(1, request.pageSize ?? PAGE));
+  const pageSize = request.pageSize ?? PAGE;
   const page = found.slice(last + 1, last + 1 + pageSize);
   const hasMore = last + 1 + pageSize < found.length;
   const tasks = await inBatches(page, async ({ taskId }) => {
@@ -78,6 +81,28 @@ export async function listPage(
     pageSize,
     totalSize: found.length,
   };
+}
+
+/** Throws `invalid_request` for a number of messages that no history has. */
+export function checkHistoryLength(length: number | undefined): void {
+  if (length === undefined || (Number.isInteger(length) && length >= 0)) return;
+  throw wrong('historyLength', 'must be a whole number, 0 or more');
+}
+
+function checkRequest(request: ListTasksRequest, unknownState: TaskStateNumber): void {
+  const { pageSize = PAGE, status, statusTimestampAfter: after } = request;
+  if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_MAX)
+    throw wrong('pageSize', `must be a whole number from 1 to ${PAGE_MAX}`);
+  if (status === unknownState) throw wrong('status', 'is no state of a task');
+  if (after !== undefined && Number.isNaN(Date.parse(after)))
+    throw wrong('statusTimestampAfter', 'must be a time of ISO 8601');
+  checkHistoryLength(request.historyLength);
+}
+
+function wrong(path: string, message: string): ParleyError {
+  return new ParleyError('invalid_request', 'The parameters are not well formed.', {
+    issues: [{ path, message }],
+  });
 }
 
 /** What the run of an ended task determines. Undefined where its feed must be read. */
