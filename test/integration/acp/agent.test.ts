@@ -392,6 +392,9 @@ describe('session/load', () => {
       code: -32002,
     });
 
+    for (const unknown of [sessionId, 'acp_unknown'])
+      await expect(stranger.editor.say(unknown, 'hi')).rejects.toMatchObject({ code: -32002 });
+
     const second = byHand();
     const again = await sitDown(second.answer, { userId });
     await again.editor.agent.request(methods.agent.session.load, load);

@@ -1,6 +1,11 @@
 import { MASK } from '@parley/shared/domain/approvals/mask';
 import { describe, expect, it } from 'vitest';
-import { offeredOptions, permissionQuestion } from '../../../services/api/src/agents/acp/permission.ts';
+import {
+  denied,
+  offeredOptions,
+  permissionOutcome,
+  permissionQuestion,
+} from '../../../services/api/src/agents/acp/permission.ts';
 import { createScrubFor } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
 
 const OPTIONS = [
@@ -30,6 +35,28 @@ describe('the permission that an ACP agent asks for', () => {
     const { description, options } = questionFor({ rawInput: deep });
     expect(description).toContain('Not everything');
     expect(options.map(({ optionId }) => optionId)).toEqual(['no']);
+  });
+
+  it.each([
+    // The ids of an allow, of a second allow and of the refusal; who can be chosen; what a refusal selects.
+    [['a', 'b', 'c'], ['a', 'b', 'c'], 'c'],
+    [['a', 'b', 'a'], ['b'], undefined],
+    [['a', 'a', 'c'], ['c'], 'c'],
+    [['a', 'a', 'a'], [], undefined],
+  ] as const)('selects no option whose id another one has, too: %j', (ids, offered, refusal) => {
+    const kinds = ['allow_once', 'allow_always', 'reject_once'] as const;
+    const options = ids.map((optionId, at) => ({
+      optionId,
+      name: `${at}`,
+      kind: kinds[at] ?? 'reject_once',
+    }));
+    const toolCall = { toolCallId: 'c' };
+    const shown = offeredOptions({ toolCall, options }, createScrubFor([]));
+    expect(shown.map(({ optionId }) => optionId)).toEqual(offered);
+    const refused =
+      refusal === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: refusal };
+    expect(denied(options).outcome).toEqual(refused);
+    expect(permissionOutcome(shown, { status: 'declined' }).outcome).toEqual(refused);
   });
 
   it('shows no character that cannot be seen: in its words it is left out, in its input it has a name', () => {

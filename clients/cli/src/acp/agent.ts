@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { type AgentApp, agent, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk';
 import { shownModes } from './capabilities.ts';
 import { requestError } from './errors.ts';
@@ -39,12 +38,7 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
       options.log(
         'MCP servers of the editor are not used: agents of Parley have the servers of their configuration',
       );
-    await ready()
-      .verify()
-      .catch((error: unknown) => {
-        throw requestError(error);
-      });
-    return { sessionId: `acp_${randomUUID()}` };
+    return { sessionId: await ready().begin() };
   });
   app.onRequest(methods.agent.session.load, async ({ params, client }) => {
     await ready().open(client, params.sessionId, { replay: true });
@@ -76,7 +70,7 @@ export function createAcpAgent(options: AcpAgentOptions): AgentApp {
   });
   app.onNotification(methods.agent.session.cancel, ({ params }) => ready().cancel(params.sessionId));
   app.onRequest(methods.agent.session.close, async ({ params }) => {
-    await ready().cancel(params.sessionId);
+    await ready().end(params.sessionId);
     return {};
   });
   return app;

@@ -12,12 +12,15 @@ import { createUsedSessions, type UsedSession } from './used-sessions.ts';
 
 /** The sessions of one ACP connection. A session is a conversation; its id is that of the conversation. */
 export interface Sessions {
-  /** Resolves when Parley accepts the token. */
-  verify(): Promise<void>;
+  /** Begins a session, and returns its id. Throws where Parley does not accept the token. */
+  begin(): Promise<string>;
   list(cursor: string | undefined): ReturnType<ReturnType<typeof createChatArchive>['list']>;
   /** Shows a conversation again, if asked with its history, and a turn that still runs, with its open questions. */
   open(client: AgentContext, sessionId: string, options: { readonly replay: boolean }): Promise<void>;
-  /** Sends a message and resolves with the end of its turn. Waits for a turn that still runs. */
+  /**
+   * Sends a message and resolves with the end of its turn. Waits for a turn that still runs. Throws for a session that
+   * was neither begun nor opened here, and has no conversation.
+   */
   prompt(
     client: AgentContext,
     sessionId: string,
@@ -26,6 +29,7 @@ export interface Sessions {
   ): Promise<StopReason>;
   /** Stops the running turn and the prompts that wait for it. */
   cancel(sessionId: string): Promise<void>;
+  end(sessionId: string): Promise<void>;
   /** Stops watching. The turns continue on the server. */
   close(): void;
 }
@@ -45,6 +49,8 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
     body: agent === undefined ? {} : { agent },
   });
   const sessions = createUsedSessions();
+  /** Sessions that exist. One that was begun has no conversation before its first turn. */
+  const known = new Set<string>();
 
   function watch(
     client: AgentContext,
@@ -60,6 +66,19 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
     return turn;
   }
 
+  async function admit(sessionId: string): Promise<void> {
+    if (!known.has(sessionId)) await archive.read(sessionId);
+    known.add(sessionId);
+  }
+
+  async function cancel(sessionId: string): Promise<void> {
+    const session = sessions.find(sessionId);
+    if (session === undefined) return;
+    session.cancels += 1;
+    session.turn?.cancel();
+    await untilIdle(session);
+  }
+
   async function untilIdle(session: UsedSession): Promise<void> {
     while (session.turn !== undefined) await session.turn.ended.catch(() => undefined);
   }
@@ -70,11 +89,19 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
   }
 
   return {
-    verify: async () => void (await archive.list({ limit: 1 })),
+    async begin() {
+      await archive.list({ limit: 1 }).catch((error: unknown) => {
+        throw requestError(error);
+      });
+      const sessionId = `acp_${crypto.randomUUID()}`;
+      known.add(sessionId);
+      return sessionId;
+    },
     list: (cursor) => archive.list(cursor === undefined ? {} : { cursor }),
     async open(client, sessionId, { replay }) {
       try {
         const history = await archive.read(sessionId);
+        known.add(sessionId);
         if (replay) await show(client, sessionId, history);
         if (!history.isRunning || sessions.find(sessionId)?.turn !== undefined) return;
       } catch (error) {
@@ -92,6 +119,9 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
     prompt: (client, sessionId, parts, signal) =>
       sessions.use(sessionId, async (session) => {
         const { cancels } = session;
+        await admit(sessionId).catch((error: unknown) => {
+          throw requestError(error, sessionId);
+        });
         await untilIdle(session);
         if (session.cancels !== cancels || signal.aborted) return 'cancelled';
         const turn = watch(client, sessionId, (abortSignal) =>
@@ -112,12 +142,10 @@ export function createSessions(options: AcpAgentOptions, modes: ShownModes): Ses
           signal.removeEventListener('abort', turn.cancel);
         }
       }),
-    async cancel(sessionId) {
-      const session = sessions.find(sessionId);
-      if (session === undefined) return;
-      session.cancels += 1;
-      session.turn?.cancel();
-      await untilIdle(session);
+    cancel,
+    async end(sessionId) {
+      known.delete(sessionId);
+      await cancel(sessionId);
     },
     close() {
       for (const { turn } of sessions.all()) turn?.close();

@@ -17,14 +17,14 @@ const PARTLY_SHOWN = 'Not everything of this call can be shown. It can only be r
 
 /**
  * The options that the person gets. A call that cannot be shown whole can only be refused. An option whose id holds a
- * secret is not offered, because the id is stored with the question.
+ * secret is not offered, because the id is stored with the question, nor is one whose id another option has, too.
  */
 export function offeredOptions(
   { toolCall, options }: Pick<RequestPermissionRequest, 'toolCall' | 'options'>,
   scrub: Scrub,
 ): readonly PermissionOption[] {
   const isWhole = shownParts(toolCall).isWhole;
-  return options.filter(
+  return distinct(options).filter(
     ({ optionId, kind }) =>
       scrub.text(optionId) === optionId && (isWhole || kind === 'reject_once' || kind === 'reject_always'),
   );
@@ -71,8 +71,14 @@ export function permissionOutcome(
 
 /** The answer without a person: the call is refused once, so that the agent can continue without it. */
 export function denied(options: readonly PermissionOption[]): RequestPermissionResponse {
-  const refusal = options.find(({ kind }) => kind === 'reject_once');
+  const refusal = distinct(options).find(({ kind }) => kind === 'reject_once');
   return refusal === undefined ? { outcome: { outcome: 'cancelled' } } : selected(refusal);
+}
+
+/** The options that their ids name alone: with another id, a refusal could be read as a permission. */
+function distinct(options: readonly PermissionOption[]): readonly PermissionOption[] {
+  const ids = options.map(({ optionId }) => optionId);
+  return options.filter(({ optionId }) => ids.indexOf(optionId) === ids.lastIndexOf(optionId));
 }
 
 function selected({ optionId }: PermissionOption): RequestPermissionResponse {
