@@ -72,6 +72,16 @@ describe.each(Object.entries(CLIENTS))(
       expect(asked).toHaveLength(KINDS.length);
     });
 
+    it('is asked again when an answer does not fit, and goes on with the next one [MCP25-30]', async () => {
+      const answers: ClientAnswer[] = [
+        { action: 'accept', content: {} },
+        { action: 'accept', content: { answer: 7 } },
+      ];
+      const { client, asked } = await connect(() => answers.shift() ?? GREEN);
+      expect((await client.call('text: again')).text).toContain('green');
+      expect(asked).toHaveLength(3);
+    });
+
     it('learns that a question was answered in another place', async () => {
       let isCancelled = false;
       let end: () => void = () => undefined;

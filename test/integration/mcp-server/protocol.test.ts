@@ -282,16 +282,26 @@ describe('a session', () => {
     expect(await readUntil(await session.call(first, 3, 'text work: other'), ASKED)).toContain(question);
   });
 
-  it('refuses an answer that does not fit, and ignores unknown ones', async () => {
+  it('asks again after an answer that does not fit, three times, and ignores unknown ones', async () => {
     const { person, session } = await sitDown();
-    await readUntil(await session.call(first, 1, 'text: misfit'), ASKED);
+    const stream = await session.call(first, 1, 'text: misfit');
     const id = await questionOf(person);
-    const misfit = await session.answer(second, id, { action: 'accept', content: { answer: 7, more: true } });
-    expect([misfit.status, errorOf(misfit)?.code]).toEqual([400, -32602]);
+    const misfit = () => session.answer(second, id, { action: 'accept', content: { answer: 7, more: true } });
+    for (const _ of [1, 2, 3]) expect((await misfit()).status).toBe(202);
+    // The stream asks again under an id of its own, and says why.
+    const asked = await readUntil(stream, `"id":"${id}~3"`);
+    expect(asked).toContain('Which colour?');
+    expect(asked).toContain('did not fit');
+    const last = await misfit();
+    expect([last.status, errorOf(last)?.code]).toEqual([400, -32602]);
     expect(await questionOf(person)).toBe(id);
     for (const unknown of [`${id.slice(0, -4)}0000`, 'el_', 5, '../x'])
       expect((await session.answer(second, unknown, { action: 'accept' })).status).toBe(202);
-    const failed = { jsonrpc: '2.0', id, error: { code: -32603, message: 'the client fell over' } };
+    const failed = {
+      jsonrpc: '2.0',
+      id: `${id}~3`,
+      error: { code: -32603, message: 'the client fell over' },
+    };
     expect((await session.exchange(second, failed)).status).toBe(202);
     expect(await statusOf(person, id)).toBe('cancelled');
   });

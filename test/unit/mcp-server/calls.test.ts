@@ -1,4 +1,5 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { mintElicitationId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
@@ -6,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCalls } from '../../../services/api/src/surfaces/mcp/calls.ts';
 import type { McpDeps } from '../../../services/api/src/surfaces/mcp/deps.ts';
 import { createCallState } from '../../../services/api/src/surfaces/mcp/modern/state.ts';
+import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
 import { stateKeysOf } from '../../../services/api/src/wiring/mcp.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
@@ -48,6 +50,30 @@ describe('the state of an MCP call', () => {
     expect(mcpSecretsOf(env as never)).toEqual(['mcp']);
     expect(mcpSecretsOf({ ...env, PARLEY_MCP_SECRET: undefined } as never)).toEqual(['jwt']);
   });
+});
+
+it.each([
+  [{ name: 'Ada', mail: '' }, { name: 'Ada' }],
+  [
+    { name: '', mail: 'a@b.example' },
+    { name: '', mail: 'a@b.example' },
+  ],
+  [{ name: '', mail: '', other: '' }, { name: '' }],
+])('an answer over MCP is recorded without blank texts that are optional: %j', async (content, recorded) => {
+  const sent: unknown[] = [];
+  const fields = { name: { type: 'string' }, mail: { type: 'string', format: 'email' } };
+  const requestedSchema = { type: 'object', properties: fields, required: ['name'] };
+  const engine = {
+    read: async () => ({ row: { definition: { mode: 'form', requestedSchema } } }),
+    answer: async ({ response }: { readonly response: unknown }) => void sent.push(response),
+  };
+  await recordAnswer(engine as never, {
+    caller: { kind: 'user', ...OWNER },
+    id: mintElicitationId(OWNER),
+    result: { action: 'accept', content },
+    admitted: Promise.resolve(),
+  });
+  expect(sent).toEqual([{ action: 'accept', content: recorded }]);
 });
 
 describe('an equal MCP call', () => {

@@ -63,7 +63,8 @@ export async function recordAnswer(
     const { row } = await engine.read(caller, id);
     const { mode, answerUrl } = row.definition;
     // A form that its client shows as a url takes consent from it, and the answer on its page.
-    const response = responseOf(answer.result, mode === 'form' && answerUrl === undefined);
+    const form = mode === 'form' && answerUrl === undefined ? row.definition.requestedSchema : undefined;
+    const response = responseOf(answer.result, form);
     await engine.answer({
       caller,
       id,
@@ -84,9 +85,21 @@ export async function recordAnswer(
 const IGNORED: ReadonlySet<string> = new Set(['not_found', 'already_settled', 'expired']);
 
 /** Content is taken with an accepted form only; clients send it elsewhere, too. */
-function responseOf(result: unknown, isForm: boolean): ResponseInput {
+function responseOf(result: unknown, form: Elicitation['requestedSchema']): ResponseInput {
   const action = isRecord(result) ? ACTIONS.find((known) => known === result.action) : undefined;
   if (action === undefined || !isRecord(result)) return { action: 'cancel' };
-  const takesContent = action === 'accept' && isForm && isRecord(result.content);
-  return { action, ...(takesContent && { content: result.content as Record<string, unknown> }) };
+  const takesContent = action === 'accept' && form !== undefined && isRecord(result.content);
+  return { action, ...(takesContent && { content: withoutBlanks(result.content as SentContent, form) }) };
+}
+
+type SentContent = Readonly<Record<string, unknown>>;
+
+/** Clients send a text that their person left blank, also where the field may be absent and a blank one does not fit. */
+function withoutBlanks(
+  content: SentContent,
+  { required = [] }: { readonly required?: unknown },
+): SentContent {
+  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
+  const entries = Object.entries(content).filter(([name, value]) => value !== '' || isRequired(name));
+  return Object.fromEntries(entries);
 }

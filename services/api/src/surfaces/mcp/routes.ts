@@ -17,6 +17,7 @@ import { createCalls } from './calls.ts';
 import type { McpDeps } from './deps.ts';
 import { CALL_EXAMPLE, METADATA_EXAMPLE, STREAM_EXAMPLE } from './examples.ts';
 import { errorReply, isRequest, RPC, rpcErrorOf } from './json-rpc.ts';
+import { createMisfits } from './legacy/misfits.ts';
 import { createLegacyServing, SESSION_HEADER } from './legacy/serve.ts';
 import { challengeOf, MCP_PATH, type McpResource, METADATA_PATH, metadataReply } from './metadata.ts';
 import { createModernServing } from './modern/serve.ts';
@@ -40,7 +41,7 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
   const { origins, resource } = deps;
   const calls = createCalls(deps);
   const modern = createModernServing(deps, calls);
-  const legacy = createLegacyServing({ ...deps, calls });
+  const legacy = createLegacyServing({ ...deps, calls, misfits: createMisfits(deps.records, deps.callMs) });
   const proof = bearerFor(deps.authenticate, 'user');
 
   function guarded(serve: (call: RouteCall) => Promise<Reply>) {

@@ -23,6 +23,7 @@ import {
   SetLevelMessage,
   ToolCallMessage,
 } from './messages.ts';
+import { questionOfRequest } from './misfits.ts';
 import { parsePosition } from './position.ts';
 import { createSessions } from './sessions.ts';
 import {
@@ -40,7 +41,7 @@ type LegacyReason = Extract<ReturnType<typeof classifyInboundRequest>, { kind: '
 
 /** Serves clients of the revisions with sessions: any pod serves any message of a session. */
 export function createLegacyServing(deps: LegacyDeps) {
-  const { engine, limits, records, sessionMs, calls, progressMs } = deps;
+  const { engine, limits, sessionMs, records, calls, progressMs, misfits } = deps;
   const sessions = createSessions(records, sessionMs);
   const serverOf = ({ authInfo }: McpRequestContext) => {
     const call = authInfo?.extra?.call as RouteCall;
@@ -115,13 +116,14 @@ export function createLegacyServing(deps: LegacyDeps) {
   }
 
   async function answer(call: RouteCall): Promise<Reply> {
-    const { id, result } = ResponseMessage.parse(call.body);
-    if (typeof id !== 'string') return ACCEPTED;
+    const { id: requestId, result } = ResponseMessage.parse(call.body);
+    if (typeof requestId !== 'string') return ACCEPTED;
+    const id = questionOfRequest(requestId);
     const caller = userOf(call.caller);
     const admitted = admitAnswer(limits, call, id);
     const received = await recordAnswer(engine, { caller, id, result, admitted });
-    if (received.type !== 'refused') return ACCEPTED;
-    return errorReply(400, { ...rpcErrorOf(received.error), code: RPC.invalidParams }, id);
+    if (received.type !== 'refused' || (await misfits.note(caller, id, received.error))) return ACCEPTED;
+    return errorReply(400, { ...rpcErrorOf(received.error), code: RPC.invalidParams }, requestId);
   }
 
   async function notified(call: RouteCall, { id: sessionId }: RequestSession): Promise<Reply> {

@@ -21,10 +21,11 @@ import {
   waitingMessage,
 } from '../progress.ts';
 import { elicitParamsOf, MCP_SURFACE } from '../questions.ts';
+import { type Misfit, type Misfits, questionRequestId } from './misfits.ts';
 import { formatPosition, type StreamRequest } from './position.ts';
 
 export interface CallStream {
-  readonly caller: Caller;
+  readonly caller: Caller & { readonly kind: 'user' };
   readonly request: StreamRequest;
   /** How long ago the request came, in ms. */
   readonly ageMs: number;
@@ -42,6 +43,19 @@ export interface CallStream {
   readonly onFetched: () => Promise<void>;
 }
 
+export interface CallFramesDeps {
+  readonly engine: Pick<Engine, 'read'>;
+  readonly misfits: Pick<Misfits, 'find'>;
+}
+
+/** A question of the stream. `count`: after so many answers that did not fit it was asked last. */
+interface StreamedQuestion extends WaitingQuestion {
+  readonly count: number;
+}
+
+// Of looks for answers that did not fit, while a form is open: another pod may have received them.
+const AGAIN_MS = 2_000;
+
 type QuestionEvent = Extract<FollowedEvent, { type: 'question' }>;
 
 /**
@@ -49,19 +63,24 @@ type QuestionEvent = Extract<FollowedEvent, { type: 'question' }>;
  * Ends with the result; in any other case the connection is cut, and the client continues on any pod.
  */
 export async function* callFrames(
-  { engine }: { readonly engine: Pick<Engine, 'read'> },
+  deps: CallFramesDeps,
   stream: CallStream,
   events: AsyncIterator<FollowedEvent, unknown>,
 ): AsyncGenerator<Frame, 'end' | 'cut'> {
   const { request, after, progressMs, onFetched } = stream;
-  const messages = createMessages(engine, stream);
+  const messages = createMessages(deps, stream);
   let lastId = formatPosition(request, after);
   yield { id: lastId, text: '' };
-  for await (const event of withTicks(events, () => progressMs)) {
+  let progressAt = performance.now() + progressMs;
+  for await (const event of withTicks(events, messages.tickMs)) {
     if (event === TICK) {
+      yield* (await messages.again()).map((text) => ({ text }));
+      if (performance.now() < progressAt) continue;
+      progressAt = performance.now() + progressMs;
       yield* messages.whileWaiting().map((text) => ({ text }));
       continue;
     }
+    progressAt = performance.now() + progressMs;
     const { texts, isOver } = await messages.take(event);
     const id =
       'id' in event && !isSuperseded(event) ? formatPosition(request, parseReaderPosition(event.id)) : lastId;
@@ -75,10 +94,10 @@ export async function* callFrames(
 }
 
 /** The messages of a call, each as a line of JSON. */
-function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
+function createMessages(deps: CallFramesDeps, stream: CallStream) {
   const { request } = stream;
   const output = createCallOutput(stream.kind);
-  const questions = createQuestions(engine, stream);
+  const questions = createQuestions(deps, stream);
   const progress = createProgress(request.progressToken, stream.ageMs);
 
   function progressTexts(message: string): string[] {
@@ -101,6 +120,9 @@ function createMessages(engine: Pick<Engine, 'read'>, stream: CallStream) {
   }
 
   return {
+    tickMs: () => (questions.forms().length > 0 ? Math.min(AGAIN_MS, stream.progressMs) : stream.progressMs),
+    /** Asks again what was answered with something that does not fit. */
+    again: async () => (await questions.again()).map(jsonLine),
     whileWaiting() {
       const open = questions.open();
       return progressTexts(open.length > 0 ? waitingMessage(open, stream.answerPage) : WORKING);
@@ -127,8 +149,8 @@ function isSuperseded(event: FollowedEvent): boolean {
 }
 
 /** The questions of a call, as its client knows them. */
-function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay }: CallStream) {
-  const open = new Map<string, WaitingQuestion>();
+function createQuestions({ engine, misfits }: CallFramesDeps, { caller, shows, isReplay }: CallStream) {
+  const open = new Map<string, StreamedQuestion>();
   const opened = new Set<string>();
   let replays = isReplay;
 
@@ -146,27 +168,39 @@ function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay
     const { elicitationId: id, mode } = elicitation;
     if (open.has(id) || !shows[mode]) return [];
     if (!isKnown && replays && (await isOver(id))) return [];
-    open.set(id, { question: elicitation, seenAt: performance.now() });
-    if (isKnown) return [];
-    const params = elicitParamsOf(elicitation, { namesUrl: true });
-    return [{ jsonrpc: '2.0', id, method: 'elicitation/create', params }];
+    open.set(id, { question: elicitation, seenAt: performance.now(), count: 0 });
+    return isKnown ? [] : [requestOf(elicitation)];
+  }
+
+  const forms = () => [...open.values()].filter(({ question: { mode } }) => mode === 'form');
+
+  async function askAgain(asked: StreamedQuestion): Promise<object[]> {
+    const { question } = asked;
+    const misfit = await misfits.find(caller, question.elicitationId);
+    if (misfit === undefined || misfit.count === asked.count) return [];
+    open.set(question.elicitationId, { ...asked, count: misfit.count });
+    return [requestOf(question, misfit)];
   }
 
   function end(elicitation: Elicitation, isKnown: boolean): object[] {
     const { elicitationId: id, mode, status, completion, settledBy } = elicitation;
+    const { count = 0 } = open.get(id) ?? {};
     if (!open.delete(id) || isKnown) return [];
+    const requestId = questionRequestId(id, { count });
     const isAnswered = settledBy?.surface === MCP_SURFACE || opened.has(id);
     const isComplete = mode === 'url' && status === 'accepted' && completion === 'server';
     return [
       ...(isAnswered
         ? []
-        : [notification('notifications/cancelled', { requestId: id, reason: reasonOf(status) })]),
+        : [notification('notifications/cancelled', { requestId, reason: reasonOf(status) })]),
       ...(isComplete ? [notification('notifications/elicitation/complete', { elicitationId: id })] : []),
     ];
   }
 
   return {
     open: () => [...open.values()],
+    forms,
+    again: async () => (await Promise.all(forms().map(askAgain))).flat(),
     async messages({ change, isKnown, ...event }: QuestionEvent): Promise<object[]> {
       const { elicitation } = event;
       if (change === 'elicitation-request') return ask(elicitation, isKnown);
@@ -179,6 +213,13 @@ function createQuestions(engine: Pick<Engine, 'read'>, { caller, shows, isReplay
       replays = true;
     },
   };
+}
+
+function requestOf(question: Elicitation, misfit?: Misfit): object {
+  const id = questionRequestId(question.elicitationId, misfit ?? { count: 0 });
+  const { message, ...params } = elicitParamsOf(question, { namesUrl: true });
+  const text = misfit === undefined ? message : `${message}\n\n${misfit.reason}`;
+  return { jsonrpc: '2.0', id, method: 'elicitation/create', params: { ...params, message: text } };
 }
 
 function reasonOf(status: Elicitation['status']): string {

@@ -13,11 +13,13 @@ import { errorMessage, errorReply, RPC, resultMessage } from '../json-rpc.ts';
 import { elicitParamsOf } from '../questions.ts';
 import { followRound, seenIn } from '../rounds.ts';
 import type { ToolCallMessage } from './messages.ts';
+import type { Misfits } from './misfits.ts';
 import type { StreamPosition, StreamRequest } from './position.ts';
 import { callFrames } from './stream.ts';
 
 export interface LegacyDeps extends McpDeps {
   readonly calls: Calls;
+  readonly misfits: Misfits;
 }
 
 /** A session as a request names it. */
@@ -170,7 +172,7 @@ async function framesReply(
   const frames = callFrames(
     deps,
     {
-      caller,
+      caller: userOf(caller),
       request,
       ageMs: (await deps.records.now(run)) - request.at,
       after,
