@@ -45,6 +45,8 @@ export type SeenRequest = {
 export type McpServerOptions = {
   revision: Revision;
   fixture?: Fixture;
+  /** How it refuses a session that it does not know; 404 by default. */
+  unknownSession?: number;
   /** Answers instead of the server when it returns true. */
   instead?: (request: SeenRequest, reply: ServerResponse) => boolean;
 };
@@ -183,7 +185,7 @@ export function newServer(fixture: Fixture, authorization?: string): Server {
   return server;
 }
 
-function oldLeg({ fixture = everyday }: McpServerOptions): Leg {
+function oldLeg({ fixture = everyday, unknownSession = 404 }: McpServerOptions): Leg {
   const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: OldServer }>();
 
   async function open(): Promise<StreamableHTTPServerTransport> {
@@ -206,7 +208,7 @@ function oldLeg({ fixture = everyday }: McpServerOptions): Leg {
       const id = request.headers['mcp-session-id'];
       const known = typeof id === 'string' ? sessions.get(id)?.transport : undefined;
       if (id !== undefined && known === undefined) {
-        reply.writeHead(404, { 'content-type': 'application/json' });
+        reply.writeHead(unknownSession, { 'content-type': 'application/json' });
         reply.end('{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}');
         return;
       }

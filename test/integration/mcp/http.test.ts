@@ -5,6 +5,7 @@ import {
   httpConfig,
   REVISIONS,
   saidIn as said,
+  toCalls,
 } from '../../harness/mcp-servers/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -233,16 +234,41 @@ describe('the connections', () => {
     await waitUntil(() => idle.connections === 0, { what: 'the idle connection to close' });
   });
 
-  it('are opened again, once, when the server dropped the session [T25-13]', async () => {
-    const mcp = await bench.server({ revision: 'old' });
+  it.each([500, 502, 503])(
+    'are opened again for the next call after %s, which does not say that nothing was done',
+    async (unknownSession) => {
+      const mcp = await bench.server({ revision: 'old', unknownSession });
+      const server = bench.client().open(httpConfig(mcp.url));
+      await server.call('echo', { text: 'one' });
+      mcp.forgetSessions();
+      expect(await server.call('echo', { text: 'two' })).toMatchObject({ dispatched: 'maybe' });
+      expect(mcp.count('tools/call')).toBe(2);
+      expect(said(await server.call('echo', { text: 'three' }))).toBe('three');
+      expect([mcp.count('initialize'), mcp.count('tools/call')]).toEqual([2, 3]);
+    },
+  );
+
+  it('are opened again once for a call that each session refuses', async () => {
+    const instead = toCalls((reply) => reply.writeHead(400).end());
+    const mcp = await bench.server({ revision: 'old', instead });
     const server = bench.client().open(httpConfig(mcp.url));
-    await server.call('echo', { text: 'one' });
-    mcp.forgetSessions();
-    const results = await Promise.all([
-      server.call('echo', { text: 'two' }),
-      server.call('echo', { text: 'three' }),
-    ]);
-    expect(results.map(said)).toEqual(['two', 'three']);
-    expect(mcp.count('initialize')).toBe(2);
+    expect(await server.call('echo', {})).toMatchObject({ type: 'refused' });
+    expect([mcp.count('initialize'), mcp.count('tools/call')]).toEqual([2, 2]);
   });
+
+  it.each([400, 404, 409, 410, 422])(
+    'are opened again, once, when the server dropped the session and says %s [T25-13]',
+    async (unknownSession) => {
+      const mcp = await bench.server({ revision: 'old', unknownSession });
+      const server = bench.client().open(httpConfig(mcp.url));
+      await server.call('echo', { text: 'one' });
+      mcp.forgetSessions();
+      const results = await Promise.all([
+        server.call('echo', { text: 'two' }),
+        server.call('echo', { text: 'three' }),
+      ]);
+      expect(results.map(said)).toEqual(['two', 'three']);
+      expect(mcp.count('initialize')).toBe(2);
+    },
+  );
 });

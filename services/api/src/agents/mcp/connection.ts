@@ -25,11 +25,16 @@ export interface McpConnection {
   readonly mirrorsParams: boolean;
   /** Present when the server may ask. */
   readonly questions?: ConnectionQuestions | undefined;
-  /** True when `error` means that the server no longer knows this connection's session. The request had no effect. */
-  isExpired(error: unknown): boolean;
+  sessionAfter(error: unknown): SessionFate;
   /** Resolves when its session, sockets and processes are closed. */
   close(): Promise<void>;
 }
+
+/**
+ * What the error of a request says about the session of its connection. `expired`: the server may no longer know it, and has
+ * not executed the request. `doubtful`: it may no longer know it, or may have executed the request.
+ */
+export type SessionFate = 'known' | 'expired' | 'doubtful';
 
 /** What all connections of a pod share. */
 export interface McpConnectionDeps {
@@ -112,10 +117,18 @@ export async function openConnection(
     client,
     mirrorsParams: isHttp && isModern,
     questions,
-    isExpired: (error) =>
-      error instanceof SdkHttpError && error.status === 404 && transport.sessionId !== undefined,
+    sessionAfter: (error) =>
+      error instanceof SdkHttpError && transport.sessionId !== undefined ? fateAfter(error.status) : 'known',
     close,
   };
+}
+
+// Of servers that do not know a session, beside the 404 of the specification: they refuse before they execute.
+const UNKNOWN_SESSION: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
+
+function fateAfter(status: number): SessionFate {
+  if (UNKNOWN_SESSION.has(status)) return 'expired';
+  return status >= 500 ? 'doubtful' : 'known';
 }
 
 function createClient(

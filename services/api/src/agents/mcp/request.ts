@@ -24,8 +24,8 @@ export type SendRequest = <T>(
 ) => Promise<RequestResult<T>>;
 
 /**
- * Makes the sender of requests. When the server no longer knows the session, it has not processed the request: a new
- * session is opened and the request is repeated, once.
+ * Makes the sender of requests. When the server may no longer know the session and has not executed the request, a new
+ * session is opened and the request is repeated, once. Where it may have been executed, the next request opens one.
  */
 export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchanges): SendRequest {
   return async (target, bounds, work) => {
@@ -37,8 +37,9 @@ export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchang
       try {
         return await run(connection);
       } catch (error) {
-        if (!connection.isExpired(error)) throw error;
-        pool.retire(target, connection);
+        const fate = connection.sessionAfter(error);
+        if (fate !== 'known') pool.retire(target, connection);
+        if (fate !== 'expired') throw error;
         exchange.dispatched = false;
         return undefined;
       }
