@@ -194,7 +194,7 @@ describe('a session', () => {
       await session.call(first, 'call-1', 'text work: resumed', progress),
       ASKED,
     );
-    expect(events).toMatch(/^retry: \d+\n\nid: \S+\ndata: \n\n/);
+    expect(events).toMatch(/^retry: \d+\nid: \S+\ndata: \n\n/);
     const elicitationId = await questionOf(person);
     expect(events).toContain(`"id":"${elicitationId}"`);
     // Progress comes on the resumed stream, and the question does not come again.
