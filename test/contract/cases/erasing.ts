@@ -215,8 +215,10 @@ export function erasingContract(contract: Contract): void {
       const [open, kept] = [await ask(running), await ask(other)];
       const waits = engineOn(second).wait({ caller: serviceOf(owner), id: open });
       const deps = { ...depsOn(second), backend: second, engine: engineOn(second) };
+      expect(await second.conversations.rename(conversation, 'Still here')).toBe(true);
 
       expect(await eraseConversation(deps, conversation)).toBe(true);
+      expect(await second.conversations.rename(conversation, 'Again')).toBe(false);
       expect((await waits).row).toMatchObject({ status: 'withdrawn' });
       for (const run of [running, delegate])
         expect(await backend.runs.write(run, textWrite(2, 3))).toBe('gone');
