@@ -95,6 +95,43 @@ describe('Markdown of an agent in Slack', () => {
     ).toBe(markdown.replaceAll('\n', ''));
   });
 
+  it.each([
+    ['rules in a quote', '> ---\n>\n'.repeat(120)],
+    ['rules in an item', `- a\n${'  ---\n\n'.repeat(120)}`],
+    ['rules between the lines of a quote', '> a\n>\n> ***\n>\n'.repeat(30)],
+    ['a link of control characters', `[${'\u0001'.repeat(2_000)}](https://a.b/${'c'.repeat(1_900)})`],
+    ['half of a character', `${'a'.repeat(49_999)}😀`],
+  ])('brings %s in messages that Slack takes', (_what, markdown) => {
+    expect(JSON.stringify(messagesOf(markdown))).not.toContain('\\ud');
+  });
+
+  it('keeps the address of a link with a long text', () => {
+    const [message] = messagesOf(`[${'word '.repeat(500)}](https://a.b/c)`);
+    expect(textOfBlocks(message?.blocks ?? [])).toMatch(/word +\(https:\/\/a\.b\/c\)$/u);
+  });
+
+  it('shows one table as it is written that would fill many messages, and what is around it formed', () => {
+    const head = `|${Array.from({ length: 10 }, (_, at) => `A heading of column ${at} with some words|`).join('')}\n`;
+    const table = (rows: number) => `${head}|${'-|'.repeat(10)}\n${`|${'1|'.repeat(10)}\n`.repeat(rows)}`;
+    const text = messagesOf(`# Title\n\n${table(25)}\n${table(200)}\n**after**`)
+      .map(({ blocks }) => textOfBlocks(blocks))
+      .join('\n');
+    expect(text).toMatch(/^\*Title\*\n/u);
+    expect(text.match(/with some words: \*1/gu)).toHaveLength(250);
+    expect(text.replaceAll('\n', '')).toContain(table(200).replaceAll('\n', ''));
+    expect(text).toMatch(/\*after\*$/u);
+  });
+
+  it('parses as much of a turn as of one text', () => {
+    const reply = createReply();
+    const place = { id: '', isKnown: false, isWaiting: false };
+    const text = `${'word '.repeat(5_998)}**bold**\n\n`;
+    for (const block of ['a', 'b', 'c'])
+      reply.take({ ...place, type: 'turn', event: { type: 'text-delta', block, text } });
+    const shown = reply.messages('sr_1').map(({ blocks }) => textOfBlocks(blocks as unknown as Json[]));
+    expect(shown.join('\n').match(/\*+bold\*+/gu)).toEqual(['*bold*', '**bold**', '**bold**']);
+  });
+
   it('numbers a list on in the next message', () => {
     const messages = messagesOf(Array.from({ length: 900 }, (_, at) => `${at + 1}. n${at + 1}`).join('\n'));
     const lines = messages
@@ -131,9 +168,18 @@ describe('Markdown of an agent in Slack', () => {
       '😀',
       '\u05d0',
       '"',
+      '---\n',
+      '\u0001',
+      '[a]: http://a.b\n',
+      '<br>',
+    );
+    const long = fc.tuple(unit, unit, fc.integer({ min: 1, max: 400 }));
+    const some = fc.oneof(
+      { weight: 9, arbitrary: unit },
+      { weight: 1, arbitrary: long.map(([one, other, times]) => `${one}${other}`.repeat(times)) },
     );
     fc.assert(
-      fc.property(fc.array(unit, { maxLength: 60 }), (units) => {
+      fc.property(fc.array(some, { maxLength: 60 }), (units) => {
         const messages = messagesOf(units.join(''));
         expect(messages.map(({ text }) => text).join()).not.toContain('<');
         const json = JSON.stringify(messages.map(({ blocks }) => blocks));

@@ -3,11 +3,11 @@ import type { FollowedEvent } from '../../../turns/follow.ts';
 import { mrkdwn } from './blocks.ts';
 import { plain } from './fields.ts';
 import { type MarkdownBlocks, messagesOfUnits, wordsOf } from './markdown/blocks.ts';
-import { unitsOf } from './markdown/document.ts';
+import { unitsOf, written } from './markdown/document.ts';
 import type { Unit } from './markdown/units.ts';
 import { ACTION } from './names.ts';
 import type { SlackMessage } from './question.ts';
-import { BLOCKS_MAX, clipped, clippedToSize, escaped } from './text.ts';
+import { BLOCKS_MAX, clipped, clippedToSize, escaped, headOf } from './text.ts';
 
 /** How a turn stands. `superseded`: what was read is void, and the turn must be read again. */
 export type ReplyStatus = 'working' | 'waiting' | 'ended' | 'superseded';
@@ -25,14 +25,26 @@ const ENDING_MAX = 600;
 /** How much text a message holds. The rest is for a note and a button. */
 const ROOM = { json: BLOCKS_MAX - 1_000, blocks: 45 };
 
+/**
+ * How many characters of a turn are parsed; what follows is shown as it is written. The parser takes linear time, and runs
+ * again while a text grows.
+ */
+const PARSED_MAX = 50_000;
+
+/** A text that has been parsed. */
+interface Parsed {
+  readonly markdown: string;
+  readonly units: readonly Unit[];
+}
+
 /** Collects a turn for its thread. Pure but for what it has taken. */
 export function createReply(): ThreadReply {
   /** Texts between questions and approvals; each holds blocks by their ids. */
   let texts: Map<string, string>[] = [new Map()];
   let status: ReplyStatus = 'working';
   let ending: string | undefined;
-  /** What was shown last, by its Markdown: most of it has not changed since. */
-  let parsed: ReadonlyMap<string, readonly Unit[]> = new Map();
+  /** What was shown last, in order: most of it has not changed since. */
+  let parsed: readonly Parsed[] = [];
 
   function turn(followed: FollowedEvent & { readonly type: 'turn' }): void {
     const { event } = followed;
@@ -78,12 +90,16 @@ export function createReply(): ThreadReply {
       if (status === 'working' && followed.isWaiting) status = 'waiting';
     },
     messages(streamRequestId) {
-      const shown = new Map<string, readonly Unit[]>();
+      const shown: Parsed[] = [];
+      let left = PARSED_MAX;
       const documents = texts.map((text) =>
-        [...text.values()].map((markdown) => {
-          const units = parsed.get(markdown) ?? unitsOf(markdown);
-          shown.set(markdown, units);
-          return units;
+        [...text.values()].flatMap((whole) => {
+          const markdown = headOf(whole, left);
+          left -= markdown.length;
+          const before = parsed[shown.length];
+          const same = before?.markdown === markdown ? before : { markdown, units: unitsOf(markdown) };
+          shown.push(same);
+          return [same.units, written(whole.slice(markdown.length))];
         }),
       );
       parsed = shown;

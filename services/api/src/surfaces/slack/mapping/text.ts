@@ -32,6 +32,12 @@ export function piecesOf(text: string, most = SECTION_MAX, lengthOf = escapedLen
   return pieces.length === 0 ? [''] : pieces;
 }
 
+/** The beginning of a text, at most `most` units long, which ends as a piece does. */
+export function headOf(text: string, most: number): string {
+  const end = most <= 0 ? 0 : endOfPiece(text, most, ({ length }) => length);
+  return text.slice(0, end);
+}
+
 const ESCAPED_LENGTHS: Readonly<Record<string, number>> = { '&': 5, '<': 4, '>': 4 };
 
 /** The length of a character after `escaped`. */

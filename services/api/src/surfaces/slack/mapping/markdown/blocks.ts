@@ -24,9 +24,9 @@ export function messagesOfUnits(documents: readonly (readonly Unit[])[], most: R
   for (const units of documents) {
     let last: Unit | undefined;
     for (const unit of units) {
-      const isNewBlock = unit.block !== last?.block;
-      const size = unit.json + (isNewBlock || unit.group !== last?.group ? AROUND_JSON : 0);
-      if (size > left || (isNewBlock && (messages.at(-1)?.length ?? 0) >= most.blocks)) {
+      const size = unit.json + (unit.group === last?.group ? 0 : AROUND_JSON);
+      const isFull = opensBlock(unit, last) && (messages.at(-1)?.length ?? 0) >= most.blocks;
+      if (size > left || isFull) {
         messages.push([]);
         left = most.json;
         last = undefined;
@@ -39,8 +39,14 @@ export function messagesOfUnits(documents: readonly (readonly Unit[])[], most: R
   return messages;
 }
 
+/** True for a unit that begins a block of a message. A rule is one by itself, also within a quote or an item. */
+function opensBlock({ element, block }: Unit, last: Unit | undefined): boolean {
+  return element === undefined || last?.element === undefined || block !== last.block;
+}
+
 /** Adds a unit to the blocks of a message, and to the block and the element of the last one where it belongs to them. */
-function add(blocks: MarkdownBlocks, { element, group, block }: Unit, last: Unit | undefined): void {
+function add(blocks: MarkdownBlocks, unit: Unit, last: Unit | undefined): void {
+  const { element, group } = unit;
   if (element === undefined) {
     blocks.push({ type: 'divider' });
     return;
@@ -48,11 +54,11 @@ function add(blocks: MarkdownBlocks, { element, group, block }: Unit, last: Unit
   const open = blocks.at(-1);
   // Units stay as they are: they are put into messages again.
   const copy = { ...element, elements: [...element.elements] } as RichTextBlockElement;
-  if (open?.type !== 'rich_text' || block !== last?.block) {
+  if (open?.type !== 'rich_text' || opensBlock(unit, last)) {
     blocks.push({ type: 'rich_text', elements: [copy] });
     return;
   }
-  const elements: unknown[] | undefined = group === last.group ? open.elements.at(-1)?.elements : undefined;
+  const elements: unknown[] | undefined = group === last?.group ? open.elements.at(-1)?.elements : undefined;
   if (elements === undefined) open.elements.push(copy);
   else elements.push(...copy.elements);
 }

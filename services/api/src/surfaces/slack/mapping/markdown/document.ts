@@ -1,46 +1,37 @@
-import MarkdownIt, { type Token } from 'markdown-it';
+import type { Token } from 'markdown-it';
+import { NESTING_MAX, tokensOf } from './parser.ts';
 import { plainSpans, type Span, spansOf } from './spans.ts';
 import { shownTable } from './table.ts';
 import { createUnits, type OpenList, type Unit } from './units.ts';
 
-/**
- * The longest text that is parsed, in characters; what follows is shown as it is written. The parser takes linear time, and
- * runs again while a text grows.
- */
-const PARSED_MAX = 50_000;
-
-/** Lists and quotes nested deeper than this are left out by the parser. */
-const NESTING_MAX = 100;
 /** How many characters of JSON a character may take on average, and a text in addition. A short item with code takes ten. */
 const JSON_EACH = 16;
 const JSON_BESIDE = 20_000;
-
-const parser = new MarkdownIt({ linkify: true, maxNesting: NESTING_MAX });
-// Addresses are links only where they say how they are opened, and are shown as they are written.
-parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
-parser.normalizeLinkText = (url) => url;
+/** How much more all tables of a text may take: their headings are repeated in each row. */
+const TABLES_BESIDE = 60_000;
 
 /**
  * What a Markdown document shows in Slack, in units that fit any message. It is shown as it is written where it is nested too
- * deep, where it would fill many messages by its form alone, and where nothing of it would be seen.
+ * deep, where it would fill many messages by its form alone, and where nothing of it would be seen. A table that would fill
+ * many messages is the only one that is shown so.
  */
 export function unitsOf(markdown: string): readonly Unit[] {
   return formed(markdown) ?? written(markdown);
 }
 
 function formed(markdown: string): readonly Unit[] | undefined {
-  const tokens = parser.parse(markdown.slice(0, PARSED_MAX), {});
+  const tokens = tokensOf(markdown);
   if (tokens.some(({ level }) => level >= NESTING_MAX - 2)) return undefined;
-  const walk = createWalk(JSON_BESIDE + JSON_EACH * markdown.length);
+  const walk = createWalk(markdown);
   for (const token of tokens) {
     walk.take(token);
     if (walk.isTooLong()) return undefined;
   }
-  walk.takeText(plainSpans(markdown.slice(PARSED_MAX)));
   return walk.units.length === 0 ? undefined : walk.units;
 }
 
-function written(markdown: string): readonly Unit[] {
+/** A text as it is written. */
+export function written(markdown: string): readonly Unit[] {
   const { units, paragraph } = createUnits();
   if (markdown.trim() !== '') paragraph(plainSpans(markdown), false);
   return units;
@@ -52,8 +43,13 @@ type Container =
   | { readonly type: 'quote' };
 
 /** Goes through the tokens of a document. */
-function createWalk(jsonMax: number) {
+function createWalk(markdown: string) {
+  const jsonMax = JSON_BESIDE + JSON_EACH * markdown.length;
+  const lines = markdown.split(/\r\n?|\n/u);
   const out = createUnits();
+  const room = { left: jsonMax };
+  let tablesLeft = TABLES_BESIDE;
+  let tablesJson = 0;
   const lists: OpenList[] = [];
   const containers: Container[] = [];
   /** The tokens of the table that is open. */
@@ -86,10 +82,20 @@ function createWalk(jsonMax: number) {
   }
 
   function putTable(tokens: readonly Token[]): void {
-    const shown = shownTable(tokens);
+    const source = lines.slice(...(tokens[0]?.map ?? [0, 0])).join('\n');
+    const own = JSON_EACH * source.length;
+    const shown = shownTable(tokens, own + tablesLeft);
+    if (shown === undefined) {
+      out.paragraph(plainSpans(source), isQuoted());
+      return;
+    }
+    const before = out.length();
     const list = newList('bullet', 1);
     if ('code' in shown) out.code(shown.code, isQuoted());
     else for (const item of shown.items) out.item(list, item, isQuoted());
+    const json = out.length() - before;
+    tablesJson += json;
+    tablesLeft = Math.max(0, tablesLeft - Math.max(0, json - own));
   }
 
   const TAKES: Readonly<Record<string, (token: Token) => void>> = {
@@ -116,12 +122,13 @@ function createWalk(jsonMax: number) {
     heading_close() {
       isHeading = false;
     },
-    inline: ({ children }) => takeText(spansOf(children ?? [], isHeading ? { bold: true } : {})),
+    inline: ({ children }) => takeText(spansOf(children ?? [], room, isHeading ? { bold: true } : {})),
     fence: ({ content }) => out.code(content.replace(/\n$/u, ''), isQuoted()),
     code_block: ({ content }) => out.code(content.replace(/\n$/u, ''), isQuoted()),
     hr: () => out.rule(),
-    table_open() {
-      table = [];
+    definition: ({ content }) => takeText(plainSpans(content)),
+    table_open(token) {
+      table = [token];
     },
   };
   /** These stand beside the text of an item, not in it. */
@@ -137,8 +144,7 @@ function createWalk(jsonMax: number) {
 
   return {
     units: out.units,
-    takeText,
-    isTooLong: () => out.length() > jsonMax,
+    isTooLong: () => room.left < 0 || out.length() - tablesJson > jsonMax,
     take(token: Token): void {
       if (token.level === 0 && token.nesting >= 0) out.newBlock();
       if (BESIDE.has(token.type)) putItem();

@@ -9,22 +9,29 @@ export type SpanStyle = NonNullable<RichTextText['style']>;
 
 /** The longest stretch, as JSON. */
 const SPAN_MAX = 2_500;
+/** The longest address, and the longest text of a link, as JSON. */
 const LINK_MAX = 2_000;
 const PROTOCOLS = new Set(['http:', 'https:', 'mailto:']);
 const STYLES: Readonly<Record<string, keyof SpanStyle>> = { strong: 'bold', em: 'italic', s: 'strike' };
 
+/** How many characters of texts and addresses may still be shown. Less than none: what is shown is cut off, and too long. */
+export interface SpanRoom {
+  left: number;
+}
+
 /** What stands in a paragraph, a heading or a cell. */
-export function spansOf(tokens: readonly Token[], style: SpanStyle = {}): Span[] {
+export function spansOf(tokens: readonly Token[], room: SpanRoom, style: SpanStyle = {}): Span[] {
   const spans: Span[] = [];
   const styles = [style];
   let link: OpenLink | undefined;
 
   function add(text: string, url = link?.url, more: SpanStyle = {}): void {
-    spans.push(...cut(text, { ...styles.at(-1), ...more }, openable(url)));
+    room.left -= text.length + (url?.length ?? 0);
+    if (room.left >= 0) spans.push(...cut(text, { ...styles.at(-1), ...more }, openable(url)));
   }
 
   const TAKES: Readonly<Record<string, (token: Token) => void>> = {
-    text: ({ content }) => add(content.replace(/<br ?\/?>/giu, '\n')),
+    text: ({ content }) => add(content),
     code_inline: ({ content }) => add(content, link?.url, { code: true }),
     softbreak: () => add('\n'),
     hardbreak: () => add('\n'),
@@ -40,10 +47,11 @@ export function spansOf(tokens: readonly Token[], style: SpanStyle = {}): Span[]
       link = undefined;
       if (ended === undefined || ended.isWritten) return;
       if (spans.length === ended.from) add(ended.url, ended.url);
-      else if (openable(ended.url) === undefined) add(` (${ended.url})`);
+      else if (!spans.slice(ended.from).some(({ type }) => type === 'link')) add(` (${ended.url})`);
     },
   };
   for (const token of tokens) {
+    if (room.left < 0) break;
     const { type, tag, nesting, content } = token;
     const take = TAKES[type];
     if (take !== undefined) take(token);
@@ -94,7 +102,7 @@ export function textOfSpans(spans: readonly RichTextElement[]): string {
 function cut(text: string, style: SpanStyle, url: string | undefined): Span[] {
   if (text === '') return [];
   const styled = Object.keys(style).length === 0 ? {} : { style };
-  if (url !== undefined && text.length <= LINK_MAX)
+  if (url !== undefined && jsonSize(text) <= LINK_MAX)
     return [{ type: 'link', url, ...(text !== url && { text }), ...styled }];
   // A character is at most six in JSON.
   const pieces = text.length * 6 <= SPAN_MAX ? [text] : piecesOf(text, SPAN_MAX, jsonLength);
@@ -106,9 +114,13 @@ function styleOf(tag: string): SpanStyle {
   return name === undefined ? {} : { [name]: true };
 }
 
+function jsonSize(text: string): number {
+  return JSON.stringify(text).length - 2;
+}
+
 /** An address that Slack takes as that of a link; undefined for one that it would refuse, with all of the message. */
 function openable(url: string | undefined): string | undefined {
-  if (url === undefined || url.length > LINK_MAX || !URL.canParse(url)) return undefined;
+  if (url === undefined || jsonSize(url) > LINK_MAX || !URL.canParse(url)) return undefined;
   return PROTOCOLS.has(new URL(url).protocol) ? url : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Token } from 'markdown-it';
 import { clipped } from '../text.ts';
-import { plainSpans, type Span, spansOf, textOfSpans } from './spans.ts';
+import { plainSpans, type Span, type SpanRoom, spansOf, textOfSpans } from './spans.ts';
 
 /** The widest table that is drawn in columns. */
 const WIDTH_MAX = 72;
@@ -22,21 +22,35 @@ interface Table {
  */
 export type ShownTable = { readonly code: string } | { readonly items: readonly Span[][] };
 
-/** Reads the tokens from `table_open` to `table_close`. */
-export function shownTable(tokens: readonly Token[]): ShownTable {
-  const table = tableOf(tokens);
-  return { ...(codeOf(table) ?? { items: itemsOf(table) }) };
+/** Reads the tokens from `table_open` to `table_close`. Undefined for a table that takes more than `most` characters of JSON. */
+export function shownTable(tokens: readonly Token[], most: number): ShownTable | undefined {
+  const table = tableOf(tokens, { left: most });
+  if (table === undefined) return undefined;
+  const code = codeOf(table);
+  if (code !== undefined) return code.code.length > most ? undefined : code;
+  const items = itemsOf(table, most);
+  return items && { items };
 }
 
-function tableOf(tokens: readonly Token[]): Table {
+function tableOf(tokens: readonly Token[], room: SpanRoom): Table | undefined {
   const rows: Span[][][] = [];
   const aligns: string[] = [];
   for (const token of tokens) {
     if (token.type === 'tr_open') rows.push([]);
-    if (token.type === 'inline') rows.at(-1)?.push(spansOf(token.children ?? []));
+    if (token.type === 'inline') rows.at(-1)?.push(withBreaks(spansOf(token.children ?? [], room)));
+    if (room.left < 0) return undefined;
     if (token.type === 'th_open') aligns.push(/\w+$/u.exec(String(token.attrGet('style')))?.[0] ?? 'left');
   }
   return { rows, aligns };
+}
+
+/** Markdown has no other breaks within a cell. */
+function withBreaks(spans: readonly Span[]): Span[] {
+  return spans.map((span) =>
+    span.type === 'text' && span.style?.code !== true
+      ? { ...span, text: span.text.replaceAll(/<br ?\/?>/giu, '\n') }
+      : span,
+  );
 }
 
 function codeOf({ rows, aligns }: Table): { readonly code: string } | undefined {
@@ -60,16 +74,22 @@ function aligned(text: string, width: number, align: string | undefined): string
   return text.padStart(text.length + Math.floor((width - text.length) / 2)).padEnd(width);
 }
 
-function itemsOf({ rows: [head = [], ...rows] }: Table): Span[][] {
+function itemsOf({ rows: [head = [], ...rows] }: Table, most: number): Span[][] | undefined {
   // A table without rows is its headings.
   if (rows.length === 0) return head.map((cell) => [...cell]);
   const labels = head.map((heading) => plainSpans(labelOf(heading), { bold: true }));
-  return rows.map((row) =>
-    row
+  const items: Span[][] = [];
+  let left = most;
+  for (const row of rows) {
+    const item = row
       .map((cell, at) => (cell.length === 0 ? [] : [...(labels[at] ?? []), ...cell]))
       .filter((cell) => cell.length > 0)
-      .flatMap((cell, at) => [...plainSpans(at === 0 ? '' : '\n'), ...cell]),
-  );
+      .flatMap((cell, at) => [...plainSpans(at === 0 ? '' : '\n'), ...cell]);
+    left -= JSON.stringify(item).length;
+    if (left < 0) return undefined;
+    items.push(item);
+  }
+  return items;
 }
 
 function labelOf(heading: readonly Span[]): string {

@@ -1,0 +1,42 @@
+import MarkdownIt, { type Token } from 'markdown-it';
+
+/** Lists and quotes nested deeper than this are left out by the parser. */
+export const NESTING_MAX = 100;
+
+const parser = new MarkdownIt({ linkify: true, maxNesting: NESTING_MAX });
+// Addresses are links only where they say how they are opened, and are shown as they are written.
+parser.linkify.set({ fuzzyLink: false, fuzzyEmail: false });
+parser.normalizeLinkText = (url) => url;
+reportDefinitions(parser);
+
+/** Reads a document. A `definition` is the address of a reference (`[name]: address`) to which no link leads. */
+export function tokensOf(markdown: string): readonly Token[] {
+  const tokens = parser.parse(markdown, {});
+  if (!tokens.some(isDefinition)) return tokens;
+  const used = new Set<string>();
+  for (const { children } of tokens)
+    for (const { attrs } of children ?? []) for (const [, value] of attrs ?? []) used.add(String(value));
+  return tokens.filter((token) => !isDefinition(token) || !used.has(token.info));
+}
+
+function isDefinition({ type }: Token): boolean {
+  return type === 'definition';
+}
+
+/** Has a parser make tokens of the addresses of references, which it leaves out: some are only lines like `[ERROR]: timeout`. */
+function reportDefinitions({ block: { ruler }, utils }: InstanceType<typeof MarkdownIt>): void {
+  const rules = ruler.getRules('');
+  ruler.disable('reference');
+  const others = new Set(ruler.getRules(''));
+  const [takes] = rules.filter((rule) => !others.has(rule));
+  ruler.at('reference', (state, from, to, isSilent) => {
+    if (takes?.(state, from, to, isSilent) !== true) return false;
+    if (isSilent) return true;
+    const token = state.push('definition', '', 0);
+    token.content = state.getLines(from, state.line, state.blkIndent, false).trim();
+    const [, label = ''] = /^\[((?:\\[\s\S]|[^\]\\])*)\]:/u.exec(token.content) ?? [];
+    token.info = state.env.references?.[utils.normalizeReference(label)]?.href ?? '';
+    return true;
+  });
+  ruler.enable('reference');
+}
