@@ -114,6 +114,23 @@ it('reads the calls of its own step alone to show them together', async () => {
   expect(read).toEqual([first?.id, second?.id]);
 });
 
+it('leaves the message of a step as it is whose other calls an earlier version has posted', async () => {
+  const { backend, engine, stream, deliverAll, slack } = await turnInSlack();
+  const step = 'sr_one 0';
+  const [first, second] = [
+    await requestApproval(engine, stream, { step }),
+    await requestApproval(engine, stream, { step }),
+  ];
+  await deliverAll();
+  const together = () => readable(slack.messages.at(-1) as SlackMessage);
+  const before = together();
+  expect(before).toContain(`"value":"${first.row.id} ${second.row.id}"`);
+  await backend.ownerRecords.slack.remove(stream, `slack-call/${step}/${first.row.id}`);
+  await decideAs(engine, stream, second.row.id, { decision: 'deny' });
+  await deliverAll();
+  expect(together()).toBe(before);
+});
+
 it.each<[string, (links: Links, owner: Owner) => Promise<void>]>([
   ['is of another person', (links) => links.add(USER, newOwner())],
   [
@@ -201,16 +218,27 @@ it('waits as long as Slack says before it posts and before it edits, and shows a
   expect(slack.messages.map(({ text }) => text)).toEqual(['Half of it, and the rest']);
 });
 
-it('empties the messages that a repeated step no longer needs', async () => {
-  const { stream, kind, slack, write, posted } = await turnInSlack();
-  for (const [index, text] of ['one', 'two'].entries()) await posted(index, text);
-  await write(STEP, delta('one and two'), { type: 'step-restarted', step: 0 }, delta('short'), FINISHED);
-  expect(await kind.handle(turnTask(stream), 1)).toBe('done');
-  const [kept, surplus] = slack.messages;
-  expect(kept?.text).toBe('short');
-  expect(surplus?.text).toContain('written again');
-  expect(readable(surplus as SlackMessage)).not.toContain('"button"');
-});
+it.each([false, true])(
+  'empties the messages that a repeated step no longer needs, also where the turn waits: %s',
+  async (waits) => {
+    const { deps, stream, slack, write, posted } = await turnInSlack();
+    for (const [index, text] of ['one', 'two'].entries()) await posted(index, text);
+    const restart: TurnEvent = { type: 'step-restarted', step: 0 };
+    await write(
+      STEP,
+      delta('one and two'),
+      restart,
+      delta('short'),
+      waits ? { type: 'turn-detached' } : FINISHED,
+    );
+    const turns = { ...deps.turns, isWaiting: async () => waits };
+    expect(await slackKind({ ...deps, turns }).handle(turnTask(stream), 1)).toBe('done');
+    const [kept, surplus] = slack.messages;
+    expect(kept?.text).toBe('short');
+    expect(surplus?.text).toContain('written again');
+    expect(readable(surplus as SlackMessage)).not.toContain('"button"');
+  },
+);
 
 it('continues with reminders after an escalation that Slack refuses', async () => {
   const { engine, deps, refused } = await slackParts();
@@ -251,6 +279,20 @@ describe('the notice of an approval that was asked elsewhere', () => {
     const { messages } = parts.slack;
     return { ...parts, stream, notify, row, deliver, messages, shown: () => messages.map(readable).join() };
   }
+
+  it.each<[string, string, string]>([
+    ['somebody else', 'U2', 'parley_approve'],
+    ['their user', 'U1', 'Denied'],
+  ])('of an earlier version is followed where its direct messages are of %s', async (_what, user, shown) => {
+    const { backend, deps, engine, stream, row, deliver, messages } = await noticed();
+    await deliver();
+    await backend.ownerRecords.slack.remove(stream, `slack-noticed/${row.id}`);
+    await deps.links.removeOf(stream);
+    await deps.links.add({ ...USER, userId: user }, stream);
+    await decideAs(engine, stream, row.id, { decision: 'deny' });
+    expect(await deliver()).toBe('done');
+    expect(readable(messages[0] as SlackMessage)).toContain(shown);
+  });
 
   it('is followed by a reminder and an escalation that does not show the call', async () => {
     const escalate = { afterSeconds: 2_000, to: 'C0TEAM' };

@@ -20,20 +20,32 @@ export async function clientFor(
 
 /**
  * Where the notice of a record is, or will be posted: in the direct messages of the Slack user who has got it, else of the one
- * whom its person linked first. Undefined when their link has ended, and for a person without a link.
+ * whom its person linked first. Undefined when their link has ended, and for a person without a link. Throws what the Web API
+ * throws.
  */
 export async function noticePlace(
-  { links, places }: Pick<SlackDeliveryDeps, 'links' | 'places'>,
+  deps: Pick<SlackDeliveryDeps, 'links' | 'places' | 'installations' | 'clientOf'>,
   owner: Owner,
   id: string,
 ): Promise<{ readonly place: SlackThread; readonly isPosted: boolean } | undefined> {
   const [users, noticed, posted] = await Promise.all([
-    links.of(owner),
-    places.noticed(owner, id),
-    places.posted(owner, id),
+    deps.links.of(owner),
+    deps.places.noticed(owner, id),
+    deps.places.posted(owner, id),
   ]);
   const user = noticed === undefined ? users[0] : users.find((one) => isSameUser(one, noticed));
   if (user === undefined) return undefined;
+  // Earlier versions have not recorded who got a notice: the channel tells whether it was this user.
+  if (posted !== undefined && noticed === undefined) {
+    const client = await clientFor(deps, owner, user);
+    if (client === undefined || (await directOf(client, user)) !== posted.channel) return undefined;
+  }
   const place = { ...user, isPrivate: true, channel: posted?.channel ?? user.userId };
   return { place, isPosted: posted !== undefined };
+}
+
+/** The channel of the direct messages with a Slack user, which is opened where there is none yet. */
+export async function directOf(client: WebClient, { userId }: SlackUser): Promise<string | undefined> {
+  const { channel } = await client.conversations.open({ users: userId });
+  return channel?.id;
 }

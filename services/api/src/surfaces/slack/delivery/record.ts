@@ -8,7 +8,7 @@ import type { SlackDeliveryDeps } from './deps.ts';
 import { failed } from './faults.ts';
 import { type NoticePlan, planNotice, sendReminders } from './notice.ts';
 import { type PostResult, postOnce } from './post.ts';
-import { clientFor } from './reach.ts';
+import { clientFor, directOf } from './reach.ts';
 import { turnTask } from './turn.ts';
 
 /** A question or an approval, and its message as it must look now. */
@@ -37,11 +37,11 @@ export async function deliverRecord(
   const ofTurn = await deps.places.turn(row.definition);
   // The reply continues below the record once the turn does.
   if (ofTurn !== undefined && !isOpen) await deps.outbox.add(turnTask(row.definition));
-  const plan = ofTurn === undefined ? await planNotice(deps, row, isOpen, now) : { place: ofTurn };
-  if (!('place' in plan)) return plan.result;
-  const client = await clientFor(deps, row.definition, plan.place);
-  if (client === undefined) return 'done';
   try {
+    const plan = ofTurn === undefined ? await planNotice(deps, row, isOpen, now) : { place: ofTurn };
+    if (!('place' in plan)) return plan.result;
+    const client = await clientFor(deps, row.definition, plan.place);
+    if (client === undefined) return 'done';
     return await show(deps, client, record, plan);
   } catch (error) {
     return failed(deps, error, row.id, attempt);
@@ -70,8 +70,7 @@ async function show(
 /** A notice goes to a conversation that is opened with the person. */
 async function inDirectMessage(client: WebClient, place: SlackThread): Promise<SlackThread> {
   if (place.channel !== place.userId) return place;
-  const { channel } = await client.conversations.open({ users: place.userId });
-  return { ...place, channel: channel?.id ?? place.channel };
+  return { ...place, channel: (await directOf(client, place)) ?? place.channel };
 }
 
 /** A message that is edited in place. `id` names it among the messages of its owner. */

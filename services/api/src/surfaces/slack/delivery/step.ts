@@ -34,7 +34,8 @@ export function parseStep(subject: string): StepRef | undefined {
 
 /**
  * Brings the message with which a person decides on all calls of a step up to date. It is posted once two calls are open,
- * and names calls whose own messages were posted only.
+ * and names calls whose own messages were posted only. Pods of earlier versions do not record those that they post: where
+ * fewer than two are known, such a pod has posted the message, and it stays as it is.
  */
 export async function deliverStep(
   deps: SlackDeliveryDeps,
@@ -42,15 +43,16 @@ export async function deliverStep(
   attempt: number,
 ): Promise<OutboxResult> {
   const ids = await deps.places.calls(stream, step);
-  const place = await placeOf(deps, stream, ids);
-  const client = place && (await clientFor(deps, stream, place));
-  if (place === undefined || client === undefined) return 'done';
-  const open = await openCalls(deps, ids);
-  const isOpen = isDecidedTogether(open);
+  if (ids.length < 2) return 'done';
   const id = `calls ${step}`;
-  const message = stepMessage(open, { user: place.userId, isPrivate: place.isPrivate });
-  const shown = { id, owner: stream, isUntouched: false, isOpen, message };
   try {
+    const place = await placeOf(deps, stream, ids);
+    const client = place && (await clientFor(deps, stream, place));
+    if (place === undefined || client === undefined) return 'done';
+    const open = await openCalls(deps, ids);
+    const isOpen = isDecidedTogether(open);
+    const message = stepMessage(open, { user: place.userId, isPrivate: place.isPrivate });
+    const shown = { id, owner: stream, isUntouched: false, isOpen, message };
     const result = await showMessage(deps, client, shown, place);
     return result !== undefined && 'deferInMs' in result ? result : 'done';
   } catch (error) {

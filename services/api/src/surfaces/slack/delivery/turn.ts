@@ -171,7 +171,7 @@ function createMessages(deps: SlackDeliveryDeps, client: WebClient, stream: Stre
         const messages = reply.messages(stream.streamRequestId);
         const deferInMs = await bringAll(messages);
         if (deferInMs !== undefined) return isLast ? { deferInMs } : undefined;
-        if (isLast && reply.status === 'ended') await clearFrom(messages.length);
+        if (isLast && reply.status !== 'working') await clearFrom(messages.length);
         return undefined;
       } catch (error) {
         const fault = faultOf(error);
