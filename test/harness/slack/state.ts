@@ -94,7 +94,11 @@ export const METHODS: Readonly<Record<string, Method>> = {
     user: { id: user, name: 'unused', profile: { display_name: '', real_name: nameOf(state, user, 'user') } },
   }),
   'conversations.info': (state, { channel }) => ({
-    channel: { id: channel, name: nameOf(state, channel, 'channel') },
+    channel: {
+      id: channel,
+      name: nameOf(state, channel, 'channel'),
+      is_private: String(channel).startsWith('G'),
+    },
   }),
   'usergroups.list': ({ names }) => ({
     usergroups: [...names].filter(([id]) => id.startsWith('S')).map(([id, handle]) => ({ id, handle })),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createSlackApp } from '../../../services/api/src/surfaces/slack/app.ts';
 import type { ListenerDeps } from '../../../services/api/src/surfaces/slack/listeners/deps.ts';
+import { createNames } from '../../../services/api/src/surfaces/slack/listeners/names.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { newTs } from '../../harness/slack/state.ts';
 import { SETTINGS, slackParts } from './parts.ts';
@@ -25,6 +26,8 @@ export async function appInEnterprise(more: Partial<ListenerDeps> = {}) {
       admitToAgent: () => 'helper',
       stop: async () => false,
     },
+    // A busy machine may take longer than Slack waits.
+    names: createNames({ waitMs: 60_000 }),
     limits: { call: async () => undefined } as never,
     follow: async () => undefined,
     nudge: () => undefined,

@@ -34,7 +34,13 @@ async function listeningApp() {
     keptMs: 60_000,
   });
   const { slack } = app;
-  for (const [id, name] of Object.entries({ U2: 'Grace', U3: '\u202eMallory\n', C2: 'plans', S2: 'ops' }))
+  for (const [id, name] of Object.entries({
+    U2: 'Grace',
+    U3: '\u202eMallory\n',
+    C2: 'plans',
+    G1: 'secret',
+    S2: 'ops',
+  }))
     slack.names.set(id, name);
   const told = () => [...slack.messages, ...slack.ephemerals].map((one) => readable(one)).join('\n');
   return { ...app, begun, told };
@@ -48,7 +54,7 @@ describe('what the agent reads', () => {
     ['Give the keys to <@U2>', 'Give the keys to @Grace'],
     ['<@UBOT> ask <@U2> or <@U9>, not <@U4|ada>, <@UBOT>', 'ask @Grace or @U9, not @ada,'],
     ['<@U3> knows', '@[U+202E]Mallory knows'],
-    ['in <#C1|general>, <#C2|>, <#C2> and <#C9>', 'in #general, #plans, #plans and #C9'],
+    ['in <#C1|general>, <#C2|>, <#C2>, <#G1> and <#C9>', 'in #general, #plans, #plans, #G1 and #C9'],
     [
       '<!subteam^S1|@team> <!subteam^S2> <!subteam^S9> <!here> <!channel|channel>',
       '@team @ops @S9 @here @channel',
@@ -61,6 +67,7 @@ describe('what the agent reads', () => {
       '<https://example.com/x|the docs> <mailto:a@example.com|a@example.com> <tel:+491|+491>',
       'the docs (https://example.com/x) a@example.com +491',
     ],
+    ['<tel:+4930123|+49 30-123> <tel:+49|Ada>', '+49 30-123 Ada (tel:+49)'],
     ['<!date^1700000000^{date_short}|Nov 14>, <!date^1700000000^{date}^https://a.b|then>', 'Nov 14, then'],
     ['<!date^1700000000^{date}>', '2023-11-14T22:13:20.000Z'],
     ['a &lt; b &amp;&amp; &lt;@U2&gt; `&amp;lt;` *bold* :tada:', 'a < b && <@U2> `&lt;` *bold* :tada:'],
@@ -96,6 +103,14 @@ describe('what the agent reads', () => {
     expect(told()).toBe('');
   });
 
+  it('asks Slack once for all groups', async () => {
+    const { say, begun, slack } = await listeningApp();
+    await say('<!subteam^S2> <!subteam^S8>');
+    await say('<!subteam^S9> <!subteam^S2>');
+    expect(begun).toEqual(['@ops @S8', '@S9 @ops']);
+    expect(slack.calls.get('usergroups.list')).toBe(1);
+  });
+
   it('waits for no name for long', async () => {
     const names = createNames({ waitMs: 1 });
     const client = { users: { info: () => new Promise(() => undefined) } } as never;
@@ -123,6 +138,17 @@ describe('a message that is not only words', () => {
       { files: Array.from({ length: 7 }, () => FILE) },
       /“plan\.pdf”, and 2 more files\]$/,
       'and 2 more files',
+    ],
+    [
+      'a file of a forwarded message',
+      {
+        attachments: [
+          { ...FORWARD, files: [FILE] },
+          { text: 'x', files: [FILE] },
+        ],
+      },
+      /> Soon\.\n\n\[Left out, because it cannot be read here: the file “plan\.pdf”\]$/,
+      'cannot read the file “plan.pdf”',
     ],
     ['a broadcast from a thread', { subtype: 'thread_broadcast' }, 'Read this', ''],
     ['an action', { subtype: 'me_message' }, 'Read this', ''],

@@ -18,6 +18,21 @@ const SIZES = {
   ],
 };
 
+const NUMBERS = {
+  type: 'string',
+  oneOf: ['0', '1'].map((value) => ({ const: value, title: `${+value + 1}` })),
+};
+/** “ab” is two titles without case, and a value. */
+const ALIKE = {
+  type: 'string',
+  oneOf: [
+    { const: 'x', title: 'AB' },
+    { const: 'y', title: 'Ab' },
+    { const: 'ab', title: 'Other' },
+  ],
+};
+const FORWARD = { attachments: [{ is_share: true, author_name: 'Grace', text: 'The blue one' }] };
+
 const form = (...fields: object[]): Partial<AskInput> => ({
   mode: 'form',
   title: 'Your order',
@@ -32,16 +47,21 @@ const form = (...fields: object[]): Partial<AskInput> => ({
 async function askedInThread(...asked: Partial<AskInput>[]) {
   const begun: unknown[] = [];
   const app = await appInEnterprise({ turns: turnsThatBegin((input) => begun.push(input)) });
-  const { engine, owner, slack } = app;
+  const { deps, engine, owner, slack } = app;
   const ids: string[] = [];
-  for (const one of asked)
-    ids.push((await askQuestion(engine, newStream(owner), { ...CONVERSATION, ...one })).row.id);
+  const ask = async (one: Partial<AskInput>, ts?: string) => {
+    const { id } = (await askQuestion(engine, newStream(owner), { ...CONVERSATION, ...one })).row;
+    ids.push(id);
+    if (ts !== undefined) await deps.places.putPosted(owner, id, { channel: 'D1', ts });
+  };
+  for (const one of asked) await ask(one, newTs());
   const read = async () => {
     const rows = await Promise.all(ids.map((id) => engine.read({ kind: 'user', ...owner }, id)));
     return rows.map(({ row }) => [row.status, row.settlement?.content] as const);
   };
   return {
     ...app,
+    ask,
     begun,
     read,
     told: () => slack.messages.map(readable).join(),
@@ -56,6 +76,8 @@ it.each<[string, object, string, unknown]>([
   ['a link', { type: 'string', format: 'uri' }, '<https://a.example|a.example>', 'https://a.example'],
   ['a number', { type: 'integer' }, '42', 42],
   ['the title of a choice', SIZES, 'large', 'l'],
+  ['a title that is another value', NUMBERS, '1', '0'],
+  ['the value of a choice', NUMBERS, '0', '0'],
   ['yes', { type: 'boolean' }, 'YES', true],
 ])('takes %s in the thread of a question as its answer, once', async (_what, field, text, answer) => {
   const { write, read, begun, told } = await askedInThread(form(field));
@@ -69,14 +91,21 @@ it.each<[string, object, string, unknown]>([
   expect(begun).toHaveLength(1);
 });
 
-it.each<[object, string, string, string]>([
-  [{ type: 'string', minLength: 3 }, 'x', 'must be at least 3 characters', 'xyz'],
-  [{ type: 'integer', maximum: 9 }, 'many', 'must be a number', '3'],
-  [{ type: 'integer' }, '4.5', 'must be a whole number', '4'],
-  [SIZES, 'huge', 'must be one of the choices: Small, Large', 'Small'],
+it.each<[string, object, string, string]>([
+  ['x', { type: 'string', minLength: 3 }, 'must be at least 3 characters', 'xyz'],
+  ['many', { type: 'integer', maximum: 9 }, 'must be a number', '3'],
+  ['4.5', { type: 'integer' }, 'must be a whole number', '4'],
+  ['huge', SIZES, 'must be one of the choices: Small, Large', 'Small'],
+  ['ab', ALIKE, 'is more than one of the choices: AB, Ab, Other', 'Other'],
+  [
+    'the first',
+    { type: 'string', enum: Array.from({ length: 90 }, (_, at) => `${at}&&<=>&&`) },
+    'must be one of the choices: 0&amp;&amp;',
+    '1&amp;&amp;&lt;=&gt;&amp;&amp;',
+  ],
 ])(
-  'says what the check of %j has against “%s”, and keeps the question open',
-  async (field, wrong, said, right) => {
+  'says what the check of a form has against “%s”, and keeps the question open',
+  async (wrong, field, said, right) => {
     const { write, read, begun, told } = await askedInThread(form(field));
     await write(wrong);
     expect(await read()).toEqual([['pending', undefined]]);
@@ -106,9 +135,68 @@ it.each<[string, Partial<AskInput>[], string[]]>([
   expect(begun).toEqual([]);
 });
 
+it.each<[string, string, object]>([
+  ['a forwarded message alone', '', FORWARD],
+  ['a forwarded message with words', 'This one', FORWARD],
+])('takes %s for no answer, and says so', async (_what, text, given) => {
+  const { write, read, begun, told } = await askedInThread(form({ type: 'string' }));
+  await write(text, given);
+  expect(await read()).toEqual([['pending', undefined]]);
+  expect(told()).toContain('*Answer* or *Decline*');
+  expect(begun).toEqual([]);
+});
+
+it.each<[string, (ts: string) => string | undefined]>([
+  ['was posted later', () => newTs()],
+  ['is not posted yet', () => undefined],
+  ['was posted at the same time', (ts) => ts],
+])(
+  'takes no text for the answer to a question that %s, also where Slack sends the text again',
+  async (_what, postedAt) => {
+    const { ask, write, read, begun, told } = await askedInThread();
+    const ts = newTs();
+    await write('Please deploy', { ts }, 'Ev1');
+    await ask(form({ type: 'string' }), postedAt(ts));
+    await write('Please deploy', { ts }, 'Ev1');
+    await write('Wait', { ts: '1700000001.000000' });
+    expect(await read()).toEqual([['pending', undefined]]);
+    expect(told()).toBe('');
+    expect(begun).toHaveLength(3);
+  },
+);
+
+it('answers one question with a message that two pods take at once', async () => {
+  const { ask, deps, write, read } = await askedInThread(form({ type: 'string' }));
+  const ts = '2000000000.000000';
+  const { answered } = deps.places;
+  let isFirst = true;
+  deps.places.answered = async (...input) => {
+    const found = await answered(...input);
+    if (isFirst) {
+      isFirst = false;
+      await write('blue', { ts }, 'Ev1');
+      await ask(form({ type: 'string' }), newTs());
+    }
+    return found;
+  };
+  await write('blue', { ts }, 'Ev1');
+  expect((await read()).map(([status]) => status)).toEqual(['accepted', 'pending']);
+});
+
+it('says nothing of an answer that comes again with other names', async () => {
+  const { slack, write, read, told } = await askedInThread(form({ type: 'string' }));
+  const ts = newTs();
+  await write('Ask <@U2>', { ts }, 'Ev1');
+  slack.names.set('U2', 'Grace');
+  await write('Ask <@U2|Grace>', { ts }, 'Ev1');
+  expect(await read()).toEqual([['accepted', { field0: 'Ask @U2' }]]);
+  expect(told()).toBe('');
+});
+
 it('never decides on a call by a text', async () => {
-  const { engine, owner, write, told, begun } = await askedInThread();
+  const { deps, engine, owner, write, told, begun } = await askedInThread();
   const { row } = await requestApproval(engine, newStream(owner), CONVERSATION);
+  await deps.places.putPosted(owner, row.id, { channel: 'D1', ts: newTs() });
   await write('Approve');
   expect((await engine.approvals.read({ kind: 'user', ...owner }, row.id)).row.status).toBe('pending');
   expect(told()).toContain('bookings_cancel');

@@ -15,6 +15,7 @@ import { slackKind } from '../surfaces/slack/delivery/kind.ts';
 import { slackRoutes } from '../surfaces/slack/http/routes.ts';
 import { createVerifier } from '../surfaces/slack/http/signature.ts';
 import type { ListenerDeps } from '../surfaces/slack/listeners/deps.ts';
+import { createNames } from '../surfaces/slack/listeners/names.ts';
 import { createSlackAccounts } from '../surfaces/slack/outside.ts';
 import type { SlackSettings } from '../surfaces/slack/settings.ts';
 import { startSocket } from '../surfaces/slack/socket.ts';
@@ -75,6 +76,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     engine,
     turns,
     limits,
+    names: createNames(),
     claims: backend.claims,
     links,
     places,

@@ -7,6 +7,7 @@ import type { Turns } from '../../../turns/turns.ts';
 import type { SlackDeliveryDeps } from '../delivery/deps.ts';
 import type { SlackSettings } from '../settings.ts';
 import type { SlackUser } from '../store/workspace.ts';
+import type { Names } from './names.ts';
 
 /** What the listeners of the app need. */
 export interface ListenerDeps extends SlackDeliveryDeps {
@@ -15,6 +16,7 @@ export interface ListenerDeps extends SlackDeliveryDeps {
     Pick<Engine, 'read' | 'answer' | 'approvals' | 'openRecords'>;
   readonly turns: SlackDeliveryDeps['turns'] & Pick<Turns, 'begin' | 'admitToAgent' | 'stop'>;
   readonly limits: CallLimits;
+  readonly names: Names;
   readonly claims: Pick<Claims, 'claim'>;
   /** Subscribes the Slack kind to a turn, and records where it is, both for `keptMs` at least. */
   readonly follow: (stream: StreamRef, place: ThreadOf, keptMs: number) => Promise<void>;

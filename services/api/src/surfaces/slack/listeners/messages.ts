@@ -13,7 +13,6 @@ import { escaped } from '../mapping/text.ts';
 import type { SlackThread } from '../store/threads.ts';
 import { actorOf } from './actor.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
-import { createNames, type Names } from './names.ts';
 import { readMessage } from './read.ts';
 import { takeTyped } from './typed.ts';
 
@@ -28,14 +27,8 @@ const REFUSED_MS = 60_000;
 /** Slack sends an event again for a day at most. */
 const REPEATED_MS = 24 * 3_600_000;
 
-/** What the listeners share: the names that Slack has told. */
-interface MessageDeps extends ListenerDeps {
-  readonly names: Names;
-}
-
 /** A direct message or a mention begins a turn as the person who wrote it. */
-export function listenToMessages(app: App, listenerDeps: ListenerDeps): void {
-  const deps = { ...listenerDeps, names: createNames() };
+export function listenToMessages(app: App, deps: ListenerDeps): void {
   app.event('app_mention', async ({ event, body, context, client }) => {
     await take(deps, event as Incoming, body, context, client);
   });
@@ -47,7 +40,7 @@ export function listenToMessages(app: App, listenerDeps: ListenerDeps): void {
 }
 
 async function take(
-  deps: MessageDeps,
+  deps: ListenerDeps,
   message: Incoming,
   envelope: EventEnvelope,
   context: Parameters<typeof actorOf>[0] & { readonly botUserId?: string },
@@ -76,7 +69,7 @@ async function take(
   }
   const conversationId = `slack.${user.teamId}.${message.channel}.${thread}`;
   if (message.thread_ts !== undefined) {
-    const typed = { owner, place: { ...place, thread }, conversationId, ts: message.ts, ...read.typed };
+    const typed = { owner, place: { ...place, thread }, conversationId, ts: message.ts, words: read.typed };
     const taken = await takeTyped(deps, typed);
     const reply = taken?.reply ?? (taken && read.notice !== undefined ? sentence(read.notice) : undefined);
     if (reply !== undefined) await tell(client, place, reply);
@@ -97,7 +90,7 @@ interface NewTurn {
 
 /** Begins a turn. Returns what the person is told: why no turn begins, or the notice of a new one. */
 async function begin(
-  deps: MessageDeps,
+  deps: ListenerDeps,
   { owner, place, conversationId, text, notice }: NewTurn,
   eventId: string,
 ): Promise<string | undefined> {

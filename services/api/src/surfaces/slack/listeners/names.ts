@@ -25,33 +25,36 @@ const ASKED_MAX = 20;
 const WAIT_MS = 1_500;
 const NAME_MAX = 80;
 
-/** A name, once it is known. */
-interface AskedName {
-  name?: string;
+/** What Slack tells at a time: one name, or those of all groups. */
+type Told = ReadonlyMap<string, string | undefined>;
+
+/** What Slack is asked for, and what it has told. */
+interface AskedNames {
+  told?: Told;
   readonly done: Promise<void>;
 }
 
 /** Keeps the names that Slack has told. A refusal is no fault: the app may lack the scope, or may not see the person. */
 export function createNames({ waitMs = WAIT_MS } = {}): Names {
-  const known = new LRUCache<string, AskedName>({ max: NAMES_MAX, ttl: KEPT_MS });
+  const known = new LRUCache<string, AskedNames>({ max: NAMES_MAX, ttl: KEPT_MS });
 
-  function ask(place: NamePlace, mention: Mention, key: string): AskedName {
-    const asked: AskedName = {
-      done: nameOf(place, mention).then(
-        (name) => {
-          if (name) asked.name = lineText(name, NAME_MAX);
-          else known.set(key, asked, { ttl: MISSED_MS });
-        },
-        () => void known.set(key, asked, { ttl: MISSED_MS }),
-      ),
+  function ask(place: NamePlace, mention: Mention, key: string): AskedNames {
+    const missed = () => void known.set(key, asked, { ttl: MISSED_MS });
+    const asked: AskedNames = {
+      done: namesOf(place, mention).then((told) => {
+        asked.told = told;
+        if (!told.get(mention.id)) missed();
+      }, missed),
     };
     known.set(key, asked);
     return asked;
   }
 
   return async (place, mentions) => {
-    const keyOf = ({ kind, id }: Mention) => [place.teamId, kind, id].join('/');
-    const found = new Map<string, AskedName>();
+    // Slack tells the names of all groups at once.
+    const keyOf = ({ kind, id }: Mention) =>
+      [place.teamId, kind, ...(kind === 'group' ? [] : [id])].join('/');
+    const found = new Map<string, AskedNames>();
     let left = ASKED_MAX;
     for (const mention of mentions) {
       const key = keyOf(mention);
@@ -60,18 +63,26 @@ export function createNames({ waitMs = WAIT_MS } = {}): Names {
       if (before !== undefined || left >= 0) found.set(key, before ?? ask(place, mention, key));
     }
     await within(waitMs, Promise.all([...found.values()].map(({ done }) => done)));
-    return (mention) => found.get(keyOf(mention))?.name;
+    return (mention) => {
+      const name = found.get(keyOf(mention))?.told?.get(mention.id);
+      return name ? lineText(name, NAME_MAX) : undefined;
+    };
   };
 }
 
-async function nameOf({ client, teamId }: NamePlace, { kind, id }: Mention): Promise<string | undefined> {
-  if (kind === 'channel') return (await client.conversations.info({ channel: id })).channel?.name;
+async function namesOf({ client, teamId }: NamePlace, { kind, id }: Mention): Promise<Told> {
+  if (kind === 'channel') {
+    const { channel } = await client.conversations.info({ channel: id });
+    // The person who writes may not be in a private channel, of which the app is a member.
+    return new Map([[id, channel?.is_private === true ? undefined : channel?.name]]);
+  }
   if (kind === 'group') {
     const { usergroups = [] } = await client.usergroups.list({ team_id: teamId });
-    return usergroups.find((group) => group.id === id)?.handle;
+    return new Map(usergroups.map((group) => [group.id ?? '', group.handle]));
   }
   const { user } = await client.users.info({ user: id });
-  return user?.profile?.display_name || user?.profile?.real_name || user?.real_name || user?.name;
+  const name = user?.profile?.display_name || user?.profile?.real_name || user?.real_name || user?.name;
+  return new Map([[id, name]]);
 }
 
 async function within(ms: number, done: Promise<unknown>): Promise<void> {

@@ -1,4 +1,4 @@
-import { type Incoming, receptionOf, unreadableOf } from '../mapping/incoming.ts';
+import { forwardedIn, type Incoming, receptionOf, unreadableOf } from '../mapping/incoming.ts';
 import { type MentionedText, mentionedText, onlyLink, shownText } from '../mapping/mentions.ts';
 import { lineText } from '../mapping/text.ts';
 import type { TypedWords } from '../mapping/typed.ts';
@@ -8,8 +8,8 @@ import type { NamePlace, Names } from './names.ts';
 export type WordsRead =
   | {
       readonly text: string;
-      /** What the person has typed themselves, as the answer to a question. */
-      readonly typed: TypedWords;
+      /** What the person has typed themselves, as the answer to a question; undefined beside a forwarded message. */
+      readonly typed: TypedWords | undefined;
       readonly notice: string | undefined;
     }
   | { readonly refusal: string };
@@ -27,19 +27,25 @@ export async function readMessage(
   if (receptionOf(message) === 'answered')
     return { refusal: 'I cannot read messages of this kind. Write to me in a message.' };
   const own = mentionedText(message.text ?? '', appUser);
-  const forwarded = (message.attachments ?? [])
-    .filter(({ is_share: isShare }) => isShare === true)
-    .map(({ text = '', author_name: author = '' }) => ({ author, text: mentionedText(text, undefined) }));
+  const forwarded = forwardedIn(message).map(({ text = '', author_name: author = '' }) => ({
+    author,
+    text: mentionedText(text, undefined),
+  }));
   const nameOf = await names(place, mentionsIn([own, ...forwarded.map(({ text }) => text)]));
   const words = [
     shownText(own, nameOf),
     ...forwarded.map(({ author, text }) => forwardText(author, shownText(text, nameOf))),
   ].filter((text) => text !== '');
-  const typed = { text: shownText(own, nameOf), link: onlyLink(message.text ?? '') };
+  const typed =
+    forwarded.length > 0 ? undefined : { text: shownText(own, nameOf), link: onlyLink(message.text ?? '') };
   return outcomeOf(words, typed, unreadableOf(message));
 }
 
-function outcomeOf(words: readonly string[], typed: TypedWords, unreadable: string | undefined): WordsRead {
+function outcomeOf(
+  words: readonly string[],
+  typed: TypedWords | undefined,
+  unreadable: string | undefined,
+): WordsRead {
   if (words.join('\n\n').length > TEXT_MAX)
     return { refusal: `This message has more than ${TEXT_MAX} characters. Send a shorter one.` };
   if (unreadable === undefined)

@@ -8,11 +8,12 @@ import { approvalMessage } from '../mapping/approval.ts';
 import { mrkdwn } from '../mapping/blocks.ts';
 import { questionMessage, type SlackMessage } from '../mapping/question.ts';
 import {
+  faultText,
   type OpenRecord,
   refusedTextMessage,
   stillOpenMessage,
   type TypedWords,
-  typedContent,
+  typedAnswer,
   typedControlOf,
 } from '../mapping/typed.ts';
 import type { SlackThread } from '../store/threads.ts';
@@ -20,8 +21,10 @@ import { APPROVALS } from './decisions.ts';
 import type { ListenerDeps } from './deps.ts';
 import { answer, QUESTIONS } from './questions.ts';
 
-/** A text that a linked person has written in a thread. */
-export interface TypedText extends TypedWords {
+/** A message that a linked person has written in a thread. */
+export interface TypedText {
+  /** Undefined where the message is more than words. */
+  readonly words: TypedWords | undefined;
   readonly owner: Owner;
   readonly place: SlackThread & { readonly thread: string };
   readonly conversationId: string;
@@ -33,42 +36,51 @@ export interface TypedText extends TypedWords {
 const NAMED_MAX = 5;
 
 /**
- * Takes a text as the answer of the one question that is open in its thread, if a text can answer it. Undefined: nothing is
- * open there. Otherwise with what the person reads, if anything. A text never decides on a call. A message that Slack sends
- * again leads to the question that it has answered.
+ * Takes a text as the answer of the one question that the person has seen open in its thread, if a text can answer it.
+ * Undefined: nothing is open there. Otherwise with what the person reads, if anything. A text never decides on a call. A
+ * message that Slack sends again leads to the question that it has answered.
  */
 export async function takeTyped(
   deps: ListenerDeps,
   typed: TypedText,
 ): Promise<{ readonly reply?: SlackMessage } | undefined> {
-  const { owner, place, ts } = typed;
+  const { owner, place, ts, words } = typed;
   const message = { channel: place.channel, ts };
   const earlier = await deps.places.answered(owner, message);
   const rows = earlier === undefined ? await openIn(deps, typed) : await recordsOf(deps, owner, earlier);
   const [row] = rows;
-  if (row === undefined) return earlier === undefined ? undefined : {};
+  if (earlier !== undefined && (row === undefined || !isOpen(row))) return {};
+  if (row === undefined) return undefined;
   const only = rows.length === 1 ? storedRecordOf(row) : undefined;
   const control = only?.family === 'elicitation' ? typedControlOf(only.row.definition) : undefined;
-  if (control === undefined)
+  if (control === undefined || words === undefined)
     return { reply: stillOpenMessage(rows.map((one) => openRecord(deps, one, place))) };
-  await deps.places.putAnswered(owner, message, row.id);
-  const content = typedContent(control, typed);
-  const response = { action: 'accept', content, responseId: `slack-${place.channel}-${ts}` } as const;
-  const fault = await answer(deps, owner, row.id, response);
+  // Another pod may have taken the same message for the answer to another question.
+  if ((await deps.places.putAnswered(owner, message, row.id)) !== row.id) return takeTyped(deps, typed);
+  const refused = (why: string) => ({ reply: refusedTextMessage(openRecord(deps, row, place), why) });
+  const read = typedAnswer(control, words);
+  if ('fault' in read) return refused(read.fault);
+  const responseId = `slack-${place.channel}-${ts}`;
+  const fault = await answer(deps, owner, row.id, { action: 'accept', content: read.content, responseId });
   if (fault === undefined) return {};
-  if (fault.code === 'invalid_answer')
-    return { reply: refusedTextMessage(openRecord(deps, row, place), control, fault.issues ?? []) };
+  if (fault.code === 'invalid_answer') return refused(faultText(fault.issues ?? []));
   const over = await QUESTIONS.refusalText(deps, owner, row.id, place.userId, fault.message);
   return { reply: { text: over, blocks: [mrkdwn(over)] } };
 }
 
-/** What waits for the person in a thread: what its conversation has asked, or what its first message notifies of. */
+/**
+ * What waits for the person in a thread, and stood there before their message: what its conversation has asked, or what its
+ * first message notifies of.
+ */
 async function openIn(
   deps: ListenerDeps,
-  { owner, place, conversationId }: TypedText,
+  { owner, place, conversationId, ts }: TypedText,
 ): Promise<readonly RowOf<FamilyTypes>[]> {
   const { records } = await deps.engine.openRecords({ owner, conversationId, limit: NAMED_MAX });
-  if (records.length > 0) return records.map(({ row }) => row);
+  const posted = await Promise.all(records.map(({ row }) => deps.places.posted(owner, row.id)));
+  // Both times are Slack's.
+  const seen = records.filter((_, at) => Number(posted[at]?.ts ?? Infinity) < Number(ts));
+  if (records.length > 0) return seen.map(({ row }) => row);
   const id = await deps.places.noticeIn(owner, { channel: place.channel, ts: place.thread });
   const noticed = id === undefined ? [] : await recordsOf(deps, owner, id);
   return noticed.filter((row) => isOpen(row));

@@ -13,12 +13,20 @@ export interface Incoming {
   readonly thread_ts?: string;
   readonly subtype?: string;
   readonly bot_id?: string;
-  readonly files?: readonly { readonly name?: string | null }[];
-  readonly attachments?: readonly {
-    readonly is_share?: boolean;
-    readonly text?: string;
-    readonly author_name?: string;
-  }[];
+  readonly files?: readonly SharedFile[];
+  readonly attachments?: readonly Attachment[];
+}
+
+interface SharedFile {
+  readonly name?: string | null;
+}
+
+/** A message that is forwarded, or the preview of a link. */
+interface Attachment {
+  readonly is_share?: boolean;
+  readonly text?: string;
+  readonly author_name?: string;
+  readonly files?: readonly SharedFile[];
 }
 
 /**
@@ -96,8 +104,14 @@ export function receptionOf({ subtype, bot_id: bot }: Incoming): Reception {
 const FILES_NAMED = 5;
 const NAME_MAX = 80;
 
+/** The messages that a message forwards. */
+export function forwardedIn({ attachments = [] }: Incoming): readonly Attachment[] {
+  return attachments.filter(({ is_share: isShare }) => isShare === true);
+}
+
 /** What a message has that cannot be read, in words; undefined when all of it can be. */
-export function unreadableOf({ files = [] }: Incoming): string | undefined {
+export function unreadableOf(message: Incoming): string | undefined {
+  const files = [message, ...forwardedIn(message)].flatMap((one) => one.files ?? []);
   const named = files
     .slice(0, FILES_NAMED)
     .map(({ name }) => (name ? `the file “${lineText(name, NAME_MAX)}”` : 'a file'));

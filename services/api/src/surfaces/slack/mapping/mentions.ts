@@ -60,7 +60,13 @@ function commandText(command: string, label: string): string | Mention {
 function linkText(url: string, label: string): string {
   if (label === '') return url;
   const typed = url.replace(/^(?:https?:\/\/|mailto:|tel:)/u, '').replace(/\/$/u, '');
-  return label === typed || label === url ? label : `${label} (${url})`;
+  const isTyped = url.startsWith('tel:') ? digitsOf(label) === digitsOf(typed) : label === typed;
+  return isTyped || label === url ? label : `${label} (${url})`;
+}
+
+/** A telephone number without blanks and signs, which people write and Slack leaves out. */
+function digitsOf(number: string): string {
+  return number.replaceAll(/[\s()./+-]/gu, '');
 }
 
 function cutAt(text: string, mark: string): readonly [string, string] {

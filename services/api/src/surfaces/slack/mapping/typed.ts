@@ -1,6 +1,6 @@
 import type { Content } from '@parley/shared/domain/elicitations/elicitation';
 import type { Definition } from '@parley/shared/domain/elicitations/row';
-import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
+import { controlsOf, type FormChoice, type FormControl } from '@parley/shared/domain/forms/controls';
 import { readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import type { Issue } from '@parley/shared/domain/issue';
 import { readable } from '@parley/shared/domain/readable';
@@ -8,10 +8,11 @@ import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
 import { mrkdwn } from './blocks.ts';
 import { choicesIn } from './fields.ts';
 import type { SlackMessage } from './question.ts';
-import { clipped, escaped, lineText } from './text.ts';
+import { clippedToSize, escaped, lineText } from './text.ts';
 
 const TITLE_MAX = 150;
-const CHOICES_MAX = 1_000;
+/** How much of a title, of what is wrong and of a button fits into the sections of a message. */
+const SHOWN_MAX = { title: 300, fault: 2_000, button: 120 } as const;
 
 /** What a person has typed. */
 export interface TypedWords {
@@ -31,21 +32,39 @@ export function typedControlOf({
   return sensitive === true || answerUrl !== undefined ? undefined : control;
 }
 
-/** The answer that a typed text is. One that fits no choice, or is no number, is left as it is: the form refuses it. */
-export function typedContent(control: FormControl, { text, link }: TypedWords): Content {
+/** The answer that a typed text is; or why it is no choice. A text that is no number is left as it is: the form refuses it. */
+export function typedAnswer(
+  control: FormControl,
+  { text, link }: TypedWords,
+): { readonly content: Content } | { readonly fault: string } {
   const { name, kind } = control;
-  if (kind === 'number' || kind === 'integer') return { [name]: typedNumber(kind, text) };
-  // Slack shows people a part of an address.
-  if (kind !== 'select' && kind !== 'boolean') return { [name]: (kind === 'uri' ? link : undefined) ?? text };
+  if (kind === 'number' || kind === 'integer') return { content: { [name]: typedNumber(kind, text) } };
+  if (kind !== 'select' && kind !== 'boolean')
+    // Slack shows people a part of an address.
+    return { content: { [name]: (kind === 'uri' ? link : undefined) ?? text } };
   const choices = choicesIn(control);
+  const [chosen, ...others] = meantBy(text, choices);
+  if (chosen === undefined || others.length > 0) {
+    const fault = chosen === undefined ? 'must be one of the choices' : 'is more than one of the choices';
+    return { fault: `${fault}: ${choices.map(({ label }) => lineText(label, TITLE_MAX)).join(', ')}` };
+  }
+  return { content: { [name]: kind === 'boolean' ? chosen.value === 'true' : chosen.value } };
+}
+
+/** The choices that a text may mean. People read titles: a value counts only where no title is alike. */
+function meantBy(text: string, choices: readonly FormChoice[]): readonly FormChoice[] {
   const wanted = text.toLowerCase();
-  const exact = choices.filter((one) => one.label === text || one.value === text);
-  const [chosen, ...others] =
-    exact.length > 0
-      ? exact
-      : choices.filter((one) => one.label.toLowerCase() === wanted || one.value.toLowerCase() === wanted);
-  const value = chosen === undefined || others.length > 0 ? text : chosen.value;
-  return { [name]: kind === 'boolean' && chosen !== undefined ? value === 'true' : value };
+  const rules: readonly ((choice: FormChoice) => boolean)[] = [
+    ({ label }) => label === text,
+    ({ label }) => label.toLowerCase() === wanted,
+    ({ value }) => value === text,
+    ({ value }) => value.toLowerCase() === wanted,
+  ];
+  for (const rule of rules) {
+    const meant = choices.filter(rule);
+    if (meant.length > 0) return meant;
+  }
+  return [];
 }
 
 function typedNumber(kind: 'number' | 'integer', text: string): number | string {
@@ -61,46 +80,53 @@ export interface OpenRecord {
 }
 
 /** What a person reads whose text is no answer to their question. */
-export function refusedTextMessage(
-  open: OpenRecord,
-  control: FormControl,
-  issues: readonly Issue[],
-): SlackMessage {
-  const choices = choicesIn(control).map(({ label }) => lineText(label, TITLE_MAX));
-  const fault =
-    choices.length === 0
-      ? issues.map(({ message }) => readable(message)).join('; ')
-      : clipped(`must be one of the choices: ${choices.join(', ')}`, CHOICES_MAX);
+export function refusedTextMessage(open: OpenRecord, fault: string): SlackMessage {
   return textMessage(
-    `Your answer to ${titleOf(open)} ${escaped(fault)}. Write another one, or use ${buttonsOf(open)}.`,
+    `Your answer to ${titleOf(open)} ${shown(fault, SHOWN_MAX.fault)}.`,
+    `Write another one, or use ${buttonsOf(open)}.`,
   );
 }
 
-/** What a person reads who writes where something open cannot be answered by a text. */
+/** What the check of a form has against an answer. */
+export function faultText(issues: readonly Issue[]): string {
+  return issues.map(({ message }) => readable(message)).join('; ');
+}
+
+/** What a person reads who writes where something open cannot be answered by their message. */
 export function stillOpenMessage(open: readonly OpenRecord[]): SlackMessage {
-  const lines = open.map((one) => `${titleOf(one)}: use ${buttonsOf(one)}.`);
-  const what = open.length === 1 ? 'This still waits for you' : 'These still wait for you';
-  return textMessage(`${what}, and a text does not answer it.\n${lines.join('\n')}`);
+  const what =
+    open.length === 1
+      ? 'This still waits for you, and your message does not answer it.'
+      : 'These still wait for you, and your message does not answer them.';
+  return textMessage(what, ...open.map((one) => `${titleOf(one)}: use ${buttonsOf(one)}.`));
 }
 
 function titleOf({ row }: OpenRecord): string {
   const record = storedRecordOf(row);
   if (record.family === 'elicitation') {
     const { title, message } = record.row.definition;
-    return `“${escaped(lineText(title || message, TITLE_MAX))}”`;
+    return `“${shown(lineText(title || message, TITLE_MAX), SHOWN_MAX.title)}”`;
   }
   const { tool } = record.row.definition;
-  return `the approval of “${escaped(lineText(tool.title || tool.name, TITLE_MAX))}”`;
+  return `the approval of “${shown(lineText(tool.title || tool.name, TITLE_MAX), SHOWN_MAX.title)}”`;
 }
 
 /** The buttons of a message, by what stands on them. */
 function buttonsOf({ message }: OpenRecord): string {
   const labels = message.blocks
     .flatMap((block) => (block.type === 'actions' ? block.elements : []))
-    .flatMap((element) => (element.type === 'button' ? [`*${escaped(element.text.text)}*`] : []));
+    .flatMap((element) =>
+      element.type === 'button' ? [`*${shown(element.text.text, SHOWN_MAX.button)}*`] : [],
+    );
   return `${labels.slice(0, -1).join(', ')}${labels.length > 1 ? ' or ' : ''}${labels.at(-1) ?? 'its page'}`;
 }
 
-function textMessage(text: string): SlackMessage {
-  return { text, blocks: [mrkdwn(text)] };
+/** The beginning of a text of others, as mrkdwn. */
+function shown(text: string, most: number): string {
+  return escaped(clippedToSize(text, most));
+}
+
+/** A message with a section for each of these. */
+function textMessage(...texts: readonly string[]): SlackMessage {
+  return { text: texts.join('\n'), blocks: texts.map(mrkdwn) };
 }

@@ -38,8 +38,8 @@ export interface SlackThreads {
   putNotice(owner: Owner, posted: Posted, id: string): Promise<void>;
   /** The record of which a message is the notice. */
   noticeIn(owner: Owner, posted: Posted): Promise<string | undefined>;
-  /** Records which question a message of the person answers. */
-  putAnswered(owner: Owner, message: Posted, id: string): Promise<void>;
+  /** Records which question a message of the person answers. Returns the one that was recorded first. */
+  putAnswered(owner: Owner, message: Posted, id: string): Promise<string>;
   answered(owner: Owner, message: Posted): Promise<string | undefined>;
   /** Notes that `by` is about to post a delivery. Returns the intent that came first, and its age in ms. */
   intend(
@@ -83,9 +83,8 @@ export function createSlackThreads(records: OwnerRecords, keptMs: number): Slack
       await records.putIfAbsent(owner, `slack-notice/${channel}/${ts}`, id, keptMs);
     },
     noticeIn: (owner, { channel, ts }) => records.read(owner, `slack-notice/${channel}/${ts}`),
-    async putAnswered(owner, { channel, ts }, id) {
-      await records.putIfAbsent(owner, `slack-answered/${channel}/${ts}`, id, keptMs);
-    },
+    putAnswered: (owner, { channel, ts }, id) =>
+      records.putIfAbsent(owner, `slack-answered/${channel}/${ts}`, id, keptMs),
     answered: (owner, { channel, ts }) => records.read(owner, `slack-answered/${channel}/${ts}`),
     async intend(owner, delivery, by) {
       const now = await records.now(owner);
