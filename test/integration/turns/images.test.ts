@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { openDoors } from './chat-doors.ts';
+import { langChainLike } from './langchain.ts';
 
 const model = modelOf(() => ({ text: 'I see.' }), {
   fault: ({ body }) =>
@@ -40,6 +41,11 @@ const DOORS = {
     const body = { model: 'helper', conversationId: 'c1', messages: [{ role: 'user' as const, content }] };
     const reply = await openAi.chat.completions.create(body);
     return reply.choices[0]?.message.content?.replace('\n\n', ' ');
+  },
+  async LangChain({ openAi }: Doors, url: string) {
+    const chat = langChainLike(openAi, { model: 'helper', modelKwargs: { conversationId: 'c1' } });
+    const content = [LOOK, { type: 'image_url', image_url: { url }, filename: 'photo.png' }];
+    return (await chat.invoke([['human', content]])).text.replace('\n\n', ' ');
   },
 };
 const doors = Object.entries(DOORS);

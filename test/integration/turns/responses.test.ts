@@ -1,4 +1,4 @@
-/** The Responses format, as stock clients use it. */
+/** The Responses format, as stock clients use it, and both formats of OpenAI as LangChain does. */
 import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAiReader } from '@parley/sdk/openai';
 import { generateText, type ModelMessage, streamText } from 'ai';
@@ -6,6 +6,7 @@ import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
 import { openDoors } from './chat-doors.ts';
+import { langChainLike } from './langchain.ts';
 
 const model = modelOf(
   ({ userText, results }) => {
@@ -167,6 +168,28 @@ it('the default model of the AI SDK’s provider for OpenAI talks, over several 
   expect(await second.text).toBe('Heard two.');
   expect((await second.usage).outputTokens).toBeGreaterThan(0);
   expect(heard()).toEqual(['helper', 'one', 'Heard one.', 'two']);
+});
+
+describe('ChatOpenAI of LangChain', () => {
+  it.each([
+    ['chat completions', false],
+    ['responses', true],
+  ])('talks by %s, whole and streamed, in a conversation that is in no list', async (_, useResponsesApi) => {
+    const { openAi, call } = await openDoors(worldOn(model));
+    const chat = langChainLike(openAi, { ...helper, useResponsesApi });
+    const first = await chat.invoke([['human', 'one']]);
+    expect(first.text).toBe('Heard one.');
+    expect(first.usage_metadata).toMatchObject({ output_tokens: expect.any(Number) });
+    const texts: string[] = [];
+    for await (const piece of await chat.stream([['human', 'one'], first, ['human', 'two']]))
+      texts.push(piece.text);
+    expect(texts.join('')).toBe('Heard two.');
+    expect(heard()).toEqual(['helper', 'one', 'Heard one.', 'two']);
+    expect((await call('GET', '/run/api/chats')).body).toEqual({ conversations: [] });
+    await expect(chat.invoke([['human', 'reject']])).rejects.toMatchObject({ status: 503 });
+    const nobody = langChainLike(openAi, { model: 'nobody', useResponsesApi });
+    await expect(nobody.invoke('one')).rejects.toMatchObject({ status: 404 });
+  });
 });
 
 function textIn({ output }: OpenAI.Responses.Response): string {
