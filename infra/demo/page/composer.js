@@ -1,5 +1,6 @@
 import { element } from './element.js';
 
+const IDS = ['composer', 'words', 'send', 'stop', 'hints', 'denies', 'refused'];
 const HINTS = [
   'List my issues',
   'Create an issue "The search is slow"',
@@ -7,23 +8,22 @@ const HINTS = [
 ];
 
 /**
- * The text box: Enter sends, Shift+Enter begins a new line. While a turn runs, a button stops it. The box is disabled in the
- * page until `enable` is called: what a person typed before the scripts had loaded could not be sent.
+ * The text box: Enter sends, Shift+Enter begins a new line. While a turn runs, a button stops it. While it waits for approvals alone,
+ * a message can be sent too, and denies them. The box is disabled in the page until `enable` is called: what a person typed before
+ * the scripts had loaded could not be sent.
  */
 export function createComposer({ onSend, onStop }) {
-  const [form, words, send, stop, hints] = ['composer', 'words', 'send', 'stop', 'hints'].map((id) =>
-    document.getElementById(id),
-  );
-  let isRunning = false;
+  const [form, words, send, stop, hints, denies, refused] = IDS.map((id) => document.getElementById(id));
+  let takesText = true;
 
   function sendText(text) {
-    if (text.trim() === '' || isRunning) return;
+    if (text.trim() === '' || !takesText) return;
     onSend(text.trim());
     focus();
   }
 
   function sendTyped() {
-    if (isRunning) return;
+    if (!takesText) return;
     const text = words.value;
     words.value = '';
     sendText(text);
@@ -53,11 +53,18 @@ export function createComposer({ onSend, onStop }) {
     enable() {
       words.disabled = false;
     },
-    show(running) {
-      isRunning = running;
-      stop.hidden = !running;
-      send.hidden = running;
-      for (const hint of hints.children) hint.disabled = running;
+    show({ isRunning, isDeniable, refusal = '' }) {
+      takesText = !isRunning || isDeniable;
+      stop.hidden = !isRunning;
+      send.hidden = !takesText;
+      denies.hidden = !isDeniable;
+      // Set anew, it would be announced anew.
+      if (refused.textContent !== refusal) refused.textContent = refusal;
+      for (const hint of hints.children) hint.disabled = isRunning;
+    },
+    /** Puts the text of a message that was refused before what has been typed since. */
+    giveBack(text) {
+      if (text !== undefined) words.value = [text, words.value].filter(Boolean).join('\n');
     },
   };
 }

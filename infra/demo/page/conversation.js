@@ -1,4 +1,12 @@
-import { messageFrom, messageOf } from './message.js';
+import {
+  adoptTools,
+  endTools,
+  findOpenApprovals,
+  findOpenQuestion,
+  messageFrom,
+  messageOf,
+  textOf,
+} from './message.js';
 import { createTurn } from './turn.js';
 
 /**
@@ -11,16 +19,49 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
   const save = () => isForgotten || sessionStorage.setItem(storeKey, JSON.stringify(messages));
   const last = () => messages.at(-1);
   const isRunning = () => ['running', 'waiting'].includes(last()?.state);
+  const isDeniable = () =>
+    last()?.state === 'waiting' &&
+    findOpenApprovals(last()).length > 0 &&
+    findOpenQuestion(last()) === undefined;
+  /** Why the newest message was refused, and its text until it is back in the text box. */
+  let refused = {};
   let turn;
   /** Resolves when the newest reply is no longer read. */
   let reading;
 
   async function run(message, events) {
-    turn = createTurn({ api, chatId, message, onPhase: save, onChange });
+    const onPhase = () => {
+      save();
+      if (message.phase === 'begun') void endBefore();
+    };
+    turn = createTurn({ api, chatId, message, onPhase, onChange });
     reading = turn.run(events);
     await reading;
+    if (isRefused(message) && messages.at(-3)?.state === 'waiting') return takeBack();
+    if (message.state === 'stopped') void endBefore();
     save();
     onChange();
+  }
+
+  /** Ends the turn that waited before the newest message, which has denied its calls, as Parley keeps it. */
+  async function endBefore() {
+    const before = messages.slice(0, -1).find(({ state }) => state === 'waiting');
+    if (before === undefined) return;
+    before.state = 'finished';
+    endTools(before);
+    const history = await api.history(chatId).catch(() => undefined);
+    const kept = history?.messages.find(({ id }) => id === before.id);
+    if (kept !== undefined) adoptTools(before, messageFrom(kept));
+    save();
+    onChange();
+  }
+
+  /** Takes the newest message back, which was refused. What waited before it is read again. */
+  function takeBack() {
+    const [said, { remark }] = messages.splice(-2);
+    refused = { text: textOf(said), remark };
+    save();
+    return readAgain();
   }
 
   /** Takes over what was said elsewhere: in another tab, or on another device. */
@@ -51,9 +92,18 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
     chatId,
     messages,
     isRunning,
+    /** Whether the turn waits for approvals and nothing else: a message denies them. */
+    isDeniable,
+    refusal: () => refused.remark,
+    takeRefusedText() {
+      const { text } = refused;
+      delete refused.text;
+      return text;
+    },
     save,
 
     async send(text) {
+      refused = {};
       const asked = { text, key: crypto.randomUUID(), at: Date.now() };
       const message = { ...messageOf('assistant'), asked, phase: 'new' };
       messages.push(messageOf('user', text), message);
@@ -107,6 +157,11 @@ export function createConversation({ api, chatId, storeKey, onChange }) {
       onChange();
     },
   };
+}
+
+/** Whether a message was refused and has begun no turn. */
+function isRefused({ state, phase }) {
+  return (state === 'failed' && phase !== 'begun') || (state === 'unreached' && phase === 'new');
 }
 
 /** Closes a stream. Returning from a generator has no effect before its first step. */

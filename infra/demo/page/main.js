@@ -30,9 +30,10 @@ const chats = createChats({ api, person: session.person, onChange: show });
 const composer = createComposer({ onSend: send, onStop: () => chats.current.stop() });
 
 function show() {
-  const { messages, isRunning } = chats.current;
+  const { messages, isRunning, isDeniable, refusal, takeRefusedText } = chats.current;
   at('intro').hidden = messages.length > 0;
-  composer.show(isRunning());
+  composer.show({ isRunning: isRunning(), isDeniable: isDeniable(), refusal: refusal() });
+  composer.giveBack(takeRefusedText());
   showMessages(messages);
   announce(messages);
 }

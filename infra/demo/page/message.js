@@ -31,6 +31,13 @@ export function endTools(message) {
   for (const part of message.parts) if (['running', 'asking'].includes(part.state)) part.state = 'unfinished';
 }
 
+/** Gives the tool calls of a message the states that they have in another version of it. */
+export function adoptTools(message, other) {
+  for (const part of other.parts) {
+    if (part.type === 'tool') Object.assign(find(message, 'tool', part.id), part);
+  }
+}
+
 export const QUESTION = 'data-elicitation-request';
 /** The tool with which an agent asks. It is not shown: its question is a card, and the agent's text mentions the answer. */
 const ASKING = 'elicit';

@@ -120,6 +120,33 @@ export function inTrouble(forEachTest: ForEachTest): void {
       }
     });
 
+    it('gives a message back that was refused while calls wait, and keeps what waits', async () => {
+      const data = {
+        approvalId: 'apr_1',
+        toolCallId: 'call_1',
+        status: 'pending',
+        tool: { server: 'bank', name: 'pay' },
+        arguments: {},
+        createdAt: new Date().toISOString(),
+        expiresAt: new Date(Date.now() + 600_000).toISOString(),
+      };
+      const asks = turnOf('one', [{ type: 'data-approval-request', id: 'apr_1', data }], 'tool-calls');
+      const asking = stream(textOfLines(asks));
+      pages.resumes(asking);
+      pages.will(asking, refuse(409, 'turn_running'), completeTurn('two', 'Not paid.'));
+      await say(page, 'pay');
+      await replied('waiting');
+      await say(page, 'No, Tuesday.');
+      await page.getByRole('alert').getByText('Refused with turn_running.').waitFor();
+      expect(await page.inputValue('#words')).toBe('No, Tuesday.');
+      expect(await page.locator('article').count()).toBe(2);
+      await replied('waiting');
+      await page.press('#words', 'Enter');
+      expect(await replied('finished')).toEqual({ state: 'finished', texts: ['Not paid.'] });
+      expect(await page.getByText('Refused').isVisible()).toBe(false);
+      expect([keys().length, new Set(keys()).size]).toEqual([3, 3]);
+    });
+
     it('shows why a turn has ended', async () => {
       for (const [finish, state, words] of [
         ['other', 'stopped', 'Stopped.'],

@@ -17,6 +17,7 @@ import { looksSound } from '../../harness/widget/site-look.ts';
 import { newPage } from './site.ts';
 
 function line({ userText, results }: Turn): ScriptedReply {
+  if (userText.startsWith('No')) return { text: 'As you like.' };
   if (userText.startsWith('Book')) {
     if (results.length > 0) return { text: `Booked: ${results.map(({ text }) => text).join(' | ')}.` };
     const names = userText.split(' ').slice(1);
@@ -48,7 +49,7 @@ export function whileWaiting(parts: () => PageParts): void {
       health: PATIENT_HEALTH,
       defaultAgent: 'desk',
     });
-    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay', 'gil'], parts());
+    pages = await openChatPages(chats.balancer.url, ['ada', 'bob', 'eve', 'fay', 'gil', 'hal'], parts());
     page = await newPage(parts());
   });
   afterAll(async () => {
@@ -109,6 +110,27 @@ export function whileWaiting(parts: () => PageParts): void {
     expect(texts[1]).toMatch(/^Booked: booked for fay-1 .*One is enough/);
     expect(chats.booked.filter((name) => name.startsWith('fay'))).toEqual(['fay-1']);
     await expect.poll(() => page.locator('.tool .tool-state').allInnerTexts()).toEqual(['done', 'denied']);
+  });
+
+  it('takes a message while calls wait: it denies them, and is answered', async () => {
+    await pages.open('hal', page);
+    await say(page, 'Book hal-1 hal-2');
+    await keptIn(page, ['waiting']);
+    await page.getByText('A message denies what waits.').waitFor();
+    await looksSound(page);
+    await say(page, 'Not today.');
+    expect(await told()).toEqual(['As you like.']);
+    await expect.poll(() => page.locator('.tool .tool-state').allInnerTexts()).toEqual(['denied', 'denied']);
+    await page
+      .locator('approval-card')
+      .getByRole('button', { name: 'Approve' })
+      .first()
+      .waitFor({ state: 'hidden' });
+    expect(await page.getByText('A message denies what waits.').isVisible()).toBe(false);
+    expect(chats.booked.filter((name) => name.startsWith('hal'))).toEqual([]);
+    await page.reload();
+    const kept = (await keptIn(page, ['finished'])).map(textsOf);
+    expect(kept).toEqual([['Book hal-1 hal-2'], ['One moment.'], ['Not today.'], ['As you like.']]);
   });
 
   it('renames and deletes its chat by the keyboard, with all that waits in it', async () => {
