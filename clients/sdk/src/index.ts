@@ -27,12 +27,6 @@ export type {
 export type { ErrorCode } from '@parley/shared/domain/errors';
 export type { FormContent } from '@parley/shared/domain/forms/answer';
 export {
-  type ControlKind,
-  controlsOf,
-  type FormChoice,
-  type FormControl,
-} from '@parley/shared/domain/forms/controls';
-export {
   type AnswerLinkOptions,
   type AskedElicitation,
   type AskOptions,
