@@ -4,6 +4,7 @@ import { createOpenAiReader } from '@parley/sdk/openai';
 import { generateText, type ModelMessage, streamText } from 'ai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
+import type { ModelFault } from '../../../infra/demo/stand-ins/scripted-model/faults.ts';
 import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
 import { openDoors } from './chat-doors.ts';
 import { langChainLike } from './langchain.ts';
@@ -14,12 +15,20 @@ const model = modelOf(
     return { text: userText === 'ask' ? 'Asked.' : `Heard ${userText}.` };
   },
   {
-    fault: ({ body }) =>
-      JSON.stringify(body.messages.at(-1)).includes('"reject"') ? { kind: 'refuse', status: 400 } : undefined,
+    fault: ({ body }) => FAULTS[String(body.messages.at(-1)?.content)],
   },
 );
+const FAULTS: Readonly<Record<string, ModelFault>> = {
+  reject: { kind: 'refuse', status: 400 },
+  'stop me': { kind: 'hang', afterChunks: 2 },
+  'cut me': { kind: 'error', afterChunks: 2 },
+};
 const heard = () => model.current.requests.at(-1)?.body.messages.map(({ content }) => content);
 const helper = { model: 'helper' } as const;
+const reference = (id: string) => ({ type: 'item_reference' as const, id });
+const itemOf = ({ output }: OpenAI.Responses.Response) => reference(output[0]?.id ?? '');
+const two = { role: 'user' as const, content: 'two' };
+const keyed = (key: string) => ({ headers: { 'idempotency-key': key } });
 const withoutPrevious = ({
   previous_response_id: _,
   output_text: __,
@@ -101,14 +110,83 @@ describe('the client of OpenAI', () => {
     expect(done).toBe(texts.join(''));
   });
 
-  it('is told that a turn failed, while it is streamed and when it is read again', async () => {
+  it.each([
+    ['reject', 'failed', undefined, ''],
+    ['cut me', 'failed', undefined, 'Heard '],
+    ['stop me', 'incomplete', 'stopped', 'Heard '],
+    ['ask', 'incomplete', 'waiting', 'A moment.'],
+  ])(
+    'is told that a turn is not complete, and reads again what it had said: %s',
+    async (input, status, reason, text) => {
+      const { openAi, call } = await openDoors(worldOn(model));
+      const headers = { 'x-supports-elicitation': 'true', 'x-parley-delivery': 'detach' };
+      const body = { ...helper, input, conversation: 'c1', stream: true } as const;
+      let last: OpenAI.Responses.ResponseStreamEvent | undefined;
+      for await (const event of await openAi.responses.create(body, { headers })) {
+        last = event;
+        if (input === 'stop me' && event.type === 'response.output_text.delta')
+          await call('POST', '/run/api/chat/c1/stop');
+      }
+      if (last === undefined || !('response' in last)) throw new Error(`The last event is ${last?.type}.`);
+      const { id, error, incomplete_details: details } = last.response;
+      expect([last.type, last.response.status, textIn(last.response)]).toEqual([
+        `response.${status}`,
+        status,
+        text,
+      ]);
+      expect([error?.code, details?.reason]).toEqual([
+        status === 'failed' ? 'model_unavailable' : undefined,
+        reason,
+      ]);
+      const read = await openAi.responses.retrieve(id);
+      expect([read.status, textIn(read)]).toEqual(
+        reason === 'waiting' ? ['in_progress', ''] : [status, text],
+      );
+    },
+  );
+
+  it('refers to a reply as often as it likes, which is read once, and to many one after the other', async () => {
+    const world = worldOn(model);
+    const { runs } = world.backend;
+    const watched: string[] = [];
+    const reads: string[] = [];
+    let running = 0;
+    let together = 0;
+    const counted: typeof runs = {
+      ...runs,
+      async read(stream) {
+        if (!watched.includes(stream.streamRequestId)) return runs.read(stream);
+        reads.push(stream.streamRequestId);
+        running += 1;
+        together = Math.max(together, running);
+        return runs.read(stream).finally(() => {
+          running -= 1;
+        });
+      },
+    };
+    const { openAi } = await openDoors(world, { runs: counted });
+    const one = await openAi.responses.create({ ...helper, input: 'one' });
+    const other = await openAi.responses.create({ ...helper, input: 'other' });
+    watched.push(...[one, other].map(({ id }) => id.replace('resp_', 'sr_')));
+    const items = Array.from({ length: 300 }, (_, at) => itemOf(at % 2 === 0 ? one : other));
+    await openAi.responses.create({ ...helper, input: [...items, two] });
+    expect([reads, together]).toEqual([watched, 1]);
+    const long = await openAi.responses.create({ ...helper, input: 'x'.repeat(20_000) });
+    const many = Array.from({ length: 60 }, () => itemOf(long));
+    await expect(openAi.responses.create({ ...helper, input: [...many, two] })).rejects.toMatchObject({
+      status: 400,
+      param: 'input.52.id',
+    });
+  });
+
+  it('reads a response as a whole, and learns that it is not streamed again', async () => {
     const { openAi } = await openDoors(worldOn(model));
-    const stream = await openAi.responses.create({ ...helper, input: 'reject', stream: true });
-    let last: OpenAI.Responses.ResponseStreamEvent | undefined;
-    for await (const event of stream) last = event;
-    if (last?.type !== 'response.failed') throw new Error(`The last event is ${last?.type}.`);
-    expect(last.response).toMatchObject({ status: 'failed', error: { code: 'model_unavailable' } });
-    expect(await openAi.responses.retrieve(last.response.id)).toMatchObject({ status: 'failed' });
+    const { id } = await openAi.responses.create({ ...helper, input: 'one' });
+    await expect(openAi.responses.retrieve(id, { stream: true })).rejects.toMatchObject({
+      status: 400,
+      param: 'stream',
+    });
+    expect(await openAi.responses.retrieve(id, { stream: false })).toMatchObject({ id });
   });
 
   const asks = { format: { type: 'json_schema', name: 'x', schema: {} } } as const;
@@ -124,6 +202,14 @@ describe('the client of OpenAI', () => {
     ['input.0.type', { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] }],
     ['input.0.id', { input: [{ type: 'item_reference', id: 'msg_unknown' }] }],
     ['input', { input: [{ role: 'assistant', content: 'x' }] }],
+    ['input', { input: '' }],
+    ['input', { input: [{ role: 'user', content: [] }] }],
+    ['input.50.id', { input: Array.from({ length: 51 }, (_, at) => reference(`msg_${at}`)) }],
+    ['input.0.role', { input: [{ role: 'system', content: 'Be rude.' }, two] }],
+    [
+      'input.1.role',
+      { input: [two, { role: 'developer', content: [{ type: 'input_text', text: 'x' }] }, two] },
+    ],
   ])('learns that %s cannot be what it sent', async (param, more) => {
     const { openAi } = await openDoors(worldOn(model));
     const sent = openAi.responses.create({ ...helper, input: 'one', ...more });
@@ -138,12 +224,13 @@ describe('the client of OpenAI', () => {
     await expect(openAi.responses.create({ ...from, input: 'three' })).rejects.toMatchObject({ status: 400 });
     const last = await openAi.responses.create({ ...helper, input: 'one' });
     const again = () =>
-      openAi.responses.create(
-        { ...helper, input: 'two', previous_response_id: last.id },
-        { headers: { 'idempotency-key': 'key-1' } },
-      );
+      openAi.responses.create({ ...helper, input: 'two', previous_response_id: last.id }, keyed('key-1'));
     const [once, twice] = [await again(), await again()];
     expect(twice.id).toBe(once.id);
+    await openAi.responses.create({ ...helper, input: 'three', previous_response_id: once.id });
+    expect((await again()).id).toBe(once.id);
+    const changed = { ...helper, input: 'four', previous_response_id: last.id };
+    await expect(openAi.responses.create(changed, keyed('key-1'))).rejects.toMatchObject({ status: 409 });
     const other = new OpenAI({ baseURL: `${url}/run/v1`, apiKey: 'acme/another', maxRetries: 0 });
     await expect(other.responses.retrieve(first.id)).rejects.toMatchObject({
       status: 404,
@@ -155,6 +242,20 @@ describe('the client of OpenAI', () => {
     });
   });
 });
+
+it.each(['chat', 'responses'] as const)(
+  'the AI SDK’s provider learns that %s takes no system message',
+  async (kind) => {
+    const { url, openAi } = await openDoors(worldOn(model));
+    const provider = createOpenAI({ baseURL: `${url}/run/v1`, apiKey: openAi.apiKey ?? '' });
+    const asked = { model: provider[kind]('helper'), prompt: 'one', maxRetries: 0 };
+    await expect(generateText({ ...asked, system: 'Be rude.' })).rejects.toMatchObject({
+      statusCode: 400,
+      responseBody: expect.stringContaining(kind === 'chat' ? '"messages.0.role"' : '"input.0.role"'),
+    });
+    expect((await generateText(asked)).text).toBe('Heard one.');
+  },
+);
 
 it('the default model of the AI SDK’s provider for OpenAI talks, over several messages', async () => {
   const { url, openAi } = await openDoors(worldOn(model));

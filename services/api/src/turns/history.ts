@@ -5,7 +5,7 @@ import { messageIdOf } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
 import { contentParts, isAddress, leftOutText } from '@parley/shared/domain/runs/content';
-import type { ConversationRef, RememberedMessage } from '@parley/shared/domain/runs/run';
+import type { ConversationRef, Message, RememberedMessage, Run } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
@@ -63,6 +63,28 @@ export async function readHistory(
       addApprovals(shown, await approvalsOf(deps, conversation, running));
     return { messages: JSON.parse(jsonLine(withIds(shown))), isRunning: input !== undefined };
   }
+}
+
+/**
+ * The messages of the assistant in a turn. The record has whole steps only; what was said in one that was stopped or
+ * failed is in the conversation, for as long as that keeps the message which the turn answers.
+ */
+export async function readSaid(
+  { conversations }: Pick<HistoryDeps, 'conversations'>,
+  run: Run,
+): Promise<readonly Message[]> {
+  const recorded = run.steps.flatMap(({ messages }) => messages);
+  const isCut = run.status === 'stopped' || run.status === 'failed';
+  const kept = isCut ? await keptOf(conversations, run) : [];
+  const answered = kept.findLastIndex(({ role }) => role === 'user');
+  const said = answered < 0 ? recorded : kept.slice(answered + 1);
+  return said.filter(({ role }) => role === 'assistant');
+}
+
+/** What a conversation keeps of one turn. */
+async function keptOf(conversations: HistoryDeps['conversations'], run: Run): Promise<RememberedMessage[]> {
+  const { messages } = await conversations.read(run);
+  return messages.filter(({ turn }) => turn === run.streamRequestId);
 }
 
 /** The ended approvals of the ended turns of a conversation that are still kept, newest first. */

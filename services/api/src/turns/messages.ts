@@ -44,6 +44,12 @@ export function textOf({ parts, content }: Pick<ChatMessage, 'parts' | 'content'
   return Array.isArray(content) ? content.map(textOfPart).join('') : '';
 }
 
+/** True for a message with text or a file. */
+export function holdsContent(message: ChatMessage): boolean {
+  const sent = message.parts ?? message.content;
+  return textOf(message) !== '' || (Array.isArray(sent) && sent.some((part) => readPart(part) !== undefined));
+}
+
 function toMessages(messages: readonly ChatMessage[]): Message[] {
   return messages.flatMap((message) => {
     const { role } = message;

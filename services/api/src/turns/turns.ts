@@ -26,7 +26,7 @@ import { createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { McpOffering, OfferedTarget, OfferedTool } from '../agents/tools/mcp-offer.ts';
-import { type ConversationHistory, readHistory } from './history.ts';
+import { type ConversationHistory, readHistory, readSaid } from './history.ts';
 import { textOf } from './messages.ts';
 import { principalOf } from './principal.ts';
 import { findResumable } from './resumable.ts';
@@ -97,6 +97,8 @@ export interface Turns {
   newestTurn(conversation: ConversationRef): Promise<string | undefined>;
   /** A stored turn of a person, or of one of their delegates; undefined when there is none. Throws `unavailable`. */
   readRun(stream: StreamRef): Promise<Run | undefined>;
+  /** What the assistant has said in a turn of a person, as `readSaid`. Throws `unavailable`. */
+  readSaid(run: Run): Promise<readonly Message[]>;
   /** The stored turns of a person, as `Runs.listOf`. Throws `unavailable`. */
   listRuns: Runs['listOf'];
   /** The turn that a reader with all events up to `after` should follow, also one that has ended since. */
@@ -170,6 +172,7 @@ export function createTurns(deps: TurnsDeps): Turns {
       return running ?? last?.streamRequestId;
     },
     readRun: async (stream) => (await deps.runs.read(stream)).run,
+    readSaid: (run) => readSaid(deps, run),
     listRuns: (person, limit) => deps.runs.listOf(person, limit),
     resumable: (conversation, after) =>
       findResumable({ ...deps, isRunning: podRuns.isRunning }, conversation, after),

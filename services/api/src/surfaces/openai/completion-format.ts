@@ -1,7 +1,7 @@
 import { DONE } from '../../http/sse.ts';
 import { completionId, OPENAI_FINISH, openAiUsage } from '../../turns/completion.ts';
 import { jsonLine } from '../../turns/plain.ts';
-import type { OpenAiFormat, OpenAiLine } from './format.ts';
+import type { OpenAiEnd, OpenAiFormat, OpenAiLine } from './format.ts';
 import { type ChatCompletionChunk, openAiError } from './shapes.ts';
 
 export interface CompletionOptions {
@@ -30,6 +30,15 @@ export function createCompletionFormat(options: CompletionOptions): OpenAiFormat
     return { ...head, choices, ...(options.usage && { usage }) };
   }
 
+  function finish({ reason, usage: used }: OpenAiEnd): OpenAiLine[] {
+    const usage = options.usage ? openAiUsage(used) : undefined;
+    return [
+      lineOf(chunkOf([{ index: 0, delta: {}, finish_reason: OPENAI_FINISH[reason] }])),
+      ...(usage === undefined ? [] : [lineOf(chunkOf([], usage))]),
+      LAST,
+    ];
+  }
+
   const deltaOf = (delta: Delta) => chunkOf([{ index: 0, delta, finish_reason: null }]);
 
   return {
@@ -39,14 +48,9 @@ export function createCompletionFormat(options: CompletionOptions): OpenAiFormat
       return [lineOf(nonce === undefined ? first : { ...first, parley: { nonce } })];
     },
     content: ({ text }) => [lineOf(deltaOf({ content: text }))],
-    finish({ reason, usage: used }) {
-      const usage = options.usage ? openAiUsage(used) : undefined;
-      return [
-        lineOf(chunkOf([{ index: 0, delta: {}, finish_reason: OPENAI_FINISH[reason] }])),
-        ...(usage === undefined ? [] : [lineOf(chunkOf([], usage))]),
-        LAST,
-      ];
-    },
+    finish,
+    // This format has no word for it.
+    wait: () => finish({ reason: 'stop' }),
     fail: (code, message) => [lineOf(openAiError(code, message)), LAST],
   };
 }

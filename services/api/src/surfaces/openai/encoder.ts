@@ -6,7 +6,7 @@ import type { FollowedEvent } from '../../turns/follow.ts';
 import { jsonLine } from '../../turns/plain.ts';
 import { shownElicitation } from '../../turns/shown.ts';
 import { envelopeOf } from './envelopes.ts';
-import type { OpenAiContent, OpenAiEnd, OpenAiFormat, OpenAiLine } from './format.ts';
+import type { OpenAiContent, OpenAiFormat, OpenAiLine } from './format.ts';
 import { createOpenAiStep } from './step.ts';
 
 export interface OpenAiOptions {
@@ -65,8 +65,9 @@ export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat
     return contentLines(envelopes.map((envelope) => ({ text: envelopeText(envelope), isEnvelope: true })));
   }
 
-  function finish(end: OpenAiEnd): OpenAiLine[] {
-    return [...contentLines(step.end()), ...begin(), ...format.finish(end)];
+  /** The rest of the step, and then these last events. */
+  function ending(last: () => readonly OpenAiLine[]): OpenAiLine[] {
+    return [...contentLines(step.end()), ...begin(), ...last()];
   }
 
   function failed(code: string, message: string): readonly OpenAiLine[] {
@@ -91,7 +92,7 @@ export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat
       case 'text-finished':
         return contentLines(step.finishBlock(event.block));
       case 'turn-finished':
-        return finish(event);
+        return ending(() => format.finish(event));
       case 'turn-failed':
         return [...contentLines(step.end()), ...format.fail(event.code, event.message)];
       // The format has no place for it.
@@ -105,7 +106,7 @@ export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat
       case 'tool-partial':
         return [];
       case 'turn-detached':
-        return over ? finish({ reason: 'stop' }) : [];
+        return over ? ending(format.wait) : [];
       default:
         return nonce === undefined ? [] : contentLines(step.envelope(envelopeText(envelopeOf(event))));
     }

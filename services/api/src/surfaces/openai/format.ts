@@ -22,6 +22,8 @@ export interface OpenAiFormat {
   content(content: OpenAiContent): readonly OpenAiLine[];
   /** The last events of a turn that ended well. */
   finish(end: OpenAiEnd): readonly OpenAiLine[];
-  /** The last events of one that did not; also where nothing has begun. */
+  /** The last events where the turn waits for its person, and this reply does not. */
+  wait(): readonly OpenAiLine[];
+  /** The last events of a turn that did not end well; also where nothing has begun. */
   fail(code: string, message: string): readonly OpenAiLine[];
 }

@@ -40,23 +40,25 @@ export function createResponseFormat(head: ResponseHead, nonce: string | undefin
     ];
   }
 
+  function end(state: ResponseState): OpenAiLine[] {
+    const { status } = responseOf(head, state);
+    const itemStatus = status === 'completed' ? 'completed' : 'incomplete';
+    return [
+      lineOf('response.output_text.done', { item_id, ...place, text, logprobs: [] }),
+      lineOf('response.content_part.done', { item_id, ...place, part: textPart(text) }),
+      lineOf('response.output_item.done', { output_index: 0, item: outputOf(item_id, text, itemStatus) }),
+      responseLine(`response.${status}`, state),
+    ];
+  }
+
   return {
     begin,
     content({ text: delta, isEnvelope }) {
       if (!isEnvelope) text += delta;
       return [lineOf('response.output_text.delta', { item_id, ...place, delta, logprobs: [] })];
     },
-    finish(end) {
-      const state: ResponseState = { type: 'ended', text, end };
-      const { status } = responseOf(head, state);
-      const itemStatus = status === 'completed' ? 'completed' : 'incomplete';
-      return [
-        lineOf('response.output_text.done', { item_id, ...place, text, logprobs: [] }),
-        lineOf('response.content_part.done', { item_id, ...place, part: textPart(text) }),
-        lineOf('response.output_item.done', { output_index: 0, item: outputOf(item_id, text, itemStatus) }),
-        responseLine(`response.${status}`, state),
-      ];
-    },
+    finish: (how) => end({ type: 'ended', text, end: how }),
+    wait: () => end({ type: 'waiting', text }),
     fail(code, message) {
       const state: ResponseState = { type: 'failed', text, code, message };
       return [...(count === 0 ? begin() : []), responseLine('response.failed', state)];

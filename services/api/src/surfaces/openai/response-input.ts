@@ -1,10 +1,12 @@
 import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
-import { ParleyError } from '@parley/shared/domain/errors';
 import { z } from 'zod';
 import type { ChatMessage } from '../../turns/messages.ts';
+import { AGENTS_OWN, refused, refuseInstructions } from './refused.ts';
 
 const ITEMS_MAX = 1_000;
-const AGENTS = 'agents have it from their configuration';
+// Each is a read of a whole turn, with the images of its message.
+const REFERENCES_MAX = 50;
+const REFERENCED_BYTES_MAX = 1024 * 1024;
 
 const InputItem = z.looseObject({
   type: z.string().nullish(),
@@ -34,10 +36,10 @@ export const ResponseRequest = z
     conversation: Conversation.nullish().describe(
       'Continues or begins this conversation. Without it and `previous_response_id`, the request stands alone, and its conversation is in no list.',
     ),
-    instructions: z.literal('', { error: `must be empty: ${AGENTS}` }).nullish(),
+    instructions: z.literal('', { error: `must be empty: ${AGENTS_OWN}` }).nullish(),
     tools: z
       .array(z.unknown())
-      .max(0, { error: `must be empty: ${AGENTS}` })
+      .max(0, { error: `must be empty: ${AGENTS_OWN}` })
       .nullish(),
     tool_choice: z
       .enum(['auto', 'none'], { error: 'must be auto or none: the agent calls its own tools' })
@@ -54,7 +56,7 @@ export const ResponseRequest = z
         error: 'must be false: with X-Parley-Delivery: detach, a turn waits without a stream',
       })
       .nullish(),
-    prompt: z.null({ error: `is not taken: ${AGENTS}` }).optional(),
+    prompt: z.null({ error: `is not taken: ${AGENTS_OWN}` }).optional(),
   })
   .meta({ id: 'ResponseRequest' });
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
@@ -62,23 +64,35 @@ export type ResponseRequest = z.infer<typeof ResponseRequest>;
 /** What an item of a response said, by the id of the item; undefined for an item that is not kept. */
 export type TextOfItem = (id: string) => Promise<string | undefined>;
 
-/** The messages of a request. Throws `invalid_request` for items that are no messages. */
+/** An item that stands for the text of an earlier response. */
+interface Reference {
+  readonly reference: string;
+  readonly path: string;
+}
+
+/**
+ * The messages of a request. Throws `invalid_request` for items that are neither messages of users and assistants nor
+ * references to what is kept.
+ */
 export async function messagesOf(
   input: ResponseRequest['input'],
   textOfItem: TextOfItem,
 ): Promise<ChatMessage[]> {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
-  const read = await Promise.all(input.map((item, at) => messageOf(item, `input.${at}`, textOfItem)));
-  return read.filter((message) => message !== undefined);
+  const read = input.map((item, at) => readItem(item, `input.${at}`)).filter((item) => item !== undefined);
+  const texts = await textsOf(read.filter(isReference), textOfItem);
+  return read.map((item) =>
+    isReference(item) ? { role: 'assistant', content: texts.get(item.reference) } : item,
+  );
 }
 
-async function messageOf(
-  item: InputItem,
-  path: string,
-  textOfItem: TextOfItem,
-): Promise<ChatMessage | undefined> {
-  const { type, role, id } = item;
-  if ((type === 'message' || type == null) && role !== undefined) return { role, content: item.content };
+function readItem(item: InputItem, path: string): ChatMessage | Reference | undefined {
+  const { type, role, id, content } = item;
+  if ((type === 'message' || type == null) && role !== undefined) {
+    const message = { role, content };
+    refuseInstructions(message, path);
+    return message;
+  }
   // What a model thought is not kept, and nobody reads it again.
   if (type === 'reasoning') return undefined;
   if (type !== 'item_reference' && !(type == null && id != null))
@@ -86,14 +100,31 @@ async function messageOf(
       `${path}.type`,
       `is not taken: ${type ?? 'an item without a type'}. The agent makes its calls itself`,
     );
-  const content = await textOfItem(id ?? '');
-  if (content === undefined) throw refused(`${path}.id`, `names no item that is kept: ${id}`);
-  return { role: 'assistant', content };
+  return { reference: id ?? '', path: `${path}.id` };
 }
 
-/** The error of a request with one wrong field. */
-export function refused(path: string, message: string): ParleyError {
-  return new ParleyError('invalid_request', 'The body is not well formed; see errors.', {
-    issues: [{ path, message }],
-  });
+function isReference(item: ChatMessage | Reference): item is Reference {
+  return 'reference' in item;
+}
+
+/** The texts that references stand for. Each is read once and after the one before it, so that a pod holds one turn at a time. */
+async function textsOf(
+  references: readonly Reference[],
+  textOfItem: TextOfItem,
+): Promise<ReadonlyMap<string, string>> {
+  const distinct = new Set<string>();
+  for (const { reference, path } of references)
+    if (distinct.add(reference).size > REFERENCES_MAX)
+      throw refused(path, `is not taken: a request may refer to ${REFERENCES_MAX} different items`);
+  const texts = new Map<string, string>();
+  let bytes = 0;
+  for (const { reference, path } of references) {
+    const text = texts.get(reference) ?? (await textOfItem(reference));
+    if (text === undefined) throw refused(path, `names no item that is kept: ${reference}`);
+    texts.set(reference, text);
+    bytes += Buffer.byteLength(text);
+    if (bytes > REFERENCED_BYTES_MAX)
+      throw refused(path, `is not taken: references may stand for ${REFERENCED_BYTES_MAX} bytes together`);
+  }
+  return texts;
 }

@@ -11,6 +11,7 @@ const INCOMPLETE: Readonly<Partial<Record<FinishReason, string>>> = {
   length: 'max_output_tokens',
   'step-limit': 'max_output_tokens',
   'content-filter': 'content_filter',
+  stopped: 'stopped',
 };
 
 /** What all events of a response say of it. */
@@ -26,6 +27,8 @@ export interface ResponseHead {
 /** The state of a response. */
 export type ResponseState =
   | { readonly type: 'running' }
+  /** The turn waits for its person, and whoever reads it has left: what has been said so far. */
+  | { readonly type: 'waiting'; readonly text: string }
   | { readonly type: 'ended'; readonly text: string; readonly end: OpenAiEnd }
   | { readonly type: 'failed'; readonly text: string; readonly code: string; readonly message: string };
 
@@ -49,7 +52,7 @@ export function responseOf(
   { id, model, created, conversationId, previousId }: ResponseHead,
   state: ResponseState,
 ) {
-  const incomplete = state.type === 'ended' ? INCOMPLETE[state.end.reason] : undefined;
+  const incomplete = incompleteOf(state);
   const status = statusOf(state, incomplete);
   return {
     id,
@@ -95,6 +98,12 @@ export function textPart(text: string) {
 }
 
 type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed';
+
+/** Why a response has no more than it has; undefined where it is whole, runs or has failed. */
+function incompleteOf(state: ResponseState): string | undefined {
+  if (state.type === 'waiting') return state.type;
+  return state.type === 'ended' ? INCOMPLETE[state.end.reason] : undefined;
+}
 
 function statusOf({ type }: ResponseState, incomplete: string | undefined): ResponseStatus {
   if (type === 'running') return 'in_progress';

@@ -9,13 +9,15 @@ import { z } from 'zod';
 import { bearer, json, jsonBody, type Reply, type Route, type RouteCall, route } from '../../http/route.ts';
 import { TURN_KEY_DOCS, turnHeaders } from '../../http/turn-headers.ts';
 import { secondsNow } from '../../turns/completion.ts';
+import { holdsContent } from '../../turns/messages.ts';
 import { principalOf } from '../../turns/principal.ts';
 import { BLOCK_GAP } from '../../turns/text.ts';
-import type { BegunTurn } from '../../turns/turns.ts';
+import type { BegunTurn, Turns } from '../../turns/turns.ts';
 import { RESPONSE_EXAMPLE, RESPONSE_STREAM_EXAMPLE } from './examples.ts';
 import { openAiRefusal } from './refusal.ts';
+import { refused } from './refused.ts';
 import { createResponseFormat } from './response-format.ts';
-import { messagesOf, ResponseRequest, refused } from './response-input.ts';
+import { messagesOf, ResponseRequest } from './response-input.ts';
 import {
   type ResponseHead,
   type ResponseState,
@@ -34,6 +36,13 @@ const ResponseObject = z
     conversation: z.object({ id: z.string() }),
   })
   .meta({ id: 'Response' });
+
+/** What clients ask of a response that they read again. `include` changes nothing. */
+const ReadQuery = z.looseObject({
+  stream: z
+    .literal('false', { error: 'must be false: a response that is read again comes as a whole' })
+    .optional(),
+});
 
 /** The same turns in the Responses format of OpenAI. */
 export function responseRoutes(deps: OpenAiDeps): Route[] {
@@ -90,6 +99,7 @@ function readRoute(deps: OpenAiDeps): Route {
     method: 'GET',
     path: '/run/v1/responses/:id',
     proof: bearer('user', 'chat'),
+    query: ReadQuery,
     docs: {
       group: 'Chats',
       summary: 'Read a response again, for clients of OpenAI’s Responses API',
@@ -109,7 +119,7 @@ function readRoute(deps: OpenAiDeps): Route {
         conversationId: run.conversationId,
         previousId: undefined,
       };
-      return json(200, responseOf(head, stateOf(run)));
+      return json(200, responseOf(head, await stateOf(deps, run)));
     },
     refuse: openAiRefusal,
   });
@@ -123,23 +133,24 @@ async function requestOf(
   const { model, conversation, previous_response_id: previousId } = body;
   const messages = await messagesOf(body.input, async (id) => {
     const run = await readTurn(deps, caller, id);
-    return run && textOf(run);
+    return run && textOf(deps.turns, run);
   });
-  if (messages.at(-1)?.role !== 'user') throw refused('input', 'must end with a message of the user');
+  const last = messages.at(-1);
+  if (last?.role !== 'user' || !holdsContent(last))
+    throw refused('input', 'must end with a message of the user that holds text or a file');
   if (previousId == null) {
     const conversationId = typeof conversation === 'string' ? conversation : conversation?.id;
     return { model, conversationId, isOneShot: conversationId === undefined, messages };
   }
   const path = 'previous_response_id';
   if (conversation != null) throw refused(path, 'cannot be sent with a conversation');
-  const run = await readTurn(deps, caller, previousId);
+  // A request that is sent again leads to the turn that it began, whatever came after and has gone since.
+  const ownTurn = () => readKeyedTurn(deps, caller, header('idempotency-key'));
+  const run = (await readTurn(deps, caller, previousId)) ?? (await ownTurn());
   if (run === undefined) throw refused(path, 'names no response that is kept');
   const { conversationId, unlisted } = run;
   const newest = await deps.turns.newestTurn({ ...principalOf(caller), conversationId });
-  // A request that is sent again finds its own turn there.
-  const key = header('idempotency-key');
-  const own = key === undefined ? undefined : await keyedStreamRequestId(principalOf(caller), key);
-  if (newest !== run.streamRequestId && newest !== own)
+  if (newest !== run.streamRequestId && (await ownTurn()) === undefined)
     throw refused(path, 'is not the newest response of its conversation, and only that one can be continued');
   return { model, conversationId, isOneShot: unlisted === true, messages };
 }
@@ -155,9 +166,20 @@ async function readTurn({ turns }: OpenAiDeps, caller: Caller, id: string): Prom
   return isTurn ? run : undefined;
 }
 
-function stateOf(run: Run): ResponseState {
+/** The turn that a request with this key of the caller has begun. */
+async function readKeyedTurn(
+  { turns }: OpenAiDeps,
+  caller: Caller,
+  key: string | undefined,
+): Promise<Run | undefined> {
+  if (key === undefined) return undefined;
+  const person = principalOf(caller);
+  return turns.readRun({ ...person, streamRequestId: await keyedStreamRequestId(person, key) });
+}
+
+async function stateOf({ turns }: OpenAiDeps, run: Run): Promise<ResponseState> {
   if (run.status === 'running') return { type: 'running' };
-  const text = textOf(run);
+  const text = await textOf(turns, run);
   if (run.status === 'failed')
     return {
       type: 'failed',
@@ -177,10 +199,9 @@ function reasonOf(status: Run['status'], finishReason: string | undefined): Fini
 }
 
 /** What a turn has said, as its stream had it. */
-function textOf({ input, steps }: Run): string {
-  const said = steps.flatMap(({ messages }) => messages.filter(({ role }) => role === 'assistant'));
-  const texts = said
+async function textOf(turns: Pick<Turns, 'readSaid'>, run: Run): Promise<string> {
+  const texts = (await turns.readSaid(run))
     .flatMap(({ content }) => contentParts(content))
     .map((part) => (part.type === 'text' ? part.text : ''));
-  return [leftOutText(input), ...texts].filter((text) => text !== '').join(BLOCK_GAP);
+  return [leftOutText(run.input), ...texts].filter((text) => text !== '').join(BLOCK_GAP);
 }

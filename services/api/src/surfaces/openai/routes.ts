@@ -17,6 +17,7 @@ import { ChatMessages } from '../../turns/messages.ts';
 import { createCompletionFormat } from './completion-format.ts';
 import { COMPLETION_EXAMPLE, MODEL_EXAMPLE, MODELS_EXAMPLE } from './examples.ts';
 import { openAiRefusal } from './refusal.ts';
+import { refuseInstructions } from './refused.ts';
 import { responseRoutes } from './responses.ts';
 import {
   modelOf,
@@ -150,5 +151,6 @@ async function wholeReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply
 
 /** Chat pages send several requests without a conversation for each message, for titles and tags. */
 function requestOf({ model, conversationId, messages }: CompletionInput): OpenAiRequest {
+  for (const [at, message] of messages.entries()) refuseInstructions(message, `messages.${at}`);
   return { model, conversationId, isOneShot: conversationId === undefined, messages };
 }

@@ -1,0 +1,19 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import { type ChatMessage, holdsContent } from '../../turns/messages.ts';
+
+/** What clients must not set for an agent. */
+export const AGENTS_OWN = 'agents have it from their configuration';
+const INSTRUCTING: readonly string[] = ['system', 'developer'];
+
+/** The error of a request with one wrong field. */
+export function refused(path: string, message: string): ParleyError {
+  return new ParleyError('invalid_request', 'The body is not well formed; see errors.', {
+    issues: [{ path, message }],
+  });
+}
+
+/** Refuses messages that instruct the model: a client that sends them would take the reply for one that heeds them. */
+export function refuseInstructions(message: ChatMessage, path: string): void {
+  if (INSTRUCTING.includes(message.role) && holdsContent(message))
+    throw refused(`${path}.role`, `must not be ${message.role}: ${AGENTS_OWN}`);
+}
