@@ -229,6 +229,9 @@ describe('the client of OpenAI', () => {
     expect(twice.id).toBe(once.id);
     await openAi.responses.create({ ...helper, input: 'three', previous_response_id: once.id });
     expect((await again()).id).toBe(once.id);
+    // The response that it continued may have left before its own.
+    const orphan = { ...helper, input: 'two', previous_response_id: 'resp_gone' };
+    expect((await openAi.responses.create(orphan, keyed('key-1'))).id).toBe(once.id);
     const changed = { ...helper, input: 'four', previous_response_id: last.id };
     await expect(openAi.responses.create(changed, keyed('key-1'))).rejects.toMatchObject({ status: 409 });
     const other = new OpenAI({ baseURL: `${url}/run/v1`, apiKey: 'acme/another', maxRetries: 0 });

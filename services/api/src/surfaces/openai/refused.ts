@@ -1,7 +1,7 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import { type ChatMessage, holdsContent } from '../../turns/messages.ts';
 
-/** What clients must not set for an agent. */
+/** Why clients may not set what belongs to an agent. */
 export const AGENTS_OWN = 'agents have it from their configuration';
 const INSTRUCTING: readonly string[] = ['system', 'developer'];
 
