@@ -5,7 +5,7 @@ import { AGENTS_OWN, refused, refuseInstructions } from './refused.ts';
 
 const ITEMS_MAX = 1_000;
 // Each is a read of a whole turn, with the images of its message.
-const REFERENCES_MAX = 50;
+const REFERENCES_MAX = 200;
 const REFERENCED_BYTES_MAX = 1024 * 1024;
 
 const InputItem = z.looseObject({

@@ -17,7 +17,6 @@ import { ChatMessages } from '../../turns/messages.ts';
 import { createCompletionFormat } from './completion-format.ts';
 import { COMPLETION_EXAMPLE, MODEL_EXAMPLE, MODELS_EXAMPLE } from './examples.ts';
 import { openAiRefusal } from './refusal.ts';
-import { refuseInstructions } from './refused.ts';
 import { responseRoutes } from './responses.ts';
 import {
   modelOf,
@@ -149,8 +148,10 @@ async function wholeReply(deps: OpenAiDeps, call: CompletionCall): Promise<Reply
   return json(200, completionOf(turn, head), turnHeaders(run));
 }
 
-/** Chat pages send several requests without a conversation for each message, for titles and tags. */
+/**
+ * Chat pages send several requests without a conversation for each message, for titles and tags, and many have a message of
+ * `system` in each, which is not read: agents have their instructions from their configuration.
+ */
 function requestOf({ model, conversationId, messages }: CompletionInput): OpenAiRequest {
-  for (const [at, message] of messages.entries()) refuseInstructions(message, `messages.${at}`);
   return { model, conversationId, isOneShot: conversationId === undefined, messages };
 }
