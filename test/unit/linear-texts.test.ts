@@ -35,6 +35,7 @@ import { messagesOfUnits } from '../../services/api/src/surfaces/slack/mapping/m
 import { unitsOf } from '../../services/api/src/surfaces/slack/mapping/markdown/document.ts';
 import { mentionedText, shownText } from '../../services/api/src/surfaces/slack/mapping/mentions.ts';
 import { clippedToSize, lineText, piecesOf } from '../../services/api/src/surfaces/slack/mapping/text.ts';
+import { readPart } from '../../services/api/src/turns/content/read-part.ts';
 
 // Functions that read what others write: of each, the time must grow with the length of the text, not with its square.
 
@@ -81,6 +82,11 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
       .map((event) => withData(event, dataOf(event))),
   'a note': (text) => createNoteLimit({ release: () => undefined }).take(`{"method":"notifications/${text}`),
   'a body of JSON': parseJson,
+  'a file of a message': (text) => [
+    readPart({ type: 'file', url: text, mediaType: text, filename: text }),
+    readPart({ type: 'file', url: `data:image/png;base64,${text}` }),
+    readPart({ type: 'file', url: `data:${text}` }),
+  ],
   'arguments in Slack': (text) => argumentsText({ [text]: text }),
   'text in Slack': (text) => [clippedToSize(text, 1e6), lineText(text, 1e6)],
   'Markdown in Slack': (text) => messagesOfUnits([unitsOf(text)], { json: 9_000, blocks: 45 }),

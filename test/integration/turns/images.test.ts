@@ -1,12 +1,17 @@
 /** What people send beside text reaches the model, or its reader and the model are told that it was left out. */
+import { modelMessageSchema } from 'ai';
 import { describe, expect, it } from 'vitest';
 import { modelOf, worldOn } from '../../harness/turns/site.ts';
 import { openDoors } from './chat-doors.ts';
 import { langChainLike } from './langchain.ts';
 
 const model = modelOf(() => ({ text: 'I see.' }), {
-  fault: ({ body }) =>
-    JSON.stringify(body.messages).includes(BROKEN) ? { kind: 'refuse', status: 400 } : undefined,
+  fault: ({ body: { messages } }) => {
+    const sent = JSON.stringify(messages);
+    const isRefused = sent.includes(BROKEN) || (sent.includes(GONE) && sent.includes('And now?'));
+    const isTooLong = JSON.stringify(messages.at(-1)).includes(TOO_LONG);
+    return isRefused || isTooLong ? { kind: 'refuse', status: 400 } : undefined;
+  },
 });
 const asked = () => model.current.requests.at(-1)?.body.messages ?? [];
 
@@ -15,10 +20,14 @@ const png = (more = Buffer.alloc(0)) =>
 const PHOTO = png();
 /** An image that no model can read. */
 const BROKEN = png(Buffer.from('broken'));
+/** An image that the model reads once only. */
+const GONE = 'https://pictures.example/gone.png';
+/** A text that the model refuses, for reasons of its own. */
+const TOO_LONG = 'Too long';
 const ADDRESS = 'https://pictures.example/cat.png';
 const TAKES = { number: 2, bytes: 1_000, urls: true };
 const LOOK = { type: 'text', text: 'Look' } as const;
-const NONE_TAKEN = 'photo.png was left out: this agent takes no images.';
+const NONE_TAKEN = '`photo.png` was left out: this agent takes no images.';
 
 type Doors = Awaited<ReturnType<typeof openDoors>>;
 
@@ -105,18 +114,68 @@ describe('an image beside text', () => {
     const pod = await openDoors(worldOn(model), { agents: { helper: { images: TAKES } } });
     const page = pod.chat('c1');
     await page.sendMessage({ text: 'Look', files });
-    expect(page.reply).toMatch(new RegExp(`^photo.png was left out: ${reason}`));
+    expect(page.reply).toMatch(new RegExp(`^\`photo.png\` was left out: ${reason}`));
     expect(JSON.stringify(asked())).toContain(reason);
   });
 
-  it('that the model refuses is not sent again with the next message', async () => {
+  it.each([
+    ['at once', BROKEN, 1],
+    ['later', GONE, 0],
+  ])('that the model refuses %s is left out of later requests', async (_, url, failed) => {
     const pod = await openDoors(worldOn(model), { agents: { helper: { images: TAKES } } });
     const page = pod.chat('c1');
-    await page.sendMessage({ parts: [LOOK, file(BROKEN)] });
+    await page.sendMessage({ parts: [LOOK, file(url)] });
+    expect(page.errors).toHaveLength(failed);
+    const before = model.current.requests.length;
+    for (const number of [1, 2]) {
+      await page.sendMessage({ text: 'And now?' });
+      expect(page.reply).toBe('I see.');
+      // The first request was refused and repeated.
+      expect(model.current.requests).toHaveLength(before + 1 + number);
+      expect(JSON.stringify(asked().at(1))).toContain(
+        '`photo.png` was left out: a request with it was refused.',
+      );
+    }
+    // The person keeps it.
+    expect((await pod.reloaded('c1'))[0]?.parts).toMatchObject([LOOK, { type: 'file', url }]);
+  });
+
+  it('stays where the model refuses its message or a later one for another reason', async () => {
+    const pod = await openDoors(worldOn(model), { agents: { helper: { images: TAKES } } });
+    const page = pod.chat('c1');
+    await page.sendMessage({ parts: [LOOK, file(PHOTO)] });
+    await page.sendMessage({ text: TOO_LONG, files: [file(ADDRESS)] });
     expect(page.errors).toHaveLength(1);
-    await page.sendMessage({ text: 'And now?' });
+    await page.sendMessage({ text: 'And so?' });
     expect(page.reply).toBe('I see.');
-    expect(JSON.stringify(asked().at(1))).toContain('photo.png was left out: the model refused it.');
+    for (const url of [PHOTO, ADDRESS]) expect(JSON.stringify(asked())).toContain(url);
+  });
+
+  it('counts towards the limits with those of earlier messages, the newest first', async () => {
+    const pod = await openDoors(worldOn(model), { agents: { helper: { images: TAKES } } });
+    const page = pod.chat('c1');
+    for (const name of ['1', '2', '3'])
+      await page.sendMessage({ files: [file(png(Buffer.from(name)), 'image/png', name)] });
+    const sent = asked()
+      .filter(({ role }) => role === 'user')
+      .map(({ content }) => JSON.stringify(content));
+    expect(sent).toEqual([
+      expect.stringContaining('`1` was left out: at most 2 images can be passed on.'),
+      expect.stringContaining('image_url'),
+      expect.stringContaining('image_url'),
+    ]);
+  });
+
+  it('that was left out is text to pods that do not know the mark', async () => {
+    const world = worldOn(model);
+    const pod = await openDoors(world);
+    await DOORS.useChat(pod, PHOTO);
+    const { messages } = await world.backend.conversations.read({
+      ...world.conversation,
+      conversationId: 'c1',
+    });
+    for (const message of messages)
+      expect(modelMessageSchema.safeParse(message)).toMatchObject({ success: true });
   });
 
   it('of an earlier request of a client that sends its whole history is passed on, too', async () => {

@@ -4,7 +4,7 @@ import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import { messageIdOf } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { uniqueCallId } from '@parley/shared/domain/runs/call-ids';
-import { contentParts, isAddress, leftOutText } from '@parley/shared/domain/runs/content';
+import { contentParts, isAddress, isLeftOut, leftOutText } from '@parley/shared/domain/runs/content';
 import type { ConversationRef, Message, RememberedMessage, Run } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -192,8 +192,8 @@ function withIds(shown: readonly ShownMessage[]): HistoryMessage[] {
 function sentParts(content: unknown): UiMessagePart[] {
   if (typeof content === 'string') return textParts(content);
   return contentParts(content).flatMap((part): UiMessagePart[] => {
+    if (isLeftOut(part)) return [{ type: 'data-left-out', data: { v: 1, text: part.text } }];
     if (part.type === 'text') return textParts(part.text);
-    if (part.type === 'left-out') return [{ type: 'data-left-out', data: { v: 1, text: part.text } }];
     const { mediaType, data, filename } = part;
     const url = isAddress(part) ? data : `data:${mediaType};base64,${data}`;
     return [{ type: 'file', mediaType, url, ...(filename !== undefined && { filename }) }];

@@ -1,7 +1,8 @@
 import { ParleyError } from '@parley/shared/domain/errors';
+import { countLeftOut, isLeftOut } from '@parley/shared/domain/runs/content';
 import type { Message } from '@parley/shared/domain/runs/run';
 import { z } from 'zod';
-import { readPart, textOfPart } from './content/read-part.ts';
+import { PARTS_MAX, readPart, textOfPart } from './content/read-part.ts';
 
 const MESSAGES_MAX = 1_000;
 
@@ -28,7 +29,7 @@ export interface TurnMessages {
 /** Splits the messages of a request. Throws `invalid_request` unless the last is the user's and holds something. */
 export function readTurnMessages(messages: readonly ChatMessage[]): TurnMessages {
   const last = messages.at(-1);
-  const input = last?.role === 'user' ? toMessages([last]) : [];
+  const input = last?.role === 'user' ? toMessages([last], messages.length - 1) : [];
   if (input.length > 0) return { input, before: toMessages(messages.slice(0, -1)) };
   throw new ParleyError('invalid_request', "The last message must be the user's, and hold text or a file.", {
     issues: [
@@ -50,18 +51,24 @@ export function holdsContent(message: ChatMessage): boolean {
   return textOf(message) !== '' || (Array.isArray(sent) && sent.some((part) => readPart(part) !== undefined));
 }
 
-function toMessages(messages: readonly ChatMessage[]): Message[] {
-  return messages.flatMap((message) => {
+function toMessages(messages: readonly ChatMessage[], first = 0): Message[] {
+  return messages.flatMap((message, index) => {
     const { role } = message;
-    const content = role === 'user' ? contentOf(message) : textOf(message);
+    const content = role === 'user' ? contentOf(message, first + index) : textOf(message);
     if ((role !== 'user' && role !== 'assistant') || content.length === 0) return [];
     return [{ role, content }];
   });
 }
 
 /** What a person sent: a text where there is nothing else. */
-function contentOf(message: ChatMessage): Message['content'] & { readonly length: number } {
+function contentOf(message: ChatMessage, index: number): Message['content'] & { readonly length: number } {
   const sent = message.parts ?? message.content;
-  const parts = Array.isArray(sent) ? sent.map(readPart).filter((part) => part !== undefined) : [];
-  return parts.every(({ type }) => type === 'text') ? textOf(message) : parts;
+  if (!Array.isArray(sent)) return textOf(message);
+  if (sent.length > PARTS_MAX)
+    throw new ParleyError('invalid_request', `A message must have at most ${PARTS_MAX} parts.`, {
+      issues: [{ path: `messages.${index}`, message: `must have at most ${PARTS_MAX} parts` }],
+    });
+  const parts = sent.map(readPart).filter((part) => part !== undefined);
+  const isText = parts.every((part) => part.type === 'text' && !isLeftOut(part));
+  return isText ? textOf(message) : countLeftOut(parts);
 }

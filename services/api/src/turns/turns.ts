@@ -8,6 +8,7 @@ import {
   mintStreamRequestId,
   type StreamRef,
 } from '@parley/shared/domain/ids';
+import { contentParts, isLeftOut } from '@parley/shared/domain/runs/content';
 import type { ConversationRef, Message, Run, RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
@@ -27,7 +28,6 @@ import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/tur
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { McpOffering, OfferedTarget, OfferedTool } from '../agents/tools/mcp-offer.ts';
 import { type ConversationHistory, readHistory, readSaid } from './history.ts';
-import { textOf } from './messages.ts';
 import { principalOf } from './principal.ts';
 import { findResumable } from './resumable.ts';
 import { readTimeline, type Timeline } from './timeline.ts';
@@ -213,7 +213,8 @@ function newRun(run: RunRef, agent: string, request: TurnRequest): Omit<NewRun, 
 /** The beginning of the person's message on one line. */
 function titleOf(input: readonly Message[]): string {
   const line = input
-    .map(({ content }) => textOf({ content }))
+    .flatMap(({ content }) => contentParts(content))
+    .map((part) => (part.type === 'text' && !isLeftOut(part) ? part.text : ''))
     .join(' ')
     .slice(0, TITLE_SEARCH_LENGTH)
     .replace(/\s+/gu, ' ')

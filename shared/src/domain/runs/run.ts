@@ -25,6 +25,8 @@ export const RememberedMessage = Message.extend({
   turn: z.string().optional(),
   /** Present for a reply that was not finished, because its turn was stopped or failed. */
   isCut: z.literal(true).optional(),
+  /** Present where the model answered this message only without the images of the messages before it. */
+  areEarlierImagesRefused: z.literal(true).optional(),
 });
 export type RememberedMessage = z.infer<typeof RememberedMessage>;
 

@@ -1,9 +1,24 @@
 import type { Message, RememberedMessage } from '@parley/shared/domain/runs/run';
+import { withoutImages } from './images.ts';
 
 const CUT = { type: 'text', text: '[This reply was stopped before its end.]' };
 
-/** A message of the history as models read it: they learn that a reply of theirs was not finished. */
-export function asModelReads({ turn: _turn, isCut, ...message }: RememberedMessage): Message {
+/**
+ * The history as models read it: they learn that a reply of theirs was not finished, and do not get again the images with
+ * which a request was refused.
+ */
+export function asModelReads(history: readonly RememberedMessage[]): readonly Message[] {
+  const refused = history.findLastIndex(({ areEarlierImagesRefused }) => areEarlierImagesRefused);
+  const messages = history.map(withoutMarks);
+  return refused < 0 ? messages : [...withoutImages(messages.slice(0, refused)), ...messages.slice(refused)];
+}
+
+function withoutMarks({
+  turn: _turn,
+  areEarlierImagesRefused: _refused,
+  isCut,
+  ...message
+}: RememberedMessage): Message {
   return isCut && Array.isArray(message.content)
     ? { ...message, content: [...message.content, CUT] }
     : message;

@@ -1,9 +1,11 @@
 import {
   type ContentPart,
   contentParts,
+  countLeftOut,
   type FilePart,
   fileBytes,
   isAddress,
+  isLeftOut,
   leftOut,
 } from '@parley/shared/domain/runs/content';
 import type { Message } from '@parley/shared/domain/runs/run';
@@ -22,10 +24,35 @@ interface SentMessages {
 }
 
 /**
- * Leaves out what the agent does not take of a request: images where it takes none, addresses where it takes bytes only, and
- * what is over its limits, the newest first. Of earlier messages, what was left out is a text: only the newest is answered.
+ * Leaves out what the agent does not take of a request. Of earlier messages, what was left out is a text: only the newest is
+ * answered.
  */
 export function admitImages({ input, before }: SentMessages, images: TakenImages): SentMessages {
+  const taken = limitImages([...before, ...input], images);
+  return {
+    input: taken.slice(before.length),
+    before: taken.slice(0, before.length).map((message) => withParts(message, asText)),
+  };
+}
+
+/** A conversation as a model takes it: it learns what was left out. */
+export function asModelTakes(messages: readonly Message[], images: TakenImages): readonly Message[] {
+  return limitImages(messages, images).map((message) => withParts(message, asText));
+}
+
+/**
+ * The messages without their images, because the model's server refused a request with them; the same list where there are
+ * none.
+ */
+export function withoutImages(messages: readonly Message[]): readonly Message[] {
+  const hold = ({ content }: Message) => contentParts(content).some(({ type }) => type === 'file');
+  return messages.some((message) => message.role === 'user' && hold(message))
+    ? messages.map((message) => withoutFiles(message, () => 'a request with it was refused'))
+    : messages;
+}
+
+/** Leaves out images where none are taken, addresses where bytes only are, and what is over the limits, the newest first. */
+function limitImages(messages: readonly Message[], images: TakenImages): readonly Message[] {
   let number = 0;
   let bytes = 0;
 
@@ -41,32 +68,10 @@ export function admitImages({ input, before }: SentMessages, images: TakenImages
     return undefined;
   }
 
-  const admit = (messages: readonly Message[]) =>
-    messages
-      .toReversed()
-      .map((message) =>
-        withParts(message, (part) => {
-          const refusal = part.type === 'file' ? refusalOf(part) : undefined;
-          return part.type === 'file' && refusal !== undefined ? leftOut(part, refusal) : part;
-        }),
-      )
-      .toReversed();
-  const admitted = admit(input);
-  return { input: admitted, before: admit(before).map((message) => withParts(message, asText)) };
-}
-
-/** The messages without their images, which a model has refused: they must not be sent to it again with each later one. */
-export function withoutImages(messages: readonly Message[]): readonly Message[] {
-  return messages.map((message) =>
-    withParts(message, (part) => (part.type === 'file' ? leftOut(part, 'the model refused it') : part)),
-  );
-}
-
-/** A message as a model takes it: the model learns what was left out, and what another agent took. */
-export function asModelTakes(message: Message, images: TakenImages): Message {
-  return withParts(message, (part) =>
-    asText(part.type === 'file' && !isTaken(part, images) ? leftOut(part, NO_IMAGES) : part),
-  );
+  return messages
+    .toReversed()
+    .map((message) => withoutFiles(message, refusalOf))
+    .toReversed();
 }
 
 /** A message in which each image counts as much as an estimate of tokens gives it. */
@@ -74,16 +79,20 @@ export function forEstimate(message: Message): Message {
   return withParts(message, (part) => (part.type === 'file' ? { ...part, data: ESTIMATED_IMAGE } : part));
 }
 
-function isTaken(file: FilePart, images: TakenImages): boolean {
-  return images !== undefined && (images.urls || !isAddress(file));
+function asText(part: ContentPart): ContentPart {
+  return isLeftOut(part) ? { type: 'text', text: `[${part.text}]` } : part;
 }
 
-function asText(part: ContentPart): ContentPart {
-  return part.type === 'left-out' ? { type: 'text', text: `[${part.text}]` } : part;
+/** The message with sentences in place of the files for which there is a reason to leave them out. */
+function withoutFiles(message: Message, reasonOf: (file: FilePart) => string | undefined): Message {
+  return withParts(message, (part) => {
+    const reason = part.type === 'file' ? reasonOf(part) : undefined;
+    return part.type === 'file' && reason !== undefined ? leftOut(part, reason) : part;
+  });
 }
 
 /** The message with each part of its content replaced; the same one unless a person sent it in parts. */
 function withParts(message: Message, replace: (part: ContentPart) => ContentPart): Message {
   if (message.role !== 'user' || !Array.isArray(message.content)) return message;
-  return { ...message, content: contentParts(message.content).map(replace) };
+  return { ...message, content: countLeftOut(contentParts(message.content).map(replace)) };
 }

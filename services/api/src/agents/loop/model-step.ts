@@ -104,9 +104,10 @@ function reasonOf(error: unknown): string {
  * Throws ModelError, the signal's reason, or what `appendEvent` throws.
  */
 export async function modelStep(options: ModelStepOptions): Promise<ModelStep> {
-  const { instructions, messages } = options;
+  const { instructions, images } = options;
+  const messages = asModelTakes(options.messages, images);
   const faults = new Map<string, string>();
-  const { response, finishReason, usage, toolCalls } = await readReply(options, faults);
+  const { response, finishReason, usage, toolCalls } = await readReply({ ...options, messages }, faults);
   const said = response.messages.filter(({ role }) => role === 'assistant');
   const calls = toolCalls.map((call) => callOf(call, faults.get(call.toolCallId)));
   const record = recordOf(said, finishReason, usage);
@@ -120,7 +121,7 @@ async function readReply(
   options: ModelStepOptions,
   faults: Map<string, string>,
 ): Promise<GenerateTextResult<ToolSet, never>> {
-  const { model, instructions, messages, tools, settings, images, signal, block, appendEvent } = options;
+  const { model, instructions, messages, tools, settings, signal, block, appendEvent } = options;
   let fault: { readonly error: unknown } | undefined;
   const append = (event: TurnEvent) =>
     appendEvent(event).catch((error: unknown) => {
@@ -144,7 +145,7 @@ async function readReply(
     const reply = await generateText({
       model: readByStream(model, receiver, signal),
       ...(instructions !== '' && { system: instructions }),
-      messages: messages.map((message) => asModelTakes(message, images)) as unknown as ModelMessage[],
+      messages: messages as unknown as ModelMessage[],
       // Addresses go to the model as they are: this pod opens none.
       experimental_download: async (addresses) => addresses.map(() => null),
       tools: toolSetOf(tools),

@@ -8,7 +8,8 @@ import { resultsOf } from '../tools/call-results.ts';
 import { announce, callTool, recordOf } from '../tools/call-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
-import type { StepReply } from './model-step.ts';
+import { withoutImages } from './images.ts';
+import { ModelError, type ModelStep, type StepReply } from './model-step.ts';
 import type { RunContext } from './run-context.ts';
 
 // How long the end of a run waits for calls that were aborted.
@@ -42,8 +43,10 @@ export interface RunAgent {
 
 /** The messages of a run. */
 export interface Transcript {
-  /** The messages before the run, and its input. */
-  readonly given: readonly Message[];
+  /** The messages before the run, and its input; once their server has refused them, without the images before the last. */
+  given: readonly Message[];
+  /** True once a step has passed only without the images of earlier messages. */
+  areEarlierImagesRefused?: true;
   /** The messages of the run itself. Each round is added once it is whole. */
   readonly produced: Message[];
   /** What was left out of the message that the run answers; the person reads it before the reply. */
@@ -65,7 +68,7 @@ export async function runSteps(
   from: Checkpoint = BEGINNING,
 ): Promise<FinishReason> {
   const { writer, budget } = context;
-  const { given, produced } = transcript;
+  const { produced } = transcript;
   const appendEvent = (event: TurnEvent) => {
     if (event.type === 'text-delta') transcript.cut += event.text;
     return writer.append(event);
@@ -85,7 +88,7 @@ export async function runSteps(
       ? readTools(context, agent, tools)
       : toolsForInheritedRound(context, agent, known));
     const { record, calls } =
-      known ?? (await newRound(context, { ...agent, tools }, [...given, ...produced], index, appendEvent));
+      known ?? (await newRound(context, { ...agent, tools }, transcript, index, appendEvent));
     if (calls.length === 0) {
       produced.push(...record.messages);
       transcript.cut = '';
@@ -134,20 +137,21 @@ async function beginStep(
 async function newRound(
   context: RunContext,
   agent: Omit<RunAgent, 'tools'> & { readonly tools: readonly Tool[] },
-  messages: readonly Message[],
+  transcript: Transcript,
   index: number,
   appendEvent: (event: TurnEvent) => Promise<void>,
 ): Promise<Round> {
   const { writer, budget, signal } = context;
   const step = {
-    messages,
     tools: agent.tools,
     block: `${index}`,
     appendEvent,
     signal,
   };
   const startedAt = performance.now();
-  const { record, calls: asked } = await agent.reply(step, context);
+  const { record, calls: asked } = await replyTo(transcript, (messages) =>
+    agent.reply({ ...step, messages }, context),
+  );
   const modelMs = Math.round(performance.now() - startedAt);
   budget.spend(record);
   const calls = asked.map((call, at) => ({
@@ -161,6 +165,29 @@ async function newRound(
     ...calls.map((call) => ({ type: 'call', call: recordOf(call, index) }) as const),
   ]);
   return { record, calls };
+}
+
+/**
+ * The reply to a transcript. A request that the model's server refuses is repeated once without the images of earlier
+ * messages: they would fail each later turn of the conversation, too. Only where that helps are they the reason.
+ */
+async function replyTo(
+  transcript: Transcript,
+  ask: (messages: readonly Message[]) => Promise<ModelStep>,
+): Promise<ModelStep> {
+  const { given, produced } = transcript;
+  try {
+    return await ask([...given, ...produced]);
+  } catch (error) {
+    const earlier = given.slice(0, -1);
+    const without = withoutImages(earlier);
+    if (!(error instanceof ModelError && error.isRefusal) || without === earlier) throw error;
+    const fewer = [...without, ...given.slice(-1)];
+    const reply = await ask([...fewer, ...produced]);
+    transcript.given = fewer;
+    transcript.areEarlierImagesRefused = true;
+    return reply;
+  }
 }
 
 /** A step's record with the run's usage and working time so far. */

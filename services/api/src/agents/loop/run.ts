@@ -9,8 +9,6 @@ import { RunFencedError, type RunWriter } from '@parley/shared/runs/write';
 import { createBudget } from './budget.ts';
 import { BEGINNING, type Checkpoint, inheritedPausesOf } from './checkpoint.ts';
 import type { IdleDetection } from './idle.ts';
-import { withoutImages } from './images.ts';
-import { ModelError } from './model-step.ts';
 import type { TurnObserver } from './observer.ts';
 import { startPolling } from './poll-status.ts';
 import type { ReachOfQuestion } from './reach.ts';
@@ -93,8 +91,10 @@ export async function runTurn(options: RunOptions): Promise<void> {
   };
   const leftOut = leftOutText(input);
   const transcript: Transcript = { given: [...history, ...input], leftOut, produced: [], cut: '' };
-  const remembered = (answered = input) =>
-    options.isForgotten === true ? [] : [...answered, ...transcript.produced, ...cutReply(transcript.cut)];
+  const remembered = () =>
+    options.isForgotten === true
+      ? []
+      : [...answered(input, transcript), ...transcript.produced, ...cutReply(transcript.cut)];
   try {
     const reason = await runSteps(context, options, transcript, (why) => ending.abort(why), from);
     await withdrawQuestions();
@@ -105,10 +105,16 @@ export async function runTurn(options: RunOptions): Promise<void> {
     await withdrawQuestions();
     if (error instanceof RunFencedError) return;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
-    const isRefused = cause instanceof ModelError && cause.isRefusal;
-    await failTurn(options, remembered(isRefused ? withoutImages(input) : input), cause, budget.used);
+    await failTurn(options, remembered(), cause, budget.used);
   } finally {
     stopPolling();
     clock.stop();
   }
+}
+
+/** The messages that the turn has answered, as they are stored: the last one says what models do not get before it. */
+function answered(input: readonly Message[], { areEarlierImagesRefused }: Transcript): readonly Message[] {
+  const last = input.at(-1);
+  if (areEarlierImagesRefused === undefined || last === undefined) return input;
+  return [...input.slice(0, -1), { ...last, areEarlierImagesRefused }];
 }

@@ -117,7 +117,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     const agent = agents.find(assignment.agent.id);
     const { messages, last } = await retryWhileUnavailable(() => deps.conversations.read(run), signal);
     previous = last?.traceparent;
-    const history = fromFirstUser(messages.map(asModelReads));
+    const history = fromFirstUser(asModelReads(messages));
     // The begin stored the same input.
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
     const reach = createReach(deps, support, agent.notify);

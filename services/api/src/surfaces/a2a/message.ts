@@ -4,7 +4,7 @@ import { hopsIn } from '@parley/shared/domain/a2a/hops';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import type { ContentPart } from '@parley/shared/domain/runs/content';
-import { readPart } from '../../turns/content/read-part.ts';
+import { PARTS_MAX, readPart } from '../../turns/content/read-part.ts';
 import type { Sdk } from './sdk.ts';
 
 const MESSAGE_ID_MAX = 256;
@@ -33,6 +33,7 @@ export function readMessage({ errors }: Sdk, message: Message | undefined): Read
   if (messageId === '' || messageId.length > MESSAGE_ID_MAX)
     throw malformed('message.messageId', `must have 1 to ${MESSAGE_ID_MAX} characters`);
   if (parts.length === 0) throw malformed('message.parts', 'is required');
+  if (parts.length > PARTS_MAX) throw malformed('message.parts', `must be at most ${PARTS_MAX}`);
   if (parts.filter(({ content }) => content?.$case === 'data').length > ANSWERS_MAX)
     throw malformed('message.parts', `holds at most ${ANSWERS_MAX} answers or data; send more messages`);
   // Of a message that begins a task.

@@ -1,7 +1,9 @@
 import { type ContentPart, leftOut } from '@parley/shared/domain/runs/content';
+import { bytesOfBase64 } from './base64.ts';
 
 const ADDRESS_MAX = 2_048;
 const ONLY_IMAGES = 'only images (PNG, JPEG, GIF, WebP) can be passed on';
+const ANY_IMAGE = 'image/*';
 // Types under which clients send files of any kind.
 const UNNAMED_TYPES: readonly string[] = ['', 'application/octet-stream'];
 
@@ -18,37 +20,41 @@ export const IMAGE_TYPES: readonly string[] = SIGNATURES.map(([mediaType]) => me
 
 /** What a client says of a file. */
 export interface FileSource {
+  /** In small letters. */
   readonly mediaType: string;
   readonly filename?: string;
 }
 
-/** An image by its address, which must be of https and without a password. */
+/** An image by its address, which must be of https and without a password. Nobody knows its type but by its name. */
 export function imageOfAddress(address: string, source: FileSource): ContentPart {
   if (!mayBeImage(source.mediaType)) return leftOut(source, ONLY_IMAGES);
   const url = address.length <= ADDRESS_MAX && URL.canParse(address) ? new URL(address) : undefined;
   if (url === undefined || url.protocol !== 'https:' || url.username !== '' || url.password !== '')
     return leftOut(source, `its address must be one of https with at most ${ADDRESS_MAX} characters`);
-  const mediaType = UNNAMED_TYPES.includes(source.mediaType) ? 'image/*' : source.mediaType;
+  const mediaType = IMAGE_TYPES.includes(source.mediaType) ? source.mediaType : ANY_IMAGE;
   return { type: 'file', ...source, mediaType, data: url.href };
 }
 
 /** An image by its bytes: a data URL, or base64 alone. Its type is what its bytes say: models refuse another one. */
 export function imageOfBytes(content: string, source: FileSource): ContentPart {
-  const comma = content.startsWith('data:') ? content.indexOf(',') : -1;
-  const [declared = '', ...options] = content.slice('data:'.length, Math.max(0, comma)).split(';');
-  const file = { ...source, mediaType: declared === '' ? source.mediaType : declared.toLowerCase() };
+  const comma = isDataUrl(content) ? content.indexOf(',') : -1;
+  const [declared = '', ...options] = content
+    .slice('data:'.length, Math.max(0, comma))
+    .toLowerCase()
+    .split(';');
+  const file = { ...source, mediaType: declared === '' ? source.mediaType : declared };
   if (!mayBeImage(file.mediaType)) return leftOut(file, ONLY_IMAGES);
-  const isBase64 = comma < 0 || options.at(-1)?.toLowerCase() === 'base64';
-  const data = isBase64 ? canonicalBase64(content.slice(comma + 1)) : undefined;
+  const isBase64 = comma < 0 || options.at(-1) === 'base64';
+  const data = isBase64 ? bytesOfBase64(content.slice(comma + 1))?.toString('base64') : undefined;
   if (data === undefined) return leftOut(file, 'its content is no base64');
   const head = Buffer.from(data.slice(0, 32), 'base64').toString('hex');
   const mediaType = SIGNATURES.find(([, pattern]) => pattern.test(head))?.[0];
   return mediaType === undefined ? leftOut(file, ONLY_IMAGES) : { type: 'file', ...file, mediaType, data };
 }
 
-function canonicalBase64(text: string): string | undefined {
-  const data = Buffer.from(text, 'base64').toString('base64');
-  return data !== '' && data.replace(/=+$/, '') === text.replace(/=+$/, '') ? data : undefined;
+/** True for a URL that holds its content. */
+export function isDataUrl(content: string): boolean {
+  return content.slice(0, 'data:'.length).toLowerCase() === 'data:';
 }
 
 function mayBeImage(mediaType: string): boolean {

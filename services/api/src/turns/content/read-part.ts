@@ -1,8 +1,12 @@
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { readableLine } from '@parley/shared/domain/readable';
 import { type ContentPart, leftOut } from '@parley/shared/domain/runs/content';
-import { imageOfAddress, imageOfBytes } from './read-image.ts';
+import { imageOfAddress, imageOfBytes, isDataUrl } from './read-image.ts';
 
-const NAME_MAX = 120;
+/** How many parts a person's message may have: each that is left out costs a sentence. */
+export const PARTS_MAX = 100;
+
+const NAME_CHARACTERS_MAX = 120;
 const TEXT_TYPES: readonly unknown[] = ['text', 'input_text', 'output_text'];
 // Parts of earlier replies, and of clients for themselves. None of them is something that the person sent.
 const OWN = /^(?:data-|tool-|source-|dynamic-tool$|reasoning$|step-start$|refusal$)/;
@@ -27,21 +31,30 @@ export function textOfPart(part: unknown): string {
 function readFile(part: Record<string, unknown>, type: string): ContentPart {
   const inner = [part.file, part.image_url, part.input_audio].find(isRecord) ?? {};
   const text = (...keys: readonly string[]) => firstText(keys.flatMap((key) => [part[key], inner[key]]));
-  const named = text('filename', 'name', 'title')?.replace(/\s+/gu, ' ').trim();
-  const filename = named === undefined || named === '' ? undefined : named.slice(0, NAME_MAX).toWellFormed();
+  const filename = shownName(text('filename', 'name', 'title') ?? '');
+  const declared = text('mediaType', 'mimeType')?.toLowerCase();
   const source = {
-    mediaType: text('mediaType', 'mimeType') ?? (/image/u.test(type) ? 'image/*' : ''),
-    ...(filename !== undefined && { filename }),
+    mediaType: declared ?? (/image/u.test(type) ? 'image/*' : ''),
+    ...(filename !== '' && { filename }),
   };
-  const content = text('url', 'image_url', 'file_url', 'data', 'image', 'file_data');
-  if (content === undefined)
+  const content = text('url', 'image_url', 'file_url', 'data', 'image', 'file_data')?.trim() ?? '';
+  if (content === '')
     return leftOut(
       source,
       text('file_id') === undefined ? 'it has no content' : 'stored files are not known',
     );
-  return /^[a-z][a-z0-9+.-]*:/iu.test(content.slice(0, 20)) && !content.startsWith('data:')
+  return /^[a-z][a-z0-9+.-]*:/iu.test(content.slice(0, 20)) && !isDataUrl(content)
     ? imageOfAddress(content, source)
     : imageOfBytes(content, source);
+}
+
+/** The name of a file on one line in which nothing hides. */
+function shownName(name: string): string {
+  return beginningOf(readableLine(beginningOf(name)));
+}
+
+function beginningOf(text: string): string {
+  return [...text.slice(0, 2 * NAME_CHARACTERS_MAX)].slice(0, NAME_CHARACTERS_MAX).join('');
 }
 
 function firstText(values: readonly unknown[]): string | undefined {
