@@ -57,8 +57,12 @@ export interface BackendSettings {
   readonly turnBytesMax: number;
   /** Number of messages that a conversation keeps. */
   readonly historyMessagesMax: number;
-  /** Bytes of the messages that a conversation keeps. The messages of its latest turn are kept, however large. */
+  /**
+   * Bytes of the messages that a conversation keeps without their images, and bytes of these. The messages of its latest
+   * turn are kept, however large.
+   */
   readonly historyBytesMax: number;
+  readonly historyImageBytesMax: number;
   /** How long a conversation is kept after its last turn, in ms. */
   readonly conversationTtlMs: number;
   readonly chatQuotas: ChatQuotas;

@@ -177,6 +177,7 @@ export function backendSettings(env: Env): BackendSettings {
     turnBytesMax: env.PARLEY_LIMIT_TURN_BYTES,
     historyMessagesMax: env.PARLEY_LIMIT_HISTORY_MESSAGES,
     historyBytesMax: env.PARLEY_LIMIT_HISTORY_BYTES,
+    historyImageBytesMax: env.PARLEY_LIMIT_HISTORY_IMAGE_BYTES,
     conversationTtlMs: env.PARLEY_CONVERSATION_SECONDS * 1000,
     chatQuotas: {
       turnsMax: env.PARLEY_LIMIT_USER_TURNS,

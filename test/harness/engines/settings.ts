@@ -12,6 +12,7 @@ export const ROOMY: BackendSettings = {
   turnBytesMax: 1_000_000,
   historyMessagesMax: 100,
   historyBytesMax: 1e9,
+  historyImageBytesMax: 1e9,
   conversationTtlMs: 60_000,
   chatQuotas: { turnsMax: 1_000, tokensMax: 1e9, conversationsMax: 1_000, storedBytesMax: 1e9 },
   workflowEntriesMax: 4,

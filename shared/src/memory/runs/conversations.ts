@@ -1,4 +1,5 @@
 import type { Owner } from '../../domain/ids.ts';
+import { contentParts } from '../../domain/runs/content.ts';
 import type { ConversationRef, Message, RememberedMessage, RunRef } from '../../domain/runs/run.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import type { Conversations, LastTurn, ListedConversation } from '../../ports/runs/conversations.ts';
@@ -64,7 +65,7 @@ interface Stored {
 
 type ConversationSettings = Pick<
   BackendSettings,
-  'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax' | 'historyBytesMax'
+  'conversationTtlMs' | 'retentionMs' | 'historyMessagesMax' | 'historyBytesMax' | 'historyImageBytesMax'
 >;
 
 /** `runMs`: how long a run may last with what follows. */
@@ -185,12 +186,23 @@ function addedBy(turn: string, messages: readonly Message[]): RememberedMessage[
 function remembered(
   messages: readonly RememberedMessage[],
   latest: number,
-  { historyMessagesMax, historyBytesMax }: ConversationSettings,
+  { historyMessagesMax, historyBytesMax, historyImageBytesMax }: ConversationSettings,
 ): RememberedMessage[] {
   const kept = messages.slice(-historyMessagesMax);
-  let bytes = kept.reduce((sum, message) => sum + jsonBytes(message), 0);
-  while (bytes > historyBytesMax && kept.length > latest) bytes -= jsonBytes(kept.shift());
+  let images = kept.reduce((sum, message) => sum + imageBytesOf(message), 0);
+  let others = kept.reduce((sum, message) => sum + jsonBytes(message), 0) - images;
+  while (kept.length > latest && (others > historyBytesMax || images > historyImageBytesMax)) {
+    const oldest = kept.shift();
+    const bytes = oldest === undefined ? 0 : imageBytesOf(oldest);
+    images -= bytes;
+    others -= jsonBytes(oldest) - bytes;
+  }
   return kept;
+}
+
+function imageBytesOf({ role, content }: Message): number {
+  if (role !== 'user' || typeof content === 'string') return 0;
+  return contentParts(content).reduce((sum, part) => sum + (part.type === 'file' ? part.data.length : 0), 0);
 }
 
 /** Sorts as the list does: by time, then by id. */

@@ -147,6 +147,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         settings.conversationTtlMs,
         settings.historyMessagesMax,
         settings.historyBytesMax,
+        settings.historyImageBytesMax,
         notes.length,
         events.length,
         messages.length,

@@ -3,7 +3,8 @@
 --
 -- firstSeq: sequence number of the first event. bytesMax: bytes that a feed may hold. runLife: how long a run may last
 -- with its retention, conversationLife: how long a conversation stays after it; all times in ms
--- messagesMax, historyBytesMax: messages that a conversation keeps; those of this turn are kept whatever their bytes
+-- messagesMax, historyBytesMax, imageBytesMax: messages that a conversation keeps, and bytes of them without their images and of
+-- these; those of this turn are kept whatever their bytes
 -- endStatus: status to end the run with, or ''. field: the run's field in the index of running turns
 -- detachedOwner: the owner that marks detached runs, to detach this one, or ''. writeNumber: number of the write within its
 -- term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''
@@ -17,10 +18,20 @@
 -- Returns 'written', 'stopping', 'fenced', 'behind', 'full', 'wait-ended' or 'gone'.
 local run, feed, conversation, messages, running, usage, usageEnds, turns, tokens = unpack(KEYS, 1, 9)
 local firstWait = 10
+
+-- The bytes of the images in a person's message. JSON escapes the quotes within texts, so that none of them looks like a key.
+local function imageBytesOf(message)
+  local bytes = 0
+  if string.sub(message, 1, 14) ~= '{"role":"user"' then return bytes end
+  for data in string.gmatch(message, '"data":"([^"]*)') do bytes = bytes + #data end
+  return bytes
+end
+
 local streamRequestId, term, firstSeq, channel, wakeJson, bytesMax, runLife, endStatus, retention, conversationLife,
-  messagesMax, historyBytesMax, noteCount, eventCount, messageCount, field, detachedOwner, questionCount, writeNumber, resumeTask,
-  tokensUsed, tokensWindow = unpack(ARGV, 1, 22)
-local firstNote = 23
+  messagesMax, historyBytesMax, imageBytesMax, noteCount, eventCount, messageCount, field, detachedOwner, questionCount, writeNumber,
+  resumeTask, tokensUsed, tokensWindow = unpack(ARGV, 1, 23)
+local firstNote = 24
+historyBytesMax, imageBytesMax = tonumber(historyBytesMax), tonumber(imageBytesMax)
 firstSeq, noteCount, eventCount, messageCount, questionCount = tonumber(firstSeq), tonumber(noteCount),
   tonumber(eventCount), tonumber(messageCount), tonumber(questionCount)
 local firstEvent = firstNote + 2 * noteCount
@@ -107,20 +118,28 @@ if ends then
   redis.call('PEXPIRE', run, retention)
   redis.call('PEXPIRE', feed, retention)
   if redis.call('HGET', conversation, 'running') == streamRequestId then redis.call('HDEL', conversation, 'running') end
-  local messageBytes = redis.call('EXISTS', messages) == 1 and tonumber(redis.call('HGET', conversation, 'messageBytes') or 0) or 0
+  local messageBytes, imageBytes = 0, 0
+  if redis.call('EXISTS', messages) == 1 then
+    messageBytes = tonumber(redis.call('HGET', conversation, 'messageBytes') or 0)
+    imageBytes = tonumber(redis.call('HGET', conversation, 'imageBytes') or 0)
+  end
   for index = firstMessage, firstMessage + messageCount - 1 do
     redis.call('RPUSH', messages, ARGV[index])
     messageBytes = messageBytes + #ARGV[index]
+    imageBytes = imageBytes + imageBytesOf(ARGV[index])
   end
   local stored = redis.call('LLEN', messages)
-  while stored > tonumber(messagesMax) or (messageBytes > tonumber(historyBytesMax) and stored > messageCount) do
-    messageBytes = messageBytes - #redis.call('LPOP', messages)
+  while stored > tonumber(messagesMax) or (stored > messageCount
+    and (messageBytes - imageBytes > historyBytesMax or imageBytes > imageBytesMax)) do
+    local oldest = redis.call('LPOP', messages)
+    messageBytes = messageBytes - #oldest
+    imageBytes = imageBytes - imageBytesOf(oldest)
     stored = stored - 1
   end
   redis.call('PEXPIRE', messages, conversationLife)
-  messageBytes = math.max(0, messageBytes)
+  messageBytes, imageBytes = math.max(0, messageBytes), math.max(0, imageBytes)
   redis.call('HSET', conversation, 'last', streamRequestId, 'lastDetached', wasDetached or '0',
-    'lastTraceparent', traceparent or '', 'updatedAt', now, 'messageBytes', messageBytes)
+    'lastTraceparent', traceparent or '', 'updatedAt', now, 'messageBytes', messageBytes, 'imageBytes', imageBytes)
   if metered and not parent then
     setStored(usage, usageEnds, nameConversation(conversationId, unlisted), messageBytes, now, conversationLife)
   end

@@ -133,10 +133,16 @@ export const LIMIT_VARIABLES = {
   PARLEY_LIMIT_TURN_BYTES: integer(4_194_304, 10_000, 1e9, 'Bytes of events that one turn may append.'),
   PARLEY_LIMIT_HISTORY_MESSAGES: integer(200, 2, 100_000, 'Messages that a conversation remembers.'),
   PARLEY_LIMIT_HISTORY_BYTES: integer(
+    1_048_576,
+    10_000,
+    1e9,
+    'Bytes of messages that a conversation remembers, without their images. The messages of its latest turn are kept, however large.',
+  ),
+  PARLEY_LIMIT_HISTORY_IMAGE_BYTES: integer(
     4_194_304,
     10_000,
     1e9,
-    'Bytes of messages that a conversation remembers, with their images. The messages of its latest turn are kept, however large.',
+    'Bytes of images, as base64, in the messages that a conversation remembers. Those of its latest turn are kept, however large.',
   ),
   PARLEY_LIMIT_USER_WORKFLOW_ENTRIES: integer(2_000, 1, 1e6, 'Entries of all workflows of one user.'),
   PARLEY_LIMIT_WORKFLOW_POSITIONS: integer(500, 1, 100_000, 'Questions and steps of one workflow.'),

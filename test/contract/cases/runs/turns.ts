@@ -496,6 +496,32 @@ export function turnContract(contract: Contract): void {
       expect(await textsAfter(four ?? '')).toEqual(['Yes.', four, 'Yes.']);
     });
 
+    it('is added to the history of its conversation, in which images have a limit of their own', async () => {
+      const { backend } = await contract.openWith({ historyBytesMax: 1_000, historyImageBytesMax: 1_000 });
+      const owner = newOwner();
+      const historyAfter = async (name: string, data: string) => {
+        const turn = await begun(backend, owner);
+        const content = [
+          { type: 'text', text: `${name} "data":"` },
+          { type: 'file', mediaType: 'image/png', data },
+        ];
+        const messages: Message[] = [
+          { role: 'user', content },
+          { role: 'assistant', content: name },
+        ];
+        await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'finished', messages } }));
+        const stored = await backend.conversations.read({ ...owner, conversationId: 'talk' });
+        return stored.messages.map(({ role, content }) => (role === 'user' ? 'asked' : content));
+      };
+      const image = 'x'.repeat(450);
+      expect(await historyAfter('one', image)).toEqual(['asked', 'one']);
+      expect(await historyAfter('two', image)).toEqual(['asked', 'one', 'asked', 'two']);
+      expect(await historyAfter('three', image)).toEqual(['one', 'asked', 'two', 'asked', 'three']);
+      const large = 'x'.repeat(2_000);
+      expect(await historyAfter('four', large)).toEqual(['asked', 'four']);
+      expect(await historyAfter('five', image)).toEqual(['four', 'asked', 'five']);
+    });
+
     it('keeps all its events while it runs, however many questions its feed has', async () => {
       const { backend } = await contract.openWith({ feedEventsMax: 10 });
       const engine = engineOn(backend);
