@@ -17,7 +17,12 @@ export type ModelTimeouts = z.infer<typeof ModelTimeouts>;
 /** The images that a model takes. */
 const ModelImages = z
   .strictObject({
-    number: count(8, 1, 100, 'Images of one request, those of earlier messages in it included.'),
+    number: count(
+      8,
+      1,
+      100,
+      'Images that the model gets with one request, those of earlier messages included, the newest first.',
+    ),
     bytes: count(1_048_576, 1_000, 33_554_432, 'Bytes of these images together.'),
     urls: z
       .boolean()

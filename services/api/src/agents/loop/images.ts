@@ -45,8 +45,9 @@ export function asModelTakes(messages: readonly Message[], images: TakenImages):
  * none.
  */
 export function withoutImages(messages: readonly Message[]): readonly Message[] {
-  const hold = ({ content }: Message) => contentParts(content).some(({ type }) => type === 'file');
-  return messages.some((message) => message.role === 'user' && hold(message))
+  const holdsImage = ({ role, content }: Message) =>
+    role === 'user' && contentParts(content).some(({ type }) => type === 'file');
+  return messages.some(holdsImage)
     ? messages.map((message) => withoutFiles(message, () => 'a request with it was refused'))
     : messages;
 }

@@ -43,7 +43,7 @@ export interface RunAgent {
 
 /** The messages of a run. */
 export interface Transcript {
-  /** The messages before the run, and its input; once their server has refused them, without the images before the last. */
+  /** The messages before the run, and its input; without the images before the last one once these were refused. */
   given: readonly Message[];
   /** True once a step has passed only without the images of earlier messages. */
   areEarlierImagesRefused?: true;

@@ -33,7 +33,7 @@ export function readMessage({ errors }: Sdk, message: Message | undefined): Read
   if (messageId === '' || messageId.length > MESSAGE_ID_MAX)
     throw malformed('message.messageId', `must have 1 to ${MESSAGE_ID_MAX} characters`);
   if (parts.length === 0) throw malformed('message.parts', 'is required');
-  if (parts.length > PARTS_MAX) throw malformed('message.parts', `must be at most ${PARTS_MAX}`);
+  if (parts.length > PARTS_MAX) throw malformed('message.parts', `holds at most ${PARTS_MAX} parts`);
   if (parts.filter(({ content }) => content?.$case === 'data').length > ANSWERS_MAX)
     throw malformed('message.parts', `holds at most ${ANSWERS_MAX} answers or data; send more messages`);
   // Of a message that begins a task.
