@@ -22,7 +22,7 @@ import { holdsSecret } from '../../services/api/src/agents/config/literal-secret
 import { faultOfArguments } from '../../services/api/src/agents/loop/model/argument-fault.ts';
 import { modelToolName } from '../../services/api/src/agents/mcp/calls/tool-name.ts';
 import { readQuestion } from '../../services/api/src/agents/mcp/questions/question.ts';
-import { faultOfSecrets } from '../../services/api/src/agents/mcp/questions/secret-fields.ts';
+import { secretFieldByTexts } from '../../services/api/src/agents/mcp/questions/secret-fields.ts';
 import {
   createEventSplitter,
   dataOf,
@@ -75,7 +75,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the name of a tool': (text) => modelToolName('server', text),
   'the question of a server': (text) =>
     readQuestion({ message: text.slice(0, 10_000), requestedSchema: FORM }, { form: true, url: true }),
-  'a question for a secret': (text) => faultOfSecrets(text, FORM),
+  'a question for a secret': (text) => secretFieldByTexts(text, FORM),
   'the events of a stream': (text) =>
     createEventSplitter()
       .take(Buffer.from(text))

@@ -2,9 +2,11 @@ import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
 import { checkFormSchema } from '@parley/shared/domain/forms/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { importSchema } from '../../../../services/api/src/agents/mcp/questions/import-schema.ts';
+import { importSchema as importFor } from '../../../../services/api/src/agents/mcp/questions/import-schema.ts';
 import { answerFor, readQuestion } from '../../../../services/api/src/agents/mcp/questions/question.ts';
 
+const BOTH = { form: true, url: true };
+const importSchema = (schema: unknown) => importFor(schema, 'Which?');
 const form = (field: unknown, more: object = {}) => ({ type: 'object', properties: { field }, ...more });
 
 const DEFINITIONS = {
@@ -115,6 +117,26 @@ describe('the schema of a server', () => {
       { type: 'string', format: 'uuid', pattern: '^[0-9a-f-]+$' },
       { type: 'string', pattern: '^[0-9a-f-]+$' },
     ],
+    [
+      'choices within other limits',
+      { type: 'integer', enum: ['1', 1, 2], minimum: 2 },
+      { type: 'string', enum: ['2'] },
+    ],
+    [
+      'choices named twice',
+      { const: 'a', enum: ['a', 'b'], type: 'string' },
+      { type: 'string', enum: ['a'] },
+    ],
+    [
+      'choices of alternatives within their types',
+      { type: 'string', anyOf: [{ const: 1 }, { const: 'b', type: 'string' }], enum: ['b', 'c'] },
+      titledSelect('b'),
+    ],
+    [
+      'a description without examples that it has no room for',
+      { type: 'string', description: 'd'.repeat(4_090), examples: ['Bern', 'a\u0000'] },
+      { type: 'string', description: 'd'.repeat(4_090) },
+    ],
     ['a default outside the choices', { ...LETTERS, default: 'c' }, LETTERS],
     [
       'a default that does not match its pattern',
@@ -134,10 +156,10 @@ describe('the schema of a server', () => {
       note: { type: ['string', 'null'] },
       constructor: { type: 'string' },
     };
-    const required = ['size', 'nick', 'constructor', 'nothing'];
+    const required = ['size', 'nick', 'constructor'];
     const question = readQuestion(
       { message: 'Which?', requestedSchema: { type: 'object', properties, required } },
-      { form: true, url: false },
+      BOTH,
     );
     if (question.mode !== 'form') throw new Error('This is no form.');
     expect(question.requestedSchema).toEqual({
@@ -160,6 +182,28 @@ describe('the schema of a server', () => {
     });
   });
 
+  it.each([
+    ['a type beside choices without null', { type: ['string', 'null'], enum: ['a', 'b'] }, true],
+    ['a choice of another type', { type: 'string', enum: ['a', null] }, true],
+    ['a wrapper whose schema takes none', { nullable: true, type: 'string', allOf: [{ enum: ['a'] }] }, true],
+    ['two of the alternatives', { oneOf: [{ type: ['string', 'null'] }, { type: 'null' }] }, true],
+    ['every part', { type: ['string', 'null'], enum: ['a', null] }, false],
+  ])('is answered with null only where it takes null: %s', (_name, field, isNeeded) => {
+    const result = importSchema(form(field, { required: ['field'] }));
+    expect(result).toMatchObject({ ok: true, schema: { required: isNeeded ? ['field'] : [] } });
+    expect('restores' in result).toBe(!isNeeded);
+  });
+
+  it('is answered with null for a required field that cannot be shown', () => {
+    const properties = { name: { type: 'string' }, owner: { anyOf: [{ type: 'object' }, { type: 'null' }] } };
+    const schema = { type: 'object', properties, required: ['owner'] };
+    const question = readQuestion({ message: 'Who?', requestedSchema: schema }, BOTH);
+    expect(answerFor(question, { status: 'accepted', content: { name: 'Ada' } })).toEqual({
+      action: 'accept',
+      content: { name: 'Ada', owner: null },
+    });
+  });
+
   it('leaves out an optional field that cannot be shown, and says which and why', () => {
     const properties = { name: { type: 'string' }, owner: { type: 'object', properties: {} } };
     const whole = { type: 'object', description: 'Of the release.', properties };
@@ -173,6 +217,32 @@ describe('the schema of a server', () => {
       },
     });
     expect(refusal({ ...whole, required: ['owner'] })).toMatch(/properties\.owner\.type must be string/);
+  });
+
+  const simple = { type: 'string' };
+  it.each([
+    ['a name of a secret', { api_key: { type: 'object' } }, /api_key/],
+    ['a name that forms refuse', { ['n'.repeat(129)]: simple }, /its name must be at most 128/],
+    ['a pattern without room', { x: { type: 'string', pattern: '^[a-z]{300}$' } }, /x \(must be simpler/],
+  ])('leaves out alone what has %s', (_name, fields, note) => {
+    const code = { type: 'string', pattern: '^[A-Z]{300}$' };
+    const schema = { type: 'object', properties: { ...fields, code }, required: ['code'] };
+    expect(readQuestion({ message: 'Which?', requestedSchema: schema }, BOTH)).toMatchObject({
+      requestedSchema: { description: expect.stringMatching(note), properties: { code } },
+    });
+  });
+
+  it('has a note of what is left out beside a description of any length', () => {
+    const properties = {
+      name: simple,
+      ...Object.fromEntries(Array.from({ length: 49 }, (_, at) => [`f${at}`, {}])),
+    };
+    for (const length of [0, 3_000, 4_096]) {
+      const result = importSchema({ type: 'object', properties, description: 'd'.repeat(length) });
+      if (!result.ok) throw new Error(result.message);
+      expect(result.schema.description).toMatch(/Not asked here, because it cannot be shown: f0 \(.*…$/);
+      expect(result.schema.description?.length).toBeLessThanOrEqual(4_096);
+    }
   });
 
   it('may be a definition of itself, whose references end', () => {
@@ -191,14 +261,26 @@ describe('the schema of a server', () => {
     ['a union of types', form({ type: ['string', 'integer'] })],
     ['choices that are one text', form({ enum: [1, '1'] })],
     ['steps that no bound allows', form({ type: 'integer', minimum: 1, maximum: 4, multipleOf: 5 })],
+    ['two values of a limit', form({ $ref: '#/$defs/mail', format: 'uri' }, DEFINITIONS)],
+    ['two lists of choices', form({ allOf: [{ enum: ['a'] }], enum: ['a', 'b'] })],
+    [
+      'two limits of items',
+      form({ type: 'array', items: { $ref: '#/$defs/letters', enum: ['a'] } }, DEFINITIONS),
+    ],
+    ['a condition of items', form({ type: 'array', items: { enum: ['a', 'b'], not: { const: 'a' } } })],
+    ['a condition of an alternative', form({ anyOf: [{ const: 'a' }, { const: 'b', not: {} }] })],
+    ['choices of another type', form({ type: 'integer', enum: ['1', '2'] })],
+    ['a required name without a field', form({ type: 'string' }, { required: ['other'] })],
+    ...['dependencies', 'minProperties', 'maxProperties', 'propertyNames', 'patternProperties'].map(
+      (key): [string, object] => [`${key} of the form`, form({ type: 'string' }, { [key]: {} })],
+    ),
   ])('is refused, because an answer could be wrong: %s', (_name, schema) => {
-    expect(refusal({ ...schema, required: ['field'] })).not.toBe('accepted');
+    expect(refusal({ required: ['field'], ...schema })).not.toBe('accepted');
   });
 
   it.each([
     ['a nested object', form({ type: 'object', properties: {} }), /type must be string/],
     ['a list of free texts', form({ type: 'array', items: { type: 'string' } }), /items/],
-    ['an unknown format', form({ type: 'string', format: 'password' }), /format must be email/],
     ['look-around', form({ type: 'string', pattern: '(?=a)' }), /without look-around/],
     ['a back-reference', form({ type: 'string', pattern: '(a)\\1' }), /without look-around/],
     ['a huge pattern', form({ type: 'string', pattern: '(a{0,30}){0,30}' }), /simpler/],
@@ -235,6 +317,36 @@ describe('the schema of a server', () => {
     const many = Object.fromEntries(Array.from({ length: 200_000 }, (_, at) => [`f${at}`, choice]));
     expect(refusal(schemaOf(many))).toMatch(reason);
     expect(reads).toBeLessThan(1_000);
+  });
+
+  it('is read once, however often its definitions are referred to', () => {
+    let reads = 0;
+    const large = Object.defineProperties(
+      { type: 'string' },
+      Object.fromEntries(
+        Array.from({ length: 8_000 }, (_, at) => [
+          `k${at}`,
+          {
+            enumerable: true,
+            get: () => {
+              reads += 1;
+              return 1;
+            },
+          },
+        ]),
+      ),
+    );
+    const $defs = {
+      d0: { allOf: [{ $ref: '#/$defs/d1' }] },
+      d1: { anyOf: [{ $ref: '#/$defs/d2' }] },
+      d2: large,
+    };
+    const properties = Object.fromEntries(
+      Array.from({ length: 50 }, (_, at) => [`f${at}`, { $ref: '#/$defs/d0' }]),
+    );
+    expect(importSchema({ type: 'object', properties, $defs })).toMatchObject({ ok: true });
+    // To be measured.
+    expect(reads).toBe(8_000);
   });
 
   it('never throws, and gives a schema of the subset or a reason', () => {

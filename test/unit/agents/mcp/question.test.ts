@@ -140,6 +140,43 @@ describe('a form that asks for a secret', () => {
   });
 });
 
+describe('a secret that the form would not show', () => {
+  const P = { type: 'string', title: 'Password', description: 'Your password', format: 'password' };
+  const shown = { title: 'Value', description: 'The value' };
+  const $defs = { P, T: { type: 'string', title: 'Password' } };
+  const withP = (field: object, more: object = {}) => ({
+    message: 'Please answer.',
+    requestedSchema: {
+      type: 'object',
+      $defs,
+      properties: { value: field, city: { type: 'string' } },
+      ...more,
+    },
+  });
+
+  it.each([
+    ...['integer', 'number', 'string'].map((type) => ({ type, format: 'password' })),
+    ...['secret', 'credit-card', 'Password'].map((format) => ({ type: 'string', format })),
+    { type: 'string', writeOnly: true },
+    { type: 'string', enum: ['a'], writeOnly: true },
+    { type: 'array', items: { enum: ['a'], writeOnly: true } },
+    { $ref: '#/$defs/P', format: 'text' },
+    { $ref: '#/$defs/T', ...shown },
+    { ...shown, anyOf: [{ type: 'string', description: 'Your password' }, { type: 'null' }], default: '' },
+    { ...shown, allOf: [{ $ref: '#/$defs/T' }] },
+  ])('is not asked: %j', (field) => {
+    const question = readQuestion(withP(field), BOTH);
+    expect(question).toMatchObject({ requestedSchema: { properties: { city: { type: 'string' } } } });
+    expect(
+      Object.keys((question as { requestedSchema: { properties: object } }).requestedSchema.properties),
+    ).toEqual(['city']);
+    const isNullable = 'anyOf' in field;
+    expect(reasonOf(withP(field, { required: ['value'] }))).toMatch(
+      isNullable ? /asked/ : /value asks for a secret.*mode url/,
+    );
+  });
+});
+
 describe('the answer for the server', () => {
   it.each([
     ['form', 'accepted', { a: 1 }, { action: 'accept', content: { a: 1 } }],

@@ -1,9 +1,13 @@
 import { DEFAULT_FORM_CAPS, findExcess } from '@parley/shared/domain/forms/bounds';
-import { checkFormSchema, type FormSchema } from '@parley/shared/domain/forms/schema';
-import { type Issue, shownName } from '@parley/shared/domain/issue';
+import { PATTERN_SIZE_MAX, sizeOfPattern } from '@parley/shared/domain/forms/pattern';
+import { checkFormSchema, type FormField, type FormSchema } from '@parley/shared/domain/forms/schema';
+import { type Issue, joinPath, shownName } from '@parley/shared/domain/issue';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
-import { CONDITIONS, importField, type RawSchema, referred } from './import-field.ts';
+import { importField } from './import-field.ts';
+import { withLeftOut } from './left-out.ts';
+import { CONDITIONS, pick, type RawSchema, referred } from './parts.ts';
 import type { FieldRestore, Restores } from './restores.ts';
+import { ASKS_FOR_SECRET, createSecretJudge, secretFieldByTexts } from './secret-fields.ts';
 
 /** A schema of the form subset, or why a server's schema cannot be shown. The message is for the server's developers. */
 export type ImportedSchema =
@@ -18,46 +22,88 @@ export type ImportedSchema =
 // Before it is rewritten, a schema may be larger and deeper: definitions, examples and annotations are dropped.
 const RAW_CAPS = { ...DEFAULT_FORM_CAPS, jsonBytes: 4 * DEFAULT_FORM_CAPS.jsonBytes };
 const RAW_DEPTH_MAX = 64;
-// Conditions stay, so that they are refused: an answer that they forbid would be asked for.
-const FORM_KEYWORDS = [
-  '$schema',
-  'type',
-  'title',
-  'description',
+/** Keywords by which a form limits its answers. Forms of the subset have the first of them only. */
+const FORM_LIMITS = [
+  'properties',
   'required',
+  'additionalProperties',
+  'const',
+  'enum',
   'anyOf',
   'oneOf',
+  'minProperties',
+  'maxProperties',
+  'propertyNames',
+  'patternProperties',
+  'dependencies',
   ...CONDITIONS,
 ];
+// Conditions stay, so that they are refused: an answer that they forbid would be asked for.
+const FORM_KEYWORDS = ['$schema', 'type', 'title', 'description', ...FORM_LIMITS];
 /** Names with a special meaning in JavaScript objects, which forms refuse. */
 const RESERVED_NAMES = ['__proto__', 'constructor', 'prototype'];
-const REASON_LENGTH_MAX = 120;
 
 /**
  * Imports the `requestedSchema` of an `elicitation/create` (MCP 2025-11-25 and 2026-07-28), as servers and the generators of
  * their schemas write it. What can be said in the form subset is rewritten (import-field.ts); an optional field that cannot be
- * shown is left out, and the description names it; everything else outside the subset is refused. Never throws; its cost is
- * bounded by the caps of forms.
+ * shown is left out, and the description names it; everything else outside the subset is refused, and so is a form that asks
+ * for a secret, by its fields or by the message. Never throws; its cost is bounded by the caps of forms.
  */
-export function importSchema(raw: unknown): ImportedSchema {
+export function importSchema(raw: unknown, message: string): ImportedSchema {
   const excess = findExcess(raw, RAW_CAPS, RAW_DEPTH_MAX);
-  if (excess !== undefined) return refused([excess]);
-  const root = isRecord(raw) ? (referred(raw, raw) ?? raw) : raw;
+  if (excess !== undefined) return refused(excess);
+  const root = isRecord(raw) ? rootOf(raw) : raw;
   const properties = isRecord(root) ? own(root, 'properties') : undefined;
-  const { schema, restores } =
-    isRecord(root) && isRecord(properties) ? rewritten(root, properties) : { schema: root, restores: {} };
-  const checked = check(schema);
-  if (!checked.ok) return refused(checked.issues);
-  return { ...checked, ...(Object.keys(restores).length > 0 && { restores }) };
+  if (!isRecord(root) || !isRecord(properties) || !isRecord(raw)) return refused(firstIssue(root));
+  const all = withPatternRoom(readFields(root, properties, raw));
+  const leftOut = all.flatMap(({ name, fault, isNeeded }) =>
+    fault !== undefined && !isNeeded ? [{ name, fault }] : [],
+  );
+  // Where nothing else is asked, the form is refused for what is wrong with its fields.
+  const isEmpty = leftOut.length === all.length;
+  const stopping = all.find(({ fault, isNeeded }) => fault !== undefined && (isNeeded || isEmpty));
+  if (stopping?.fault !== undefined) return refused(stopping.fault);
+
+  const checked = check(formOf(root, properties, all));
+  if (!checked.ok) return refused(checked.issues[0]);
+  const secret = secretFieldByTexts(message, checked.schema);
+  if (secret !== undefined) return refused(secretFault(secret));
+  // Behind the search for secrets, because the note names them.
+  const noted = check(withLeftOut(checked.schema, leftOut));
+  const restores = restoresOf(all);
+  const hasRestores = Object.keys(restores).length > 0;
+  return { ok: true, schema: (noted.ok ? noted : checked).schema, ...(hasRestores && { restores }) };
 }
 
 function check(schema: unknown) {
   return checkFormSchema(schema, {}, { patterns: true });
 }
 
-function refused([issue]: readonly Issue[]): ImportedSchema {
+function firstIssue(schema: unknown): Issue | undefined {
+  const checked = check(schema);
+  return checked.ok ? undefined : checked.issues[0];
+}
+
+function refused(issue: Issue | undefined): ImportedSchema {
   const at = issue === undefined || issue.path === '' ? 'requestedSchema' : `requestedSchema.${issue.path}`;
   return { ok: false, message: `${at} ${issue?.message ?? 'is not a form'}` };
+}
+
+function secretFault(name: string): Issue {
+  return { path: pathOf(name), message: ASKS_FOR_SECRET };
+}
+
+function pathOf(name: string): string {
+  return joinPath('properties', shownName(name));
+}
+
+/** The form, or what it refers to. A reference stays where something beside it limits answers as well. */
+function rootOf({ $ref: ref, ...beside }: RawSchema): RawSchema {
+  const found = referred(ref, beside);
+  const isAlone = FORM_LIMITS.every((key) => !Object.hasOwn(beside, key));
+  if (found !== undefined && isAlone)
+    return { ...pick(found, FORM_KEYWORDS), ...pick(beside, FORM_KEYWORDS) };
+  return pick({ ...beside, ...(ref !== undefined && { $ref: ref }) }, FORM_KEYWORDS);
 }
 
 interface ReadField {
@@ -65,58 +111,40 @@ interface ReadField {
   readonly name: string;
   /** The name in the form. */
   readonly shown: string;
-  readonly field: unknown;
+  /** Absent where there is a fault. */
+  readonly field?: FormField | undefined;
+  /** Why the field cannot be asked. */
+  readonly fault?: Issue | undefined;
   readonly restore: FieldRestore;
+  /** The server needs an answer other than null. */
   readonly isNeeded: boolean;
-  /** Why the field cannot be shown. */
-  readonly fault: string | undefined;
 }
 
-function rewritten(root: RawSchema, properties: RawSchema): { schema: RawSchema; restores: Restores } {
-  const required = own(root, 'required');
-  const all = Object.entries(properties).map(([name, given]): ReadField => {
-    const { field: read, restore, isNullable } = importField(given, root);
-    const { field, fault } = withoutFalseDefault(read);
-    const isRequired = Array.isArray(required) && required.includes(name);
+function readFields(root: RawSchema, properties: RawSchema, definitions: RawSchema): ReadField[] {
+  const required = namesIn(own(root, 'required'));
+  const isSecret = createSecretJudge();
+  return Object.entries(properties).map(([name, given]): ReadField => {
+    const { field, restore, isNullable, parts } = importField(given, definitions);
+    const { shown, field: named } = withAllowedName(name, field, properties);
+    const checked = checkField(shown, named);
+    const isAsked = !isSecret({ name, field: checked.field, parts });
+    const isRequired = required.has(name);
     return {
       name,
-      ...withAllowedName(name, field, properties),
-      restore: { ...restore, ...(isRequired && isNullable && { isNullWhenAbsent: true }) },
+      shown,
+      ...(isAsked ? checked : { fault: secretFault(name) }),
+      restore: {
+        ...restore,
+        ...(shown !== name && { name }),
+        ...(isRequired && isNullable && { isNullWhenAbsent: true }),
+      },
       isNeeded: isRequired && !isNullable,
-      fault,
     };
   });
-  const leftOut = all.filter(({ fault, isNeeded }) => fault !== undefined && !isNeeded);
-  // Where nothing else is asked, the form is refused for what is wrong with its fields.
-  const asked = leftOut.length === all.length ? all : all.filter((field) => !leftOut.includes(field));
-  const form = Object.fromEntries(Object.entries(root).filter(([key]) => FORM_KEYWORDS.includes(key)));
-  const restores = asked.map(({ name, shown, restore }): [string, FieldRestore] => [
-    shown,
-    { ...restore, ...(shown !== name && { name }) },
-  ]);
-  return {
-    schema: {
-      type: 'object',
-      ...form,
-      ...described(form, asked.length < all.length ? leftOut : []),
-      properties: Object.fromEntries(asked.map(({ shown, field }) => [shown, field])),
-      ...(Array.isArray(required) && {
-        required: asked.filter(({ isNeeded }) => isNeeded).map(({ shown }) => shown),
-      }),
-      ...(own(root, 'additionalProperties') === false && { additionalProperties: false }),
-    },
-    restores: Object.fromEntries(restores.filter(([, restore]) => Object.keys(restore).length > 0)),
-  };
 }
 
-/** The field, without a default that does not fit it, and what else is wrong with it. */
-function withoutFalseDefault(field: unknown): { field: unknown; fault: string | undefined } {
-  const checked = check({ type: 'object', properties: { field } });
-  if (checked.ok) return { field, fault: undefined };
-  const [issue] = checked.issues;
-  if (issue?.path !== 'properties.field.default' || !isRecord(field)) return { field, fault: issue?.message };
-  const { default: _, ...others } = field;
-  return { field: others, fault: undefined };
+function namesIn(required: unknown): ReadonlySet<unknown> {
+  return new Set(Array.isArray(required) ? required : []);
 }
 
 /** A field under a name that forms take, and with its own name as its title. */
@@ -127,15 +155,56 @@ function withAllowedName(name: string, field: unknown, properties: RawSchema) {
   return { shown: allowed, field: { title: name, ...field } };
 }
 
-/** The description of a form, which names the fields that are not asked, and says why. */
-function described(form: RawSchema, leftOut: readonly ReadField[]): { description?: string } {
-  if (leftOut.length === 0) return {};
-  const names = leftOut.map(
-    ({ name, fault }) => `${shownName(name)} (${fault?.slice(0, REASON_LENGTH_MAX)})`,
+/** The field of the form, without a default that does not fit it, or what is wrong with it. */
+function checkField(name: string, field: unknown): Pick<ReadField, 'field' | 'fault'> {
+  const checked = check({ type: 'object', properties: Object.fromEntries([[name, field]]) });
+  if (checked.ok) return { field: checked.schema.properties[name] };
+  const [fault] = checked.issues;
+  if (!isRecord(field) || fault?.path !== joinPath(pathOf(name), 'default')) return { fault };
+  const { default: _, ...others } = field;
+  return checkField(name, others);
+}
+
+/** The fields whose patterns are small enough together, those that the server needs first. */
+function withPatternRoom(fields: readonly ReadField[]): ReadField[] {
+  let room = PATTERN_SIZE_MAX;
+  const excessive = fields
+    .toSorted((one, other) => Number(other.isNeeded) - Number(one.isNeeded))
+    .filter(({ field }) => {
+      const size = field !== undefined && 'pattern' in field ? sizeOfPattern(field.pattern ?? '') : 0;
+      const isExcessive = typeof size !== 'number' || size > room;
+      if (!isExcessive) room -= size;
+      return isExcessive;
+    });
+  return fields.map((field) => {
+    if (!excessive.includes(field)) return field;
+    const message = 'must be simpler: the patterns of this form are too large together';
+    return { ...field, field: undefined, fault: { path: joinPath(pathOf(field.name), 'pattern'), message } };
+  });
+}
+
+function formOf(root: RawSchema, properties: RawSchema, all: readonly ReadField[]): RawSchema {
+  const { additionalProperties, required, ...form } = root;
+  const asked = all.filter(({ field }) => field !== undefined);
+  const needed = asked.filter(({ isNeeded }) => isNeeded).map(({ shown }) => shown);
+  // A name without a field stays, so that it is refused: no answer would be valid.
+  const unknown = [...namesIn(required)].filter((name) => !Object.hasOwn(properties, String(name)));
+  const isList = Array.isArray(required);
+  return {
+    type: 'object',
+    ...form,
+    properties: Object.fromEntries(asked.map(({ shown, field }) => [shown, field])),
+    ...(required !== undefined && { required: isList ? [...needed, ...unknown] : required }),
+    ...(additionalProperties === false && { additionalProperties }),
+  };
+}
+
+function restoresOf(fields: readonly ReadField[]): Restores {
+  // Of a field that is not asked, null may have to be sent.
+  const restores = fields.filter(({ field, restore }) => field !== undefined || restore.isNullWhenAbsent);
+  return Object.fromEntries(
+    restores
+      .filter(({ restore }) => Object.keys(restore).length > 0)
+      .map(({ shown, restore }) => [shown, restore]),
   );
-  const note = `Not asked here, because it cannot be shown: ${names.join('; ')}.`;
-  const given = own(form, 'description');
-  const whole = typeof given === 'string' ? `${given}\n${note}` : note;
-  const most = DEFAULT_FORM_CAPS.descriptionLength;
-  return [...whole].length <= most ? { description: whole } : {};
 }

@@ -5,7 +5,6 @@ import { countValues } from '@parley/shared/domain/json/values';
 import { z } from 'zod';
 import { importSchema } from './import-schema.ts';
 import { type Restores, restoreContent } from './restores.ts';
-import { faultOfSecrets } from './secret-fields.ts';
 
 /** The kinds of questions that a server may ask during a call. */
 export interface QuestionModes {
@@ -84,10 +83,8 @@ export function readQuestion(params: unknown, modes: QuestionModes): ServerQuest
     if (url === undefined) throw new QuestionRefused('url is required in mode url.');
     return { mode, message, url, ...(elicitationId !== undefined && { serverId: elicitationId }) };
   }
-  const imported = importSchema(requestedSchema);
+  const imported = importSchema(requestedSchema, message);
   if (!imported.ok) throw new QuestionRefused(`${imported.message}.`);
-  const fault = faultOfSecrets(message, imported.schema);
-  if (fault !== undefined) throw new QuestionRefused(`${fault}.`);
   const { schema, restores } = imported;
   return { mode, message, requestedSchema: schema, ...(restores && { restores }) };
 }

@@ -1,33 +1,74 @@
-import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { DEFAULT_FORM_CAPS, type FormField, type FormSchema } from '@parley/shared/domain/forms/schema';
 import { labelsSecret, mentionsSecret, namesSecret, wordsOf } from '@parley/shared/domain/secret-words';
+import type { RawSchema } from './parts.ts';
 
+const TITLE_LENGTH_MAX = DEFAULT_FORM_CAPS.titleLength;
 const LABEL_WORDS_MAX = 3;
 const REQUEST = /\b(?:enter|provide|paste|type|supply|give|send|share|confirm|tell|need|please)\b/u;
 const COUNT = /^how many\b/u;
 /** Behind the end of a sentence. A dot within a word ends none. */
 const SENTENCE_END = /(?<=[.?!]\s|[。？！\n])/u;
 
-/**
- * The fault of a form that asks for a secret (MCP: passwords, API keys, access tokens, payment data), or undefined. Only
- * fields for free text or numbers can take a secret; a yes or no and a choice cannot. A field is refused by its name or
- * its title, and by a message or description that names a secret. In doubt it refuses: a url question is the safe way.
- * The cost is linear in the length of the texts.
- */
-export function faultOfSecrets(message: string, schema: FormSchema): string | undefined {
-  const isAsked = asksForSecret(message) || asksForSecret(schema.description ?? '');
-  for (const [name, field] of Object.entries(schema.properties)) {
-    const isChoice = field.type === 'string' && ('enum' in field || 'oneOf' in field);
-    if (field.type === 'boolean' || field.type === 'array' || isChoice) continue;
-    if (isAsked || isSecretField(name, field.title) || asksForSecret(field.description ?? ''))
-      return `requestedSchema.properties.${name} asks for a secret. Passwords, keys, tokens and payment data must not be requested by form: use mode url`;
-  }
-  return undefined;
+/** The message about a field that asks for a secret, behind its path. */
+export const ASKS_FOR_SECRET =
+  'asks for a secret. Passwords, keys, tokens and payment data must not be requested by form: use mode url';
+
+/** A field, with everything that the server's schema says about it, also where the form shows something else. */
+export interface JudgedField {
+  readonly name: string;
+  /** Absent where it is no field of a form. */
+  readonly field: FormField | undefined;
+  readonly parts: readonly RawSchema[];
 }
 
-function isSecretField(name: string, title = ''): boolean {
-  // Generators of schemas make the title from the name, of which the last word may say that it is harmless.
-  const isDerived = wordsOf(title).join(' ') === wordsOf(name).join(' ');
-  return namesSecret(name) || (!isDerived && labelsSecret(title));
+/**
+ * Judges the fields of one form: whether they ask for a secret (MCP: passwords, API keys, access tokens, payment data). A
+ * field for free text or numbers does by its name, a title or a description; any field does by `writeOnly` and by a format
+ * that is such a word. Each text is read once, so the cost is linear in the length of the schema.
+ */
+export function createSecretJudge(): (judged: JudgedField) => boolean {
+  const isLabel = remembered(labelsSecret);
+  const isAsked = remembered(asksForSecret);
+  const isTitle = (title: string, name: string) => isLabel(title) && !isDerived(title, name);
+  return ({ name, field, parts }) =>
+    parts.some(({ writeOnly, format }) => writeOnly === true || (isText(format) && isLabel(format))) ||
+    (isFree(field) &&
+      (namesSecret(name) ||
+        [field, ...parts].some(
+          ({ title, description }) =>
+            (isText(title) && isTitle(title, name)) || (isText(description) && isAsked(description)),
+        )));
+}
+
+/**
+ * The field by which a form asks for a secret, because its message or its description names one. In doubt it is named: a url
+ * question is the safe way. The cost is linear in the length of the texts.
+ */
+export function secretFieldByTexts(message: string, schema: FormSchema): string | undefined {
+  const [name] = Object.entries(schema.properties).find(([, field]) => isFree(field)) ?? [];
+  return asksForSecret(message) || asksForSecret(schema.description ?? '') ? name : undefined;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Only fields for free text or numbers can take a secret; a yes or no and a choice cannot. */
+function isFree(field: FormField | undefined): field is FormField {
+  const isChoice = field?.type === 'string' && ('enum' in field || 'oneOf' in field);
+  return field !== undefined && field.type !== 'boolean' && field.type !== 'array' && !isChoice;
+}
+
+/** Generators of schemas make the title from the name, of which the last word may say that it is harmless. */
+function isDerived(title: string, name: string): boolean {
+  return title.length <= TITLE_LENGTH_MAX && wordsOf(title).join(' ') === wordsOf(name).join(' ');
+}
+
+function remembered(judge: (text: string) => boolean): (text: string) => boolean {
+  const seen = new Map<string, boolean>();
+  return (text) => {
+    const known = seen.get(text) ?? judge(text);
+    seen.set(text, known);
+    return known;
+  };
 }
 
 /**
