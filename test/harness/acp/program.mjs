@@ -42,7 +42,7 @@ let deep = [];
 for (let level = 0; level < 1_500; level += 1) deep = [deep];
 
 const WORDS = {
-  pester: async ({ ask }) => {
+  insist: async ({ ask }) => {
     for (;;)
       await ask({ mode: 'form', message: 'Log in.', requestedSchema: password }).catch(() => undefined);
   },

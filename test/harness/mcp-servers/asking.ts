@@ -123,7 +123,7 @@ export function createAskingFixture(): AskingFixture {
       for (;;) await ask({ ...CITY, message: `Again ${effects.length}` });
     },
     /** Asks what is refused, over and over. */
-    async pester({ what }, { ask }) {
+    async insist({ what }, { ask }) {
       let refused = 0;
       for (let at = 0; at < 200; at += 1)
         await ask(what === 'deep' ? DEEP : PASSWORD).catch(() => (refused += 1));

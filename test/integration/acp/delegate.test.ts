@@ -210,7 +210,7 @@ describe('an ACP agent as a delegate', () => {
     const { question, answer, ended } = await handOver('form form', { limits: ', questionsPerCall: 1' });
     await answer((await question()).id, { action: 'decline' });
     expect(await ended()).toContain('form={"error":-32602}');
-    expect(await (await handOver('pester')).ended()).toContain('did not stop asking');
+    expect(await (await handOver('insist')).ended()).toContain('did not stop asking');
   });
 
   it('whose question is refused has asked all the same', async () => {

@@ -206,7 +206,7 @@ mcpOffer: { tools: [{ server: desk }] }
 
     it.each(['secret', 'deep'])('that are refused (%s) count too, and end the call', async (what) => {
       const { begin, words, open: listed } = await open('old', { limits: ', questionsPerCall: 2' });
-      const run = await begin(`pester {"what":"${what}"}`);
+      const run = await begin(`insist {"what":"${what}"}`);
       expect(await words(run)).toMatch(/too many questions/);
       expect(await listed()).toEqual([]);
     });

@@ -34,7 +34,7 @@ export interface TaskQuestionsOptions {
   /** Aborted when the task ends: its open questions are withdrawn. */
   readonly over: AbortSignal;
   /** Called when the agent does not stop asking, whatever it is told. */
-  readonly onPester: () => void;
+  readonly onEndless: () => void;
   /** Removes the values of the agent's own environment from what it shows to the person. */
   readonly scrub: Scrub;
 }
@@ -51,7 +51,7 @@ export interface TaskQuestions {
 
 /** Makes the questions of one task: they become elicitations on the turn's stream. */
 export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOptions): TaskQuestions {
-  const { agent, questionsMax, questionTimeoutSeconds, waiting, over, onPester, scrub } = options;
+  const { agent, questionsMax, questionTimeoutSeconds, waiting, over, onEndless, scrub } = options;
   const mayAsk = (mode: 'form' | 'url') => agent.mayAsk && isAsked(call.reach({ mode }));
   const modes = { form: mayAsk('form'), url: mayAsk('url') };
   let count = 0;
@@ -59,7 +59,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
   /** Counts a request before it is read, so that refused ones count too, and returns its ordinal. */
   function take(): number {
     count += 1;
-    if (count > questionsMax + REFUSALS_MAX) onPester();
+    if (count > questionsMax + REFUSALS_MAX) onEndless();
     if (count > questionsMax) throw new QuestionRefused(`A task may ask ${questionsMax} questions at most.`);
     return count - 1;
   }

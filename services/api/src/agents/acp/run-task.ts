@@ -36,8 +36,8 @@ export async function runAcpTask(
 ): Promise<ToolOutcome> {
   call.signal.throwIfAborted();
   const clock = startWorkClock(agent.taskMs);
-  const pestered = new AbortController();
-  const over = AbortSignal.any([call.signal, clock.over, pestered.signal]);
+  const endless = new AbortController();
+  const over = AbortSignal.any([call.signal, clock.over, endless.signal]);
   const ending = new AbortController();
   let process: AcpProcess | undefined;
   try {
@@ -48,7 +48,7 @@ export async function runAcpTask(
       ...rules,
       waiting: clock.waiting,
       over: AbortSignal.any([over, ending.signal]),
-      onPester: () => pestered.abort(),
+      onEndless: () => endless.abort(),
       scrub: process.scrub,
     });
     return await converse({ agent, process, questions, call, task, over });
@@ -56,7 +56,7 @@ export async function runAcpTask(
     call.signal.throwIfAborted();
     if (clock.over.aborted)
       return failed(`${agent.title} did not finish in time. The task may have been done in part.`);
-    if (pestered.signal.aborted)
+    if (endless.signal.aborted)
       return failed(
         `${agent.title} did not stop asking, so the task was ended. It may have been done in part.`,
       );

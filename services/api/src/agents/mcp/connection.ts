@@ -78,12 +78,12 @@ export async function openConnection(
     await client.close();
     await transport.close();
   };
-  const onPester = () => {
+  const onEndless = () => {
     // At once, so that no further call begins here.
     options.onClosed();
     close().catch(() => undefined);
   };
-  const questions = modes && createConnectionQuestions({ modes, progressMs, onPester });
+  const questions = modes && createConnectionQuestions({ modes, progressMs, onEndless });
   const client = createClient(deps, options, isHttp, questions);
   // A message on the stream of a request is processed in that request's context. No other one is attributed to a call.
   client.setNotificationHandler('notifications/message', ({ params }) =>

@@ -10,7 +10,7 @@ import {
   startExchange,
 } from './transports/exchange.ts';
 
-/** The value of a request, or its error and whether the request may have result the server. */
+/** The value of a request, or its error and whether the request may have reached the server. */
 export type RequestResult<T> =
   | { readonly value: T }
   | { readonly error: unknown; readonly dispatched: Dispatched };

@@ -34,20 +34,20 @@ export interface ConnectionQuestionsOptions {
   readonly modes: QuestionModes;
   /** How often a server that asked for progress is informed that the person has not answered yet, in ms. */
   readonly progressMs: number;
-  /** Called when the server goes on to ask outside of calls: each question would cost a refusal, without end. */
-  readonly onPester: () => void;
+  /** Called once when the server asks too often after a call has ended: each question would cost a refusal, without end. */
+  readonly onEndless: () => void;
 }
 
 const COMPLETED_MAX = 100;
-/** Questions outside of calls that are refused one by one. */
-const STRAYS_MAX = 100;
+/** Questions between two calls that are refused one by one. */
+const OUTSIDE_OF_CALLS_MAX = 100;
 
 export function createConnectionQuestions({
   modes,
   progressMs,
-  onPester,
+  onEndless,
 }: ConnectionQuestionsOptions): ConnectionQuestions {
-  let strays = 0;
+  let outsideOfCalls = 0;
   let current: (AskingCall & { readonly over: AbortSignal }) | undefined;
   // A notice may arrive before the error that makes it meaningful.
   const completed = new Set<string>();
@@ -57,8 +57,8 @@ export function createConnectionQuestions({
     const call = current;
     const isKnown = request.method === 'elicitation/create';
     if (call === undefined) {
-      strays += 1;
-      if (strays > STRAYS_MAX) onPester();
+      outsideOfCalls += 1;
+      if (outsideOfCalls === OUTSIDE_OF_CALLS_MAX + 1) onEndless();
       throw isKnown ? noCall() : unknownMethod();
     }
     const { asker, exchange, over } = call;
@@ -85,6 +85,7 @@ export function createConnectionQuestions({
   return {
     async during(call, work) {
       if (current !== undefined) throw new Error('The connection carries another call.');
+      outsideOfCalls = 0;
       const ending = new AbortController();
       current = { ...call, over: ending.signal };
       try {

@@ -12,7 +12,7 @@ export const Session = z.looseObject({
 });
 export type Session = z.infer<typeof Session>;
 
-/** McpSessions of clients, found on every pod under the owner of the token that began them. */
+/** The sessions of MCP clients, found on every pod under the owner of the token that began them. */
 export interface McpSessions {
   /** Returns the id of the session. Throws `user_erased` and `unavailable`. */
   begin(owner: Owner, session: Session): Promise<string>;
