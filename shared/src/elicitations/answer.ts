@@ -16,6 +16,8 @@ export interface AnswerInput {
   readonly conversationId?: string;
   /** Leave to write, asked for beside the read so that it costs no time of its own; rejects when refused. */
   readonly admitted?: Promise<void>;
+  /** True: nothing is recorded, and an answer that would be refused is. */
+  readonly isTrial?: boolean;
 }
 
 /**
@@ -32,10 +34,11 @@ export async function answer(deps: RecordDeps<ElicitationTypes>, input: AnswerIn
   if (input.conversationId !== undefined && seen.row.definition.conversationId !== input.conversationId) {
     throw notFound();
   }
-  return settle(deps, input.caller, seen, {
+  const command = {
     type: action,
     ...(content !== undefined && { content }),
     ...(responseId !== undefined && { responseId }),
     surface: input.surface,
-  });
+  };
+  return settle(deps, input.caller, seen, command, input.isTrial);
 }

@@ -47,13 +47,13 @@ interface StockConfig {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
-const connecting = ({ url, headers, threadId }: StockConfig) =>
-  fetch(`${url}?threadId=${threadId}`, headers === undefined ? {} : { headers });
+const connecting = ({ url, headers, threadId }: StockConfig, version = '') =>
+  fetch(`${url}?threadId=${threadId}${version}`, headers === undefined ? {} : { headers });
 
 /** As docs/ag-ui.md shows it: the protocol leaves to the application how a client connects. */
 class ConnectingAgent extends HttpAgent {
   protected override connect() {
-    return transformHttpEventStream(runHttpRequest(() => connecting(this)));
+    return transformHttpEventStream(runHttpRequest(() => connecting(this, '&protocolVersion=1.0')));
   }
 }
 

@@ -23,9 +23,7 @@ afterAll(() => site.stop());
 type Client = (typeof CLIENTS)[number];
 
 /** A person with a stock client. Each run goes to the other pod. */
-function talking(client: Client, token?: string) {
-  const person = newPerson();
-  const threadId = randomUUID();
+function talking(client: Client, token?: string, { person = newPerson(), threadId = randomUUID() } = {}) {
   const headers = {
     authorization: `Bearer ${token ?? person.token}`,
     ...(token !== undefined && { 'parley-user': person.userId }),
@@ -126,6 +124,28 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     expect(textOfAgent(agent)).toMatch(/^Step 0\. Step 2\. Heard: .*red.*aisle.*paid/);
   });
 
+  it('records none of its answers where one of them is refused', async () => {
+    const { agent, run, reloaded } = talking(client);
+    const { interrupts } = await run({}, 'trip text pay');
+    const asked = ['How do you travel?', 'Which colour?', 'The helper asks to use pay.'];
+    const [trip, colour, call] = asked.map((text) => interrupts.find(({ message }) => message === text));
+    const answers = (seat: string, answer: unknown, decision: object) => ({
+      resume: [resolved(trip, { seat }), resolved(colour, answer), resolved(call, decision)],
+    });
+    const [red, yes] = [{ answer: 'red' }, { approved: true }];
+    const wrong = [
+      ['nonsense', yes],
+      [{ answer: 7 }, yes],
+      [red, { ...yes, editedArgs: { amount: 'much' } }],
+      [red, { ...yes, editedArgs: { amount: 3 }, remember: true }],
+    ] as const;
+    for (const [answer, decision] of wrong)
+      expect((await runStock(reloaded(), answers('aisle', answer, decision))).code).toBe('invalid_answer');
+    const { types } = await run(answers('window', red, yes));
+    expect(types).not.toContain('CUSTOM');
+    expect(textOfAgent(agent)).toMatch(/window.*red.*paid/);
+  });
+
   it('is told that its answer was not taken where another one came first, and goes on', async () => {
     const { agent, run, engine, person } = talking(client);
     const { interrupts } = await run({}, 'trip');
@@ -183,6 +203,41 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     await runStock(third, { runId: 'r1' }, 'pay');
     for (const text of [again, third].map(textOfAgent)) expect(text).toContain('paid {"amount":7}');
     expect(paid.slice(before)).toEqual([{ amount: 7 }]);
+    // A client that has part of the reply does not send the same messages.
+    for (const text of [undefined, 'pay']) {
+      const { events } = await runStock(third, { runId: 'r1' }, text);
+      expect(events.at(-1)).toMatchObject({ message: expect.stringContaining('onnect to the thread') });
+    }
+  });
+
+  it('names the runs of its thread only, and of its service key', async () => {
+    const [person, { tenant }, threadId] = [newPerson(), newPerson(), randomUUID()];
+    const clients = [
+      talking(client, undefined, { person }),
+      talking(client, undefined, { person }),
+      talking(client, `key/${tenant}`, { person, threadId }),
+      talking(client, `other-key/${tenant}`, { person, threadId }),
+    ];
+    for (const [at, { agent, run }] of clients.entries()) {
+      expect((await run({ runId: 'run-1' }, `Hello ${at}`)).code).toBeUndefined();
+      expect(textOfAgent(agent)).toBe(`Heard: Hello ${at}`);
+    }
+  });
+
+  it('learns that the turn was stopped, also where it has connected to it', async () => {
+    const { agent, run, reloaded, person, threadId } = talking(client);
+    onTestFinished(() => work.release());
+    const first = run({}, 'wait');
+    await waitUntil(() => agent.messages.at(-1)?.toolCalls, { what: 'the call' });
+    const again = reloaded();
+    const connected = connectStock(again);
+    await waitUntil(() => again.messages.at(-1)?.toolCalls, { what: 'the call again' });
+    await site.pods[0].turns.stop({ ...person, conversationId: threadId });
+    const cancelled = client.version === '1.0.0' && { outcome: { type: 'cancelled' } };
+    for (const { end } of await Promise.all([first, connected])) {
+      expect(end).toMatchObject({ type: 'RUN_FINISHED', ...cancelled });
+      if (!cancelled) expect(end).not.toHaveProperty('outcome');
+    }
   });
 
   it('connects to a thread on another pod, and answers there', async () => {
@@ -222,10 +277,18 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
       }),
     ];
     expect(codes).toEqual(['turn_running', 'invalid_answer', 'invalid_answer', 'not_found', 'not_found']);
-    const beside = reloaded();
-    beside.messages = [...agent.messages];
-    const lost = await runStock(beside, { resume: [resolved(interrupts[0], { seat: 'aisle' })] }, 'And eat!');
-    expect(lost.code).toBe('invalid_request');
+    const own = agent.messages.map((one) => (one.role === 'assistant' ? { ...one, id: 'own-2' } : one));
+    const besides = [
+      [agent.messages, 'And eat!'],
+      [agent.messages, 'trip'],
+      [own, 'And eat!'],
+    ] as const;
+    for (const [messages, text] of besides) {
+      const beside = reloaded();
+      beside.messages = [...messages];
+      const lost = await runStock(beside, { resume: [resolved(interrupts[0], { seat: 'aisle' })] }, text);
+      expect(lost.code).toBe('invalid_request');
+    }
     const stranger = talking(client);
     const foreign = await stranger.run({ resume: [{ interruptId: id, status: 'cancelled' }] });
     expect(foreign.code).toBe('not_found');
@@ -259,9 +322,10 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     await answerQuestion(engine, their, form?.id ?? '', 'accept', { seat: 'aisle' });
     const second = await run({ resume: [resolved(form, true)] });
     expect(second.interrupts).toMatchObject([{ reason: 'tool_call' }]);
-    expect((await run({ resume: [resolved(second.interrupts[0], { approved: true })] })).code).toBe(
-      'forbidden',
-    );
+    const silent = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    const decided = run({ resume: [resolved(second.interrupts[0], { approved: true })] });
+    await expect(decided).rejects.toThrow('HTTP 403');
+    silent.mockRestore();
     expect(textOfAgent(agent)).toBe('Step 0. Step 1. ');
     // The person has threads of their own.
     const own = client.open({
@@ -291,7 +355,13 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
       what: 'the call',
     });
     if (code === 'unavailable') pod.drain();
-    expect((await run).code).toBe(code);
+    const told = await run;
+    expect(told.code).toBe(code);
+    // It holds also for a connection whose place another one took.
+    if (code === 'unavailable')
+      expect(told.events.at(-1)).toMatchObject({
+        message: 'This connection has ended. The turn goes on; connect to the thread to read on.',
+      });
     const again = reloaded();
     const connected = connectStock(again);
     await waitUntil(() => again.messages.at(-1)?.toolCalls, { what: 'the call again' });
@@ -300,10 +370,13 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     expect(textOfAgent(again)).toBe('Step 0. Heard: waited');
   });
 
-  it('fails with the status 401 without a token', async () => {
+  it.each([
+    ['401 without a token', {}, 'HTTP 401'],
+    ['403 with a service key that names nobody', { authorization: 'Bearer key/acme' }, 'HTTP 403'],
+  ])('fails with the status %s', async (_what, headers, status) => {
     const silent = vi.spyOn(console, 'error').mockImplementation(() => undefined);
-    const agent = client.open({ url: `${site.pods[0].url}/run/ag-ui/helper` });
-    await expect(runStock(agent, {}, 'Hello')).rejects.toThrow('HTTP 401');
+    const agent = client.open({ url: `${site.pods[0].url}/run/ag-ui/helper`, headers });
+    await expect(runStock(agent, {}, 'Hello')).rejects.toThrow(status);
     silent.mockRestore();
   });
 });

@@ -2,6 +2,7 @@ import type { WatchItem } from '@parley/shared/elicitations/watch';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AgUiRun, createAgUiEncoder } from '../../../services/api/src/surfaces/ag-ui/encoder.ts';
+import { decisionOf, responseOf } from '../../../services/api/src/surfaces/ag-ui/questions.ts';
 import { CLIENTS, runStock, type StockMessage, textOfAgent } from '../../harness/ag-ui/clients.ts';
 import { encodeAll, type Reader, replaying } from '../../harness/turns/read.ts';
 import {
@@ -150,4 +151,30 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     const answered = feed([...before.slice(0, -1), after[0] as never, detached, ...after.slice(1)]);
     expect((await readBy(client, answered)).interrupts).toEqual([]);
   });
+});
+
+const entry = (payload: unknown) => ({ interruptId: 'x', status: 'resolved' as const, payload });
+
+it.each([null, undefined, 'no', 0, {}, { approved: false }])('%j does not open a page', (payload) => {
+  expect(() => responseOf(entry(payload), false)).toThrow('true');
+});
+
+it.each([
+  { approved: true, editedArgs: {}, remember: true },
+  { approved: false, remember: true },
+])('%j is no decision', (payload) => {
+  expect(() => decisionOf(entry(payload))).toThrow('remember');
+});
+
+it.each([
+  [
+    { approved: true, editedArgs: { a: 1 }, remember: false },
+    { decision: 'edit', arguments: { a: 1 } },
+  ],
+  [
+    { approved: true, remember: true },
+    { decision: 'approve', remember: true },
+  ],
+])('%j is a decision', (payload, decision) => {
+  expect(decisionOf(entry(payload))).toEqual(decision);
 });

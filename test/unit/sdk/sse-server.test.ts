@@ -3,7 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { type EventsReply, type SseFrameEvent, sendEvents } from '../../../services/api/src/http/sse.ts';
+import {
+  type EventsReply,
+  type SseFrameEvent,
+  type SseOptions,
+  sendEvents,
+} from '../../../services/api/src/http/sse.ts';
+import { encodeTurn } from '../../../services/api/src/turns/encoder.ts';
 import { pythonEvents } from '../../harness/http/python-sse.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -62,12 +68,50 @@ it.each([
   await close();
 });
 
+it.each([{ ends: 'the token expires' }, { ends: 'the pod drains' }])(
+  'a turn that has ended has no other end, also where $ends while its last bytes are counted',
+  async ({ ends }) => {
+    const expires = ends === 'the token expires';
+    const encoder = { encode: () => ({ frames: [{ text: 'x'.repeat(2_000) }], next: 'end' as const }) };
+    const place = { signal: new AbortController().signal, release: () => undefined };
+    async function* turn() {
+      yield { type: 'stale' } as const;
+    }
+    const words = [{ text: 'never' }];
+    const counting = { isBegun: false, end: (): void => undefined };
+    const expiresAtMs = Date.now() + (expires ? 300 : 60_000);
+    const { reply, draining, close } = await stream(
+      () => ({ events: encodeTurn(turn(), encoder, place), onCut: words, onExpiry: () => words }),
+      60_000,
+      {
+        expiresAtMs,
+        sent: () =>
+          new Promise((resolve) => {
+            Object.assign(counting, { isBegun: true, end: () => resolve(0) });
+          }),
+      },
+    );
+    await waitUntil(() => counting.isBegun, { what: 'the counting' });
+    if (!expires) draining.abort();
+    await waitUntil(() => !expires || Date.now() > expiresAtMs + 5, { what: 'the expiry' });
+    counting.end();
+    await reply.ended;
+    expect(reply.text).toMatch(/data: x+\n\n$/);
+    await close();
+  },
+);
+
 /** A reply that is being read, from a server of its own. */
-async function stream(open: (sent: { readonly text: string }) => EventsReply, heartbeatMs: number) {
+async function stream(
+  open: (sent: { readonly text: string }) => EventsReply,
+  heartbeatMs: number,
+  options: Partial<SseOptions> = {},
+) {
   const reply = { text: '', ended: Promise.resolve() };
   const draining = new AbortController();
   const server = createServer((_req, res) => {
-    void sendEvents(res, open(reply), { heartbeatMs, slowReaderMs: 60_000, draining: draining.signal });
+    const { signal } = draining;
+    void sendEvents(res, open(reply), { heartbeatMs, slowReaderMs: 60_000, draining: signal, ...options });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

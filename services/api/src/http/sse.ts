@@ -14,6 +14,13 @@ export interface Frame {
   readonly id?: string;
   readonly event?: string;
   readonly text: string;
+  /** True for the last frame of a source: its reader has been told the end, and is told no other one. */
+  readonly isLast?: true;
+}
+
+/** The frames, the last of which ends their source. */
+export function withLast<Given extends Frame>(frames: readonly Given[]): Given[] {
+  return frames.map((frame, at) => (at === frames.length - 1 ? { ...frame, isLast: true } : frame));
 }
 
 /** Events of a reply. A source that returns `cut` is not complete: the connection is destroyed, and the reader reconnects. */
@@ -71,7 +78,14 @@ export async function sendEvents(
   const heartbeat = setInterval(() => res.writableNeedDrain || res.write(HEARTBEAT), options.heartbeatMs);
   let ended: StreamEnd = 'interrupted';
   try {
-    ended = await writeAll(res, events, frameText, options);
+    let isToldEnd = false;
+    const textOf = (event: SseFrameEvent | Frame) => {
+      isToldEnd = 'isLast' in event && event.isLast === true;
+      return frameText(event);
+    };
+    ended = await writeAll(res, events, textOf, options);
+    // The last bytes may be counted for longer than the token lasts.
+    if (isToldEnd) ended = 'end';
   } finally {
     clearInterval(heartbeat);
     const lastWords = ended === 'expired' ? onExpiry() : ended === 'end' ? [] : (onCut ?? []);

@@ -1,3 +1,4 @@
+import { type Frame as SseFrame, withLast } from '../http/sse.ts';
 import type { FollowedEvent } from './follow.ts';
 
 /**
@@ -29,7 +30,7 @@ export interface EncodeOptions {
  * The frames of a turn, as its events come. Returns how the connection must end: events that run out before the turn has
  * ended cut it, because a clean end reads as a finished turn to stock clients.
  */
-export async function* encodeTurn<Frame>(
+export async function* encodeTurn<Frame extends SseFrame>(
   events: AsyncIterable<FollowedEvent>,
   encoder: Encoder<Frame>,
   { signal, release }: EncodeOptions,
@@ -37,7 +38,7 @@ export async function* encodeTurn<Frame>(
   try {
     for await (const event of events) {
       const { frames, next } = encoder.encode(event);
-      yield* frames;
+      yield* next === 'end' ? withLast(frames) : frames;
       if (next !== 'more') return next;
     }
   } catch (error) {

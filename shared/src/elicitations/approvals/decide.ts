@@ -26,6 +26,8 @@ export interface DecideInput {
   readonly conversationId?: string;
   /** As in `AnswerInput`. */
   readonly admitted?: Promise<void>;
+  /** As in `AnswerInput`. */
+  readonly isTrial?: boolean;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function decide(
   const seen = await reading;
   const { conversationId } = seen.row.definition;
   if (input.conversationId !== undefined && input.conversationId !== conversationId) throw notFound();
-  const after = await settle(deps, input.caller, seen, commandOf(input, seen.row));
+  const after = await settle(deps, input.caller, seen, commandOf(input, seen.row), input.isTrial);
   // Also for a repeat: the process of the first decision may have ended before it remembered.
   await grants.remember(after);
   return after;

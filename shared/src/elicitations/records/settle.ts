@@ -11,13 +11,15 @@ const ROUNDS_MAX = 8;
 
 /**
  * The only way to move a row: decides on the row as read, commits, and decides again when another commit was faster.
- * Returns the row after the command; throws the refusal otherwise.
+ * Returns the row after the command; throws the refusal otherwise. A trial throws the same, and returns the row before the
+ * command.
  */
 export async function settle<T extends FamilyTypes>(
   deps: RecordDeps<T>,
   caller: Caller,
   read: SeenRecord<T>,
   command: T['command'] | ExpireCommand | WithdrawCommand,
+  isTrial = false,
 ): Promise<SeenRecord<T>> {
   const { family, records } = deps;
   let seen = read;
@@ -30,6 +32,7 @@ export async function settle<T extends FamilyTypes>(
     }
     if (decision.type === 'unchanged') return seen;
     if (decision.type === 'refused') throw refusalOf(deps, decision.refusal, caller, seen);
+    if (isTrial && decision.type === 'commit') return seen;
     const notes = deps.notesOn(seen.row, decision.step.status);
     const result = await records.commit(seen.row, decision.step, notes);
     if (result.row === undefined) deps.known.remove(seen.row.id);

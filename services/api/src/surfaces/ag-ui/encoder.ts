@@ -37,12 +37,12 @@ export const AG_UI_ON_EXPIRY: readonly Frame[] = [
   }),
 ];
 
-/** Tells the reader that the turn goes on elsewhere. Stock clients take a broken connection for a fault of their own. */
+/** Tells the reader that the turn goes on: the pod drains, or another connection took the place of this one. Stock clients take a broken connection for a fault of their own. */
 export const AG_UI_ON_CUT: readonly Frame[] = [
   frameOf({
     type: 'RUN_ERROR',
     code: 'unavailable',
-    message: 'This pod is going away. The turn goes on; connect to the thread again.',
+    message: 'This connection has ended. The turn goes on; connect to the thread to read on.',
   }),
 ];
 

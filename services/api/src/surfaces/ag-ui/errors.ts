@@ -1,15 +1,19 @@
+import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { problemOf } from '../../http/problem.ts';
 import type { Reply } from '../../http/route.ts';
-import type { Frame } from '../../http/sse.ts';
+import { type Frame, withLast } from '../../http/sse.ts';
+import { type StartRequest, startTurn } from '../../turns/start.ts';
 import { frameOf } from './encoder.ts';
 
+const READ_ON = 'To read the reply to an earlier one, connect to the thread.';
+
 /**
- * A refused run as clients of AG-UI read it: a stream with `RUN_ERROR` alone. Nothing for a caller who is not known, who
- * gets the status 401 or 403.
+ * A refused run as clients of AG-UI read it: a stream with `RUN_ERROR` alone. Nothing for a caller who is not known or not
+ * allowed, who gets the status 401 or 403.
  */
 export function agUiRefusal(error: unknown, { caller }: { readonly caller?: Caller }): Reply | undefined {
-  if (caller === undefined) return undefined;
+  if (caller === undefined || isParleyError(error, 'forbidden')) return undefined;
   const { headers, body } = problemOf(error);
   const { code, detail, ...rest } = body;
   const retryAfter = headers['retry-after'];
@@ -22,8 +26,24 @@ export function agUiRefusal(error: unknown, { caller }: { readonly caller?: Call
   };
 }
 
+/** Begins the turn of a run, as `startTurn`. Tells a client that wants to read an earlier run again how that is done. */
+export async function startRun(
+  turns: Parameters<typeof startTurn>[0],
+  request: StartRequest,
+): ReturnType<typeof startTurn> {
+  if (request.messages.at(-1)?.role === 'assistant')
+    throw new ParleyError('invalid_request', `The last message must be the user's. ${READ_ON}`);
+  try {
+    return await startTurn(turns, request);
+  } catch (error) {
+    if (!isParleyError(error, 'idempotency_mismatch')) throw error;
+    const message = `This runId was used with other messages; a new message needs a new one. ${READ_ON}`;
+    throw new ParleyError('idempotency_mismatch', message);
+  }
+}
+
 async function* only(...events: Parameters<typeof frameOf>[0][]): AsyncGenerator<Frame, 'end'> {
-  yield* events.map(frameOf);
+  yield* withLast(events.map(frameOf));
   return 'end';
 }
 

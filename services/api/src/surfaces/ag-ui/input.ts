@@ -24,12 +24,21 @@ export type ResumeEntry = z.infer<typeof ResumeEntry>;
 export const AgUiMessage = ChatMessage.extend({ id: z.string().max(ID_LENGTH_MAX) });
 export type AgUiMessage = z.infer<typeof AgUiMessage>;
 
+const ProtocolVersion = z
+  .string()
+  .max(ID_LENGTH_MAX)
+  .describe('The version of AG-UI that the client speaks; before 1.0 when absent.');
+
 /** `RunAgentInput`. Tools, state, context and properties of the client pass unread. */
 export const RunInput = z
   .looseObject({
     threadId: CallerId.describe('The conversation.'),
-    runId: z.string().min(1).max(ID_LENGTH_MAX).describe('The same id with the same message: the same run.'),
-    protocolVersion: z.string().max(ID_LENGTH_MAX).nullish(),
+    runId: z
+      .string()
+      .min(1)
+      .max(ID_LENGTH_MAX)
+      .describe('In its thread, the same id with the same messages: the same run.'),
+    protocolVersion: ProtocolVersion.nullish(),
     messages: z.array(AgUiMessage).max(MESSAGES_MAX),
     resume: z
       .array(ResumeEntry)
@@ -49,6 +58,7 @@ export const ConnectQuery = z.object({
     .max(ID_LENGTH_MAX)
     .optional()
     .describe("How the events name the run; Parley's own id when absent."),
+  protocolVersion: ProtocolVersion.optional(),
 });
 
 /** The conversation of a thread. A service key has threads of its own with each person. Throws `invalid_request`. */
@@ -61,9 +71,9 @@ export function threadOf({ caller, owner }: ActingCaller, threadId: string): Con
   });
 }
 
-/** The idempotency key of a run. */
-export function keyOfRun(runId: string): string {
-  return `ag-ui.${sha256(runId)}`;
+/** The idempotency key of a run. Threads, and service keys that speak for one person, number their runs on their own. */
+export function keyOfRun({ conversationId }: Pick<ConversationRef, 'conversationId'>, runId: string): string {
+  return `ag-ui.${sha256(JSON.stringify([conversationId, runId]))}`;
 }
 
 function sha256(text: string): string {

@@ -59,7 +59,9 @@ export function interruptOfApproval(approval: Approval): Interrupt {
           },
         }),
         reason: { type: 'string', maxLength: REASON_CHARACTERS_MAX, description: 'Why it is denied.' },
-        ...(remember !== undefined && { remember: { type: 'boolean' } }),
+        ...(remember !== undefined && {
+          remember: { type: 'boolean', description: 'For calls that are approved without editedArgs.' },
+        }),
       },
       required: ['approved'],
     },
@@ -72,7 +74,8 @@ export function interruptOfApproval(approval: Approval): Interrupt {
 export function responseOf({ interruptId, status, payload }: ResumeEntry, isForm: boolean): ResponseInput {
   if (status === 'cancelled') return { action: 'cancel' };
   if (payload === DECLINES) return { action: 'decline' };
-  if (!isForm) return { action: 'accept' };
+  if (!isForm && payload === true) return { action: 'accept' };
+  if (!isForm) throw invalidPayload(interruptId, 'must be true once the page is open, or false to decline');
   if (payload === undefined) return { action: 'accept', content: {} };
   if (isRecord(payload)) return { action: 'accept', content: payload };
   throw invalidPayload(interruptId, 'must be an object with the answers, or false to decline');
@@ -85,6 +88,11 @@ export function decisionOf({ interruptId, status, payload }: ResumeEntry): Appro
   if (!success)
     throw invalidPayload(interruptId, 'must be {approved, editedArgs?, reason?, remember?}, or false');
   const { approved, editedArgs, reason, remember } = data;
+  if (remember === true && (!approved || editedArgs !== undefined))
+    throw invalidPayload(
+      interruptId,
+      'can have remember only with a call that is approved without editedArgs',
+    );
   if (!approved) return { decision: 'deny', ...(reason !== undefined && { reason }) };
   if (editedArgs !== undefined) return { decision: 'edit', arguments: editedArgs };
   return { decision: 'approve', ...(remember !== undefined && { remember }) };

@@ -9,7 +9,9 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';
 import type { RouteCall } from '../../http/route.ts';
 import { shownApproval } from '../../turns/approvals/shown.ts';
+import { textOf } from '../../turns/messages.ts';
 import { shownElicitation } from '../../turns/shown.ts';
+import type { Turns } from '../../turns/turns.ts';
 import type { ResumeEntry, RunInput } from './input.ts';
 import { decisionOf, responseOf } from './questions.ts';
 import type { AgUiEvent } from './shapes.ts';
@@ -20,6 +22,7 @@ const SURFACE = 'ag-ui';
 interface ResumeDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
+  readonly turns: Pick<Turns, 'readRun'>;
 }
 
 export interface ResumeRequest {
@@ -39,7 +42,7 @@ export interface ResumedTurn {
 }
 
 /**
- * Records the answers to the interrupts of a run. An answer that comes after another one changes nothing. Throws
+ * Records the answers to the interrupts of a run, or none of them. An answer that comes after another one changes nothing. Throws
  * `not_found` for an interrupt that the thread never had, `invalid_request` where an open one is not answered,
  * `invalid_answer`, `expired` for an answer that comes too late, `forbidden` and `rate_limited`.
  */
@@ -48,7 +51,7 @@ export async function resumeTurn(deps: ResumeDeps, request: ResumeRequest): Prom
   const entries = [...new Map(request.entries.map((entry) => [entry.interruptId, entry])).values()];
   await request.call.admitted;
   const stream = await streamOf(deps, thread, entries);
-  refuseNewText(messages, messageIdOf(stream.streamRequestId));
+  await refuseNewText(deps, stream, messages);
   const asked = await readAsked(deps, stream);
   const ids = new Set(entries.map(({ interruptId }) => interruptId));
   if (entries.some(({ interruptId }) => !asked.known.has(interruptId))) throw notFound();
@@ -61,8 +64,10 @@ export async function resumeTurn(deps: ResumeDeps, request: ResumeRequest): Prom
     throw new ParleyError('invalid_request', `Answer all open interrupts together: ${missing.join(', ')}.`, {
       issues: missing.map((id) => ({ path: 'resume', message: `must address ${id}` })),
     });
+  // All are checked before the first is recorded: a person who corrects one may change the others, too.
+  for (const entry of entries) await answerOne(deps, request, entry, true);
   const notes: AgUiEvent[] = [];
-  for (const entry of entries) notes.push(...(await answerOne(deps, request, entry)));
+  for (const entry of entries) notes.push(...(await answerOne(deps, request, entry, false)));
   return { stream, after: end?.position, notes };
 }
 
@@ -109,27 +114,41 @@ async function readAsked({ engine }: ResumeDeps, stream: StreamRef): Promise<Ask
   return { known, open, ends };
 }
 
-/** Text beside answers would be lost: the turn that continues does not read it. Throws `invalid_request`. */
-function refuseNewText(messages: RunInput['messages'], messageId: string): void {
-  const isOfTurn = ({ id }: { readonly id: string }) => id.startsWith(`${messageId}.`);
-  if (messages.at(-1)?.role !== 'user' || !messages.some(isOfTurn)) return;
+/**
+ * A message beside answers would be lost: the turn that continues does not read it. The person's last message is new unless
+ * it is the one that the turn answers. Throws `invalid_request`.
+ */
+async function refuseNewText(
+  { turns }: Pick<ResumeDeps, 'turns'>,
+  stream: StreamRef,
+  messages: RunInput['messages'],
+): Promise<void> {
+  const sent = messages.findLast(({ role }) => role === 'user');
+  if (sent === undefined) return;
+  const answered = (await turns.readRun(stream))?.input;
+  // Texts are compared, because files may be left out of what is stored.
+  const isAnswered =
+    answered === undefined || answered.some(({ content }) => textOf({ content }) === textOf(sent));
+  const ofTurn = `${messageIdOf(stream.streamRequestId)}.`;
+  const isAfterReply = messages.at(-1) === sent && messages.some(({ id }) => id.startsWith(ofTurn));
+  if (isAnswered && !isAfterReply) return;
   throw new ParleyError('invalid_request', 'Answer the interrupts first, and then send the new message.', {
     issues: [{ path: `messages.${messages.length - 1}`, message: 'is new beside resume' }],
   });
 }
 
-/** Records one answer. Returns a note for one that is not the recorded one. */
+/** Records one answer, or only checks it. Returns a note for one that is not the recorded one. */
 async function answerOne(
   { engine, limits }: ResumeDeps,
   { call, thread }: ResumeRequest,
   entry: ResumeEntry,
+  isTrial: boolean,
 ): Promise<AgUiEvent[]> {
   const { interruptId: id } = entry;
   const { tenant, userId, conversationId } = thread;
   const caller = { kind: 'user', tenant, userId } as const;
-  const admitted = admitAnswer(limits, { ...call, caller }, id);
-  admitted.catch(() => undefined);
-  const common = { caller, id, surface: SURFACE, conversationId, admitted };
+  if (isTrial) await admitAnswer(limits, { ...call, caller }, id);
+  const common = { caller, id, surface: SURFACE, conversationId, isTrial };
   const isApproval = isApprovalId(id);
   const isKey = call.caller.kind === 'service';
   try {

@@ -20,11 +20,10 @@ import { encodeTurn } from '../../turns/encoder.ts';
 import { type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { actingCallerOf, USER_HEADER } from '../../turns/principal.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
-import { startTurn } from '../../turns/start.ts';
 import type { Turns } from '../../turns/turns.ts';
 import { Capabilities, capabilitiesOf } from './capabilities.ts';
 import { AG_UI_ON_CUT, AG_UI_ON_EXPIRY, type AgUiRun, createAgUiEncoder, openingOf } from './encoder.ts';
-import { agUiRefusal, endedRun } from './errors.ts';
+import { agUiRefusal, endedRun, startRun } from './errors.ts';
 import { CAPABILITIES_EXAMPLE, CONNECT_EXAMPLE, RUN_EXAMPLE } from './examples.ts';
 import { ConnectQuery, keyOfRun, RunInput, threadOf } from './input.ts';
 import { resumeTurn } from './resume.ts';
@@ -97,14 +96,14 @@ async function newRun(deps: AgUiDeps, call: RunCall): Promise<Reply> {
   const thread = threadOf(who, body.threadId);
   const reader = { stream: `chat/${thread.conversationId}`, returns: true };
   return inStreamPlace(deps.limits, call, reader, async (place) => {
-    const { run } = await startTurn(deps.turns, {
+    const { run } = await startRun(deps.turns, {
       caller: { kind: 'user', ...who.owner },
       conversationId: thread.conversationId,
       messages: body.messages,
       agent: agent.id,
       support: supportOf(caller, header),
       delivery: 'detach',
-      idempotencyKey: keyOfRun(body.runId),
+      idempotencyKey: keyOfRun(thread, body.runId),
       draining,
       admitted,
     });
@@ -156,7 +155,13 @@ function connectRoute(deps: AgUiDeps): Route {
         const { threadId, runId = stream?.streamRequestId ?? thread.conversationId } = query;
         const ids = { threadId, runId };
         const messageId = messageIdOf(stream?.streamRequestId ?? '');
-        const run = { ...ids, messageId, base: messages, isReturning: true, knowsCancelled: true };
+        const run = {
+          ...ids,
+          messageId,
+          base: messages,
+          isReturning: true,
+          knowsCancelled: knowsCancelled(query),
+        };
         if (stream === undefined) {
           place.release();
           const end = { type: 'RUN_FINISHED', ...ids, outcome: { type: 'success' } } as const;
@@ -202,13 +207,16 @@ function supportOf(caller: Caller, header: RouteCall['header']): Support {
   return readTurnHeaders({ caller, header }, true).support;
 }
 
-/** The run of a request. A client that names no version is of before 1.0. */
-function runOf(
-  { threadId, runId, protocolVersion, messages: base }: RunInput,
-  { streamRequestId }: StreamRef,
-): AgUiRun {
-  const knowsCancelled = typeof protocolVersion === 'string';
-  return { threadId, runId, messageId: messageIdOf(streamRequestId), base, knowsCancelled };
+/** The run of a request. */
+function runOf(body: RunInput, { streamRequestId }: StreamRef): AgUiRun {
+  const { threadId, runId, messages: base } = body;
+  const messageId = messageIdOf(streamRequestId);
+  return { threadId, runId, messageId, base, knowsCancelled: knowsCancelled(body) };
+}
+
+/** A client that names no version is of before 1.0. */
+function knowsCancelled({ protocolVersion }: Pick<RunInput, 'protocolVersion'>): boolean {
+  return typeof protocolVersion === 'string';
 }
 
 interface FollowedTurn extends Pick<FollowTurnOptions, 'facts' | 'after'> {
