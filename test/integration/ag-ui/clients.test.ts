@@ -233,6 +233,7 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     const connected = connectStock(again);
     await waitUntil(() => again.messages.at(-1)?.toolCalls, { what: 'the call again' });
     await site.pods[0].turns.stop({ ...person, conversationId: threadId });
+    work.release();
     const cancelled = client.version === '1.0.0' && { outcome: { type: 'cancelled' } };
     for (const { end } of await Promise.all([first, connected])) {
       expect(end).toMatchObject({ type: 'RUN_FINISHED', ...cancelled });
