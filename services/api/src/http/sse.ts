@@ -18,11 +18,6 @@ export interface Frame {
   readonly isLast?: true;
 }
 
-/** The frames, the last of which ends their source. */
-export function withLast<Given extends Frame>(frames: readonly Given[]): Given[] {
-  return frames.map((frame, at) => (at === frames.length - 1 ? { ...frame, isLast: true } : frame));
-}
-
 /** Events of a reply. A source that returns `cut` is not complete: the connection is destroyed, and the reader reconnects. */
 export type SseSource = AsyncIterator<SseFrameEvent | Frame, unknown>;
 

@@ -1,4 +1,3 @@
-import { type Frame as SseFrame, withLast } from '../http/sse.ts';
 import type { FollowedEvent } from './follow.ts';
 
 /**
@@ -30,7 +29,7 @@ export interface EncodeOptions {
  * The frames of a turn, as its events come. Returns how the connection must end: events that run out before the turn has
  * ended cut it, because a clean end reads as a finished turn to stock clients.
  */
-export async function* encodeTurn<Frame extends SseFrame>(
+export async function* encodeTurn<Frame extends object>(
   events: AsyncIterable<FollowedEvent>,
   encoder: Encoder<Frame>,
   { signal, release }: EncodeOptions,
@@ -47,6 +46,11 @@ export async function* encodeTurn<Frame extends SseFrame>(
     release();
   }
   return 'cut';
+}
+
+/** The frames, the last of which is marked: its reader has been told the end. */
+export function withLast<Frame extends object>(frames: readonly Frame[]): readonly Frame[] {
+  return frames.map((frame, at) => (at === frames.length - 1 ? { ...frame, isLast: true } : frame));
 }
 
 /** Nothing to send. */

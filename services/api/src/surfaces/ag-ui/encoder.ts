@@ -37,7 +37,7 @@ export const AG_UI_ON_EXPIRY: readonly Frame[] = [
   }),
 ];
 
-/** Tells the reader that the turn goes on: the pod drains, or another connection took the place of this one. Stock clients take a broken connection for a fault of their own. */
+/** Tells the reader that the turn goes on: the pod drains, or another connection took the place of this one. */
 export const AG_UI_ON_CUT: readonly Frame[] = [
   frameOf({
     type: 'RUN_ERROR',

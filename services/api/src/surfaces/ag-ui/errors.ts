@@ -2,7 +2,8 @@ import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { problemOf } from '../../http/problem.ts';
 import type { Reply } from '../../http/route.ts';
-import { type Frame, withLast } from '../../http/sse.ts';
+import type { Frame } from '../../http/sse.ts';
+import { withLast } from '../../turns/encoder.ts';
 import { type StartRequest, startTurn } from '../../turns/start.ts';
 import { frameOf } from './encoder.ts';
 
