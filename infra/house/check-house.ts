@@ -119,6 +119,10 @@ function faultsOfText({ path, text }: SourceFile): string[] {
   if (/^export \* from/m.test(text)) faults.push(`${path}: exports names without naming them`);
   if (/^(?:const|let|var)? ?.*\bset(?:Interval|Timeout)\(/m.test(topLevelOf(text)))
     faults.push(`${path}: starts a timer at import`);
+  if (text.includes('AbortSignal.any(') && text.includes('AbortSignal.timeout('))
+    faults.push(
+      `${path}: combines signals beside a timeout signal, which Node 20 may lose; use withTimeLimit`,
+    );
   if (/^(?:export )?(?:const|let|var) .*= new (?:Redis|Cluster|Queue|Worker)\(/m.test(text)) {
     faults.push(`${path}: connects at import`);
   }

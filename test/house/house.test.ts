@@ -52,6 +52,11 @@ describe('the house', () => {
     ['process.env', ELICITATIONS, 'const x = process.env.HOME;'],
     ['a star export', ELICITATIONS, "export * from './b.ts';"],
     ['a connection at import', 'shared/src/redis', 'export const redis = new Redis();'],
+    [
+      'a timeout that Node 20 may lose',
+      ELICITATIONS,
+      '  const over = AbortSignal.any([signal, AbortSignal.timeout(MS)]);',
+    ],
     ['a timer at import', ELICITATIONS, 'setInterval(() => undefined, 1000);'],
     ['a file nobody can read at one sitting', ELICITATIONS, '//\n'.repeat(302)],
     ['a function of 80 lines', ELICITATIONS, `function x() {\n${'  y();\n'.repeat(80)}}\n`],

@@ -14,8 +14,9 @@ import { waitUntil } from '../../harness/wait-until.ts';
 import { startDyingPod } from './dying-pod.ts';
 
 const model = modelOf(({ userText, results }) => {
-  if (results.length > 0) return { text: results.map(({ text }) => text).join(' | ') };
-  const calls = userText.split(' and ').map((booking) => ({
+  const next = userText.split(' then ')[results.length];
+  if (next === undefined) return { text: results.map(({ text }) => text).join(' | ') };
+  const calls = next.split(' and ').map((booking) => ({
     name: 'cancel',
     arguments: { booking: booking === 'deep' ? nested(40) : booking, password: 'hunter2' },
   }));
@@ -101,6 +102,11 @@ function personOf({ engine, conversation: own, ended, text }: World) {
       return text(run);
     },
   };
+}
+
+/** What comes with a message whose person has approved a call above it. */
+function approving(id = '') {
+  return { decisions: [{ id, response: { decision: 'approve' } as const }], admit: async () => undefined };
 }
 
 /** A turn of such a person, on a pod with the tool. */
@@ -206,8 +212,8 @@ describe('a call that must be approved', () => {
     };
     const deps = { engine, turns: { ...turns, resumable } };
     const leaving = new AbortController();
-    const decisions = [{ id: open?.id ?? '', response: { decision: 'approve' as const } }];
-    const first = startInChat(deps, posting(conversation, 'B-3'), { decisions, signal: leaving.signal });
+    const beside = { decided: approving(open?.id), signal: leaving.signal };
+    const first = startInChat(deps, posting(conversation, 'B-3'), beside);
     await waitUntil(() => sent.length === 1, { what: 'the approved call' });
     leaving.abort();
     await expect(first).rejects.toMatchObject({ code: 'turn_running' });
@@ -219,6 +225,45 @@ describe('a call that must be approved', () => {
     expect((await record(run))?.steps).toHaveLength(1);
     await needed(1);
     expect((await listed()).map(({ status }) => status).sort()).toEqual(['approved', 'denied', 'pending']);
+  });
+
+  it.each(['with the message', 'in another tab'])(
+    'is denied by a message also where it follows a call that was approved %s',
+    async (where) => {
+      const { needed, turns, engine, conversation, listed } = await begin('B-1 then B-2');
+      const [open] = await needed();
+      const isHere = where === 'with the message';
+      const decide: typeof engine.approvals.decide = async (given) => {
+        // The other tab decides before the denial of the message.
+        if (given.id === open?.id)
+          await engine.approvals.decide({ ...given, response: { decision: 'approve' } });
+        return engine.approvals.decide(given);
+      };
+      const deps = { engine: { ...engine, approvals: { ...engine.approvals, decide } }, turns };
+      const { signal } = new AbortController();
+      const beside = { ...(isHere && { decided: approving(open?.id) }), signal };
+      await startInChat(deps, posting(conversation, 'B-3'), beside);
+      await needed();
+      expect((await listed()).map(({ status }) => status).reverse()).toEqual([
+        'approved',
+        'denied',
+        'pending',
+      ]);
+    },
+  );
+
+  it('is decided by a click beside a message once that is admitted; else nothing is decided', async () => {
+    const { needed, turns, engine, conversation, pending } = await begin('B-1 and B-2');
+    const [open] = await needed(2);
+    const admitted: string[] = [];
+    const admit = async (id: string) => {
+      admitted.push(id);
+      throw notFound();
+    };
+    const beside = { decided: { ...approving(open?.id), admit }, signal: new AbortController().signal };
+    const refused = startInChat({ engine, turns }, posting(conversation, 'B-3'), beside);
+    await expect(refused).rejects.toMatchObject({ code: 'not_found' });
+    expect([admitted, (await pending()).length]).toEqual([[open?.id], 2]);
   });
 
   it('is found after a take-over, asked once and made at most once, whichever write its pod died at', async () => {

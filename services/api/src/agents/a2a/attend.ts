@@ -1,4 +1,5 @@
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
+import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { failed } from '../tools/tool.ts';
 import { messageIdOf } from './checkpoint.ts';
 import { isPassing, RemoteFault } from './faults.ts';
@@ -118,7 +119,8 @@ async function readTask(run: TaskRun, taskId: string): Promise<RemoteTask | unde
 async function giveUp({ link, state, questions }: TaskRun, reason: string): Promise<RemoteTaskResult> {
   const { title } = link.agent;
   questions.close();
-  await link.cancel(state.taskId ?? '', AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
+  const cancelling = withTimeLimit(CANCEL_MS, undefined, (signal) => link.cancel(state.taskId ?? '', signal));
+  await cancelling.catch(() => undefined);
   return failed(`${title} ${reason}. Its task was cancelled; it may have been done in part.`);
 }
 

@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import type { NamedCall } from '../delegation/delegate-tool.ts';
 import type { ServiceRefusal } from '../tools/account-question.ts';
 import type { Credentials } from '../tools/credentials.ts';
@@ -72,23 +73,24 @@ export async function readSkills(
 ): Promise<readonly RemoteSkill[]> {
   const { userId } = deps.person;
   if (!isForTenant(agent, deps.person)) return [];
-  const over = AbortSignal.any([signal, AbortSignal.timeout(SKILLS_MS)]);
-  const read = async (credential: Readonly<Record<string, string>>): Promise<SkillsResult> => {
-    try {
-      return { type: 'skills', skills: await deps.agents.skills(agent, { userId, credential }, over) };
-    } catch (error) {
-      signal.throwIfAborted();
-      if (error instanceof RemoteFault)
-        return error.kind === 'unauthorized'
-          ? { type: error.kind, status: error.status }
-          : { type: 'absent' };
-      if (over.aborted) return { type: 'absent' };
-      throw error;
-    }
-  };
-  const service = personalServiceOf(deps, agent);
-  const result = service === undefined ? await read({}) : await service.read(read, signal);
-  return result?.type === 'skills' ? result.skills : [];
+  return withTimeLimit(SKILLS_MS, signal, async (over) => {
+    const read = async (credential: Readonly<Record<string, string>>): Promise<SkillsResult> => {
+      try {
+        return { type: 'skills', skills: await deps.agents.skills(agent, { userId, credential }, over) };
+      } catch (error) {
+        signal.throwIfAborted();
+        if (error instanceof RemoteFault)
+          return error.kind === 'unauthorized'
+            ? { type: error.kind, status: error.status }
+            : { type: 'absent' };
+        if (over.aborted) return { type: 'absent' };
+        throw error;
+      }
+    };
+    const service = personalServiceOf(deps, agent);
+    const result = service === undefined ? await read({}) : await service.read(read, signal);
+    return result?.type === 'skills' ? result.skills : [];
+  });
 }
 
 type SkillsResult =

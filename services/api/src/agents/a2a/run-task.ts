@@ -1,3 +1,4 @@
+import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { startWorkClock } from '../loop/work-clock.ts';
 import { failed } from '../tools/tool.ts';
@@ -76,12 +77,13 @@ function describeTimeout({ link: { agent }, state: { taskId, isSending } }: Task
 /** Passes the end of the call on to the agent, as far as it can be reached. */
 async function cancelTask({ link, state, questions }: TaskRun): Promise<void> {
   questions.close();
-  const signal = AbortSignal.timeout(CANCEL_MS);
   try {
-    let { taskId } = state;
-    if (taskId === undefined && state.isSending && state.contextId !== undefined)
-      taskId = (await link.find({ contextId: state.contextId, messageId: '' }, signal))?.id;
-    if (taskId !== undefined) await link.cancel(taskId, signal);
+    await withTimeLimit(CANCEL_MS, undefined, async (signal) => {
+      let { taskId } = state;
+      if (taskId === undefined && state.isSending && state.contextId !== undefined)
+        taskId = (await link.find({ contextId: state.contextId, messageId: '' }, signal))?.id;
+      if (taskId !== undefined) await link.cancel(taskId, signal);
+    });
   } catch {
     // The task may have ended, or it cannot be cancelled.
   }

@@ -5,6 +5,7 @@ import type { WireUpdate } from '@parley/shared/domain/a2a/wire';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
+import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import type { RouteCall } from '../../http/route.ts';
 import { actingCallerOf } from '../../turns/principal.ts';
@@ -105,13 +106,13 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     return inStreamPlace(deps.limits, { caller: person, signal: call.signal }, reader, async (place) => {
       try {
         const opened = await begin();
-        const late = AbortSignal.timeout(deps.waitMs);
-        const updates = followTask(deps, opened, { signal: AbortSignal.any([place.signal, late]), to });
-        try {
-          for await (const _update of updates);
-        } catch (error) {
-          if (!late.aborted || place.signal.aborted) throw error;
-        }
+        await withTimeLimit(deps.waitMs, place.signal, async (signal) => {
+          try {
+            for await (const _update of followTask(deps, opened, { signal, to }));
+          } catch (error) {
+            if (!signal.aborted || place.signal.aborted) throw error;
+          }
+        });
         return opened;
       } finally {
         place.release();

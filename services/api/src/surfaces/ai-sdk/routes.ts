@@ -142,7 +142,9 @@ function chatRoute(deps: TurnDeps): Route {
       const { caller, draining, admitted } = call;
       const options = readTurnHeaders(call, stream);
       const asked = { caller, conversationId, messages, agent, ...options, draining, admitted };
-      const start = () => startInChat(deps, asked, { decisions, signal: call.signal });
+      const admit = (approvalId: string) => admitAnswer(deps.limits, call, approvalId);
+      const beside = { decided: { decisions, admit }, signal: call.signal };
+      const start = () => startInChat(deps, asked, beside);
       return stream
         ? chatEvents(deps, call, conversationId, start)
         : wholeReply(deps, call, await start(), agent);

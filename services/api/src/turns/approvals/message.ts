@@ -7,12 +7,15 @@ import type { StreamRef } from '@parley/shared/domain/ids';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
 import { faultOfProse } from '@parley/shared/domain/text';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { followTurn } from '../follow.ts';
 import { type ChatMessage, textOf } from '../messages.ts';
 import { conversationOf } from '../principal.ts';
+import { readReplayFacts } from '../replay.ts';
 import { type StartedTurn, type StartRequest, startTurn } from '../start.ts';
 import type { Turns } from '../turns.ts';
 import { type DecidedTogether, settleUnlessEnded } from './continue.ts';
+import { createApprovalWait } from './wait.ts';
 import { readWaitingReply } from './waiting-reply.ts';
 
 export interface ChatStartDeps {
@@ -22,7 +25,7 @@ export interface ChatStartDeps {
 
 export interface BesideMessage {
   /** Decisions of the person that came with the message. */
-  readonly decisions?: DecidedTogether['decisions'];
+  readonly decided?: Pick<DecidedTogether, 'decisions' | 'admit'>;
   /** Aborted when the client has gone. */
   readonly signal: AbortSignal;
 }
@@ -36,7 +39,7 @@ const APPROVALS_MAX = 100;
 /**
  * Begins the turn of a message, as `startTurn`. Where the turn before waits for approvals and nothing else, the message
  * denies their calls, with its text as the reason. That turn ends without another word of its model, and the message is
- * answered next. Decisions that came with the message count first.
+ * answered next. Decisions that came with the message count first; what their calls lead to is denied, too.
  */
 export async function startInChat(
   deps: ChatStartDeps,
@@ -52,39 +55,59 @@ export async function startInChat(
 }
 
 /** Ends the turn that waits for approvals. False when the conversation's turn goes on. */
-async function makeWay(
-  deps: ChatStartDeps,
-  { caller, conversationId, messages }: StartRequest,
-  { decisions = [], signal }: BesideMessage,
-): Promise<boolean> {
+async function makeWay(deps: ChatStartDeps, request: StartRequest, beside: BesideMessage): Promise<boolean> {
+  const { caller, conversationId } = request;
   if (caller.kind !== 'user' || conversationId === undefined) return false;
   const conversation = conversationOf(caller, conversationId);
   const stream = await deps.turns.resumable(conversation, undefined);
   if (stream === undefined) return true;
+  const waiting = { caller, conversationId, stream, denial: denialBy(request.messages.at(-1)) };
+  if (!(await settleWaiting(deps, waiting, beside))) return false;
+  return withTimeLimit(END_MS, beside.signal, async (signal) => {
+    for (;;) {
+      const next = await untilEndedOrWaiting(deps, stream, signal);
+      if (next !== 'waits') return next === 'ended';
+      // A call that was approved, here or elsewhere, has led to another one.
+      await settleWaiting(deps, waiting, beside);
+    }
+  });
+}
+
+interface WaitingTurn {
+  readonly caller: DecidedTogether['caller'];
+  readonly conversationId: string;
+  readonly stream: StreamRef;
+  readonly denial: ApprovalInput;
+}
+
+/** Settles what a turn waits for. True when it waited for nothing else, or ends by a message already. */
+async function settleWaiting(
+  deps: ChatStartDeps,
+  { caller, conversationId, stream, denial }: WaitingTurn,
+  { decided }: BesideMessage,
+): Promise<boolean> {
   const approvals = await approvalsOf(deps, stream, conversationId);
-  const pending = approvals.filter(({ status }) => !isApprovalEnded(status));
   // A message that is sent again finds what it has denied.
   const isEnding = approvals.some(({ settlement }) => settlement?.surface === BY_MESSAGE);
   const isAll = (await readWaitingReply(deps, stream)) !== undefined;
-  const given = new Map(decisions.map(({ id, response }) => [id, response]));
-  const denial = denialBy(messages.at(-1));
-  const settled = await Promise.all(
-    pending.map(async ({ id }) => {
-      const response = given.get(id);
-      if (response === undefined && !isAll) return false;
+  const given = new Map(decided?.decisions.map(({ id, response }) => [id, response]));
+  const settling = approvals
+    .filter(({ id, status }) => !isApprovalEnded(status) && (isAll || given.has(id)))
+    .map(({ id }) => ({ id, response: given.get(id) }));
+  await Promise.all(settling.map(({ id, response }) => response && decided?.admit(id)));
+  await Promise.all(
+    settling.map(({ id, response }) => {
       const surface = response === undefined ? BY_MESSAGE : 'chat';
-      await settleUnlessEnded(deps.engine, {
+      return settleUnlessEnded(deps.engine, {
         caller,
         id,
         response: response ?? denial,
         surface,
         conversationId,
       });
-      return true;
     }),
   );
-  const isDecided = isAll && settled.some(Boolean);
-  return (isDecided || isEnding) && untilEnded(deps, stream, signal);
+  return isEnding || (isAll && settling.length > 0);
 }
 
 /** The newest approvals of a turn. */
@@ -104,14 +127,23 @@ function denialBy(message: ChatMessage | undefined): ApprovalInput {
   return { decision: 'deny', ...(isReason && { reason: text }) };
 }
 
-/** True once the turn has ended; false when that takes too long, or its client has gone. */
-async function untilEnded(deps: ChatStartDeps, stream: StreamRef, leaving: AbortSignal): Promise<boolean> {
-  const signal = AbortSignal.any([leaving, AbortSignal.timeout(END_MS)]);
+/** Follows a turn until it ends or waits for approvals only; `late` when that takes too long, or its client has gone. */
+async function untilEndedOrWaiting(
+  deps: ChatStartDeps,
+  stream: StreamRef,
+  signal: AbortSignal,
+): Promise<'ended' | 'waits' | 'late'> {
+  const wait = createApprovalWait();
   try {
-    for await (const event of await followTurn(deps, stream, { signal }))
-      if (event.type === 'turn' && endsTurn(event.event)) return true;
+    const facts = await readReplayFacts(deps, stream);
+    for await (const event of await followTurn(deps, stream, { signal, facts })) {
+      if (event.type === 'turn' && endsTurn(event.event)) return 'ended';
+      wait.followed(event);
+      // Events that follow in the replay may change it.
+      if (wait.isAll() && (await readWaitingReply(deps, stream)) !== undefined) return 'waits';
+    }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
-  return false;
+  return 'late';
 }

@@ -1,10 +1,13 @@
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { FollowedEvent } from '../follow.ts';
 
 /** Which calls of a turn are outstanding, and which of those wait for a person's approval. */
 export interface ApprovalWait {
   turn(event: TurnEvent): void;
   /** An approval of a call is open, or has ended. */
   approval(approvalId: string, toolCallId: string, isOpen: boolean): void;
+  /** Takes an event as a reader of the turn gets it. */
+  followed(event: FollowedEvent): void;
   /** True when nothing of the turn continues until an approval ends. */
   isAll(): boolean;
 }
@@ -19,7 +22,7 @@ export function createApprovalWait(): ApprovalWait {
     return ![...outstanding].some((other) => other.startsWith(`${toolCallId}.`));
   }
 
-  return {
+  const wait: ApprovalWait = {
     turn(event) {
       if (event.type === 'tool-called') outstanding.add(event.toolCallId);
       if (event.type === 'tool-returned' || event.type === 'tool-failed')
@@ -30,10 +33,17 @@ export function createApprovalWait(): ApprovalWait {
       if (isOpen) waiting.set(approvalId, toolCallId);
       else waiting.delete(approvalId);
     },
+    followed(event) {
+      if (event.type === 'turn') wait.turn(event.event);
+      if (event.type !== 'approval') return;
+      const { approvalId, toolCallId, status } = event.approval;
+      wait.approval(approvalId, toolCallId, status === 'pending' && !event.isOver);
+    },
     isAll() {
       if (waiting.size === 0) return false;
       const calls = new Set(waiting.values());
       return [...outstanding].filter(isLeaf).every((toolCallId) => calls.has(toolCallId));
     },
   };
+  return wait;
 }

@@ -41,10 +41,7 @@ export async function readWaitingReply(
   for await (const item of deps.engine.replayItems(stream)) {
     for (const event of read(item)) {
       if (reply.take(event)) return undefined;
-      if (event.type === 'turn') wait.turn(event.event);
-      if (event.type !== 'approval') continue;
-      const { approvalId, toolCallId, status } = event.approval;
-      wait.approval(approvalId, toolCallId, status === 'pending' && !event.isOver);
+      wait.followed(event);
     }
   }
   return wait.isAll() ? reply.message() : undefined;

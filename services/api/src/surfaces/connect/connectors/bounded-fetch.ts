@@ -1,4 +1,5 @@
 import { faultOfUrl } from '@parley/shared/domain/url';
+import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 
 /** Bounds on calls to servers that the deployer configured. For addresses that others name: `runtime/guarded-fetch.ts`. */
 export interface OutboundBounds {
@@ -30,12 +31,12 @@ const WITHOUT_BODY = new Set([204, 205, 304]);
 export function createBoundedFetch(bounds: OutboundBounds): BoundedFetch {
   return async (url, init) => {
     if (faultOfUrl(url, bounds) !== undefined) throw new OutboundError('refused_url');
-    const timeout = AbortSignal.timeout(bounds.timeoutMs);
-    const signal = init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
-    const response = await fetch(url, { ...init, redirect: 'manual', signal });
-    const body = await readBounded(response, bounds.responseBytesMax);
-    const { status, statusText, headers } = response;
-    return new Response(WITHOUT_BODY.has(status) ? null : body, { status, statusText, headers });
+    return withTimeLimit(bounds.timeoutMs, init.signal ?? undefined, async (signal) => {
+      const response = await fetch(url, { ...init, redirect: 'manual', signal });
+      const body = await readBounded(response, bounds.responseBytesMax);
+      const { status, statusText, headers } = response;
+      return new Response(WITHOUT_BODY.has(status) ? null : body, { status, statusText, headers });
+    });
   };
 }
 

@@ -36,14 +36,15 @@ export async function deliverTurn(
   if (place === undefined) return 'done';
   const client = await clientFor(deps, stream, place);
   if (client === undefined) return 'done';
-  const stop = new AbortController();
-  const slice = AbortSignal.any([AbortSignal.timeout(SLICE_MS), stop.signal]);
+  const slice = new AbortController();
+  const endSlice = () => slice.abort();
   const reply = createReply();
   const messages = createMessages(deps, client, stream, place);
   await setStatus(client, place, 'is working…');
+  const timer = setTimeout(endSlice, SLICE_MS);
   let isCaughtUp = false;
   let isOver = false;
-  const { reading, caughtUp } = read(deps, stream, reply, slice);
+  const { reading, caughtUp } = read(deps, stream, reply, slice.signal);
   caughtUp.then(() => {
     isCaughtUp = true;
   });
@@ -68,7 +69,8 @@ export async function deliverTurn(
   } catch (error) {
     return failed(deps, error, stream.streamRequestId, attempt);
   } finally {
-    stop.abort();
+    clearTimeout(timer);
+    endSlice();
   }
 }
 
