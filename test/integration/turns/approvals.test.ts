@@ -298,6 +298,26 @@ describe('a call that must be approved', () => {
   });
 });
 
+it('a turn whose call a message denied ends also on the next pod, without another word', async () => {
+  const world = worldOn(model);
+  const { needed, saidAtEnd } = personOf(world);
+  const agents = { helper: { tools: [cancelTool([])] } };
+  const isDenied = ({ notes }: { readonly notes?: readonly RunNote[] }) =>
+    notes?.some((note) => note.type === 'call' && note.call.state === 'failed') === true;
+  const first = startDyingPod(world, model.current, agents, 'before its reply', isDenied);
+  const second = world.pod({ agents, pod: 'second' });
+  const run = await first.turns.begin(world.saying('B-1'));
+  await needed();
+  const deps = { engine: world.engine, turns: second.turns };
+  const { signal } = new AbortController();
+  await startInChat(deps, posting(world.conversation, 'B-2'), { signal });
+  expect(await saidAtEnd(run)).toBe('');
+  expect(await world.record(run)).toMatchObject({
+    status: 'stopped',
+    steps: [{ finishReason: 'tool-calls' }],
+  });
+});
+
 describe('a call that was put to its person', () => {
   const NEVER: ApprovalPolicy = { ...ALWAYS, demands: () => false };
   const policyThatAsksNever = (sent: unknown[]) => cancelTool(sent, NEVER);

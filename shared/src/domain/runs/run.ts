@@ -78,6 +78,8 @@ export const CallRecord = z.looseObject({
   approval: CallApproval.optional(),
   /** The outcome as the model reads it. */
   output: z.unknown().optional(),
+  /** Present for a failed call after which the turn ends without another step. */
+  endsTurn: z.literal(true).optional(),
   /** For a call that delegates: the stream request of the delegate's run. */
   run: z.string().optional(),
   /**

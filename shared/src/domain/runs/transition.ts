@@ -83,8 +83,9 @@ export function stateOf({ status, owner }: Pick<RunControl, 'status' | 'owner'>)
 
 function begin(_run: undefined, command: RunCommands['begin']): RunDecision<'begin'> {
   const { owner, conversationId, parent, request, eventBytes, running, reached } = command;
-  if (running !== undefined) return { result: { type: 'running', ...running } };
+  // First: what runs may be ended for this turn, which must not be refused after that.
   if (reached !== undefined) return { result: { type: 'over-quota', ...reached } };
+  if (running !== undefined) return { result: { type: 'running', ...running } };
   const control: RunControl = {
     conversationId,
     status: 'running',

@@ -43,7 +43,10 @@ export function createMemoryUsage({ quotas, runs, conversations }: MemoryUsageDe
         ({ record }) => ownerKey(record) === ownerKey(run) && record.support.unattended !== true,
       );
       const running = own.filter(
-        ({ control }) => control.parent === undefined && ['owned', 'queued'].includes(stateOf(control)),
+        ({ control }) =>
+          control.parent === undefined &&
+          control.conversationId !== run.conversationId &&
+          ['owned', 'queued'].includes(stateOf(control)),
       );
       if (running.length >= quotas.turnsMax) return { of: 'user', quota: 'turns', retryInMs: 0 };
       const spent = tokensOf(run);

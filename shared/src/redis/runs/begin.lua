@@ -11,7 +11,7 @@
 -- unlisted: '1' where the conversation is in no list and counts for its bytes only, else ''
 -- fence: exists after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
 -- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
---         {0, stream request} when another turn runs;
+--         {0, stream request} when another turn runs, and no quota refuses this one;
 --         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;
 --         {3} when an earlier call asked for something else;
 --         {4, quota, ms until something of it becomes free} when a quota is used up;
@@ -31,22 +31,21 @@ if status then
 end
 local fencedFor = redis.call('PTTL', fence)
 if fencedFor > 0 then return { 5, fencedFor } end
-local other = redis.call('HGET', conversation, 'running')
-if other and other ~= gone then return { 0, other } end
-
 local now, microseconds = readClock()
 local events = { eventName, eventJson }
 if wholeInput ~= '' and redis.call('EXISTS', messages) == 0 then input = wholeInput end
 local isListed = parent == '' and unlisted == ''
 local conversationEntry = nameConversation(conversationId, unlisted ~= '')
 
--- Turns that are gone, or detached since they were counted, do not run.
+-- Turns that are gone, or detached since they were counted, do not run. One of this conversation ends before the new one begins.
 local function countTurns()
+  local ownCount = 0
   for _, key in ipairs(redis.call('SMEMBERS', turns)) do
-    local turnStatus, turnOwner = unpack(redis.call('HMGET', key, 'status', 'owner'))
-    if turnStatus ~= 'running' or turnOwner == detachedOwner then redis.call('SREM', turns, key) end
+    local turnStatus, turnOwner, turnConversation = unpack(redis.call('HMGET', key, 'status', 'owner', 'conversationId'))
+    if turnStatus ~= 'running' or turnOwner == detachedOwner then redis.call('SREM', turns, key)
+    elseif turnConversation == conversationId then ownCount = ownCount + 1 end
   end
-  return redis.call('SCARD', turns)
+  return redis.call('SCARD', turns) - ownCount
 end
 
 local function untilFirstEnd()
@@ -70,6 +69,9 @@ if metered ~= '' and parent == '' then
   local quota, retryIn = findReachedQuota()
   if quota then return { 4, quota, retryIn } end
 end
+local other = redis.call('HGET', conversation, 'running')
+if other and other ~= gone then return { 0, other } end
+
 redis.call('HSET', run, 'status', 'running', 'owner', owner, 'term', 1, 'writerSeq', 1, 'bytes', countBytes(events, 1),
   'agent', agent, 'conversationId', conversationId, 'startedAt', now, 'input', input, 'support', support,
   'delivery', delivery, 'owner:1', string.format('%.0f %s', now, owner))

@@ -109,6 +109,27 @@ export function quotaContract(contract: Contract): void {
       expect(await backend.runs.begin(turnOf(newOwner()))).toMatchObject(BEGUN);
     });
 
+    it.each([
+      ['tokensMax', 'tokens'],
+      ['storedBytesMax', 'storage'],
+      ['turnsMax', undefined],
+    ] as const)(
+      'refuse before a turn of the same conversation does, as that may end for this one: %s',
+      async (quota, refused) => {
+        const { backend, second } = await openWith({ [quota]: quota === 'turnsMax' ? 1 : 1_000 });
+        const running = turnOf(newOwner(), 'talk');
+        await backend.runs.begin(running);
+        const step = { messages: [], finishReason: 'stop', inputTokens: 1_000 };
+        const notes = [{ type: 'step', index: 0, step }] as const;
+        await backend.runs.write(running, { ...textWrite(2, 2), notes });
+        const next = saying(running, 'talk', 'x'.repeat(1_000));
+        const { streamRequestId } = running;
+        expect(await second.runs.begin(next)).toMatchObject(
+          refused === undefined ? { type: 'running', streamRequestId } : overQuota(refused),
+        );
+      },
+    );
+
     it('count an estimate where a model reports no tokens, and only there', async () => {
       const { backend } = await openWith({ tokensMax: 100 });
       const step = { messages: [], finishReason: 'stop', estimatedTokens: 100 };

@@ -111,7 +111,13 @@ export async function callTool(
         ]
       : [
           appendEvent(runContext, { ...outcome, type: 'tool-failed', toolCallId }),
-          save({ state: 'failed', output: outcome.message, round: undefined, roundServer: undefined }),
+          save({
+            state: 'failed',
+            output: outcome.message,
+            endsTurn: outcome.endsTurn,
+            round: undefined,
+            roundServer: undefined,
+          }),
         ],
   );
   runContext.signal.throwIfAborted();
@@ -189,9 +195,9 @@ const UNKNOWN =
   'The call was made, but its outcome was lost with the pod that made it: it may or may not have had its effect. Do not repeat it unasked; find out, or tell the user.';
 
 /** The recorded outcome of a call, if there is one. */
-function recordedOutcome({ state, output }: CallRecord): ToolOutcome | undefined {
+function recordedOutcome({ state, output, endsTurn }: CallRecord): ToolOutcome | undefined {
   if (state === 'returned') return { type: 'returned', output: output ?? null };
-  return state === 'failed' ? failed(String(output)) : undefined;
+  return state === 'failed' ? failed(String(output), endsTurn) : undefined;
 }
 
 /** Appends an event to the run's own feed, and for a delegate also to the turn's. */
