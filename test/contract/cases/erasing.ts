@@ -7,6 +7,7 @@ import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { eraseConversation } from '@parley/shared/runs/erase/conversation';
 import { type EraseUserDeps, eraseUser } from '@parley/shared/runs/erase/user';
 import { describe, expect, it } from 'vitest';
+import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import type { Contract } from '../../harness/engines/contract.ts';
 import { dispatchOn, engineOn } from '../../harness/engines/engines.ts';
 import { expectRefusal, readAll, readEntries } from '../../harness/engines/observe.ts';
@@ -214,6 +215,13 @@ export function erasingContract(contract: Contract): void {
       for (const run of [running, delegate, other]) await backend.runs.begin(run);
       const [open, kept] = [await ask(running), await ask(other)];
       const waits = engineOn(second).wait({ caller: serviceOf(owner), id: open });
+      // A service's question names the conversation, and no turn of it.
+      const asked = await ask({ ...running, streamRequestId: `stream-${randomUUID()}` });
+      for (const { conversationId } of [running, other]) {
+        const stream = { ...owner, streamRequestId: `stream-${randomUUID()}` };
+        const { row } = await requestApproval(engine, stream, { conversationId }, randomUUID());
+        await decideAs(engine, stream, row.id, { decision: 'approve', remember: true });
+      }
       const deps = { ...depsOn(second), backend: second, engine: engineOn(second) };
       expect(await second.conversations.rename(conversation, 'Still here')).toBe(true);
 
@@ -227,8 +235,9 @@ export function erasingContract(contract: Contract): void {
         expect(await readEntries(backend.feed, run)).toEqual([]);
         expect(await backend.conversations.read(run)).toEqual({ messages: [] });
       }
-      const { records } = await backend.records.readMany([answered, open, kept]);
-      expect(records.map((record) => record?.row.status)).toEqual([undefined, undefined, 'pending']);
+      const { records } = await backend.records.readMany([answered, open, asked, kept]);
+      expect(records.flatMap((record) => record?.row.status ?? [])).toEqual(['pending']);
+      expect(await engine.approvals.grants.list(owner)).toMatchObject([{ conversationId: 'stays' }]);
       expect((await backend.conversations.list(owner, { limit: 5 })).conversations).toMatchObject([
         { conversationId: 'stays' },
       ]);

@@ -4,6 +4,7 @@ import { REMEMBER_DAYS_MAX, type RememberFor } from '../../domain/approvals/appr
 import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
 import type { ApprovalTypes } from '../../domain/approvals/types.ts';
 import type { Owner } from '../../domain/ids.ts';
+import type { ConversationRef } from '../../domain/runs/run.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';
 import { notFound } from '../caller.ts';
 import type { SeenRecord } from '../records/read.ts';
@@ -49,13 +50,32 @@ export interface Grants {
   list(owner: Owner): Promise<readonly ApprovalGrant[]>;
   /** Throws `not_found`. */
   revoke(owner: Owner, grantId: string): Promise<void>;
+  /** Revokes the grants that hold in one conversation only. Repeatable. */
+  revokeIn(conversation: ConversationRef): Promise<void>;
 }
 
 /** Grants as records of their owners, which no other owner finds. `conversationMs`: how long one of a conversation stays unused. */
 export function createGrants(records: OwnerRecords, conversationMs: number): Grants {
   // No grant may last longer, so a revocation is the last to make room for another record.
   const revokedMs = Math.max(conversationMs, REMEMBER_DAYS_MAX * DAY_MS);
+  async function list(owner: Owner): Promise<readonly ApprovalGrant[]> {
+    const found = await records.list(owner, PREFIX);
+    return found.map(({ value }) => grantIn(value)).filter((grant) => grant !== undefined);
+  }
+
+  /** False when there is no such grant. */
+  async function revoke(owner: Owner, grantId: string): Promise<boolean> {
+    for (;;) {
+      const value = await records.read(owner, nameOf(grantId));
+      if (value === undefined || grantIn(value) === undefined) return false;
+      const revocation: RevokedGrant = { revokedAt: await records.now(owner) };
+      const change = { name: nameOf(grantId), from: value, to: JSON.stringify(revocation), ttlMs: revokedMs };
+      if (await records.replace(owner, change)) return true;
+    }
+  }
+
   return {
+    list,
     async remember({ row: { id, definition, settlement, settledAt = 0 }, now }) {
       const { remember } = definition;
       if (settlement?.remember !== true || remember === undefined) return;
@@ -94,23 +114,12 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       const value = await records.read(ownerOf(subject), nameOf(grantIdOf(subject)), renewMs);
       return value === undefined ? undefined : grantIn(value);
     },
-    async list(owner) {
-      const found = await records.list(owner, PREFIX);
-      return found.map(({ value }) => grantIn(value)).filter((grant) => grant !== undefined);
-    },
     async revoke(owner, grantId) {
-      for (;;) {
-        const value = await records.read(owner, nameOf(grantId));
-        if (value === undefined || grantIn(value) === undefined) throw notFound();
-        const revocation: RevokedGrant = { revokedAt: await records.now(owner) };
-        const change = {
-          name: nameOf(grantId),
-          from: value,
-          to: JSON.stringify(revocation),
-          ttlMs: revokedMs,
-        };
-        if (await records.replace(owner, change)) return;
-      }
+      if (!(await revoke(owner, grantId))) throw notFound();
+    },
+    async revokeIn({ conversationId, ...owner }) {
+      const held = (await list(owner)).filter((grant) => grant.conversationId === conversationId);
+      await Promise.all(held.map(({ grantId }) => revoke(owner, grantId)));
     },
   };
 }

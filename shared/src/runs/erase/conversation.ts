@@ -12,7 +12,7 @@ import { type RemovePartDeps, removePart } from './remove-part.ts';
 export interface EraseConversationDeps extends RemovePartDeps {
   readonly backend: RemovePartDeps['backend'] &
     Pick<Backend, 'runs' | 'runQueue' | 'conversations' | 'elicitations' | 'approvals'>;
-  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
+  readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord' | 'approvals'>;
   /** As for an erasure of a user. */
   readonly graceMs: number;
 }
@@ -22,8 +22,8 @@ const ROWS_PAGE = 100;
 const ATTEMPTS_MAX = 5;
 
 /**
- * Removes a conversation with its turns, their delegates, their questions and approvals. What runs is stopped first, on whichever
- * pod, and what is open is withdrawn. False where there is no such conversation. The same call again continues where an earlier
+ * Removes a conversation with its turns, their delegates, and all questions and approvals that name it, and revokes what is
+ * remembered for it. What runs is stopped first, on whichever pod, and what is open is withdrawn. False where there is no such conversation. The same call again continues where an earlier
  * one was interrupted. Throws `unavailable`, and `turn_running` where turns begin in it faster than they are removed.
  */
 export async function eraseConversation(
@@ -33,12 +33,14 @@ export async function eraseConversation(
   const owner = { tenant, userId };
   const conversation = { ...owner, conversationId };
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
+    // Each time: the ids of conversations are the client's, and the next one of this id must ask anew.
+    await deps.engine.approvals.grants.revokeIn(conversation);
     const turnIds = await turnIdsOf(deps, conversation);
     const { running, last } = await deps.backend.conversations.read(conversation);
-    if (turnIds.length === 0 && running === undefined && last === undefined) return attempt > 0;
-    const turns = new Set(turnIds);
-    await endAll(deps, conversation, turns);
-    const elicitationIds = await elicitationIdsOf(deps, conversation, turns);
+    const found = [...turnIds, ...(await elicitationIdsOf(deps, conversation, turnIds))];
+    if (found.length === 0 && running === undefined && last === undefined) return attempt > 0;
+    await endAll(deps, conversation, turnIds);
+    const elicitationIds = await elicitationIdsOf(deps, conversation, turnIds);
     await removePart(deps, owner, {
       elicitationIds,
       turnIds,
@@ -74,23 +76,22 @@ async function turnIdsOf(
   return [...found];
 }
 
-/** Ends the turns that run and what they have open, and gives their readers time to read it. */
+/** Ends the turns that run and what is open, and gives their readers time to read it. */
 async function endAll(
   { backend: { runs, runQueue }, engine, graceMs }: EraseConversationDeps,
   { conversationId, ...owner }: ConversationRef,
-  turns: ReadonlySet<string>,
+  turnIds: readonly string[],
 ): Promise<void> {
-  const streams = [...turns].map((streamRequestId): StreamRef => ({ ...owner, streamRequestId }));
+  const streams = turnIds.map((streamRequestId): StreamRef => ({ ...owner, streamRequestId }));
   const taken = (await Promise.all(streams.map((stream) => takeTurn(runs, stream)))).filter(
     (turn) => turn !== undefined,
   );
   let withdrawn = 0;
   const pages = openPages((request) => engine.openRecords(request), { owner, conversationId });
   for await (const { records, now } of pages) {
-    const open = records.filter(({ row }) => turns.has(row.definition.streamRequestId));
-    withdrawn += open.length;
+    withdrawn += records.length;
     await Promise.all(
-      open.map((record) => withdraw(engine, owner.tenant, record.row.id, { ...record, now })),
+      records.map((record) => withdraw(engine, owner.tenant, record.row.id, { ...record, now })),
     );
   }
   for (const one of taken) await endTurn(runs, one);
@@ -99,14 +100,14 @@ async function endAll(
   await Promise.all(taken.map(({ run, term }) => runQueue.withdraw(run, term)));
 }
 
-/** The questions and approvals of these turns: those that are listed, and those that the records of the turns name. */
+/** The questions and approvals of a conversation: those that are listed, and those that the records of its turns name. */
 async function elicitationIdsOf(
   { backend }: EraseConversationDeps,
   { conversationId, ...owner }: ConversationRef,
-  turns: ReadonlySet<string>,
+  turnIds: readonly string[],
 ): Promise<string[]> {
   const runs = await Promise.all(
-    [...turns].map((streamRequestId) => backend.runs.read({ ...owner, streamRequestId })),
+    turnIds.map((streamRequestId) => backend.runs.read({ ...owner, streamRequestId })),
   );
   const ids = new Set(runs.flatMap(({ run }) => pausesOf(run)));
   for (const family of [backend.elicitations, backend.approvals]) {
@@ -118,7 +119,7 @@ async function elicitationIdsOf(
         limit: ROWS_PAGE,
         ...(cursor !== undefined && { cursor }),
       });
-      for (const { id, definition } of page.rows) if (turns.has(definition.streamRequestId)) ids.add(id);
+      for (const { id } of page.rows) ids.add(id);
       cursor = page.nextCursor;
     } while (cursor !== undefined);
   }
