@@ -2,14 +2,16 @@ import type { ApprovalInput } from '@parley/shared/domain/approvals/response-inp
 import type { ConversationRef, Support } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
+import { eraseConversation } from '@parley/shared/runs/erase/conversation';
 import { describe, expect, it } from 'vitest';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { decideTogether, endBefore } from '../../../services/api/src/turns/approvals/continue.ts';
 import { startInChat } from '../../../services/api/src/turns/approvals/message.ts';
-import { posting, talk } from '../../harness/turns/setup.ts';
-import { modelOf, type World, worldOn } from '../../harness/turns/site.ts';
+import { dispatchOn } from '../../harness/engines/engines.ts';
+import { elicit, posting, talk } from '../../harness/turns/setup.ts';
+import { modelOf, SURE, type World, worldOn } from '../../harness/turns/site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { startDyingPod } from './dying-pod.ts';
 
@@ -297,6 +299,46 @@ describe('a call that must be approved', () => {
       expect((await dyingAt(last)).sent.length, `write ${last}`).toBeLessThanOrEqual(1);
   });
 });
+
+it.each([
+  ['approval', (tool: Tool, given: ToolCall) => tool.call(given)],
+  ['question', (_tool: Tool, given: ToolCall) => elicit.call({ ...given, input: SURE.arguments })],
+] as const)(
+  'a call asks nothing, and leaves no %s, once its conversation was deleted',
+  async (_what, ask) => {
+    const states = { calling: false, over: false };
+    let goOn = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const holding = (sent: unknown[]): Tool => {
+      const tool = cancelTool(sent);
+      const call: Tool['call'] = async (given) => {
+        states.calling = true;
+        await held;
+        return ask(tool, given).finally(() => {
+          states.over = true;
+        });
+      };
+      return { ...tool, call };
+    };
+    const { conversation, backend, engine, listed } = await begin('B-1', holding);
+    await waitUntil(() => states.calling, { what: 'the call' });
+    const parts = {
+      backend,
+      engine,
+      deliveries: dispatchOn(backend),
+      elicitationLimits: () => [],
+      graceMs: 0,
+    };
+    expect(await eraseConversation(parts, conversation)).toBe(true);
+    goOn();
+    await waitUntil(() => states.over, { what: 'the end of the call' });
+    const { tenant, userId } = conversation;
+    const questions = await engine.list({ owner: { tenant, userId }, limit: 5 });
+    expect([await listed(), questions.rows]).toEqual([[], []]);
+  },
+);
 
 it('a turn whose call a message denied ends also on the next pod, without another word', async () => {
   const world = worldOn(model);

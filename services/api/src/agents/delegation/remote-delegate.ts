@@ -106,7 +106,6 @@ function createDelegator(
       delivery: run.delivery,
       idle,
       append: (event) => writer.append(event),
-      flush: () => writer.save([]),
       poll: () => writer.poll(),
       openQuestions: 0,
     },

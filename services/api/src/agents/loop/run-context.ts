@@ -22,9 +22,7 @@ export interface TurnScope {
   readonly notify: NotifyRules | undefined;
   /** Appends an event to the turn's feed, soon. */
   readonly append: (event: TurnEvent) => Promise<void>;
-  /** Resolves once all appended events are written. */
-  readonly flush: () => Promise<void>;
-  /** Checks whether a stop was requested. */
+  /** Writes all appended events, and learns whether a stop was requested. Rejects where the run was taken away or removed. */
   readonly poll: () => Promise<void>;
   readonly delivery: Delivery;
   /** Detects that no part of the turn is active on this pod. */

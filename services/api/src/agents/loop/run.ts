@@ -69,7 +69,6 @@ export async function runTurn(options: RunOptions): Promise<void> {
     delivery,
     idle,
     append: (event) => writer.append(event),
-    flush: () => writer.save([]),
     poll: () => writer.poll(),
     openQuestions: from.pauses.length,
   } satisfies RunContext['turn'];

@@ -261,8 +261,8 @@ async function ask(
   question: AgentQuestion,
   waiting: IdlePart['waiting'],
 ): Promise<AskOutcome> {
-  // Readers see the call before the question that it asks.
-  await turn.flush();
+  // Readers see the call before the question that it asks. A call of a deleted conversation asks nothing more.
+  await turn.poll();
   turn.openQuestions += 1;
   try {
     const outcome = await askPerson(

@@ -174,7 +174,7 @@ function eraseRoute({ eraseConversation }: ConversationDeps): Route {
       summary: 'Delete a conversation',
       example: { reply: { deleted: true } },
       description:
-        'With its messages, turns, streams, questions and approvals. A turn that runs is stopped first, and what is open is withdrawn. The call can be repeated until it is 404.',
+        'With its messages, turns, streams, and all questions and approvals that name it; what was remembered for it is revoked. A turn that runs is stopped first, and what is open is withdrawn. The call can be repeated until it is 404.',
       replies: {
         200: { description: 'Nothing of it is left', schema: z.object({ deleted: z.literal(true) }) },
       },

@@ -97,8 +97,8 @@ async function decided(
   args: Arguments,
 ): Promise<ApprovalOutcome> {
   const { turn, signal } = context;
-  // Readers see the call before its approval.
-  await turn.flush();
+  // Readers see the call before its approval. A call of a deleted conversation asks nothing more.
+  await turn.poll();
   turn.openQuestions += 1;
   try {
     const opened = await retryWhileUnavailable(open, signal).catch((error: unknown) => {
