@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import type { McpServerOptions } from '../../harness/mcp-servers/mcp-servers.ts';
 import {
   bearer,
   createMcpBench,
@@ -234,27 +235,52 @@ describe('the connections', () => {
     await waitUntil(() => idle.connections === 0, { what: 'the idle connection to close' });
   });
 
-  it.each([500, 502, 503])(
-    'are opened again for the next call after %s, which does not say that nothing was done',
-    async (unknownSession) => {
-      const mcp = await bench.server({ revision: 'old', unknownSession });
+  it.each([400, 409, 410, 422, 500, 502, 503])(
+    'are opened again after %s to a call and to a ping, and a call that may have had its effect is not repeated',
+    async (status) => {
+      let isLost = false;
+      const instead: McpServerOptions['instead'] = ({ rpc, headers }, reply) => {
+        if (!isLost || rpc === 'initialize' || headers['mcp-session-id'] !== lost()) return false;
+        reply.writeHead(status).end('It failed.');
+        return true;
+      };
+      const mcp = await bench.server({ revision: 'old', instead });
+      const lost = () => mcp.seen.find(({ rpc }) => rpc === 'tools/list')?.headers['mcp-session-id'];
       const server = bench.client().open(httpConfig(mcp.url));
-      await server.call('echo', { text: 'one' });
-      mcp.forgetSessions();
-      expect(await server.call('echo', { text: 'two' })).toMatchObject({ dispatched: 'maybe' });
-      expect(mcp.count('tools/call')).toBe(2);
-      expect(said(await server.call('echo', { text: 'three' }))).toBe('three');
-      expect([mcp.count('initialize'), mcp.count('tools/call')]).toEqual([2, 3]);
+      await server.listTools();
+      isLost = true;
+      const failed = await Promise.all([server.call('whoami', {}), server.call('whoami', {})]);
+      for (const failure of failed)
+        expect(failure).toMatchObject({ dispatched: 'maybe', message: expect.stringContaining('session') });
+      const counts = () => ['initialize', 'tools/call', 'ping'].map(mcp.count);
+      expect(counts()).toEqual([1, 2, 1]);
+      expect(said(await server.call('whoami', {}))).toBe('nobody');
+      expect(counts()).toEqual([2, 3, 1]);
     },
   );
 
-  it('are opened again once for a call that each session refuses', async () => {
-    const instead = toCalls((reply) => reply.writeHead(400).end());
-    const mcp = await bench.server({ revision: 'old', instead });
+  it('are opened again for a read-only call that a lost session may have executed', async () => {
+    const mcp = await bench.server({ revision: 'old', unknownSession: 503 });
     const server = bench.client().open(httpConfig(mcp.url));
-    expect(await server.call('echo', {})).toMatchObject({ type: 'refused' });
-    expect([mcp.count('initialize'), mcp.count('tools/call')]).toEqual([2, 2]);
+    await server.listTools();
+    mcp.forgetSessions();
+    expect(said(await server.call('echo', { text: 'two' }))).toBe('two');
+    expect(['initialize', 'tools/call', 'ping'].map(mcp.count)).toEqual([2, 2, 1]);
   });
+
+  it.each([400, 409, 422, 500, 503])(
+    'stay open when calls fail with %s and a ping does not',
+    async (status) => {
+      const instead = toCalls((reply) => reply.writeHead(status).end('It failed.'));
+      const mcp = await bench.server({ revision: 'old', instead });
+      const server = bench.client().open(httpConfig(mcp.url));
+      for (const _ of [1, 2, 3])
+        expect(await server.call('echo', {})).toMatchObject({
+          message: expect.stringContaining(`${status}`),
+        });
+      expect(['initialize', 'tools/call'].map(mcp.count)).toEqual([1, 3]);
+    },
+  );
 
   it.each([400, 404, 409, 410, 422])(
     'are opened again, once, when the server dropped the session and says %s [T25-13]',

@@ -3,7 +3,6 @@ import {
   type ClientCapabilities,
   type Implementation,
   type JsonSchemaValidator,
-  SdkHttpError,
   type Transport,
 } from '@modelcontextprotocol/client';
 import { createScrub } from './calls/scrub.ts';
@@ -11,6 +10,7 @@ import type { McpLimits } from './limits.ts';
 import { type ConnectionQuestions, createConnectionQuestions } from './questions/connection-questions.ts';
 import type { QuestionModes } from './questions/question.ts';
 import type { McpCredential, McpServerConfig } from './server-config.ts';
+import { createSessionCheck, type SessionFate } from './session-check.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
 import { createDoor } from './transports/door.ts';
 import { type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
@@ -25,16 +25,11 @@ export interface McpConnection {
   readonly mirrorsParams: boolean;
   /** Present when the server may ask. */
   readonly questions?: ConnectionQuestions | undefined;
-  sessionAfter(error: unknown): SessionFate;
+  /** Asks the server where the error does not say it. Never rejects. */
+  sessionAfter(error: unknown): Promise<SessionFate>;
   /** Resolves when its session, sockets and processes are closed. */
   close(): Promise<void>;
 }
-
-/**
- * What the error of a request says about the session of its connection. `expired`: the server may no longer know it, and has
- * not executed the request. `doubtful`: it may no longer know it, or may have executed the request.
- */
-export type SessionFate = 'known' | 'expired' | 'doubtful';
 
 /** What all connections of a pod share. */
 export interface McpConnectionDeps {
@@ -117,18 +112,20 @@ export async function openConnection(
     client,
     mirrorsParams: isHttp && isModern,
     questions,
-    sessionAfter: (error) =>
-      error instanceof SdkHttpError && transport.sessionId !== undefined ? fateAfter(error.status) : 'known',
+    sessionAfter: createSessionCheck(
+      () => transport.sessionId,
+      (timeoutMs) => ping(client, exchanges, timeoutMs),
+    ),
     close,
   };
 }
 
-// Of servers that do not know a session, beside the 404 of the specification: they refuse before they execute.
-const UNKNOWN_SESSION: ReadonlySet<number> = new Set([400, 404, 409, 410, 422]);
-
-function fateAfter(status: number): SessionFate {
-  if (UNKNOWN_SESSION.has(status)) return 'expired';
-  return status >= 500 ? 'doubtful' : 'known';
+/** In an exchange of its own: what becomes of it says nothing about the request of which it is asked. */
+async function ping(client: Client, exchanges: Exchanges, timeoutMs: number): Promise<void> {
+  const exchange = startExchange({ timeoutMs });
+  const { signal } = exchange;
+  const pong = exchanges.run(exchange, () => client.ping({ signal, timeout: timeoutMs }));
+  await raceAbort(exchange, pong).finally(exchange.end);
 }
 
 function createClient(

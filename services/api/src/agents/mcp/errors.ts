@@ -41,3 +41,10 @@ export class ForeignOrigin extends Error {
     super('another origin');
   }
 }
+
+/** The server does not know the session any more, and may have executed the request whose error is the cause. */
+export class SessionLost extends Error {
+  constructor(cause: unknown) {
+    super('the session was lost', { cause });
+  }
+}

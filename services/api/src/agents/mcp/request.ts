@@ -1,5 +1,6 @@
 import type { Dispatched } from './calls/results.ts';
 import type { McpConnection } from './connection.ts';
+import { SessionLost } from './errors.ts';
 import type { Pool } from './pool.ts';
 import type { ServerTarget } from './target.ts';
 import {
@@ -15,17 +16,22 @@ export type RequestResult<T> =
   | { readonly value: T }
   | { readonly error: unknown; readonly dispatched: Dispatched };
 
+export interface RequestBounds extends ExchangeBounds {
+  /** Whether a second execution is harmless. Asked after the request has failed. */
+  readonly isRepeatable: () => boolean;
+}
+
 /** Makes a request to a server, within bounds. Rejects only when the caller aborts, with the signal's reason. */
 export type SendRequest = <T>(
   target: ServerTarget,
-  bounds: ExchangeBounds,
+  bounds: RequestBounds,
   /** Must end when the signal of the exchange is aborted. */
   work: (connection: McpConnection, exchange: RunningExchange) => Promise<T>,
 ) => Promise<RequestResult<T>>;
 
 /**
- * Makes the sender of requests. When the server may no longer know the session and has not executed the request, a new
- * session is opened and the request is repeated, once. Where it may have been executed, the next request opens one.
+ * Makes the sender of requests. When the server does not know the session any more, the next request opens a new one. This
+ * request is repeated there, once, if the server has not executed it or its repetition is harmless.
  */
 export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchanges): SendRequest {
   return async (target, bounds, work) => {
@@ -33,19 +39,20 @@ export function createRequestSender(pool: Pool<ServerTarget>, exchanges: Exchang
     const run = async (connection: McpConnection) => ({
       value: await exchanges.run(exchange, () => work(connection, exchange)),
     });
-    const runUnlessExpired = async (connection: McpConnection) => {
+    const runUnlessForgotten = async (connection: McpConnection) => {
       try {
         return await run(connection);
       } catch (error) {
-        const fate = connection.sessionAfter(error);
-        if (fate !== 'known') pool.retire(target, connection);
-        if (fate !== 'expired') throw error;
-        exchange.dispatched = false;
+        const fate = await connection.sessionAfter(error);
+        if (fate === 'known') throw error;
+        pool.retire(target, connection);
+        if (fate === 'expired') exchange.dispatched = false;
+        else if (!bounds.isRepeatable()) throw new SessionLost(error);
         return undefined;
       }
     };
     try {
-      const result = await raceAbort(exchange, pool.use(target, runUnlessExpired));
+      const result = await raceAbort(exchange, pool.use(target, runUnlessForgotten));
       return result ?? (await raceAbort(exchange, pool.use(target, run)));
     } catch (error) {
       bounds.signal?.throwIfAborted();

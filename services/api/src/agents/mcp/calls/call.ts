@@ -67,6 +67,12 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     return { name, inputSchema: { ...known?.inputSchema, type: 'object' } };
   }
 
+  /** Where the list is not known, the call counts as one with an effect. */
+  function isRepeatable(target: ServerTarget, name: string): boolean {
+    const hints = lists.cached(target)?.tools.find((tool) => tool.name === name)?.hints;
+    return hints !== undefined && (hints.readOnlyHint || hints.idempotentHint);
+  }
+
   async function send(
     target: ServerTarget,
     name: string,
@@ -101,7 +107,11 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     const { timeoutMs = limits.callTimeoutMs, signal, whole } = options;
     const until = performance.now() + timeoutMs;
     const callOnce = () => {
-      const bounds = { timeoutMs: Math.max(until - performance.now(), 1), signal };
+      const bounds = {
+        timeoutMs: Math.max(until - performance.now(), 1),
+        signal,
+        isRepeatable: () => isRepeatable(target, name),
+      };
       return sendRequest(target, bounds, (connection, exchange) =>
         send(target, name, args, options, connection, exchange),
       );

@@ -5,7 +5,13 @@ import {
   SdkErrorCode,
   SdkHttpError,
 } from '@modelcontextprotocol/client';
-import { CredentialRefused, ForeignOrigin, MessageTooLarge, TooManyQuestions } from '../errors.ts';
+import {
+  CredentialRefused,
+  ForeignOrigin,
+  MessageTooLarge,
+  SessionLost,
+  TooManyQuestions,
+} from '../errors.ts';
 import { QuestionRefused } from '../questions/question.ts';
 import { PagesNotVisited } from '../questions/required-pages.ts';
 import type { Dispatched, McpFailure } from './results.ts';
@@ -16,6 +22,8 @@ const DATA_LENGTH_MAX = 16_000;
 const INVALID_REPLY = 'The server answered with something that is not MCP.';
 const TOO_MANY_QUESTIONS =
   'The server asked the user too many questions, so the call was ended. It may or may not have had its effect.';
+const SESSION_LOST =
+  'The server ended its session during the request, which may or may not have had its effect. The next one opens a new session.';
 const INPUT_REQUIRED = 'The server wants to ask the person for something, which is not possible here.';
 
 /** Converts the error of a request. Quotes only the server's own words about a refusal. */
@@ -27,6 +35,7 @@ export function failureOf(error: unknown, dispatched: Dispatched): McpFailure {
   if (error instanceof QuestionRefused)
     return { type: 'input_required', message: error.message.slice(0, MESSAGE_MAX) };
   if (error instanceof TooManyQuestions) return { type: 'refused', message: TOO_MANY_QUESTIONS };
+  if (error instanceof SessionLost) return { type: 'unavailable', message: SESSION_LOST, dispatched };
   if (error instanceof ProtocolError) return failureOfProtocol(error);
   if (error instanceof SdkHttpError) return failureOfStatus(error.status, dispatched);
   if (error instanceof SdkError) return failureOfSdk(error, dispatched);

@@ -43,13 +43,16 @@ const MARGIN_MS = 1_000;
 /** Rejects only when the caller aborts, with the signal's reason. */
 export function createReader(sendRequest: SendRequest, limits: McpLimits): ReadFromServer {
   return async (target, method, params, { signal, timeoutMs = limits.callTimeoutMs }) => {
-    const reply = await sendRequest(target, { timeoutMs, signal }, async ({ client }, exchange) =>
-      client.getServerCapabilities()?.[CAPABILITIES[method]] === undefined
-        ? undefined
-        : client.request({ method, params }, Result, {
-            timeout: timeoutMs + MARGIN_MS,
-            signal: exchange.signal,
-          }),
+    const reply = await sendRequest(
+      target,
+      { timeoutMs, signal, isRepeatable: () => true },
+      async ({ client }, exchange) =>
+        client.getServerCapabilities()?.[CAPABILITIES[method]] === undefined
+          ? undefined
+          : client.request({ method, params }, Result, {
+              timeout: timeoutMs + MARGIN_MS,
+              signal: exchange.signal,
+            }),
     );
     if ('error' in reply) return failureOf(reply.error, reply.dispatched);
     if (reply.value === undefined) return { type: 'absent' };

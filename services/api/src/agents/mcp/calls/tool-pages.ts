@@ -19,7 +19,7 @@ export async function fetchTools(
 ): Promise<McpToolList> {
   const reply = await sendRequest(
     target,
-    { timeoutMs: limits.callTimeoutMs },
+    { timeoutMs: limits.callTimeoutMs, isRepeatable: () => true },
     ({ client, mirrorsParams }, { signal }) =>
       allPages(client, { ...limits, serverId: target.config.id, mirrorsParams, signal }),
   );
