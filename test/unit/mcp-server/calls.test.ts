@@ -6,6 +6,7 @@ import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCalls } from '../../../services/api/src/surfaces/mcp/calls.ts';
 import type { McpDeps } from '../../../services/api/src/surfaces/mcp/deps.ts';
+import { createSessions } from '../../../services/api/src/surfaces/mcp/legacy/sessions.ts';
 import { createCallState } from '../../../services/api/src/surfaces/mcp/modern/state.ts';
 import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
 import { stateKeysOf } from '../../../services/api/src/wiring/mcp.ts';
@@ -15,6 +16,14 @@ import { turnOf } from '../../harness/engines/turn-writes.ts';
 
 const OWNER = { tenant: 'acme', userId: 'ada' };
 const CONTEXT = {} as never;
+const CALL = {
+  caller: { kind: 'user', ...OWNER },
+  name: 'tool',
+  arguments: {},
+  support: { form: true, url: true },
+  delivery: 'detach',
+  signal: new AbortController().signal,
+} as const;
 const HOUR_MS = 3_600_000;
 
 const stateAt = (now: number, ...PARLEY_VAULT_KEYS: string[]) =>
@@ -76,6 +85,29 @@ it.each([
   expect(sent).toEqual([{ action: 'accept', content: recorded }]);
 });
 
+it('a call of a session that ends while the call begins is stopped', async () => {
+  const backend = createMemoryBackend(ROOMY);
+  onTestFinished(() => backend.close());
+  const { mcp: records } = backend.ownerRecords;
+  const sessions = createSessions(records, HOUR_MS);
+  const sessionId = await sessions.begin(OWNER, { form: true, url: true });
+  const stopped: unknown[] = [];
+  const turns = {
+    findOffered: async () => ({ type: 'tool' }),
+    // Another pod ends the session, while no request follows the call yet.
+    async beginCall() {
+      await sessions.end(OWNER, sessionId);
+      await calls.stopAll(OWNER, sessionId);
+      return { isRepeat: false };
+    },
+    stop: async (run: RunRef) => void stopped.push(run.streamRequestId),
+  };
+  const calls = createCalls({ records, turns, callMs: HOUR_MS } as unknown as McpDeps);
+  const isOpen = async () => (await sessions.find(OWNER, sessionId)) !== undefined;
+  const { run } = await calls.begin({ ...CALL, request: { sessionId, id: 1, isOpen } });
+  expect(stopped).toEqual([run.streamRequestId]);
+});
+
 describe('an equal MCP call', () => {
   it.each([
     ['joins one that ended nine minutes ago', 9, true],
@@ -99,15 +131,7 @@ describe('an equal MCP call', () => {
     };
     const deps = { records, turns, engine: engineOn(backend), callMs: HOUR_MS };
     const calls = createCalls(deps as unknown as McpDeps);
-    const begin = () =>
-      calls.begin({
-        caller: { kind: 'user', ...OWNER },
-        name: 'tool',
-        arguments: {},
-        support: { form: true, url: true },
-        delivery: 'detach',
-        signal: new AbortController().signal,
-      });
+    const begin = () => calls.begin(CALL);
     const { run } = await begin();
     aheadMs = minutes * 60_000;
     expect((await begin()).run.streamRequestId === run.streamRequestId).toBe(joins);

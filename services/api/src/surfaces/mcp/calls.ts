@@ -18,7 +18,7 @@ export interface ToolCallRequest {
   readonly support: Support;
   readonly delivery: Delivery;
   /** The session and the id of the request, where it has a session. */
-  readonly request?: RequestName;
+  readonly request?: RequestName & { readonly isOpen: IsOpen };
   /** Checks the call against the tool that it names, before anything is begun. */
   readonly check?: (target: FoundTarget) => void;
   /** Ends the look-up of the tool. */
@@ -30,6 +30,9 @@ export interface RequestName {
   readonly sessionId: string;
   readonly id: RequestId;
 }
+
+/** Whether the session of a request is still open. */
+export type IsOpen = () => Promise<boolean>;
 
 /** A call under way, or one that has ended and whose result was not fetched. */
 export interface StartedCall {
@@ -58,8 +61,11 @@ export interface Calls {
     call: Pick<ToolCallRequest, 'caller' | 'name' | 'arguments' | 'support' | 'signal' | 'check'>,
     key: string,
   ): Promise<StartedCall>;
-  /** Makes this request the latest that follows the call, as `begin` and `resume` do. */
-  follow(call: StartedCall): Promise<void>;
+  /**
+   * Makes this request the latest that follows the call, as `begin` and `resume` do. The call is stopped where the session
+   * of the request has ended meanwhile: `stopAll` did not see this follower.
+   */
+  follow(call: StartedCall, isOpen?: IsOpen): Promise<void>;
   /** The next equal call is another one: the result was fetched, or the call was cancelled. */
   release(call: StartedCall): Promise<void>;
   /** Ends a call, on whichever pod it runs, unless a later request follows it. */
@@ -160,13 +166,17 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     ]);
   }
 
-  async function follow({ run, follower }: StartedCall): Promise<void> {
+  async function follow(call: StartedCall, isOpen?: IsOpen): Promise<void> {
+    const { run, follower } = call;
     for (;;) {
       const latest = await records.putIfAbsent(run, followerName(run), follower, callMs);
-      if (latest === follower) return;
+      if (latest === follower) break;
       await records.remove(run, followerName(run), latest);
     }
+    if (isOpen !== undefined && !(await isOpen())) await stop(call);
   }
+
+  const stop = (call: StartedCall) => stopFollowed(call, (latest) => latest === call.follower);
 
   async function stopFollowed(
     call: Pick<StartedCall, 'run' | 'digest'>,
@@ -203,7 +213,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       const { isRepeat } = await beginRun(turns, target, call, run, { key: `mcp ${key}`, digest });
       const follower = call.request === undefined ? newName() : textOfRequest(call.request);
       const started = { run, digest, kind, isRepeat, follower };
-      await follow(started);
+      await follow(started, call.request?.isOpen);
       return started;
     },
     async find(owner, request) {
@@ -225,7 +235,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       await follow(started);
       return started;
     },
-    stop: (call) => stopFollowed(call, (latest) => latest === call.follower),
+    stop,
     async stopAll(owner, sessionId) {
       const begun = await records.list(owner, `${REQUEST}${sessionId}/`);
       const stops = begun.map(async ({ value }) => {

@@ -85,13 +85,15 @@ export function createLegacyServing(deps: LegacyDeps) {
       );
     if (id === undefined)
       return refusal(call, 400, RPC.transport, 'Send the header Mcp-Session-Id, or initialize first.');
-    const found = await sessions.find(userOf(call.caller), id);
+    const user = userOf(call.caller);
+    const found = await sessions.find(user, id);
     return found === undefined
       ? refusal(call, 404, RPC.sessionNotFound, 'Session not found')
       : {
           id,
           shows: { form: found.form, url: found.url },
-          logLevel: () => sessions.logLevel(userOf(call.caller), id),
+          logLevel: () => sessions.logLevel(user, id),
+          isOpen: async () => (await sessions.find(user, id)) !== undefined,
         };
   }
 
@@ -173,7 +175,7 @@ export function createLegacyServing(deps: LegacyDeps) {
   };
 
   /** The stream of messages that belong to no request. There are none; it shows that the session is there. */
-  function standalone({ caller, signal }: RouteCall, { id }: RequestSession): Promise<Reply> {
+  function standalone({ caller, signal }: RouteCall, { id, isOpen }: RequestSession): Promise<Reply> {
     const reader = { stream: `mcp/${id}/standalone`, returns: true };
     return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
       type: 'events',
@@ -181,7 +183,7 @@ export function createLegacyServing(deps: LegacyDeps) {
       events: silent({
         ...place,
         everyMs: progressMs,
-        isOver: async () => (await sessions.find(userOf(caller), id)) === undefined,
+        isOver: async () => !(await isOpen()),
       }),
     }));
   }

@@ -6,7 +6,7 @@ import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { followTurn } from '../../../turns/follow.ts';
 import { readReplayFacts } from '../../../turns/replay.ts';
 import { podDraining } from '../../../turns/start.ts';
-import { type Calls, type RequestName, type StartedCall, textOfRequest } from '../calls.ts';
+import { type Calls, type IsOpen, type RequestName, type StartedCall, textOfRequest } from '../calls.ts';
 import { type Shows, supportOf } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { errorMessage, errorReply, RPC, resultMessage } from '../json-rpc.ts';
@@ -27,6 +27,7 @@ export interface RequestSession {
   readonly id: string;
   readonly shows: Shows;
   readonly logLevel: () => Promise<LogLevel>;
+  readonly isOpen: IsOpen;
 }
 
 /** Begins a call and streams it. The client's disconnecting does not end the call. */
@@ -38,7 +39,7 @@ export async function streamToolCall(
 ): Promise<Reply> {
   const name = { sessionId: session.id, id: message.id };
   return inCallStream(deps, call, { name, returns: false }, async (place) => {
-    const started = await begin(deps, call, session.shows, message, name);
+    const started = await begin(deps, call, session, message);
     const progressToken = message.params._meta?.progressToken;
     const at = await deps.records.now(started.run);
     const request = { id: message.id, at, ...(progressToken !== undefined && { progressToken }) };
@@ -57,7 +58,7 @@ export async function resumeToolCall(
   const started = await deps.calls.find(userOf(call.caller), name);
   if (started === undefined) return undefined;
   return inCallStream(deps, call, { name, returns: true }, async (place) => {
-    await deps.calls.follow(started);
+    await deps.calls.follow(started, session.isOpen);
     return framesReply(deps, call, place, { session, started, request, after });
   });
 }
@@ -90,7 +91,7 @@ async function awaitResult(
   signal: AbortSignal,
 ): Promise<Reply> {
   const shows = { form: false, url: session.shows.url };
-  const started = await begin(deps, call, shows, message, { sessionId: session.id, id: message.id });
+  const started = await begin(deps, call, { ...session, shows }, message);
   const options = { signal, waitMs: deps.roundMs, onProgress: () => undefined };
   for (let isRepeat = started.isRepeat; ; isRepeat = true) {
     const round = await followRound(deps, { ...started, isRepeat }, options);
@@ -122,9 +123,8 @@ function urlsReply({ id }: ToolCallMessage, shows: Shows, questions: readonly El
 async function begin(
   { calls }: LegacyDeps,
   call: RouteCall,
-  shows: Shows,
-  { params: { name, arguments: args } }: ToolCallMessage,
-  request: RequestName,
+  { id: sessionId, shows, isOpen }: RequestSession,
+  { id, params: { name, arguments: args } }: ToolCallMessage,
 ): Promise<StartedCall> {
   await call.admitted;
   if (call.draining) throw podDraining();
@@ -136,7 +136,7 @@ async function begin(
     arguments: args,
     support,
     delivery: 'hold',
-    request,
+    request: { sessionId, id, isOpen },
   });
 }
 
