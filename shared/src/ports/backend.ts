@@ -1,5 +1,6 @@
 import type { PushedCall } from '../domain/a2a/pushed-call.ts';
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
+import type { AnswerMisfit } from '../domain/elicitations/answer-misfit.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { ConnectStore } from './connect-store.ts';
 import type { DeadLetters } from './delivery/dead-letters.ts';
@@ -90,6 +91,8 @@ export interface Backend {
   readonly approvalWakes: EventBus<ApprovalWake>;
   /** The wakes of records by owner, for inboxes. */
   readonly inboxWakes: EventBus<InboxWake>;
+  /** Answers that did not fit, by the stream request of their question. */
+  readonly answerMisfits: EventBus<AnswerMisfit>;
   /** Pushes of remote agents, by the stream request of the run whose call they are about. */
   readonly pushedCalls: EventBus<PushedCall>;
   readonly deadlineJobs: DeadlineJobs;

@@ -17,6 +17,7 @@ import { createRedisStoredRecords } from './elicitations/stored-records.ts';
 import { createRedisErasure } from './erasure/erasure.ts';
 import { RedisEventBus } from './feed/event-bus.ts';
 import { createRedisFeed } from './feed/feed.ts';
+import { decodeMisfit, encodeMisfit } from './feed/misfit-codec.ts';
 import { decodePushedCall } from './feed/pushed-call-codec.ts';
 import { decodeApprovalWake, decodeInboxWake, decodeWake, encodeWake } from './feed/wake-codec.ts';
 import { createDeadlineJobs } from './jobs/timers.ts';
@@ -104,6 +105,13 @@ export function createRedisBackend({
       family: 'inbox',
       encode: encodeWake,
       decode: decodeInboxWake,
+    }),
+    answerMisfits: new RedisEventBus({
+      redis,
+      subscriber,
+      family: 'stream',
+      encode: encodeMisfit,
+      decode: decodeMisfit,
     }),
     pushedCalls: new RedisEventBus({
       redis,

@@ -99,6 +99,7 @@ export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOpti
         ...backend.ownerRecords.mcp,
         now: async (owner) => (await backend.ownerRecords.mcp.now(owner)) + recordsClock.aheadMs,
       },
+      answerMisfits: backend.answerMisfits,
       version: '0.0.0',
       stateKeys: [STATE_KEY],
       sessionMs: 600_000,

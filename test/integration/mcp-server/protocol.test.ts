@@ -292,18 +292,22 @@ describe('a session', () => {
     const asked = await readUntil(stream, `"id":"${id}~3"`);
     expect(asked).toContain('Which colour?');
     expect(asked).toContain('did not fit');
-    const last = await misfit();
-    expect([last.status, errorOf(last)?.code]).toEqual([400, -32602]);
-    expect(await questionOf(person)).toBe(id);
+    // The same call again, on a new stream, has the form once, as it was asked last.
+    const repeated = await readUntil(await session.call(second, 2, 'text: misfit'), ASKED);
+    expect(repeated.match(/"id":"el_[^"]*"/g)).toEqual([`"id":"${id}~3"`]);
+    // A stream that continues after that has it no more.
+    const resumed = await session.resume(first, lastIdIn(repeated));
     for (const unknown of [`${id.slice(0, -4)}0000`, 'el_', 5, '../x'])
       expect((await session.answer(second, unknown, { action: 'accept' })).status).toBe(202);
-    const failed = {
-      jsonrpc: '2.0',
-      id: `${id}~3`,
-      error: { code: -32603, message: 'the client fell over' },
-    };
-    expect((await session.exchange(second, failed)).status).toBe(202);
+    expect((await misfit()).status).toBe(202);
     expect(await statusOf(person, id)).toBe('cancelled');
+    expect((await readReply(resumed)).messages).toEqual([expect.objectContaining({ id: 2 })]);
+    // An error in place of an answer is a dismissal.
+    await readUntil(await session.call(first, 3, 'text: failing'), ASKED);
+    const failing = await questionOf(person);
+    const error = { code: -32603, message: 'the client fell over' };
+    expect((await session.exchange(second, { jsonrpc: '2.0', id: failing, error })).status).toBe(202);
+    expect(await statusOf(person, failing)).toBe('cancelled');
   });
 
   it('without a stream is shown urls by an error, and the same call then waits for its end [MCP25-26 MCP25-27 MCP25-28 MCP25-29 MCP25-43]', async () => {

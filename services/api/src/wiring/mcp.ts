@@ -26,6 +26,7 @@ export function wireMcp(
     turns,
     version,
     records: backend.ownerRecords.mcp,
+    answerMisfits: backend.answerMisfits,
     authenticate: createAuthentication(env, log, env.PARLEY_MCP_AUDIENCE),
     resource: { ...(url !== undefined && { url }), ...(issuer !== undefined && { issuer }) },
     origins: originsOf(env, url),

@@ -1,5 +1,7 @@
 import type { Server } from '@modelcontextprotocol/server';
+import type { AnswerMisfit } from '@parley/shared/domain/elicitations/answer-misfit';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import type { CallLimits } from '../../http/limits/call-limits.ts';
 import type { Turns } from '../../turns/turns.ts';
@@ -16,6 +18,8 @@ export interface McpDeps {
   readonly turns: Turns;
   /** Sessions of clients, and names of calls. */
   readonly records: OwnerRecords;
+  /** Answers that did not fit, whichever pod received them. */
+  readonly answerMisfits: EventBus<AnswerMisfit>;
   /** Version of this service, which clients are informed of. */
   readonly version: string;
   /** The first signs `requestState`, each verifies it. The same on all pods; at least 32 bytes each. */

@@ -35,7 +35,7 @@ function withoutPatterns(schema: Elicitation['requestedSchema']): unknown {
 /** How an answer was received. `refused`: it does not fit the form, which stays open. */
 export type Received =
   | { readonly type: 'recorded' | 'ignored' }
-  | { readonly type: 'refused'; readonly error: unknown };
+  | { readonly type: 'refused'; readonly error: unknown; readonly streamRequestId: string };
 
 export interface McpAnswer {
   readonly caller: Caller & { readonly kind: 'user' };
@@ -59,8 +59,10 @@ export async function recordAnswer(
   const { caller, id, conversationId } = answer;
   await answer.admitted;
   if (bucketOfElicitationId(id) === undefined) return { type: 'ignored' };
+  let streamRequestId = '';
   try {
     const { row } = await engine.read(caller, id);
+    streamRequestId = row.definition.streamRequestId;
     const { mode, answerUrl } = row.definition;
     // A form that its client shows as a url takes consent from it, and the answer on its page.
     const form = mode === 'form' && answerUrl === undefined ? row.definition.requestedSchema : undefined;
@@ -76,7 +78,7 @@ export async function recordAnswer(
   } catch (error) {
     if (!isParleyError(error)) throw error;
     if (error.code === 'invalid_answer' || error.code === 'invalid_request')
-      return { type: 'refused', error };
+      return { type: 'refused', error, streamRequestId };
     if (IGNORED.has(error.code)) return { type: 'ignored' };
     throw error;
   }

@@ -41,7 +41,7 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
   const { origins, resource } = deps;
   const calls = createCalls(deps);
   const modern = createModernServing(deps, calls);
-  const legacy = createLegacyServing({ ...deps, calls, misfits: createMisfits(deps.records, deps.callMs) });
+  const legacy = createLegacyServing({ ...deps, calls, misfits: createMisfits(deps) });
   const proof = bearerFor(deps.authenticate, 'user');
 
   function guarded(serve: (call: RouteCall) => Promise<Reply>) {

@@ -1,7 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
-import type { Owner } from '@parley/shared/domain/ids';
-import type { OwnerRecords } from '@parley/shared/ports/owner-records';
+import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import { z } from 'zod';
+import type { McpDeps } from '../deps.ts';
 
 /** Answers of a client that did not fit the form of a question. */
 const Misfit = z.object({
@@ -14,8 +14,13 @@ export type Misfit = z.infer<typeof Misfit>;
 
 /** The answers that did not fit, from any pod: the stream of the call, on whichever pod it is, asks again. */
 export interface Misfits {
-  /** Notes an answer. False where the question was asked again often enough. */
-  note(owner: Owner, elicitationId: string, error: unknown): Promise<boolean>;
+  /** Notes an answer. False, and nothing is noted, where the question was asked again often enough. */
+  note(stream: StreamRef, elicitationId: string, error: unknown): Promise<boolean>;
+  /**
+   * Calls the listener with the question of each answer that is noted from now on, and with nothing where some may have been
+   * missed. Returns what ends it.
+   */
+  follow(stream: StreamRef, listener: (elicitationId?: string) => void): () => void;
   find(owner: Owner, elicitationId: string): Promise<Misfit | undefined>;
 }
 
@@ -34,21 +39,30 @@ export function questionOfRequest(requestId: string): string {
   return requestId.split(SEPARATOR)[0] ?? '';
 }
 
-export function createMisfits(records: OwnerRecords, keepMs: number): Misfits {
+export function createMisfits({
+  records,
+  answerMisfits,
+  callMs,
+}: Pick<McpDeps, 'records' | 'answerMisfits' | 'callMs'>): Misfits {
   const nameOf = (elicitationId: string) => `mcp-misfit/${elicitationId}`;
   const parsed = (stored: string | undefined) =>
     stored === undefined ? undefined : Misfit.parse(JSON.parse(stored));
   return {
-    async note(owner, elicitationId, error) {
+    async note(stream, elicitationId, error) {
       const name = nameOf(elicitationId);
-      const stored = await records.read(owner, name);
+      const stored = await records.read(stream, name);
       const count = (parsed(stored)?.count ?? 0) + 1;
       if (count > AGAIN_MAX) return false;
       const to = JSON.stringify({ count, reason: reasonOf(error) });
       // One of two at once is enough: the question is asked again once.
-      await records.replace(owner, { name, from: stored, to, ttlMs: keepMs });
+      await records.replace(stream, { name, from: stored, to, ttlMs: callMs });
+      await answerMisfits.publish(stream, { elicitationId });
       return true;
     },
+    follow: (stream, listener) =>
+      answerMisfits.subscribe(stream, (signal) =>
+        signal.type === 'event' ? listener(signal.event.elicitationId) : listener(),
+      ).unsubscribe,
     find: async (owner, elicitationId) => parsed(await records.read(owner, nameOf(elicitationId))),
   };
 }

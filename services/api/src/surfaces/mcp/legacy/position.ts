@@ -8,6 +8,8 @@ export const StreamRequest = z.object({
   /** When the request came, in ms since 1970 on the clock of the records. */
   at: z.number(),
   progressToken: RequestId.optional(),
+  /** After how many answers that did not fit its open questions were asked again last, by their ids. */
+  again: z.record(z.string(), z.int()).optional(),
 });
 export type StreamRequest = z.infer<typeof StreamRequest>;
 
@@ -17,7 +19,7 @@ export interface StreamPosition {
   readonly after?: FeedPosition;
 }
 
-const LENGTH_MAX = 4_096;
+const LENGTH_MAX = 8_192;
 const START = 'start';
 
 /** The id of an event, unique within its session: the request's own id is in it. */

@@ -12,7 +12,7 @@ import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { takenBy } from '../accept.ts';
 import { showsOf } from '../capabilities.ts';
-import { errorMessage, errorReply, RPC, refusal, resultMessage, rpcErrorOf } from '../json-rpc.ts';
+import { errorMessage, RPC, refusal, resultMessage, rpcErrorOf } from '../json-rpc.ts';
 import { recordAnswer } from '../questions.ts';
 import { createMcpServer, SESSION_REVISIONS, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
@@ -124,8 +124,12 @@ export function createLegacyServing(deps: LegacyDeps) {
     const caller = userOf(call.caller);
     const admitted = admitAnswer(limits, call, id);
     const received = await recordAnswer(engine, { caller, id, result, admitted });
-    if (received.type !== 'refused' || (await misfits.note(caller, id, received.error))) return ACCEPTED;
-    return errorReply(400, { ...rpcErrorOf(received.error), code: RPC.invalidParams }, requestId);
+    if (received.type !== 'refused') return ACCEPTED;
+    const stream = { ...caller, streamRequestId: received.streamRequestId };
+    // A client that answers wrongly each time would wait for ever.
+    if (!(await misfits.note(stream, id, received.error)))
+      await recordAnswer(engine, { caller, id, result: { action: 'cancel' }, admitted });
+    return ACCEPTED;
   }
 
   async function notified(call: RouteCall, { id: sessionId }: RequestSession): Promise<Reply> {

@@ -2,10 +2,12 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
+import type { StreamRef } from '@parley/shared/domain/ids';
 import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
+import { WakeSignal } from '@parley/shared/elicitations/wake-signal';
 import { type Frame, framesOf } from '../../../http/sse.ts';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import { jsonLine } from '../../../turns/plain.ts';
@@ -26,6 +28,7 @@ import { formatPosition, type StreamRequest } from './position.ts';
 
 export interface CallStream {
   readonly caller: Caller & { readonly kind: 'user' };
+  readonly run: StreamRef;
   readonly request: StreamRequest;
   /** How long ago the request came, in ms. */
   readonly ageMs: number;
@@ -45,16 +48,8 @@ export interface CallStream {
 
 export interface CallFramesDeps {
   readonly engine: Pick<Engine, 'read'>;
-  readonly misfits: Pick<Misfits, 'find'>;
+  readonly misfits: Pick<Misfits, 'find' | 'follow'>;
 }
-
-/** A question of the stream. `count`: after so many answers that did not fit it was asked last. */
-interface StreamedQuestion extends WaitingQuestion {
-  readonly count: number;
-}
-
-// Of looks for answers that did not fit, while a form is open: another pod may have received them.
-const AGAIN_MS = 2_000;
 
 type QuestionEvent = Extract<FollowedEvent, { type: 'question' }>;
 
@@ -67,30 +62,48 @@ export async function* callFrames(
   stream: CallStream,
   events: AsyncIterator<FollowedEvent, unknown>,
 ): AsyncGenerator<Frame, 'end' | 'cut'> {
-  const { request, after, progressMs, onFetched } = stream;
+  const { after, progressMs, onFetched } = stream;
   const messages = createMessages(deps, stream);
-  let lastId = formatPosition(request, after);
-  yield { id: lastId, text: '' };
-  let progressAt = performance.now() + progressMs;
-  for await (const event of withTicks(events, messages.tickMs)) {
-    if (event === TICK) {
-      yield* (await messages.again()).map((text) => ({ text }));
-      if (performance.now() < progressAt) continue;
-      progressAt = performance.now() + progressMs;
-      yield* messages.whileWaiting().map((text) => ({ text }));
-      continue;
-    }
-    progressAt = performance.now() + progressMs;
-    const { texts, isOver } = await messages.take(event);
-    const id =
-      'id' in event && !isSuperseded(event) ? formatPosition(request, parseReaderPosition(event.id)) : lastId;
-    yield* framesOf(texts, id, lastId);
-    if (texts.length > 0) lastId = id;
-    if (!isOver) continue;
-    await onFetched();
-    return 'end';
+  const wake = new WakeSignal(undefined);
+  const unfollow = deps.misfits.follow(stream.run, (id) => {
+    messages.onMisfit(id);
+    wake.notify();
+  });
+  let last: FeedPosition | undefined = after;
+  const idAt = (place: FeedPosition | undefined) => formatPosition(messages.request(), place);
+  async function* again(): AsyncGenerator<Frame> {
+    const before = idAt(last);
+    const texts = await messages.again();
+    yield* framesOf(texts, idAt(last), before);
   }
-  return 'cut';
+
+  yield { id: idAt(last), text: '' };
+  let progressAt = performance.now() + progressMs;
+  try {
+    for await (const event of withTicks(events, () => Math.max(1, progressAt - performance.now()), wake)) {
+      if (event === TICK) {
+        yield* again();
+        if (performance.now() < progressAt) continue;
+        progressAt = performance.now() + progressMs;
+        yield* messages.whileWaiting().map((text) => ({ text }));
+        continue;
+      }
+      progressAt = performance.now() + progressMs;
+      const before = idAt(last);
+      const { texts, isOver } = await messages.take(event);
+      const place = 'id' in event && !isSuperseded(event) ? parseReaderPosition(event.id) : last;
+      yield* framesOf(texts, idAt(place), before);
+      if (texts.length > 0) last = place;
+      if (isOver) {
+        await onFetched();
+        return 'end';
+      }
+      yield* again();
+    }
+    return 'cut';
+  } finally {
+    unfollow();
+  }
 }
 
 /** The messages of a call, each as a line of JSON. */
@@ -120,9 +133,11 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
   }
 
   return {
-    tickMs: () => (questions.forms().length > 0 ? Math.min(AGAIN_MS, stream.progressMs) : stream.progressMs),
+    onMisfit: questions.onMisfit,
+    /** The request, with what its client was asked again. */
+    request: () => ({ ...request, again: questions.again() }),
     /** Asks again what was answered with something that does not fit. */
-    again: async () => (await questions.again()).map(jsonLine),
+    again: async () => (await questions.askAgain()).map(jsonLine),
     whileWaiting() {
       const open = questions.open();
       return progressTexts(open.length > 0 ? waitingMessage(open, stream.answerPage) : WORKING);
@@ -149,8 +164,14 @@ function isSuperseded(event: FollowedEvent): boolean {
 }
 
 /** The questions of a call, as its client knows them. */
-function createQuestions({ engine, misfits }: CallFramesDeps, { caller, shows, isReplay }: CallStream) {
-  const open = new Map<string, StreamedQuestion>();
+function createQuestions(
+  { engine, misfits }: CallFramesDeps,
+  { caller, shows, isReplay, request }: CallStream,
+) {
+  const open = new Map<string, WaitingQuestion>();
+  /** After how many answers that did not fit each question was asked last. */
+  const counts = new Map(Object.entries(request.again ?? {}));
+  const due = new Set<string>();
   const opened = new Set<string>();
   let replays = isReplay;
 
@@ -168,23 +189,30 @@ function createQuestions({ engine, misfits }: CallFramesDeps, { caller, shows, i
     const { elicitationId: id, mode } = elicitation;
     if (open.has(id) || !shows[mode]) return [];
     if (!isKnown && replays && (await isOver(id))) return [];
-    open.set(id, { question: elicitation, seenAt: performance.now(), count: 0 });
-    return isKnown ? [] : [requestOf(elicitation)];
+    open.set(id, { question: elicitation, seenAt: performance.now() });
+    if (isKnown) {
+      due.add(id);
+      return [];
+    }
+    const misfit = mode === 'form' ? await misfits.find(caller, id) : undefined;
+    if (misfit === undefined) counts.delete(id);
+    else counts.set(id, misfit.count);
+    return [requestOf(elicitation, misfit)];
   }
 
-  const forms = () => [...open.values()].filter(({ question: { mode } }) => mode === 'form');
-
-  async function askAgain(asked: StreamedQuestion): Promise<object[]> {
-    const { question } = asked;
-    const misfit = await misfits.find(caller, question.elicitationId);
-    if (misfit === undefined || misfit.count === asked.count) return [];
-    open.set(question.elicitationId, { ...asked, count: misfit.count });
+  async function askAgain(id: string): Promise<object[]> {
+    const { question } = open.get(id) ?? {};
+    if (question?.mode !== 'form') return [];
+    const misfit = await misfits.find(caller, id);
+    if (misfit === undefined || misfit.count === counts.get(id) || (await isOver(id))) return [];
+    counts.set(id, misfit.count);
     return [requestOf(question, misfit)];
   }
 
   function end(elicitation: Elicitation, isKnown: boolean): object[] {
     const { elicitationId: id, mode, status, completion, settledBy } = elicitation;
-    const { count = 0 } = open.get(id) ?? {};
+    const count = counts.get(id) ?? 0;
+    counts.delete(id);
     if (!open.delete(id) || isKnown) return [];
     const requestId = questionRequestId(id, { count });
     const isAnswered = settledBy?.surface === MCP_SURFACE || opened.has(id);
@@ -199,8 +227,17 @@ function createQuestions({ engine, misfits }: CallFramesDeps, { caller, shows, i
 
   return {
     open: () => [...open.values()],
-    forms,
-    again: async () => (await Promise.all(forms().map(askAgain))).flat(),
+    again: () => Object.fromEntries(counts),
+    /** A question was answered with something that does not fit; without its id, any may have been. */
+    onMisfit(id?: string) {
+      for (const one of id === undefined ? open.keys() : [id]) due.add(one);
+    },
+    /** Asks again what was answered with something that does not fit. */
+    async askAgain(): Promise<object[]> {
+      const ids = [...due];
+      due.clear();
+      return (await Promise.all(ids.map(askAgain))).flat();
+    },
     async messages({ change, isKnown, ...event }: QuestionEvent): Promise<object[]> {
       const { elicitation } = event;
       if (change === 'elicitation-request') return ask(elicitation, isKnown);

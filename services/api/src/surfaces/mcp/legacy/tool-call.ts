@@ -173,6 +173,7 @@ async function framesReply(
     deps,
     {
       caller: userOf(caller),
+      run,
       request,
       ageMs: (await deps.records.now(run)) - request.at,
       after,
