@@ -21,6 +21,8 @@ export interface Terminal {
   screen(): Promise<string>;
   /** The screen with its colours, which may be all that a key changes. */
   look(): Promise<string>;
+  /** Whether the cursor of the terminal itself is shown. */
+  isCursorShown(): Promise<boolean>;
   /** Waits until the screen matches, and returns it. */
   untilShown(pattern: RegExp): Promise<string>;
   /** Waits until the program has ended, and returns the last screen. */
@@ -76,6 +78,7 @@ export async function openTerminal(
     visible: () => tmux('capture-pane', '-p'),
     screen,
     look: () => tmux('capture-pane', '-p', '-e', '-S', '-300'),
+    isCursorShown: async () => (await tmux('display-message', '-p', '#{cursor_flag}')).trim() === '1',
     untilShown,
     untilEnded: () => untilShown(/^ended \d+$/m),
     resize: async (width, height) =>

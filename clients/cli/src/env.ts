@@ -17,6 +17,8 @@ export interface CliEnv {
   readonly keyring: string | undefined;
   /** True for `NO_COLOR` (no-color.org) and for `TERM=dumb`. */
   readonly refusesColour: boolean;
+  /** False for `TERM=dumb`, where nothing can be drawn over. */
+  readonly canDraw: boolean;
   /** False for the console of Linux, `TERM=linux`. */
   readonly hasSymbols: boolean;
   /** `VISUAL`, or `EDITOR`: the program in which a person edits texts, as a shell starts it. */
@@ -40,6 +42,7 @@ export function readCliEnv(all: Readonly<Record<string, string | undefined>> = p
     userHome: given('HOME') ?? given('USERPROFILE'),
     keyring: given('PARLEY_KEYRING'),
     refusesColour: given('NO_COLOR') !== undefined || all.TERM === 'dumb',
+    canDraw: all.TERM !== 'dumb',
     hasSymbols: all.TERM !== 'linux',
     editor: given('VISUAL') ?? given('EDITOR'),
     // Windows spells it `Path`, and Node reads it by any spelling.

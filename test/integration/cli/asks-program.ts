@@ -59,6 +59,20 @@ const SCENES: Readonly<Record<string, (elicitor: Elicitor) => Promise<unknown>>>
       outcome.status === 'accepted' && typeof outcome.value === 'object' ? outcome.value.reveal() : outcome,
     );
   },
+  /** A text that is withdrawn by the editor in which the person edits it. */
+  async edited({ ask }) {
+    const controller = new AbortController();
+    process.once('SIGUSR2', () => controller.abort(new Error('withdrawn')));
+    process.env.ASKS_PID = String(process.pid);
+    const text = ask(
+      { kind: 'text', message: 'What happened?', maxLength: 2_000 },
+      { signal: controller.signal },
+    );
+    return [
+      await text.catch((error: Error) => error.message),
+      await ask({ kind: 'text', message: 'Your name?' }),
+    ];
+  },
   async late({ ask }) {
     return [
       await ask({ kind: 'text', message: 'Too late?', timeoutSeconds: 1 }),

@@ -7,6 +7,7 @@ import type { Keys } from '../../harness/cli/kinds.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { hasTmux, openTerminal } from '../../harness/tmux.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import { pressAll } from './typing.ts';
 
 const press = (...names: readonly string[]): Keys[] => names.map((name) => ({ press: name }));
@@ -156,6 +157,51 @@ function suite(): void {
     const left = expect.objectContaining({ status: 'cancelled' });
     expect(await outcomes()).toEqual([accepted(true), accepted('Edited,\nin two lines.'), left, left, left]);
   });
+
+  it('ends the editor of a question that was withdrawn, and asks the next one when it has ended', async () => {
+    const editor = join(await newFolder(), 'editor.mjs');
+    await writeFile(
+      editor,
+      `process.on('SIGTERM', () => console.log('Stopping'));
+      process.stdin.on('data', (data) => String(data) === 'q\\n' && process.exit());
+      process.kill(Number(process.env.ASKS_PID), 'SIGUSR2');`,
+    );
+    const { terminal, outcomes } = await open('edited', {
+      env: { EDITOR: `EDITING=1 '${process.execPath}' '${editor}'` },
+    });
+    await terminal.untilShown(/Ctrl\+G: editor/);
+    await terminal.press('C-g');
+    expect(await terminal.untilShown(/Stopping/)).not.toContain('Your name?');
+    await terminal.type('q');
+    await terminal.press('Enter');
+    await terminal.untilShown(/Your name\?[\s\S]*left\)/);
+    await pressAll(terminal, [{ type: 'Ada' }, ...press('Enter')]);
+    expect(await outcomes()).toEqual(['withdrawn', accepted('Ada')]);
+  });
+
+  it.each(['', '--plain'])(
+    'gives the terminal to the shell at Ctrl+Z, and takes it back: %s',
+    async (flag) => {
+      const env = { PARLEY_HOME: await newFolder(), PARLEY_KEYRING: 'file' };
+      const terminal = await openTerminal(['bash', '--norc', '-i'], { env });
+      onTestFinished(terminal.close);
+      await terminal.untilShown(/[#$] *$/m);
+      // The wrapper is the process that the shell has started.
+      await terminal.type(`'${process.execPath}' clients/cli/bin/parley.js secret set tracker ${flag}`);
+      await terminal.press('Enter');
+      await terminal.untilShown(/not shown/);
+      await terminal.press('C-z');
+      await terminal.untilShown(/Stopped/);
+      expect(await terminal.isCursorShown()).toBe(true);
+      await terminal.type('echo $((40 + 2)) && fg');
+      await terminal.press('Enter');
+      if (flag === '') await waitUntil(async () => !(await terminal.isCursorShown()), { what: 'a prompt' });
+      else await terminal.untilShown(/^42[\s\S]*not shown/m);
+      await terminal.type('c4nary');
+      await terminal.press('Enter');
+      expect(await terminal.untilShown(/secret:tracker/)).not.toContain('c4nary');
+    },
+  );
 
   it('takes a question away at its deadline, and asks the next one', async () => {
     const { terminal, outcomes } = await open('late');

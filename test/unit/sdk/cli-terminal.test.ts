@@ -38,6 +38,7 @@ it.each([
   ['one |two', { name: 'b', meta: true }, undefined, '|one two'],
   ['a|b', { name: 'x', meta: true }, undefined, 'a|b'],
   ['a|b', { name: 'q', ctrl: true }, '\u0011', 'a|b'],
+  ['|\nb', { name: 'home' }, undefined, '|\nb'],
 ])('%j after the key %j', (before, key, typed, after) => {
   expect(written(edited(draftOf(before), typed, key, true))).toBe(after);
 });
@@ -138,6 +139,34 @@ it('a list that changes keeps the focus on its option, and loses it with it', ()
   options = [];
   expect(prompt.fault()).toBeDefined();
 });
+
+it('a list of several choices shows the row that has the focus without colours, too', () => {
+  for (const hasSymbols of [true, false]) {
+    const prompt = severalOf(['a', 'b', 'c']);
+    const look = () =>
+      prompt.frame({ status: 'open' }, { columns: 60, rows: 20, hasColour: false, hasSymbols }).join('\n');
+    const looks = [0, 1, 2].map(() => {
+      prompt.press(undefined, { name: 'down' });
+      return look();
+    });
+    expect(new Set(looks).size).toBe(3);
+  }
+});
+
+it.each([
+  ['a', { name: 'a' }, ['a', 'b']],
+  ['Ctrl+A', { name: 'a', ctrl: true }, []],
+  ['Alt+A', { name: 'a', meta: true }, []],
+])('%s in a list of several choices', (_name, key, picked) => {
+  const prompt = severalOf(['a', 'b']);
+  prompt.press(undefined, key);
+  expect(prompt.value()).toEqual(picked);
+});
+
+function severalOf(values: readonly string[]) {
+  const options = values.map((value) => ({ value, label: value }));
+  return createMultiChoice({ label: 'Which?', options, initial: [], validate: () => undefined });
+}
 
 it('a row of a text ends before the character that is too wide for it', () => {
   expect(rowsOf('a会b', 2)).toEqual([

@@ -46,7 +46,9 @@ export function registerAsk(program: Command, context: CliContext): void {
       `
 Examples:
   ${context.calledAs} ask 'Which environment?' --user ada --choice staging --choice production
-  ${context.calledAs} ask 'Delete 14 files?' --user ada --confirm && rm -r old`,
+  [ "$(${context.calledAs} ask 'Delete 14 files?' --user ada --confirm)" = true ] && rm -r old
+
+The exit code is 0 for any answer, "false" included.`,
     )
     .action((message: string, flags: AskFlags) => ask(command, context, message, flags));
 }

@@ -55,6 +55,7 @@ export function createMultiChoice(prompt: MultiSelectPrompt): OpenPrompt<readonl
     isEntered: isReturn,
     press(_typed, key) {
       const option = focus.option();
+      if (key.ctrl === true || key.meta === true) return;
       if (key.name === 'space' && option !== undefined) flip(option.value);
       else if (key.name === 'a') {
         const isFull = chosen().length === prompt.options.length;
@@ -72,8 +73,8 @@ export function createMultiChoice(prompt: MultiSelectPrompt): OpenPrompt<readonl
             .join(', ');
           if (state.status !== 'open')
             return ended(surface, state, prompt.isSensitive, labels || 'none', width, room);
-          const mark = ({ value }: ScreenOption<string>) =>
-            symbol(surface, picked.has(value) ? 'checked' : 'unchecked');
+          const mark = ({ value }: ScreenOption<string>, isFocused: boolean) =>
+            `${isFocused ? symbol(surface, 'pointer') : ' '} ${symbol(surface, picked.has(value) ? 'checked' : 'unchecked')}`;
           return optionRows(surface, prompt.options, focus.at(), mark, { width, room });
         },
       }),
@@ -103,7 +104,8 @@ function createFocus<Value>(options: () => readonly ScreenOption<Value>[], initi
     option() {
       return options()[at()];
     },
-    press({ name = '' }: Key) {
+    press({ name = '', ctrl, meta }: Key) {
+      if (ctrl === true || meta === true) return;
       const list = options();
       const last = list.length - 1;
       const step = STEPS[name] ?? 0;

@@ -8,10 +8,22 @@ export interface TypedText {
 
 const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
+/** How much of a text is divided at a time, in UTF-16 units. */
+const PIECE = 1_024;
+
 /** What a person sees as characters. */
 export function charactersOf(text: string): readonly string[] {
   if (/^[\u0020-\u007e]*$/.test(text)) return [...text];
-  return [...graphemes.segment(text)].map(({ segment }) => segment);
+  const characters: string[] = [];
+  // Each segment of V8 copies the text that it is a part of, so that a long text is read in pieces.
+  for (let start = 0; start < text.length; ) {
+    const piece = [...graphemes.segment(text.slice(start, start + PIECE))].map(({ segment }) => segment);
+    // The last character may go on in the next piece.
+    if (start + PIECE < text.length && piece.length > 1) piece.pop();
+    for (const character of piece) start += character.length;
+    characters.push(...piece);
+  }
+  return characters;
 }
 
 /** A text as it is entered: whoever copies whole lines copies the break behind the last one, too. */
@@ -42,7 +54,7 @@ const toLeft: Move = ({ text, cursor }) => {
 };
 const toRight: Move = ({ text, cursor }) =>
   cursor + (charactersOf(text.slice(cursor, cursor + CLUSTER_MAX))[0]?.length ?? 0);
-const toLineStart: Move = ({ text, cursor }) => text.lastIndexOf('\n', cursor - 1) + 1;
+const toLineStart: Move = ({ text, cursor }) => text.slice(0, cursor).lastIndexOf('\n') + 1;
 const toLineEnd: Move = ({ text, cursor }) => {
   const end = text.indexOf('\n', cursor);
   return end < 0 ? text.length : end;

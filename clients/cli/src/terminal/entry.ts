@@ -56,14 +56,19 @@ function body(
 ): readonly string[] {
   const rows = rowsOf(text, width - 1);
   const isOpen = status === 'open';
-  const at = isOpen ? rows.findLastIndex(({ start }) => start <= cursor) : 0;
+  const focus = isOpen ? rows.findLastIndex(({ start }) => start <= cursor) : 0;
   if (!isOpen && text === '') return [];
   const style = status === 'left' ? 'strikethrough' : 'dim';
-  const drawnRows = rows.map((row, index) =>
-    isOpen
-      ? [drawnRow(surface, text, row, index === at ? cursor : undefined)]
-      : [painted(surface, style, drawnRow(surface, text, row, undefined))],
-  );
+  // Rows that are farther away are not seen.
+  const first = Math.max(focus - room, 0);
+  const at = focus - first;
+  const drawnRows = rows
+    .slice(first, focus + room + 1)
+    .map((row, index) =>
+      isOpen
+        ? [drawnRow(surface, text, row, index === at ? cursor : undefined)]
+        : [painted(surface, style, drawnRow(surface, text, row, undefined))],
+    );
   return windowed(drawnRows, at, room, painted(surface, 'dim', '…'));
 }
 

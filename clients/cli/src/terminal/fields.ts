@@ -51,7 +51,6 @@ export async function askFields(screen: Screen, options: FieldsOptions): Promise
     if (value === LEFT || signal.aborted) return LEFT;
     if (value !== undefined) content[name] = value;
   }
-  // Faults of the form as a whole, or of fields that it does not have.
   return content;
 }
 
@@ -81,7 +80,11 @@ async function askField(screen: Screen, one: OneField): Promise<FormValue | unde
   }
   const initial = preset === undefined ? undefined : String(preset);
   const validate = (text: string) =>
-    text === '' && !isRequired ? undefined : faultOf(control, typedValue(control, text));
+    text !== ''
+      ? faultOf(control, typedValue(control, text))
+      : isRequired
+        ? textOfFault({ rule: 'required' })
+        : undefined;
   const read = isSensitive ? screen.hidden : screen.text;
   const text = await read({ ...texts, takesLines: kind === 'text', hasLines, initial, validate }, signal);
   if (text === LEFT) return LEFT;

@@ -22,6 +22,8 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
   const screen = createScreen(streams, options.plain === true, readCliEnv());
   // What was entered on a page that is asked again. Kept no longer than the ask.
   const entered = new WeakMap<Ask, Map<number, TerminalContent>>();
+  // An ask that is taken away ends before its editor does, which has the terminal until then.
+  let latest: Promise<unknown> = Promise.resolve();
   return {
     name: 'terminal',
     priority,
@@ -29,7 +31,10 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
     canHandle: () => isTerminal(streams),
     async handle(prompt, { signal, remainingMs }) {
       const { ask, page, faults } = prompt;
-      const answer = await showQuestion(
+      const countdown = createCountdown(remainingMs);
+      await latest;
+      if (signal.aborted) return { action: 'cancel' };
+      const showing = showQuestion(
         screen,
         {
           ...prompt,
@@ -38,8 +43,10 @@ export function createTerminalHandler(options: TerminalHandlerOptions = {}): Eli
           isSecret: prompt.mode === 'secret',
           earlier: faults.length > 0 ? entered.get(ask)?.get(page) : undefined,
         },
-        { signal, countdown: createCountdown(remainingMs), offersDecline: false, open: openPage },
+        { signal, countdown, offersDecline: false, open: openPage },
       );
+      latest = showing.catch(() => undefined);
+      const answer = await showing;
       if (answer.action !== 'accept') return answer;
       if (answer.content !== undefined) {
         const pages = entered.get(ask) ?? new Map<number, TerminalContent>();
@@ -55,12 +62,15 @@ export function isTerminal({ input, output }: TerminalStreams): boolean {
   return input.isTTY === true && output.isTTY === true;
 }
 
+type ScreenEnv = Pick<CliEnv, 'refusesColour' | 'canDraw' | 'hasSymbols' | 'editor'>;
+
+/** Prompts that are drawn over; plain lines where the person or the terminal wants these. */
 export function createScreen(
   streams: TerminalStreams,
   isPlain: boolean,
-  { refusesColour, hasSymbols, editor }: Pick<CliEnv, 'refusesColour' | 'hasSymbols' | 'editor'>,
+  { refusesColour, canDraw, hasSymbols, editor }: ScreenEnv,
 ): Screen {
-  return isPlain
+  return isPlain || !canDraw
     ? createPlainScreen(streams)
     : createDrawnScreen(streams, { hasColour: !refusesColour, hasSymbols, editor });
 }

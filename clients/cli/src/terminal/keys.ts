@@ -10,6 +10,8 @@ export interface KeyListener {
   readonly takesLines?: boolean | undefined;
   /** Whether several lines that come at once are answers to several prompts, and not a paste. */
   readonly takesAnswersAhead?: boolean;
+  /** Whether the prompt draws a cursor of its own. */
+  readonly hidesCursor?: boolean;
 }
 
 /** The keys of a terminal, for one prompt after the other. */
@@ -18,8 +20,8 @@ export interface Keys {
   readonly stream: Readable;
   /** Begins to read for a prompt; call the returned function when it has ended. */
   open(listener: KeyListener): () => void;
-  /** Gives the terminal to the shell, as Ctrl+Z does in cooked mode, until the shell continues this process. */
-  suspend(): void;
+  /** Gives the terminal to the shell, as Ctrl+Z does in cooked mode. Calls `onContinue` once the shell has given it back. */
+  suspend(onContinue: () => void): void;
 }
 
 /** Terminals enclose what is pasted in these, once they are told to. */
@@ -27,10 +29,15 @@ const PASTE_BEGINS = '\u001b[200~';
 const PASTE_ENDS = '\u001b[201~';
 const ENCLOSE_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
-/** What may become the beginning of a paste with the next bytes. Shorter beginnings are keys of their own. */
-const PASTE_MAY_BEGIN = ['\u001b[2', '\u001b[20', '\u001b[200'];
-/** How long a lone Escape may be the beginning of another key. */
+/** What may become the beginning of a paste with the next bytes. */
+const PASTE_MAY_BEGIN = ['\u001b', '\u001b[', '\u001b[2', '\u001b[20', '\u001b[200'];
+const HIDE_CURSOR = '\u001b[?25l';
+const SHOW_CURSOR = '\u001b[?25h';
+const CTRL_C = '\u0003';
+/** How long a lone Escape may be the beginning of another key, or of a paste. */
 const ESCAPE_MS = 50;
+/** Longer than the system takes to stop a process. */
+const CONTINUED_MS = 20;
 
 /**
  * Reads a terminal for prompts. A paste reaches its prompt whole and nothing else: neither the next prompt nor the shell. Keys
@@ -44,9 +51,14 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
   const pastes: string[] = [];
   let unread = '';
   let current: KeyListener | undefined;
+  let releasing: NodeJS.Timeout | undefined;
 
   function take(data: Buffer | string): void {
-    unread += typeof data === 'string' ? data : decoder.write(data);
+    clearTimeout(releasing);
+    const read = typeof data === 'string' ? data : decoder.write(data);
+    // The end of the paste is lost; without a way out, all keys would be a part of it.
+    if (read === CTRL_C && unread.startsWith(PASTE_BEGINS)) unread = '';
+    unread += read;
     for (;;) {
       const begin = unread.indexOf(PASTE_BEGINS);
       const held =
@@ -56,14 +68,21 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
       takeKeys(unread.slice(0, held));
       unread = unread.slice(held);
       const end = unread.indexOf(PASTE_ENDS);
+      if (begin < 0 && unread !== '') releasing = setTimeout(release, ESCAPE_MS);
       if (begin < 0 || end < 0) return;
       takePaste(unread.slice(PASTE_BEGINS.length, end));
       unread = unread.slice(end + PASTE_ENDS.length);
     }
   }
 
+  /** Nothing has followed the beginning of a paste: it was a key. */
+  function release(): void {
+    takeKeys(unread);
+    unread = '';
+  }
+
   function takeKeys(text: string): void {
-    if (current?.takesAnswersAhead !== true && isBarePaste(text)) {
+    if (current?.paste !== undefined && current.takesAnswersAhead !== true && isBarePaste(text)) {
       takePaste(text);
       return;
     }
@@ -89,41 +108,60 @@ export function createKeys({ input, output }: TerminalStreams): Keys {
     input.setRawMode(isRaw);
   }
 
+  const showCursor = () => void (current?.hidesCursor === true && output.write(SHOW_CURSOR));
+  const hideCursor = () => void (current?.hidesCursor === true && output.write(HIDE_CURSOR));
+
+  /** A process that ends in the middle of a prompt. Node itself gives back the mode of the terminal. */
+  const atExit = () => {
+    showCursor();
+    output.write(LEAVE_PASTES);
+  };
+
   // The terminal was closed.
-  const leave = () => void stream.write('\u0003');
+  const leave = () => void stream.write(CTRL_C);
 
   return {
     stream,
-    suspend() {
+    suspend(onContinue) {
       if (process.platform === 'win32') return;
+      showCursor();
       setRaw(false);
-      process.once('SIGCONT', () => {
+      // The shell waits for all processes of the command, of which npx or a wrapper may be the first.
+      process.kill(0, 'SIGTSTP');
+      // It runs when the shell continues this process; at once where no shell can, since the system then stops nothing.
+      setTimeout(() => {
         if (current === undefined) return;
         setRaw(true);
-        output.emit('resize');
-      });
-      process.kill(process.pid, 'SIGTSTP');
+        hideCursor();
+        onContinue();
+      }, CONTINUED_MS);
     },
     open(listener) {
-      if (current === undefined) setRaw(true);
+      if (current === undefined) {
+        setRaw(true);
+        process.once('exit', atExit);
+      }
       current = listener;
+      hideCursor();
       input.on('data', take).once('end', leave).resume();
       stream.on('keypress', onKey).resume();
       return () => {
         stream.pause().off('keypress', onKey);
+        showCursor();
         input.off('data', take).off('end', leave).pause();
         setImmediate(() => {
           // Another prompt may follow at once: what is typed between both is then read as keys, too.
           if (current !== listener) return;
           current = undefined;
           setRaw(false);
+          process.off('exit', atExit);
         });
       };
     },
   };
 }
 
-/** Whether a terminal pasted this without enclosing it: nobody types a word, Enter and the next word between two reads. */
+/** Whether a terminal pasted this without enclosing it: a word, Enter and the next word are seldom typed between two reads. */
 function isBarePaste(text: string): boolean {
   return /^(?:\P{Cc}|[\t\r\n])*$/u.test(text) && /\P{Cc}[\r\n]+\P{Cc}/u.test(text);
 }

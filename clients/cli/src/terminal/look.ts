@@ -23,6 +23,7 @@ const SYMBOLS = {
   unpicked: ['○', ' '],
   checked: ['◼', '[+]'],
   unchecked: ['◻', '[ ]'],
+  pointer: ['❯', '>'],
   cursor: ['█', '_'],
 } as const;
 

@@ -5,18 +5,26 @@ import { join } from 'node:path';
 import { shellWord } from '../called-as.ts';
 
 /**
- * Edits a text in the program that the person has named, as Git starts it. Resolves with the text as it was saved; with the
- * text unchanged when the program fails or the signal is aborted, which ends it.
+ * Edits a text in the program that the person has named. Resolves when it has ended, with the text as it was saved; with
+ * nothing when it fails, or when the signal is aborted, which ends it.
  */
-export async function editOutside(program: string, text: string, signal: AbortSignal): Promise<string> {
-  // Only its owner may read the folder.
-  const folder = mkdtempSync(join(tmpdir(), 'parley-answer-'));
+export async function editOutside(
+  program: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  let folder: string | undefined;
   try {
+    // Only its owner may read the folder.
+    folder = mkdtempSync(join(tmpdir(), 'parley-answer-'));
     const file = join(folder, 'answer.txt');
     writeFileSync(file, text);
     const giveBack = takeInterrupts();
-    const child = spawn(`${program} ${shellWord(file)}`, { shell: true, stdio: 'inherit' });
+    // The shell becomes the editor, which then gets the signal that ends it. `env` takes variables before its name.
+    const start = process.platform === 'win32' ? '' : 'exec env ';
+    const child = spawn(`${start}${program} ${shellWord(file)}`, { shell: true, stdio: 'inherit' });
     const stop = () => child.kill();
+    if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     const isSaved = await new Promise<boolean>((resolve) => {
       child.once('error', () => resolve(false));
@@ -24,9 +32,12 @@ export async function editOutside(program: string, text: string, signal: AbortSi
     });
     signal.removeEventListener('abort', stop);
     giveBack();
-    return isSaved ? readFileSync(file, 'utf8') : text;
+    return isSaved ? readFileSync(file, 'utf8') : undefined;
+  } catch {
+    // The folder cannot be written, or the editor has removed the file.
+    return undefined;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
   }
 }
 

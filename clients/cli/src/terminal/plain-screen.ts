@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { readableLine } from '@parley/shared/domain/readable';
 import { inserted, withoutLastBreak } from './editor.ts';
 import { createKeys, type Keys } from './keys.ts';
 import {
@@ -42,7 +43,7 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
   function askText(prompt: TextPrompt, isHidden: boolean, signal: AbortSignal): Promise<string | Left> {
     introduce(prompt);
     const initial = isHidden ? undefined : prompt.initial;
-    const preset = initial === undefined ? '' : ` (empty for ${initial})`;
+    const preset = initial === undefined ? '' : ` (empty for ${readableLine(initial)})`;
     const { takesLines = false, hasLines = false } = prompt;
     const lines = hasLines ? ', of several lines; an empty line ends it' : '';
     const hint = isHidden ? 'Type it; it is not shown: ' : `Answer${lines}${preset}: `;
@@ -164,6 +165,7 @@ function readText(
     signal.addEventListener('abort', leave, { once: true });
     lines.on('line', take);
     lines.once('SIGINT', leave);
+    lines.on('SIGTSTP', () => keys.suspend(() => (isHidden ? output.write(hint) : lines.prompt(true))));
     lines.once('close', leave);
   });
 }

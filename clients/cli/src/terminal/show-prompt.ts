@@ -1,6 +1,7 @@
 import type { Key } from 'node:readline';
+import { ANSWER_TEXT_MAX } from '@parley/shared/domain/forms/value';
 import type { PromptState } from './frame.ts';
-import type { Keys } from './keys.ts';
+import type { KeyListener, Keys } from './keys.ts';
 import type { Surface } from './look.ts';
 import { editOutside } from './outside-editor.ts';
 import { LEFT, type Left, type OpenPrompt, type TerminalStreams } from './screen.ts';
@@ -18,8 +19,11 @@ export interface Stage {
 
 const CLEAR_ALL = '\u001b[2J\u001b[H';
 const CLEAR_BELOW = '\r\u001b[J';
-const HIDE_CURSOR = '\u001b[?25l';
-const SHOW_CURSOR = '\u001b[?25h';
+/** What is drawn again at each key, in UTF-16 units. An answer is far shorter. */
+const TEXT_MAX = 10 * ANSWER_TEXT_MAX;
+const TOO_LONG = 'This is too long for an answer.';
+/** Of an editor that fails, or that the person ended without saving. */
+const UNSAVED = 'The editor saved nothing: this is the text as it was.';
 
 /** Shows a prompt until the person enters or leaves it, or the signal is aborted. */
 export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signal: AbortSignal) {
@@ -36,7 +40,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
     settle = resolve;
   });
   const redraw = () => {
-    if (close !== undefined || state.status !== 'open') painter.draw(prompt.frame(state, stage.surface()));
+    if (close !== undefined) painter.draw(prompt.frame(state, stage.surface()));
   };
   /** Where rows of another size have gone is known to nobody but the terminal. */
   const drawAnew = () => {
@@ -50,15 +54,24 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
 
   function press(typed: string | undefined, key: Key): void {
     if (isLeaving(key)) end('left', LEFT);
-    else if (key.ctrl === true && key.name === 'z') stage.keys.suspend();
+    else if (key.ctrl === true && key.name === 'z') stage.keys.suspend(drawAnew);
     else if (prompt.edit !== undefined && key.ctrl === true && key.name === 'g') void edit(prompt.edit);
     else if (prompt.isEntered(key)) enter();
     else {
+      const fault = key.name === 'paste-start' ? refused : undefined;
       // Keys have handed a paste to the prompt.
       if (key.name !== 'paste-start') prompt.press(typed, key);
-      stay();
+      stay(fault);
     }
   }
+
+  /** What is wrong with the paste that came last. */
+  let refused: string | undefined;
+  const paste = (text: string) => {
+    refused = text.length > TEXT_MAX ? TOO_LONG : undefined;
+    if (refused === undefined) prompt.paste?.(text);
+  };
+  const listened = { paste: prompt.paste && paste, takesLines: prompt.takesLines };
 
   function enter(): void {
     const fault = prompt.fault();
@@ -68,27 +81,34 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
 
   async function edit({ read, write }: NonNullable<OpenPrompt<Value>['edit']>): Promise<void> {
     stop();
-    stage.output.write(SHOW_CURSOR);
     // The terminal is given back with the next turn of the event loop.
     await new Promise(setImmediate);
-    write(await editOutside(stage.editor ?? '', read(), signal));
-    if (state.status !== 'open') return;
-    close = listen(stage, prompt, press, drawAnew);
+    const saved = await editOutside(stage.editor ?? '', read(), signal);
+    if (signal.aborted) {
+      painter.clear(stage.said());
+      end('left', LEFT);
+      return;
+    }
+    const fault = saved === undefined ? UNSAVED : saved.length > TEXT_MAX ? TOO_LONG : undefined;
+    if (saved !== undefined && fault === undefined) write(saved);
+    state = { status: 'open', fault };
+    close = listen(stage, listened, press, drawAnew);
     drawAnew();
   }
 
   function end(status: 'done' | 'left', result: Value | Left): void {
     state = { status };
     signal.removeEventListener('abort', abort);
-    redraw();
-    stage.output.write(`\n${SHOW_CURSOR}`);
+    painter.draw(prompt.frame(state, stage.surface()));
+    stage.output.write('\n');
     stop();
     settle(result);
   }
 
-  const abort = () => end('left', LEFT);
+  // An editor ends first: it would read what is typed into the next prompt.
+  const abort = () => void (close !== undefined && end('left', LEFT));
   signal.addEventListener('abort', abort, { once: true });
-  close = listen(stage, prompt, press, drawAnew);
+  close = listen(stage, listened, press, drawAnew);
   redraw();
   return { ended, redraw };
 }
@@ -98,13 +118,13 @@ type Press = (typed: string | undefined, key: Key) => void;
 /** Begins to read keys and sizes, until the returned function is called. */
 function listen(
   { keys, output }: Stage,
-  { paste, takesLines }: Pick<OpenPrompt<unknown>, 'paste' | 'takesLines'>,
+  listener: KeyListener,
   press: Press,
   onResize: () => void,
 ): () => void {
-  const stop = keys.open({ paste, takesLines });
+  const stop = keys.open({ ...listener, hidesCursor: true });
   keys.stream.on('keypress', press);
-  output.on('resize', onResize).write(HIDE_CURSOR);
+  output.on('resize', onResize);
   return () => {
     keys.stream.off('keypress', press);
     output.off('resize', onResize);

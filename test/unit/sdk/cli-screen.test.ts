@@ -1,0 +1,143 @@
+/** The prompts of a terminal by what is read and what is written, without a pseudo-terminal. */
+import { PassThrough, Writable } from 'node:stream';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { readCliEnv } from '../../../clients/cli/src/env.ts';
+import { askFields } from '../../../clients/cli/src/terminal/fields.ts';
+import { createScreen } from '../../../clients/cli/src/terminal/handler.ts';
+import { LEFT, type TerminalStreams } from '../../../clients/cli/src/terminal/screen.ts';
+
+const PASTE_BEGINS = '\u001b[200~';
+const PASTE_ENDS = '\u001b[201~';
+const SHOW_CURSOR = '\u001b[?25h';
+const LEAVE_PASTES = '\u001b[?2004l';
+
+/** Prompts on streams that a test reads and writes. */
+function terminal({ plain = false, env = {} }: { plain?: boolean; env?: Record<string, string> } = {}) {
+  let shown = '';
+  const input = Object.assign(new PassThrough(), { isTTY: true, setRawMode: () => undefined });
+  const output = Object.assign(
+    new Writable({
+      write(chunk, _encoding, done) {
+        shown += String(chunk);
+        done();
+      },
+    }),
+    { isTTY: true, columns: 80, rows: 24 },
+  );
+  const leaving = new AbortController();
+  onTestFinished(() => leaving.abort());
+  const streams = { input, output } as unknown as TerminalStreams;
+  return {
+    screen: createScreen(streams, plain, readCliEnv(env)),
+    signal: leaving.signal,
+    shown: () => shown,
+    /** Each part is a read of its own. */
+    async reads(...parts: readonly string[]) {
+      for (const part of parts) {
+        input.write(part);
+        await new Promise(setImmediate);
+      }
+    },
+  };
+}
+
+const text = (more: object = {}) => ({ label: 'What?', validate: () => undefined, ...more });
+const choice = { label: 'Which?', options: ['a', 'b'].map((value) => ({ value, label: value })) };
+const lines = text({ takesLines: true });
+
+it('a paste is taken whole wherever a read ends within it', async () => {
+  const paste = `${PASTE_BEGINS}one\rtwo${PASTE_ENDS}`;
+  for (let at = 1; at < paste.length; at += 1) {
+    const { screen, signal, reads } = terminal();
+    const answer = screen.text(lines, signal);
+    await reads(paste.slice(0, at), paste.slice(at), '\r');
+    expect(await answer, `a read of ${at} characters`).toBe('one\ntwo');
+  }
+});
+
+it.each([
+  ['Escape', ['\u001b']],
+  ['Ctrl+C in a paste that never ends', [`${PASTE_BEGINS}half`, '\u0003']],
+])('%s leaves a prompt', async (_name, parts) => {
+  const { screen, signal, reads } = terminal();
+  const answer = screen.text(lines, signal);
+  await reads(...parts);
+  expect(await answer).toBe(LEFT);
+});
+
+it.each([
+  ['\rRobbie\rOslo\r', 'a', 'Robbie'],
+  ['j\rRobbie\rOslo\r', 'b', 'Robbie'],
+])('what is typed ahead of a choice waits for the prompts behind it: %j', async (typed, first, second) => {
+  const { screen, signal, reads } = terminal();
+  const chosen = screen.select(choice, signal);
+  await reads(typed);
+  expect(await chosen).toBe(first);
+  expect(await screen.text(text(), signal)).toBe(second);
+  expect(await screen.text(text(), signal)).toBe('Oslo');
+});
+
+it('a text takes lines that come at once as one paste', async () => {
+  const { screen, signal, reads } = terminal();
+  const answer = screen.text(lines, signal);
+  await reads('one\rtwo\r', '\r');
+  expect(await answer).toBe('one\ntwo');
+});
+
+it('a process that ends in the middle of a prompt gives the terminal back', async () => {
+  const before = process.listeners('exit');
+  const { screen, signal, shown, reads } = terminal();
+  const answer = screen.text(text(), signal);
+  const [atExit] = process.listeners('exit').filter((one) => !before.includes(one));
+  const drawn = shown().length;
+  atExit?.(1);
+  expect(shown().slice(drawn)).toContain(SHOW_CURSOR);
+  expect(shown().slice(drawn)).toContain(LEAVE_PASTES);
+  await reads('x', '\r');
+  expect(await answer).toBe('x');
+  await vi.waitFor(() => expect(process.listeners('exit')).toEqual(before));
+});
+
+it('plain lines name a preset without its control characters', () => {
+  const { screen, signal, shown } = terminal({ plain: true });
+  void screen.text(text({ initial: '\u001b]0;owned\u0007\u001b[2J' }), signal);
+  expect(shown()).toContain('empty for');
+  for (const part of ['\u001b]0', '\u001b[2J', '\u0007']) expect(shown()).not.toContain(part);
+});
+
+it('a terminal without any control of its cursor gets plain lines', () => {
+  expect(terminal({ env: { TERM: 'dumb' } }).screen.isLive).toBe(false);
+});
+
+it.each([
+  ['removes the text', 'rm', undefined],
+  ['is not there', 'no-such-editor', undefined],
+  ['has no folder for it', 'true', '/no/such/folder'],
+])('an editor that %s leaves the text as it was, and a fault', async (_name, EDITOR, folder) => {
+  if (folder !== undefined) vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { screen, signal, shown, reads } = terminal({ env: { EDITOR } });
+  const answer = screen.text(text({ takesLines: true, initial: 'kept' }), signal);
+  await reads('\u0007');
+  await vi.waitFor(() => expect(shown()).toContain('The editor saved nothing'));
+  await reads('\r');
+  expect(await answer).toBe('kept');
+});
+
+it('a required text cannot be left empty', async () => {
+  const { screen, signal, shown, reads } = terminal();
+  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
+  const answer = askFields(screen, { schema, faults: [], countdown: () => '', signal });
+  await reads('\r', 'x', '\r');
+  expect(shown()).toContain('is required');
+  expect(await answer).toEqual({ a: 'x' });
+});
+
+it('a paste that no answer could hold is refused', async () => {
+  const { screen, signal, shown, reads } = terminal();
+  const answer = screen.text(lines, signal);
+  await reads(`${PASTE_BEGINS}${'会'.repeat(200_000)}${PASTE_ENDS}`);
+  expect(shown()).toContain('This is too long for an answer');
+  await reads('x', '\r');
+  expect(await answer).toBe('x');
+});
