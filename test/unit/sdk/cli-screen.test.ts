@@ -1,10 +1,15 @@
 /** The prompts of a terminal by what is read and what is written, without a pseudo-terminal. */
+import { createServer } from 'node:http';
 import { PassThrough, Writable } from 'node:stream';
+import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { readCliEnv } from '../../../clients/cli/src/env.ts';
+import { EXIT } from '../../../clients/cli/src/exit-code.ts';
+import { runProgram } from '../../../clients/cli/src/program.ts';
 import { askFields } from '../../../clients/cli/src/terminal/fields.ts';
 import { createScreen } from '../../../clients/cli/src/terminal/handler.ts';
 import { LEFT, type TerminalStreams } from '../../../clients/cli/src/terminal/screen.ts';
+import { listenOnFreePort } from '../../harness/free-port.ts';
 
 const PASTE_BEGINS = '\u001b[200~';
 const PASTE_ENDS = '\u001b[201~';
@@ -28,6 +33,7 @@ function terminal({ plain = false, env = {} }: { plain?: boolean; env?: Record<s
   onTestFinished(() => leaving.abort());
   const streams = { input, output } as unknown as TerminalStreams;
   return {
+    streams,
     screen: createScreen(streams, plain, readCliEnv(env)),
     signal: leaving.signal,
     shown: () => shown,
@@ -126,7 +132,11 @@ it.each([
 
 it('a required text cannot be left empty', async () => {
   const { screen, signal, shown, reads } = terminal();
-  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] } as const;
+  const schema = {
+    type: 'object',
+    properties: { a: { type: 'string' } },
+    required: ['a'],
+  } satisfies FormSchema;
   const answer = askFields(screen, { schema, faults: [], countdown: () => '', signal });
   await reads('\r', 'x', '\r');
   expect(shown()).toContain('is required');
@@ -140,4 +150,29 @@ it('a paste that no answer could hold is refused', async () => {
   expect(shown()).toContain('This is too long for an answer');
   await reads('x', '\r');
   expect(await answer).toBe('x');
+});
+
+it('the inbox ends with the failure of what keeps it up to date', async () => {
+  let requests = 0;
+  const server = createServer((_request, response) => {
+    requests += 1;
+    response.writeHead(requests === 1 ? 200 : 401, { 'content-type': 'text/event-stream' });
+    const snapshot = 'event: inbox-snapshot\ndata: {"elicitations":[]}\n\n';
+    response.end(requests === 1 ? `retry: 1\n\n${snapshot}` : '');
+  });
+  const port = await listenOnFreePort(server);
+  onTestFinished(() => void server.close());
+  const { streams, signal, shown } = terminal();
+  const setExitCode = vi.fn();
+  await runProgram(['inbox'], {
+    env: readCliEnv({ PARLEY_URL: `http://127.0.0.1:${port}`, PARLEY_TOKEN: 't' }),
+    stdin: streams.input,
+    stdout: streams.output,
+    stderr: new PassThrough(),
+    signal,
+    calledAs: 'parley',
+    setExitCode,
+  });
+  expect(shown()).toContain('Nothing waits for you');
+  expect(setExitCode.mock.calls).toEqual([[EXIT.refused]]);
 });

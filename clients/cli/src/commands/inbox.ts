@@ -63,6 +63,10 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
   // Ctrl+C at a prompt is a key, which ends the list and aborts nothing by itself.
   const stopping = new AbortController();
   const following = follow(client, AbortSignal.any([context.signal, stopping.signal]), open);
+  // A list that nothing keeps up to date is not shown on.
+  const lost = new AbortController();
+  following.catch((error: unknown) => lost.abort(error));
+  const signal = AbortSignal.any([context.signal, lost.signal]);
   const ticking = setInterval(() => screen.redraw(), TICK_MS);
   try {
     await Promise.race([nextChange(open), following]);
@@ -70,10 +74,12 @@ async function browse({ client, context, screen }: Browsing): Promise<void> {
     for (;;) {
       if (open.items().length === 0) {
         screen.say('Nothing waits for you. New questions appear here; Ctrl+C ends.');
-        await untilSome(open, context.signal);
+        await untilSome(open, signal);
+        lost.signal.throwIfAborted();
         if (context.signal.aborted) return;
       }
-      const chosen = await choose(screen, open, latest, context.signal);
+      const chosen = await choose(screen, open, latest, signal);
+      lost.signal.throwIfAborted();
       if (chosen === LEFT) return;
       if (chosen === 'changed') continue;
       const { elicitation, left } = chosen;

@@ -29,6 +29,11 @@ const UNSAVED = 'The editor saved nothing: this is the text as it was.';
 export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signal: AbortSignal) {
   const painter = createPainter(stage.output);
   let state: PromptState = { status: 'open' };
+  const { paste, takesLines } = prompt;
+  const listener = {
+    takesLines,
+    ...(paste && { paste: (text: string) => stay(faultOfTaking(text, paste)) }),
+  };
   /** Ends the reading of keys; nothing while another program has the terminal. */
   let close: (() => void) | undefined;
   const stop = () => {
@@ -57,21 +62,12 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
     else if (key.ctrl === true && key.name === 'z') stage.keys.suspend(drawAnew);
     else if (prompt.edit !== undefined && key.ctrl === true && key.name === 'g') void edit(prompt.edit);
     else if (prompt.isEntered(key)) enter();
-    else {
-      const fault = key.name === 'paste-start' ? refused : undefined;
-      // Keys have handed a paste to the prompt.
-      if (key.name !== 'paste-start') prompt.press(typed, key);
-      stay(fault);
+    // Keys have handed a paste to the prompt.
+    else if (key.name !== 'paste-start') {
+      prompt.press(typed, key);
+      stay();
     }
   }
-
-  /** What is wrong with the paste that came last. */
-  let refused: string | undefined;
-  const paste = (text: string) => {
-    refused = text.length > TEXT_MAX ? TOO_LONG : undefined;
-    if (refused === undefined) prompt.paste?.(text);
-  };
-  const listened = { paste: prompt.paste && paste, takesLines: prompt.takesLines };
 
   function enter(): void {
     const fault = prompt.fault();
@@ -86,13 +82,10 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
     const saved = await editOutside(stage.editor ?? '', read(), signal);
     if (signal.aborted) {
       painter.clear(stage.said());
-      end('left', LEFT);
-      return;
+      return end('left', LEFT);
     }
-    const fault = saved === undefined ? UNSAVED : saved.length > TEXT_MAX ? TOO_LONG : undefined;
-    if (saved !== undefined && fault === undefined) write(saved);
-    state = { status: 'open', fault };
-    close = listen(stage, listened, press, drawAnew);
+    state = { status: 'open', fault: faultOfTaking(saved, write) };
+    close = listen(stage, listener, press, drawAnew);
     drawAnew();
   }
 
@@ -108,9 +101,17 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
   // An editor ends first: it would read what is typed into the next prompt.
   const abort = () => void (close !== undefined && end('left', LEFT));
   signal.addEventListener('abort', abort, { once: true });
-  close = listen(stage, listened, press, drawAnew);
+  close = listen(stage, listener, press, drawAnew);
   redraw();
   return { ended, redraw };
+}
+
+/** Hands a text from elsewhere to a prompt. Returns what is wrong with it; nothing when the prompt has it. */
+function faultOfTaking(text: string | undefined, write?: (text: string) => void): string | undefined {
+  if (text === undefined) return UNSAVED;
+  if (text.length > TEXT_MAX) return TOO_LONG;
+  write?.(text);
+  return undefined;
 }
 
 type Press = (typed: string | undefined, key: Key) => void;
