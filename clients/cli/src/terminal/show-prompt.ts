@@ -1,7 +1,7 @@
 import type { Key } from 'node:readline';
 import { ANSWER_TEXT_MAX } from '@parley/shared/domain/forms/value';
 import type { PromptState } from './frame.ts';
-import type { KeyListener, Keys } from './keys.ts';
+import type { Keys } from './keys.ts';
 import type { Surface } from './look.ts';
 import { editOutside } from './outside-editor.ts';
 import { LEFT, type Left, type OpenPrompt, type TerminalStreams } from './screen.ts';
@@ -29,11 +29,6 @@ const UNSAVED = 'The editor saved nothing: this is the text as it was.';
 export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signal: AbortSignal) {
   const painter = createPainter(stage.output);
   let state: PromptState = { status: 'open' };
-  const { paste, takesLines } = prompt;
-  const listener = {
-    takesLines,
-    ...(paste && { paste: (text: string) => stay(faultOfTaking(text, paste)) }),
-  };
   /** Ends the reading of keys; nothing while another program has the terminal. */
   let close: (() => void) | undefined;
   const stop = () => {
@@ -85,7 +80,7 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
       return end('left', LEFT);
     }
     state = { status: 'open', fault: faultOfTaking(saved, write) };
-    close = listen(stage, listener, press, drawAnew);
+    close = listen(stage, prompt, reader);
     drawAnew();
   }
 
@@ -101,9 +96,13 @@ export function showPrompt<Value>(stage: Stage, prompt: OpenPrompt<Value>, signa
   // An editor ends first: it would read what is typed into the next prompt.
   const abort = () => void (close !== undefined && end('left', LEFT));
   signal.addEventListener('abort', abort, { once: true });
-  close = listen(stage, listener, press, drawAnew);
+  const reader: Reader = { press, pasted: stay, resized: drawAnew };
+  close = listen(stage, prompt, reader);
   redraw();
-  return { ended, redraw };
+  return {
+    ended,
+    redraw,
+  };
 }
 
 /** Hands a text from elsewhere to a prompt. Returns what is wrong with it; nothing when the prompt has it. */
@@ -114,21 +113,26 @@ function faultOfTaking(text: string | undefined, write?: (text: string) => void)
   return undefined;
 }
 
-type Press = (typed: string | undefined, key: Key) => void;
+interface Reader {
+  press(typed: string | undefined, key: Key): void;
+  /** Called after a paste, with what is wrong with it. */
+  pasted(fault: string | undefined): void;
+  resized(): void;
+}
 
 /** Begins to read keys and sizes, until the returned function is called. */
 function listen(
   { keys, output }: Stage,
-  listener: KeyListener,
-  press: Press,
-  onResize: () => void,
+  { paste, takesLines }: Pick<OpenPrompt<unknown>, 'paste' | 'takesLines'>,
+  { press, pasted, resized }: Reader,
 ): () => void {
-  const stop = keys.open({ ...listener, hidesCursor: true });
+  const takePaste = (text: string) => pasted(faultOfTaking(text, paste));
+  const stop = keys.open({ paste: paste && takePaste, takesLines, hidesCursor: true });
   keys.stream.on('keypress', press);
-  output.on('resize', onResize);
+  output.on('resize', resized);
   return () => {
     keys.stream.off('keypress', press);
-    output.off('resize', onResize);
+    output.off('resize', resized);
     stop();
   };
 }
