@@ -89,6 +89,9 @@ const leanStyles = {
   },
 };
 
+/** By these names the packages of Lit find each other. Here they stand in one file, and no other file uses its Lit. */
+const LIT_INTERNALS = /^_\$[A-Z]/;
+
 const SHARED = {
   absWorkingDir: HERE,
   bundle: true,
@@ -118,7 +121,14 @@ export async function bundle(name, outdir = join(HERE, 'dist')) {
     plugins: [leanStyles, filesApart],
   });
   // Minified, only mark-up has lines left. They stand for a blank, and for nothing beside a tag: all of it are boxes.
-  const code = outputFiles[0].text.replace(/(?<=>)\n\s+|\n\s+(?=<)/gu, '').replace(/\n\s+/gu, ' ');
+  const lean = outputFiles[0].text.replace(/(?<=>)\n\s+|\n\s+(?=<)/gu, '').replace(/\n\s+/gu, ' ');
+  // A second pass inlines constants of other sources and gives the shortest names to what is used most.
+  const { code } = await transform(lean, {
+    minify: true,
+    target: SHARED.target,
+    charset: SHARED.charset,
+    mangleProps: LIT_INTERNALS,
+  });
   await mkdir(outdir, { recursive: true });
   await writeFile(path, code);
   return { name, path, bytes: Buffer.byteLength(code), gzip: gzipSize(code), faults: faultsOf(code) };
