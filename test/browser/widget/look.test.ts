@@ -217,6 +217,10 @@ await describeInChromium('the gallery', (chromium) => {
         }
         await field.focus();
         await heard();
+        if (name === 'text') {
+          await page.keyboard.press('Escape');
+          expect(await heard()).toContain('keydown Escape');
+        }
         await page.keyboard.type('/k ');
         await page.keyboard.press('ArrowDown');
         await field.evaluate((one) =>
@@ -226,6 +230,9 @@ await describeInChromium('the gallery', (chromium) => {
         // The page may close a dialog around the card, or hold the focus in it.
         await page.keyboard.press('Tab');
         expect(await heard()).toContain('keydown Tab');
+        // A dialog that closed would take what was typed with it.
+        await field.press('Escape');
+        expect(await heard()).not.toContain('keydown Escape');
       }
       await form.locator('.primary').focus();
       await page.keyboard.press('k');
