@@ -15,6 +15,11 @@ export function lengthOf(text: string): number {
   return length;
 }
 
+/** A text with the line breaks that an input has, whatever they were. */
+export function plainBreaks(text: string): string {
+  return text.replace(/\r\n?/g, '\n');
+}
+
 /** The fault of a text that people will read, or undefined. */
 export function faultOfProse(text: string, lengthMax: number): string | undefined {
   // The cheap check comes first: a text never has more code points than code units.

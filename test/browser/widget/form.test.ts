@@ -1,4 +1,5 @@
 import type { Server } from 'node:http';
+import { plainBreaks } from '@parley/shared/domain/text';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
@@ -118,7 +119,8 @@ await describeInChromium('the form of a question', (chromium) => {
         // Of a yes or no the words are the card's own, and an input of times shows them locally.
         const own =
           field.type === 'boolean' ? ['choices', 'initial'] : field.format === 'date-time' ? ['initial'] : [];
-        const others = Object.entries(expected).filter(([part]) => !own.includes(part));
+        const initial = expected.initial.map(plainBreaks);
+        const others = Object.entries({ ...expected, initial }).filter(([part]) => !own.includes(part));
         expect(seen[at]).toMatchObject(Object.fromEntries(others));
         for (const text of [description, hint]) expect(seen[at]?.hint).toContain(text ?? '');
       }

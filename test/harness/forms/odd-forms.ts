@@ -51,6 +51,21 @@ export const ODD_FIELDS: Readonly<Record<string, OddField>> = {
   'first twin': { field: { ...text, title: 'Twin' }, seen: { label: 'Twin (first twin)' } },
   'second twin': { field: { type: 'boolean', title: ' Twin' }, seen: { label: 'Twin (second twin)' } },
   'preset text': { field: { ...text, default: 'Ada' }, isRequired: true, seen: { initial: ['Ada'] } },
+  'empty preset': { field: { ...text, default: '' } },
+  'empty preset that is required': { field: { ...text, default: '' }, isRequired: true },
+  'preset controls': {
+    field: { ...text, default: 'a\u0007b\u001b[2Jc' },
+    seen: { initial: ['a\u0007b\u001b[2Jc'] },
+  },
+  'preset lines and an empty one': {
+    field: { ...text, default: 'line\n' },
+    seen: { initial: ['line\n'], hasLines: true },
+  },
+  'preset lines of Windows': {
+    field: { ...text, default: 'a\r\nb' },
+    seen: { initial: ['a\r\nb'], hasLines: true },
+  },
+  'preset lines of old': { field: { ...text, default: 'a\rb' }, seen: { initial: ['a\rb'], hasLines: true } },
   'preset lines': { field: { ...text, default: 'a\nb' }, seen: { initial: ['a\nb'], hasLines: true } },
   'line at most': { field: { ...text, maxLength: 200 }, hint: 'At most 200 characters' },
   'lines at most': {
@@ -143,6 +158,12 @@ export const ODD_FIELDS: Readonly<Record<string, OddField>> = {
   },
   'required list': {
     field: several(['a', 'b'], { minItems: 0 }),
+    isRequired: true,
+    seen: { choices: ['a', 'b'] },
+  },
+  'empty list': { field: several(['a', 'b'], { default: [] }), seen: { choices: ['a', 'b'] } },
+  'empty list that is required': {
+    field: several(['a', 'b'], { default: [] }),
     isRequired: true,
     seen: { choices: ['a', 'b'] },
   },

@@ -1,8 +1,10 @@
 import { checkFormAnswer } from '@parley/shared/domain/forms/answer';
-import { controlsOf } from '@parley/shared/domain/forms/controls';
+import { controlsOf, type FormControl } from '@parley/shared/domain/forms/controls';
 import type { FormField } from '@parley/shared/domain/forms/value';
+import { readable } from '@parley/shared/domain/readable';
 import { describe, expect, it } from 'vitest';
 import { describeElsewhere } from '../../../clients/cli/src/acp/describe.ts';
+import { LEFT } from '../../../clients/cli/src/terminal/screen.ts';
 import { readDrafts } from '../../../clients/widget/src/form/drafts.ts';
 import { readPostedForm } from '../../../services/api/src/surfaces/connect/answer/posted-form.ts';
 import {
@@ -17,7 +19,15 @@ import { clipped } from '../../../services/api/src/surfaces/slack/mapping/text.t
 import { ODD_FORM, ODD_NAMES, oddField, seenOf } from '../../harness/forms/odd-forms.ts';
 import { faultOfView } from '../../harness/slack/blocks.ts';
 import { questionRow } from '../../harness/slack/rows.ts';
-import { inSlack, inTerminal, onAnswerPage, overAcp, type Sighting, untouched } from './surfaces.ts';
+import {
+  enteredUntouched,
+  inSlack,
+  inTerminal,
+  onAnswerPage,
+  overAcp,
+  type Sighting,
+  untouched,
+} from './surfaces.ts';
 
 const SURFACES: Readonly<Record<string, ReadonlyMap<string, Sighting>>> = {
   'the answer page': onAnswerPage(),
@@ -47,10 +57,16 @@ describe.each(Object.keys(SURFACES))('%s', (surface) => {
       const { hint, ...found } = sightingOf(surface, name);
       const { field, hint: bounds } = oddField(name);
       const { description, ...expected } = seenOf(name);
-      // A required list may be answered with no choice, which Slack takes of an optional input only.
-      const isRequired = expected.isRequired && !(isSlack && field.type === 'array' && !field.minItems);
+      // A required field may be answered with nothing, which Slack takes of an optional input only.
+      const takesNothing = field.type === 'array' ? !field.minItems : field.default === '' && !field.enum;
+      const isRequired = expected.isRequired && !(isSlack && takesNothing);
       const choices = expected.choices.map((one) => (isSlack ? clipped(one, 75) : one));
-      expect({ hasLines: expected.hasLines, ...found }).toEqual({ ...expected, isRequired, choices });
+      expect({ hasLines: expected.hasLines, ...found }).toEqual({
+        ...expected,
+        isRequired,
+        choices,
+        initial: expected.initial.map(readable),
+      });
       expect(hint).toContain(description ?? '');
       // An editor knows the bounds by the schema, and explains formats itself.
       if (surface !== 'an editor') expect(hint).toContain(bounds ?? '');
@@ -65,15 +81,25 @@ it.each(ODD_NAMES)('Slack has an input for "%s", or leaves it to the page', (nam
   if (oddField(name).isBeyondSlack !== true) expect(faultOfView({ ...formModal(row) })).toBeUndefined();
 });
 
-it.each(ODD_NAMES)('an untouched "%s" is answered alike', (name) => {
+/** As a page shows a text and a browser posts it. */
+const asPosted = (text: string) => readable(text).replace(/\r\n?|\n/g, '\r\n');
+
+it.each(ODD_NAMES)('an untouched "%s" is answered alike', async (name) => {
   const schema = { ...ODD_FORM, ...alone(name) };
   const controls = controlsOf(schema);
   const posted = controls.flatMap((control, at) =>
-    initialValues(control).map((value) => [controlName(at), value]),
+    initialValues(control).map((value) => [controlName(at), asPosted(value)]),
   );
   const onPage = readPostedForm(schema, new URLSearchParams(posted));
   const inCard = readDrafts(controls, new Map());
   expect(inCard).toEqual(onPage);
+  const { kind, initial } = controls[0] as FormControl;
+  if (initial !== undefined) expect(inCard).toEqual({ ok: true, content: { [name]: initial } });
+  for (const isSensitive of [false, true]) {
+    // In a list with a focus Enter is a choice.
+    if (!inCard.ok && (kind === 'select' || kind === 'boolean')) break;
+    expect(await enteredUntouched(schema, isSensitive)).toEqual(inCard.ok ? inCard.content : LEFT);
+  }
   if (oddField(name).isBeyondSlack === true) return;
   const submitted = contentOf(schema, untouched(formModal(questionRow({ requestedSchema: schema })).blocks));
   if (inCard.ok) expect(submitted).toEqual(inCard.content);

@@ -1,9 +1,19 @@
 /** What each surface with a pure renderer shows of the odd form, by the name of the field. */
 import type { CreateElicitationRequest } from '@agentclientprotocol/sdk';
+import type { FormSchema } from '@parley/shared/domain/forms/schema';
+import { readable } from '@parley/shared/domain/readable';
 import type { InputBlock, ModalView } from '@slack/types';
 import { createRequest } from '../../../clients/cli/src/acp/elicitation.ts';
-import { askFields } from '../../../clients/cli/src/terminal/fields.ts';
-import type { Screen, ScreenOption } from '../../../clients/cli/src/terminal/screen.ts';
+import { createChoice, createMultiChoice } from '../../../clients/cli/src/terminal/choice.ts';
+import { createEntry } from '../../../clients/cli/src/terminal/entry.ts';
+import { askFields, type TerminalContent } from '../../../clients/cli/src/terminal/fields.ts';
+import {
+  LEFT,
+  type Left,
+  type OpenPrompt,
+  type Screen,
+  type ScreenOption,
+} from '../../../clients/cli/src/terminal/screen.ts';
 import { questionHandlers } from '../../../services/api/src/surfaces/connect/answer/question.ts';
 import { renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
 import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
@@ -22,7 +32,12 @@ export interface Sighting extends Omit<SeenControl, 'description' | 'hasLines'> 
 function byName(list: readonly Sighting[]): ReadonlyMap<string, Sighting> {
   // The words of a yes or no are the surface's own.
   const isYesNo = (name: string) => oddField(name).field.type === 'boolean';
-  const seen = list.map((one, at) => (isYesNo(ODD_NAMES[at] ?? '') ? { ...one, choices: [] } : one));
+  const seen = list.map((one, at) => ({
+    ...one,
+    ...(isYesNo(ODD_NAMES[at] ?? '') && { choices: [] }),
+    // A page shows signs that cannot be seen.
+    initial: one.initial.filter((text) => text !== '').map(readable),
+  }));
   return new Map(seen.map((one, at) => [ODD_NAMES[at] ?? '', one]));
 }
 
@@ -54,7 +69,7 @@ function readMarkup(markup: string): Sighting {
     label: all(/<(?:legend|label for="[^"]*")><bdi>(.*?)<\/bdi>/gsu)[0] ?? '',
     isRequired: markup.includes('(required)'),
     choices: words(offered),
-    initial: [...typed.filter((text) => text !== ''), ...words(chosen)],
+    initial: [...typed, ...words(chosen)],
     hasLines: markup.includes('<textarea'),
     hint: all(/<p class="help"[^>]*><bdi>(.*?)<\/bdi>/gsu).join('\n'),
   };
@@ -153,6 +168,28 @@ function recorder(seen: Sighting[]): Screen {
       return [];
     },
   };
+}
+
+/** What the terminal answers when a person enters each prompt as it is; LEFT where one is not accepted. */
+export function enteredUntouched(schema: FormSchema, sensitive: boolean): Promise<TerminalContent | Left> {
+  const entered = async <Value>(prompt: OpenPrompt<Value>) =>
+    prompt.fault() === undefined ? prompt.value() : LEFT;
+  const screen: Screen = {
+    isLive: true,
+    say: () => undefined,
+    redraw: () => undefined,
+    text: (prompt) => entered(createEntry(prompt, { isHidden: false, hasEditor: false })),
+    hidden: (prompt) => {
+      // Whoever does not see that something is there is told.
+      const isTold = prompt.description?.includes('default') ?? false;
+      if (isTold !== Boolean(prompt.initial)) throw new Error(`${prompt.label}: ${prompt.description}`);
+      return entered(createEntry(prompt, { isHidden: true, hasEditor: false }));
+    },
+    select: (prompt) => entered(createChoice(prompt)),
+    multiSelect: (prompt) => entered(createMultiChoice(prompt)),
+  };
+  const { signal } = new AbortController();
+  return askFields(screen, { schema, faults: [], sensitive, countdown: () => '', signal });
 }
 
 /** The schema that an editor gets, whose own words for a field are its title, else its name. */

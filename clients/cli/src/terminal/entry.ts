@@ -1,4 +1,5 @@
 import type { Key } from 'node:readline';
+import { plainBreaks } from '@parley/shared/domain/text';
 import { breaksLine, charactersOf, edited, inserted, type TypedText, withoutLastBreak } from './editor.ts';
 import { frameOf, type PromptState } from './frame.ts';
 import { drawn, painted, type Row, rowsOf, type Surface, symbol, windowed } from './look.ts';
@@ -17,13 +18,17 @@ export function createEntry(prompt: TextPrompt, { isHidden, hasEditor }: EntryOp
   const set = (text: string) => {
     draft = inserted({ text: '', cursor: 0 }, text, takesLines);
   };
-  if (!isHidden) set(prompt.initial ?? '');
+  const { initial = '' } = prompt;
+  if (!isHidden) set(plainBreaks(initial));
+  const untouched = draft.text;
+  // What nobody changed is entered as it is, even if it is not shown whole.
+  const value = () => (draft.text === untouched ? initial : withoutLastBreak(draft.text));
   const canEdit = takesLines && hasEditor && !isHidden;
   const hints = ['Enter: confirm', 'Ctrl+J: new line', ...(canEdit ? ['Ctrl+G: editor'] : [])];
   return {
     takesLines,
-    value: () => withoutLastBreak(draft.text),
-    fault: () => prompt.validate(withoutLastBreak(draft.text)),
+    value,
+    fault: () => prompt.validate(value()),
     isEntered: (key: Key) => key.name === 'return' && !breaksLine(key),
     press(typed, key) {
       draft = edited(draft, typed, key, takesLines);

@@ -21,6 +21,8 @@ const FORMAT_HINTS: { readonly [kind in ControlKind]?: string } = {
   email: 'an email address',
   uri: 'an address',
 };
+/** Of a default that is not shown. */
+const KEPT_HINT = 'it has a default, which is sent if you type nothing';
 
 export type TerminalContent = Record<string, FormValue>;
 
@@ -79,16 +81,23 @@ async function askField(screen: Screen, one: OneField): Promise<FormValue | unde
     return screen.select({ ...texts, options, initial: preset, isSensitive }, signal);
   }
   const initial = preset === undefined ? undefined : String(preset);
-  const validate = (text: string) =>
-    text !== ''
-      ? faultOf(control, typedValue(control, text))
-      : isRequired
-        ? textOfFault({ rule: 'required' })
-        : undefined;
+  const readText = (text: string) => {
+    if (text === initial) return preset;
+    return text === '' ? undefined : typedValue(control, text);
+  };
+  const validate = (text: string) => {
+    const value = readText(text);
+    if (value !== undefined) return faultOf(control, value);
+    return isRequired ? textOfFault({ rule: 'required' }) : undefined;
+  };
   const read = isSensitive ? screen.hidden : screen.text;
-  const text = await read({ ...texts, takesLines: kind === 'text', hasLines, initial, validate }, signal);
+  const description = isSensitive && initial ? withHint(texts.description, KEPT_HINT) : texts.description;
+  const text = await read(
+    { ...texts, description, takesLines: kind === 'text', hasLines, initial, validate },
+    signal,
+  );
   if (text === LEFT) return LEFT;
-  return text === '' && !isRequired ? undefined : typedValue(control, text);
+  return readText(text);
 }
 
 /** A getter, so that the time is counted down in a prompt that is drawn again. */
@@ -99,9 +108,12 @@ function textsOf({ control, countdown }: OneField) {
     get label() {
       return `${label}${isRequired ? '' : ' (optional)'}${countdown()}`;
     },
-    description:
-      description === undefined || hint === undefined ? (description ?? hint) : `${description} (${hint})`,
+    description: withHint(description, hint),
   };
+}
+
+function withHint(description: string | undefined, hint: string | undefined): string | undefined {
+  return description === undefined || hint === undefined ? (description ?? hint) : `${description} (${hint})`;
 }
 
 function typedValue({ kind }: FormControl, text: string): FormValue {

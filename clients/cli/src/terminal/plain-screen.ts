@@ -42,7 +42,7 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
 
   function askText(prompt: TextPrompt, isHidden: boolean, signal: AbortSignal): Promise<string | Left> {
     introduce(prompt);
-    const initial = isHidden ? undefined : prompt.initial;
+    const { initial } = prompt;
     const preset = initial === undefined ? '' : ` (empty for ${readableLine(initial)})`;
     const { takesLines = false, hasLines = false } = prompt;
     const lines = hasLines ? ', of several lines; an empty line ends it' : '';

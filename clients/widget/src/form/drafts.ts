@@ -2,6 +2,7 @@ import { type FormControl, inOrder } from '@parley/shared/domain/forms/controls'
 import type { Fault } from '@parley/shared/domain/forms/fault';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
+import { plainBreaks } from '@parley/shared/domain/text';
 import { localOf, offsetTimeOf } from './local-time.ts';
 
 /**
@@ -62,7 +63,8 @@ export function draftIn(drafts: ReadonlyMap<string, Draft>, field: FormControl):
 }
 
 function initialDraft({ kind, initial }: FormControl): Draft {
-  if (kind === 'date-time' && typeof initial === 'string') return localOf(initial);
+  if (typeof initial === 'string')
+    return kind === 'date-time' ? localOf(initial) : kind === 'text' ? plainBreaks(initial) : initial;
   return typeof initial === 'number' ? String(initial) : initial;
 }
 

@@ -30,7 +30,10 @@ export interface FormControl {
   readonly label: string;
   readonly description: string | undefined;
   readonly isRequired: boolean;
-  /** The value before the person does anything, from `default`. */
+  /**
+   * The value before the person does anything, from `default`: every reader answers it as it is where its input still is as
+   * it was drawn. An optional field has no empty text or list, which its input could not tell from no answer.
+   */
   readonly initial: FormValue | undefined;
   /** The choices of a select or multi select, in their order. The words of a boolean are the surface's own. */
   readonly choices: readonly FormChoice[];
@@ -87,7 +90,7 @@ function controlOf(name: string, isRequired: boolean, schema: FormField): FormCo
         kind: 'multi',
         choices,
         // What nobody touched is answered in the same order on every surface.
-        initial: preset && inOrder(choices, preset),
+        initial: presetOf(isRequired, preset && inOrder(choices, preset)),
         least: minItems || undefined,
         most: maxItems,
       };
@@ -99,16 +102,21 @@ function controlOf(name: string, isRequired: boolean, schema: FormField): FormCo
       if (format === 'date' || format === 'date-time') return { ...control, kind: format };
       if (format && !TEXT_FORMATS.includes(format)) return undefined;
       const most = maxLength && Math.min(maxLength, ANSWER_TEXT_MAX);
-      const isLong = Math.max(minLength, maxLength ?? 0) > LINE_MAX || schema.default?.includes('\n');
+      const isLong = Math.max(minLength, maxLength ?? 0) > LINE_MAX || /[\r\n]/.test(schema.default ?? '');
       return {
         ...control,
         kind: format ?? 'text',
+        initial: presetOf(isRequired, schema.default),
         least: minLength || undefined,
         most,
-        hasLines: !format && isLong === true,
+        hasLines: !format && isLong,
       };
     }
   }
+}
+
+function presetOf<Value extends string | readonly string[]>(isRequired: boolean, value: Value | undefined) {
+  return isRequired || value?.length ? value : undefined;
 }
 
 /** The values among the choices, in their order. */

@@ -3,7 +3,9 @@ import { faultOfMatch } from '@parley/shared/domain/forms/pattern';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
-import { controlName } from '../pages/answer/controls.ts';
+import { readable } from '@parley/shared/domain/readable';
+import { plainBreaks } from '@parley/shared/domain/text';
+import { controlName, initialValues } from '../pages/answer/controls.ts';
 import type { ControlFault } from '../pages/answer/strings.ts';
 
 /** A posted form: the content to answer with, or what is wrong with it, by the name of the field. */
@@ -20,7 +22,8 @@ export function readPostedForm(schema: FormSchema, posted: URLSearchParams): Pos
   const faults = new Map<string, ControlFault>();
   for (const [at, control] of controlsOf(schema).entries()) {
     const { name, isRequired, schema: field } = control;
-    const value = readControl(control, posted.getAll(controlName(at)));
+    const values = posted.getAll(controlName(at)).map(plainBreaks);
+    const value = isUntouched(control, values) ? control.initial : readControl(control, values);
     if (value === undefined) {
       if (isRequired) faults.set(name, { rule: 'required' });
       continue;
@@ -34,10 +37,17 @@ export function readPostedForm(schema: FormSchema, posted: URLSearchParams): Pos
   return faults.size > 0 ? { ok: false, faults } : { ok: true, content: Object.fromEntries(content) };
 }
 
+/** Whether a control posts what it was drawn with. Pages show signs that cannot be seen, and browsers change line breaks. */
+function isUntouched(control: FormControl, posted: readonly string[]): boolean {
+  if (control.initial === undefined) return false;
+  const drawn = initialValues(control).map((value) => readable(plainBreaks(value)));
+  return drawn.length === posted.length && drawn.every((value, at) => value === posted[at]);
+}
+
 /** The value of a control, valid or not; undefined for an empty one. */
 function readControl(control: FormControl, posted: readonly string[]): unknown {
   const { kind, isRequired } = control;
-  const text = (posted[0] ?? '').replace(/\r\n?/g, '\n');
+  const text = posted[0] ?? '';
   switch (kind) {
     case 'boolean':
       return text === '' ? undefined : text === 'true' || (text === 'false' ? false : text);

@@ -5,6 +5,7 @@ import { readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import type { FormValue } from '@parley/shared/domain/forms/value';
 import type { Issue } from '@parley/shared/domain/issue';
 import { readable } from '@parley/shared/domain/readable';
+import { plainBreaks } from '@parley/shared/domain/text';
 import { choicesIn } from './fields.ts';
 import { slackSeconds } from './limits.ts';
 import { FIELD_ACTION, fieldBlockId } from './names.ts';
@@ -73,11 +74,15 @@ export function answerOf(control: FormControl, state: InputState): FormValue | u
       if (typeof initial === 'string' && slackSeconds(initial) === seconds) return initial;
       return new Date(seconds * 1_000).toISOString();
     }
-    default: {
-      const { value } = state;
-      if (value == null || value === '') return undefined;
-      // A text that is no number is left as it is: the form refuses it with a text for people.
-      return kind === 'number' || kind === 'integer' ? (readTypedNumber(kind, value.trim()) ?? value) : value;
-    }
+    default:
+      return typedOf(control, state.value ?? '');
   }
+}
+
+function typedOf({ kind, initial }: FormControl, text: string): FormValue | undefined {
+  // A default that nobody changed is answered as it is, even if its line breaks were changed on the way.
+  if (typeof initial === 'string' && plainBreaks(text) === plainBreaks(initial)) return initial;
+  if (text === '') return undefined;
+  // A text that is no number is left as it is: the form refuses it with a text for people.
+  return kind === 'number' || kind === 'integer' ? (readTypedNumber(kind, text.trim()) ?? text) : text;
 }

@@ -45,7 +45,7 @@ export function choicesIn({ kind, choices }: FormControl): readonly FormChoice[]
 
 /** One control as an input of a modal. */
 export function inputOf(control: FormControl, index: number): InputBlock {
-  const { kind, label, description, isRequired, least } = control;
+  const { kind, label, description, isRequired, least, initial } = control;
   const bounds = hintOf(control);
   const hint =
     description === undefined || bounds === undefined
@@ -56,8 +56,8 @@ export function inputOf(control: FormControl, index: number): InputBlock {
     block_id: fieldBlockId(index),
     label: plain(lineText(label, SLACK_MAX.label)),
     ...(hint !== undefined && { hint: plain(clipped(hint, SLACK_MAX.label)) }),
-    // Nothing chosen is an answer where a list has no least number.
-    optional: !isRequired || (kind === 'multi' && least === undefined),
+    // Nothing is an answer where a list has no least number, and where the default is an empty text.
+    optional: !isRequired || (kind === 'multi' && least === undefined) || (kind === 'text' && initial === ''),
     element: { ...elementOf(control), action_id: FIELD_ACTION },
   };
 }

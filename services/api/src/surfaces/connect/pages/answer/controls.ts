@@ -125,7 +125,9 @@ function typed(field: ShownField, strings: AnswerStrings): Html {
 function labelled(field: ShownField, strings: AnswerStrings, render: (attributes: Html) => Html): Html {
   const { texts, describedBy } = describe(field, strings);
   const id = controlName(field.at);
-  const attributes = html` id="${id}" name="${id}" autocomplete="off"${field.control.isRequired ? html` required` : undefined}${describedBy}${
+  const { isRequired, initial } = field.control;
+  // A browser would not post the empty text of a default.
+  const attributes = html` id="${id}" name="${id}" autocomplete="off"${isRequired && initial !== '' ? html` required` : undefined}${describedBy}${
     field.fault === undefined ? undefined : html` aria-invalid="true"`
   }`;
   return html`<div class="field"><label for="${id}">${nameOf(field, strings)}</label>
