@@ -237,6 +237,20 @@ describe('an edit in Slack', () => {
     expect(types).toEqual([number, choice, text, text, choice, text, text, number]);
   });
 
+  it('tells arguments with equal titles apart, whatever inputs they have', () => {
+    const given = { from: 1, to: 'B', via: [1], kept: 'K' };
+    const titled = Object.keys(given).map((name) => [name, { title: name === 'kept' ? name : 'Account' }]);
+    const row = rowOf({
+      inputSchema: { properties: Object.fromEntries(titled) },
+      arguments: given,
+      masked: [],
+    });
+    const labels = (editModal(row)?.blocks ?? []).flatMap((block) =>
+      'label' in block ? [block.label.text] : [],
+    );
+    expect(labels).toEqual(['Account (from)', 'Account (to)', 'Account (via)', 'kept']);
+  });
+
   it('reads the schema of the tool once for all arguments that the call does not have', () => {
     const readsOf = (count: number) => {
       let reads = 0;

@@ -47,19 +47,34 @@ export function editableArguments({ inputSchema, arguments: given, masked }: App
   const names = [...new Set([...Object.keys(given), ...Object.keys(properties)])];
   const absent = names.filter((name) => !Object.hasOwn(given, name));
   const hidden = new Set([...masked, ...secretsAmong(absent, inputSchema)]);
-  return names
+  const shown = names
     .filter((name) => name !== '__proto__' && !hidden.has(pointerOf([name])))
-    .map((name): EditableArgument => {
+    .map((name) => {
       const schema = own(properties, name);
       const described = isRecord(schema) ? schema : {};
       const current = own(given, name);
-      const isRequired = Array.isArray(required) && required.includes(name);
+      return { name, described, current, field: fieldOf(described, current) };
+    });
+  // All at once, so that those with equal titles are told apart.
+  const fields = shown.map(({ name, described, field }) => [
+    name,
+    field ?? { ...labelsIn(described), type: 'string' },
+  ]);
+  const controls = new Map(
+    controlsOf({ properties: Object.fromEntries(fields), required }).map((control) => [
+      control.name,
+      control,
+    ]),
+  );
+  return shown
+    .map(({ name, described, current, field }): EditableArgument => {
+      const control = controls.get(name);
       return {
         name,
-        isRequired,
+        isRequired: Array.isArray(required) && required.includes(name),
         current,
-        way: wayOf(name, isRequired, described, current),
-        title: textIn(described.title) ?? name,
+        way: wayOf(field && control, described, current),
+        title: control?.label ?? name,
         description: textIn(described.description),
       };
     })
@@ -124,14 +139,7 @@ function submittedValue(argument: EditableArgument, state: InputState): unknown 
   }
 }
 
-function wayOf(
-  name: string,
-  isRequired: boolean,
-  schema: Record<string, unknown>,
-  current: unknown,
-): EditWay {
-  const properties = { [name]: fieldOf(schema, current) };
-  const [control] = controlsOf({ properties, required: isRequired ? [name] : [] });
+function wayOf(control: FormControl | undefined, schema: Record<string, unknown>, current: unknown): EditWay {
   if (control !== undefined && areShowable([control])) return { type: 'field', control };
   const isText = current === undefined ? schema.type === 'string' : typeof current === 'string';
   return { type: isText ? 'text' : 'json' };
@@ -139,9 +147,7 @@ function wayOf(
 
 /** The form field for a choice, a boolean or a number whose value it can hold. The tool's schema is checked afterwards. */
 function fieldOf(schema: Record<string, unknown>, current: unknown): FormField | undefined {
-  const title = textIn(schema.title);
-  const description = textIn(schema.description);
-  const labels = { ...(title && { title }), ...(description && { description }) };
+  const labels = labelsIn(schema);
   const type = current === undefined ? schema.type : typeof current;
   const choices = schema.enum;
   if (type === 'string' && isTexts(choices)) {
@@ -158,6 +164,12 @@ function fieldOf(schema: Record<string, unknown>, current: unknown): FormField |
     type: isWhole ? 'integer' : 'number',
     ...(typeof current === 'number' && { default: current }),
   };
+}
+
+function labelsIn(schema: Record<string, unknown>) {
+  const title = textIn(schema.title);
+  const description = textIn(schema.description);
+  return { ...(title && { title }), ...(description && { description }) };
 }
 
 function initialText({ way, current }: EditableArgument): string {
