@@ -128,6 +128,11 @@ export const ODD_FIELDS: Readonly<Record<string, OddField>> = {
     field: oneOf(['a', 'Same'], ['b', 'Same '], ['c', 'Other']),
     seen: { choices: ['Same (a)', 'Same (b)', 'Other'] },
   },
+  'titles like labels': {
+    field: oneOf(['a', 'X'], ['b', 'X'], ['c', 'X (a)']),
+    seen: { choices: ['X (a) (a)', 'X (b)', 'X (a) (c)'] },
+  },
+  'values alike': { field: { ...text, enum: ['a', 'a '] }, seen: { choices: ['1. a', '2. a'] } },
   'long titles': { field: oneOf(['a', `${LONG} 1`], ['b', 'B']), seen: { choices: [`${LONG} 1`, 'B'] } },
   'alike in Slack': {
     field: oneOf(['a', `${LONG} 1`], ['b', `${LONG} 2`]),

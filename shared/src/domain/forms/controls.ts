@@ -146,15 +146,21 @@ function nameOf(title = '', otherwise: string): string {
   return readableLine(title) || readableLine(otherwise) || '–';
 }
 
-/** Labels that would be alike show what they stand for, too. */
+/** Labels that would be alike show what they stand for, too; where even that is alike, all show their position. */
 function toldApart<Shown extends { readonly label: string } & Record<Key, string>, Key extends string>(
-  all: readonly Shown[],
+  all: Shown[],
   key: Key,
+  // What one label becomes may be another's title.
+  rounds = 2,
+  shown = all,
 ): Shown[] {
-  const labels = all.map(({ label }) => label);
-  return all.map((one) =>
-    labels.indexOf(one.label) < labels.lastIndexOf(one.label)
-      ? { ...one, label: `${one.label} (${readableLine(one[key])})` }
-      : one,
+  const seen = new Set<string>();
+  const alike = new Set<string>();
+  for (const { label } of shown) (seen.has(label) ? alike : seen).add(label);
+  if (alike.size === 0) return shown;
+  if (rounds === 0) return all.map((one, at) => ({ ...one, label: `${at + 1}. ${one.label}` }));
+  const longer = shown.map((one) =>
+    alike.has(one.label) ? { ...one, label: `${one.label} (${readableLine(one[key])})` } : one,
   );
+  return toldApart(all, key, rounds - 1, longer);
 }
