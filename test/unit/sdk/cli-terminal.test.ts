@@ -1,3 +1,4 @@
+import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import widthOf from 'fast-string-width';
@@ -7,7 +8,8 @@ import { edited, inserted, type TypedText } from '../../../clients/cli/src/termi
 import { createEntry } from '../../../clients/cli/src/terminal/entry.ts';
 import type { PromptState } from '../../../clients/cli/src/terminal/frame.ts';
 import { cut, rowsOf, type Surface, wrapped } from '../../../clients/cli/src/terminal/look.ts';
-import type { OpenPrompt } from '../../../clients/cli/src/terminal/screen.ts';
+import { createPlainScreen } from '../../../clients/cli/src/terminal/plain-screen.ts';
+import { LEFT, type OpenPrompt, type TerminalStreams } from '../../../clients/cli/src/terminal/screen.ts';
 
 /** A draft, written with the cursor as a bar. */
 function draftOf(text: string): TypedText {
@@ -174,4 +176,20 @@ it('a row of a text ends before the character that is too wide for it', () => {
     { start: 1, end: 2 },
     { start: 2, end: 3 },
   ]);
+});
+
+it('plain prompts print no control character of a default, and nothing of a hidden one', async () => {
+  const output = new PassThrough();
+  const input = Object.assign(new PassThrough(), { setRawMode: () => undefined });
+  const screen = createPlainScreen({ input, output } as unknown as TerminalStreams);
+  const prompt = { label: 'Name', initial: 'a\u001b[2Jb', validate: () => undefined };
+  for (const read of [screen.text, screen.hidden]) {
+    const left = new AbortController();
+    const entered = read(prompt, left.signal);
+    left.abort();
+    expect(await entered).toBe(LEFT);
+  }
+  const printed = stripVTControlCharacters(String(output.read()));
+  expect(printed).toContain('(empty for a[U+001B][2Jb)');
+  expect(printed.split('2J')).toHaveLength(2);
 });
