@@ -199,10 +199,14 @@ describe('a call that is refused', () => {
   });
 
   it.each([
-    ['pageSize', [0, -1, 101, 'many', 1.5], [1, 100]],
+    ['pageSize', [0, -1, 101, 'many', 1.5, '0x10', '1e1'], [1, 100]],
     ['historyLength', [-1, 'all'], [0, 3]],
     ['status', ['TASK_STATE_LOST', 'completed'], ['TASK_STATE_COMPLETED']],
-    ['statusTimestampAfter', ['yesterday', '2026-13-01T00:00:00Z'], ['2026-01-15T09:30:00.000Z']],
+    [
+      'statusTimestampAfter',
+      ['yesterday', '2026-13-01T00:00:00Z', 'March 7', '1'],
+      ['2026-01-15T09:30:00.000Z'],
+    ],
     ['pageToken', ['forged'], []],
   ] as const)('a list with a wrong %s', async (name, wrong, right) => {
     const person = newPerson();

@@ -110,7 +110,12 @@ export async function callTool(
           save({ state: 'returned', output: outcome.output, round: undefined, roundServer: undefined }),
         ]
       : [
-          appendEvent(runContext, { ...outcome, type: 'tool-failed', toolCallId }),
+          appendEvent(runContext, {
+            type: 'tool-failed',
+            toolCallId,
+            message: outcome.message,
+            ...(outcome.refusal !== undefined && { refusal: outcome.refusal }),
+          }),
           save({
             state: 'failed',
             output: outcome.message,

@@ -85,7 +85,7 @@ function numbers(query: RestRequest['query'], names: readonly string[]): Record<
     names.flatMap((name) => {
       const value = query[name];
       // What is no number is refused with the others that cannot be.
-      return typeof value === 'string' ? [[name, value === '' ? Number.NaN : Number(value)]] : [];
+      return typeof value === 'string' ? [[name, /^-?\d+$/.test(value) ? Number(value) : Number.NaN]] : [];
     }),
   );
 }

@@ -83,6 +83,9 @@ export async function listPage(
   };
 }
 
+/** RFC 3339, as JSON has timestamps of protocol buffers. `Date.parse` alone takes `1` and `March 7`. */
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)$/;
+
 /** Throws `invalid_request` for a number of messages that no history has. */
 export function checkHistoryLength(length: number | undefined): void {
   if (length === undefined || (Number.isInteger(length) && length >= 0)) return;
@@ -94,7 +97,7 @@ function checkRequest(request: ListTasksRequest, unknownState: TaskStateNumber):
   if (!Number.isInteger(pageSize) || pageSize < 1 || pageSize > PAGE_MAX)
     throw wrong('pageSize', `must be a whole number from 1 to ${PAGE_MAX}`);
   if (status === unknownState) throw wrong('status', 'is no state of a task');
-  if (after !== undefined && Number.isNaN(Date.parse(after)))
+  if (after !== undefined && !(TIMESTAMP.test(after) && Number.isFinite(Date.parse(after))))
     throw wrong('statusTimestampAfter', 'must be a time of ISO 8601');
   checkHistoryLength(request.historyLength);
 }
