@@ -199,7 +199,7 @@ describe('a call that is refused', () => {
   });
 
   it.each([
-    ['pageSize', [0, -1, 101, 'many', 1.5, '0x10', '1e1'], [1, 100]],
+    ['pageSize', [0, -1, 101, 'many', 1.5], [1, 100]],
     ['historyLength', [-1, 'all'], [0, 3]],
     ['status', ['TASK_STATE_LOST', 'completed'], ['TASK_STATE_COMPLETED']],
     [
@@ -216,6 +216,9 @@ describe('a call that is refused', () => {
     ];
     for (const value of wrong) expect(await listed(value), String(value)).toEqual([INVALID_PARAMS, 400]);
     for (const value of right) expect(await listed(value), String(value)).toEqual([undefined, 200]);
+    if (name === 'pageSize')
+      for (const value of ['0x10', '1e1', ''])
+        expect((await call(`/run/a2a/helper/tasks?pageSize=${value}`, person)).status).toBe(400);
     if (name !== 'historyLength') return;
     expect(codeOf(await rpc(person, 'GetTask', { id: 'x', historyLength: -1 }))).toBe(INVALID_PARAMS);
     const sent = { ...message('hi'), configuration: { historyLength: -1 } };
