@@ -39,6 +39,8 @@ export const ABUSE_ENV = {
   PARLEY_LIMIT_SERVICE_READ_BYTES: '16777216',
   PARLEY_LIMIT_SERVICE_WRITE_BYTES: '16777216',
   // The abuser can store again and again.
+  // A message that is too large need not be as large as images may be.
+  PARLEY_LIMIT_MESSAGES_BYTES: '262144',
   PARLEY_RETENTION_SECONDS: '120',
   PARLEY_CONVERSATION_SECONDS: '120',
   ...(SIZE.full ? {} : DAILY_LIMITS),
