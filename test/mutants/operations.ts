@@ -6,7 +6,7 @@ const LOG_TEST = 'test/unit/runtime/log.test.ts';
 
 export const OPERATIONS: readonly Mutant[] = [
   {
-    defect: 'A redrive removes a dead letter that was written meanwhile.',
+    defect: 'A redrive removes a dead letter that was written since it was read.',
     file: 'shared/src/delivery/webhooks.ts',
     find: 'await deadLetters.remove(tenant, deliveryId, diedAt);',
     replace: 'await deadLetters.remove(tenant, deliveryId);',

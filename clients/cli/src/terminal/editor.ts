@@ -26,7 +26,7 @@ export function charactersOf(text: string): readonly string[] {
   return characters;
 }
 
-/** A text as it is entered: whoever copies whole lines copies the break behind the last one, too. */
+/** A text as it is entered: a copy of whole lines ends with the break of the last line, which belongs to no answer. */
 export function withoutLastBreak(text: string): string {
   let end = text.length;
   while (text[end - 1] === '\n') end -= 1;

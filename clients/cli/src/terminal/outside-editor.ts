@@ -41,7 +41,7 @@ export async function editOutside(
   }
 }
 
-/** Ctrl+C is a key of the editor meanwhile, although the terminal sends it as a signal to this process, too. */
+/** While the editor runs, Ctrl+C is a key of the editor, although the terminal sends it as a signal to this process, too. */
 function takeInterrupts(): () => void {
   const others = process.rawListeners('SIGINT');
   const ignore = () => undefined;

@@ -18,7 +18,7 @@ export interface EraseConversationDeps extends RemovePartDeps {
 }
 
 const ROWS_PAGE = 100;
-// A turn that begins meanwhile is ended and removed, too.
+// A turn that begins during the removal is ended and removed, too.
 const ATTEMPTS_MAX = 5;
 
 /**

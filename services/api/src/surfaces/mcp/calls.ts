@@ -63,7 +63,7 @@ export interface Calls {
   ): Promise<StartedCall>;
   /**
    * Makes this request the latest that follows the call, as `begin` and `resume` do. The call is stopped where the session
-   * of the request has ended meanwhile: `stopAll` did not see this follower.
+   * of the request has ended since it was read: `stopAll` did not see this follower.
    */
   follow(call: StartedCall, isOpen?: IsOpen): Promise<void>;
   /** The next equal call is another one: the result was fetched, or the call was cancelled. */

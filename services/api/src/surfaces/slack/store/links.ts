@@ -140,7 +140,7 @@ export function createLinks(records: OwnerRecords): Links {
         // The record first: the entry leads to what is left of an interrupted end.
         await removeRecord(user, owner);
         await records.remove(owner, name, value);
-        // Again: a link that was being made may have written it meanwhile.
+        // Again: a link that was being made may have written it since.
         await removeRecord(user, owner);
       }
     },
