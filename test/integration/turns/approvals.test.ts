@@ -1,4 +1,5 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import { ParleyError } from '@parley/shared/domain/errors';
 import type { ConversationRef, Support } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
@@ -449,14 +450,17 @@ describe('a remembered approval', () => {
   });
 });
 
-it('decisions of one request are admitted each, once an approval, and are limited in number', async () => {
+it('decisions of one request are admitted each, once an approval, limited in number, and recorded all or not at all', async () => {
   const admitted: string[] = [];
   const decided: string[] = [];
   const definition = { tenant: 'acme', userId: 'ada', streamRequestId: 's' };
   const engine = {
     approvals: {
       read: async () => ({ row: { definition }, now: 0 }),
-      decide: async ({ id }: { id: string }) => void decided.push(id),
+      decide: async ({ id, isTrial }: { id: string; isTrial?: boolean }) => {
+        if (id === 'ap_edited') throw new ParleyError('invalid_answer', 'The edit does not fit.');
+        if (isTrial !== true) decided.push(id);
+      },
     },
   } as unknown as Parameters<typeof decideTogether>[0];
   const decideOn = (ids: readonly string[]) =>
@@ -472,6 +476,7 @@ it('decisions of one request are admitted each, once an approval, and are limite
   expect(decided).toEqual(['ap_1', 'ap_2']);
   const many = Array.from({ length: 101 }, (_, at) => `ap_${at}`);
   await expect(decideOn(many)).rejects.toMatchObject({ code: 'invalid_request' });
+  await expect(decideOn(['ap_3', 'ap_edited'])).rejects.toMatchObject({ code: 'invalid_answer' });
   expect(decided).toHaveLength(2);
 });
 
@@ -504,7 +509,9 @@ it('a turn continues although an earlier approval of it has left with its retent
         if (id !== 'ap_open') throw notFound();
         return { row: { definition }, now: 0 };
       },
-      decide: async ({ id }: { id: string }) => void decided.push(id),
+      decide: async ({ id, isTrial }: { id: string; isTrial?: boolean }) => {
+        if (isTrial !== true) decided.push(id);
+      },
     },
   } as unknown as Parameters<typeof decideTogether>[0] & Parameters<typeof endBefore>[0];
   const caller = { kind: 'user', tenant: 'acme', userId: 'ada' } as const;

@@ -130,14 +130,19 @@ it.each([
   expect(await answer).toBe('kept');
 });
 
-it('a required text cannot be left empty', async () => {
+it('a required text cannot be left empty, and its time is counted down', async () => {
   const { screen, signal, shown, reads } = terminal();
   const schema = {
     type: 'object',
     properties: { a: { type: 'string' } },
     required: ['a'],
   } satisfies FormSchema;
-  const answer = askFields(screen, { schema, faults: [], countdown: () => '', signal });
+  let left = '2:00';
+  const answer = askFields(screen, { schema, faults: [], countdown: () => ` (${left} left)`, signal });
+  expect(shown()).toContain('(2:00 left)');
+  left = '1:59';
+  screen.redraw();
+  expect(shown()).toContain('(1:59 left)');
   await reads('\r', 'x', '\r');
   expect(shown()).toContain('is required');
   expect(await answer).toEqual({ a: 'x' });

@@ -1,7 +1,13 @@
 import type { Key } from 'node:readline';
 import { frameOf, type PromptState } from './frame.ts';
 import { columnsOf, cut, painted, type Surface, symbol, windowed, wrapped } from './look.ts';
-import type { MultiSelectPrompt, OpenPrompt, ScreenOption, SelectPrompt } from './screen.ts';
+import {
+  labelOf,
+  type MultiSelectPrompt,
+  type OpenPrompt,
+  type ScreenOption,
+  type SelectPrompt,
+} from './screen.ts';
 
 /** What is shown of a sensitive choice that was made. */
 const CONCEALED = 'not shown';
@@ -27,7 +33,7 @@ export function createChoice<Value>(prompt: SelectPrompt<Value>): OpenPrompt<Val
     press: (_typed, key) => focus.press(key),
     frame: (state, surface) =>
       frameOf(surface, state, {
-        label: prompt.label,
+        label: labelOf(prompt),
         description: prompt.description,
         hints: ['↑/↓: navigate', 'Enter: confirm'],
         body: (width, room) => {
@@ -64,7 +70,7 @@ export function createMultiChoice(prompt: MultiSelectPrompt): OpenPrompt<readonl
     },
     frame: (state, surface) =>
       frameOf(surface, state, {
-        label: prompt.label,
+        label: labelOf(prompt),
         description: prompt.description,
         hints: ['↑/↓: navigate', 'Space: select', 'Enter: confirm'],
         body: (width, room) => {

@@ -3,7 +3,7 @@ import { plainBreaks } from '@parley/shared/domain/text';
 import { breaksLine, charactersOf, edited, inserted, type TypedText, withoutLastBreak } from './editor.ts';
 import { frameOf, type PromptState } from './frame.ts';
 import { drawn, painted, type Row, rowsOf, type Surface, symbol, windowed } from './look.ts';
-import type { OpenPrompt, TextPrompt } from './screen.ts';
+import { labelOf, type OpenPrompt, type TextPrompt } from './screen.ts';
 
 export interface EntryOptions {
   readonly isHidden: boolean;
@@ -39,7 +39,7 @@ export function createEntry(prompt: TextPrompt, { isHidden, hasEditor }: EntryOp
     ...(canEdit && { edit: { read: () => draft.text, write: set } }),
     frame: (state, surface) =>
       frameOf(surface, state, {
-        label: prompt.label,
+        label: labelOf(prompt),
         description: prompt.description,
         hints: hasLines && !isHidden ? hints : undefined,
         body: (width, room) =>

@@ -34,7 +34,7 @@ export interface FieldsOptions {
   readonly faults: readonly AnswerFault[];
   /** Nothing that is typed is shown, nor, afterwards, what was picked. */
   readonly sensitive?: boolean;
-  /** The remaining time, for the labels. */
+  /** The time that is left, behind the labels; empty for none. */
   readonly countdown: () => string;
   readonly signal: AbortSignal;
 }
@@ -100,14 +100,12 @@ async function askField(screen: Screen, one: OneField): Promise<FormValue | unde
   return readText(text);
 }
 
-/** A getter, so that the time is counted down in a prompt that is drawn again. */
 function textsOf({ control, countdown }: OneField) {
   const { label, isRequired, kind, description } = control;
   const hint = hintOf(control) ?? FORMAT_HINTS[kind];
   return {
-    get label() {
-      return `${label}${isRequired ? '' : ' (optional)'}${countdown()}`;
-    },
+    label: `${label}${isRequired ? '' : ' (optional)'}`,
+    countdown,
     description: withHint(description, hint),
   };
 }

@@ -6,6 +6,7 @@ import { createKeys, type Keys } from './keys.ts';
 import {
   LEFT,
   type Left,
+  labelOf,
   type MultiSelectPrompt,
   type Screen,
   type ScreenOption,
@@ -20,9 +21,9 @@ export function createPlainScreen(streams: TerminalStreams): Screen {
   const keys = createKeys(streams);
   const write = (line: string) => void output.write(`${line}\n`);
 
-  function introduce({ label, description }: { label: string; description?: string | undefined }): void {
-    write(label);
-    if (description !== undefined) write(description);
+  function introduce(prompt: Parameters<typeof labelOf>[0]): void {
+    write(labelOf(prompt));
+    if (prompt.description !== undefined) write(prompt.description);
   }
 
   /** Asks for lines until one is right. */

@@ -76,9 +76,8 @@ async function askWhether(
 ): Promise<TerminalAnswer['action']> {
   const chosen = await screen.select(
     {
-      get label() {
-        return `What would you like to do?${countdown()}`;
-      },
+      label: 'What would you like to do?',
+      countdown,
       options: [
         { value: 'accept', label: 'Answer' },
         { value: 'decline', label: 'Decline' },
@@ -96,12 +95,7 @@ async function askForAnswer(
   { signal, countdown }: ShowOptions,
 ): Promise<TerminalAnswer> {
   if (question.isSecret === true) {
-    const texts = {
-      get label() {
-        return `Secret${countdown()}`;
-      },
-      description: 'It is not shown.',
-    };
+    const texts = { label: 'Secret', countdown, description: 'It is not shown.' };
     const validate = (text: string) => (text === '' ? 'is required' : undefined);
     const secret = await screen.hidden({ ...texts, validate, takesLines: true }, signal);
     return secret === LEFT ? { action: 'cancel' } : { action: 'accept', secret };
@@ -129,9 +123,8 @@ async function askToOpen(
   screen.say(`It asks you to open a page of ${host}\n${readableLine(href)}`);
   const chosen = await screen.select(
     {
-      get label() {
-        return `Open ${host}?${countdown()}`;
-      },
+      label: `Open ${host}?`,
+      countdown,
       options: [
         { value: 'open', label: `Yes, open ${host} in the browser` },
         { value: 'accept', label: 'Yes, I open it myself' },

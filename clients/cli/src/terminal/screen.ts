@@ -16,7 +16,14 @@ export interface ScreenOption<Value> {
 interface PromptTexts {
   /** Read again whenever the prompt is drawn, so that a getter may count down. */
   readonly label: string;
+  /** The time that is left, to stand behind the label; called whenever the prompt is drawn. */
+  readonly countdown?: (() => string) | undefined;
   readonly description?: string | undefined;
+}
+
+/** The label of a prompt, with the time that is left now. */
+export function labelOf({ label, countdown }: PromptTexts): string {
+  return countdown === undefined ? label : `${label}${countdown()}`;
 }
 
 /** Returns what is wrong with an input; nothing when it is right. */

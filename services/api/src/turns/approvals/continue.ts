@@ -26,7 +26,8 @@ export interface DecidedTogether {
 /**
  * Records decisions, and returns the turn that continues. A decision that comes too late, or after another one, changes
  * nothing: the turn's stream says how the approval ended. So does one on an approval that is not stored any more, beside others. Of several decisions on one approval, the last counts. Throws
- * `not_found` where none is stored, also for approvals of several turns, `invalid_request` for too many, and `rate_limited`.
+ * `not_found` where none is stored, also for approvals of several turns, `invalid_request` for too many, and `rate_limited`; with
+ * a decision that does not fit its approval, none is recorded.
  */
 export async function decideTogether(
   engine: Pick<Engine, 'approvals'>,
@@ -42,12 +43,12 @@ export async function decideTogether(
   const [first, ...others] = stored.flatMap(({ row }) => row?.definition ?? []);
   if (first === undefined || others.some((each) => each.streamRequestId !== first.streamRequestId))
     throw notFound();
-  await Promise.all(
-    stored.map(async ({ id, response, row }) => {
-      if (row !== undefined)
-        await settleUnlessEnded(engine, { caller, id, response, surface, conversationId });
-    }),
-  );
+  const known = stored.filter(({ row }) => row !== undefined);
+  const record = ({ id, response }: (typeof known)[number], isTrial: boolean) =>
+    settleUnlessEnded(engine, { caller, id, response, surface, conversationId, isTrial });
+  // All are checked before the first is recorded: a person who corrects one may change the others, too.
+  if (known.length > 1) await Promise.all(known.map((decision) => record(decision, true)));
+  await Promise.all(known.map((decision) => record(decision, false)));
   const { tenant, userId, streamRequestId } = first;
   return { tenant, userId, streamRequestId };
 }
