@@ -37,9 +37,10 @@ beforeAll(async () => {
           : { calls: [{ name: userText.replace(' ', '__'), arguments: {} }] },
     ],
   });
+  // Both also offer the other revision, and nothing is configured: one cannot ask in 2025-11-25, the other can.
   servers = await Promise.all([
-    startMcpServer({ revision: 'new', fixture: modern }),
-    startMcpServer({ revision: 'old', fixture: legacy }),
+    startMcpServer({ revision: 'stateless', fixture: modern }),
+    startMcpServer({ revision: 'both', fixture: legacy }),
   ]);
   const config = site.agents(
     model.url,

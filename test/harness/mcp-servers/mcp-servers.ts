@@ -19,10 +19,14 @@ import {
 } from '@modelcontextprotocol/server';
 import { listenOnFreePort } from '../free-port.ts';
 import type { Answer, Legacy, Modern } from './asking.ts';
+import type { MakeServer } from './revisions.ts';
 import { everyday, type Fixture } from './tools.ts';
 
 /** `new`: 2026-07-28 by the v2 SDK, and nothing else. `old`: 2025-11-25 with sessions, by the v1 SDK. */
 export type Revision = 'new' | 'old';
+
+/** `both`: those two at one address. `stateless`: 2026-07-28, and 2025-11-25 without sessions. */
+export type Offered = Revision | 'both' | 'stateless';
 
 /** A request as it reached the server, before the SDK saw it. */
 export type SeenRequest = {
@@ -43,8 +47,10 @@ export type SeenRequest = {
 };
 
 export type McpServerOptions = {
-  revision: Revision;
+  revision: Offered;
   fixture?: Fixture;
+  /** Makes its servers, instead of those that have the tools of the fixture. */
+  make?: MakeServer;
   /** How it refuses a session that it does not know; 404 by default. */
   unknownSession?: number;
   /** Answers instead of the server when it returns true. */
@@ -79,7 +85,7 @@ const INFO = { name: 'fixture', version: '1.0.0' };
 export async function startMcpServer(options: McpServerOptions): Promise<RunningMcpServer> {
   const seen: SeenRequest[] = [];
   const sockets = new Set<Socket>();
-  const leg = options.revision === 'new' ? newLeg(options) : oldLeg(options);
+  const leg = legOf(options);
   const http = createServer((request, reply) => {
     void serve(request, reply).catch(() => reply.destroy());
   });
@@ -133,10 +139,23 @@ type Leg = {
   toolsChanged(): Promise<void>;
 };
 
-function newLeg({ fixture = everyday }: McpServerOptions): Leg {
+function legOf(options: McpServerOptions): Leg {
+  if (options.revision === 'old') return oldLeg(options);
+  const modern = newLeg(options);
+  if (options.revision !== 'both') return modern;
+  const legacy = oldLeg(options);
+  const isModern = ({ headers }: IncomingMessage) => headers['mcp-protocol-version'] === '2026-07-28';
+  return {
+    ...legacy,
+    serve: (request, reply, body) => (isModern(request) ? modern : legacy).serve(request, reply, body),
+  };
+}
+
+function newLeg({ revision, make, fixture = everyday }: McpServerOptions): Leg {
   const handler = createMcpHandler(
-    ({ requestInfo }) => newServer(fixture, requestInfo?.headers.get('authorization') ?? undefined),
-    { legacy: 'reject' },
+    ({ era, requestInfo }) =>
+      make?.(era) ?? newServer(fixture, requestInfo?.headers.get('authorization') ?? undefined),
+    { legacy: revision === 'stateless' ? 'stateless' : 'reject' },
   );
   const serve = toNodeHandler(handler);
   return {
@@ -185,11 +204,14 @@ export function newServer(fixture: Fixture, authorization?: string): Server {
   return server;
 }
 
-function oldLeg({ fixture = everyday, unknownSession = 404 }: McpServerOptions): Leg {
-  const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: OldServer }>();
+function oldLeg({ make, fixture = everyday, unknownSession = 404 }: McpServerOptions): Leg {
+  const sessions = new Map<
+    string,
+    { transport: StreamableHTTPServerTransport; server: { sendToolListChanged?(): unknown } }
+  >();
 
   async function open(): Promise<StreamableHTTPServerTransport> {
-    const server = oldServer(fixture);
+    const server = make?.('legacy') ?? oldServer(fixture);
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => {
@@ -217,7 +239,7 @@ function oldLeg({ fixture = everyday, unknownSession = 404 }: McpServerOptions):
     sessions: () => sessions.size,
     forgetSessions: () => sessions.clear(),
     toolsChanged: async () => {
-      for (const { server } of sessions.values()) await server.sendToolListChanged();
+      for (const { server } of sessions.values()) await server.sendToolListChanged?.();
     },
   };
 }

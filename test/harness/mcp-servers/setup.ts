@@ -1,6 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { textOf } from '../../../services/api/src/agents/mcp/calls/content.ts';
-import { createMcpTools, type McpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import {
+  createMcpTools,
+  type McpTools,
+  type McpToolsOptions,
+} from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import type { McpLimits } from '../../../services/api/src/agents/mcp/limits.ts';
 import type { McpCredential, McpServerConfig } from '../../../services/api/src/agents/mcp/server-config.ts';
@@ -18,7 +22,11 @@ export const REVISIONS: readonly Revision[] = ['new', 'old'];
 /** Starts servers and clients, and ends them all. */
 export type McpBench = {
   server: (options: McpServerOptions) => Promise<RunningMcpServer>;
-  client: (limits?: Partial<McpLimits>, onStderr?: (id: string, line: string) => void) => McpTools;
+  client: (
+    limits?: Partial<McpLimits>,
+    onStderr?: (id: string, line: string) => void,
+    onRevision?: NonNullable<McpToolsOptions['onRevision']>,
+  ) => McpTools;
   /** To be called after each test. */
   close: () => Promise<void>;
 };
@@ -31,12 +39,13 @@ export function createMcpBench(): McpBench {
       endings.push(server.kill);
       return server;
     },
-    client: (limits = {}, onStderr = () => undefined) => {
+    client: (limits = {}, onStderr = () => undefined, onRevision = () => undefined) => {
       const client = createMcpTools({
         clientInfo: { name: 'parley-test', version: '1.0.0' },
         // A server starts slowly on a busy machine.
         limits: { connectTimeoutMs: 60_000, killGraceMs: 300, ...limits },
         onStderr,
+        onRevision,
       });
       endings.push(() => client.close());
       return client;

@@ -1,13 +1,15 @@
 /**
- * An MCP server on stdio, as a program. Arguments: `new` or `old`, then how it behaves:
+ * An MCP server on stdio, as a program. Arguments: `new`, `old` or `both`, then how it behaves:
  * `dies-at-probe` (ends at the first request that is not `initialize`), `stubborn` (ends neither with its input nor
- * by SIGTERM), `asks` (its tools are those of asking.ts), `noisy` (says its environment and a lot more on stderr), `silent` (answers no unknown request).
+ * by SIGTERM), `asks` (its tools are those of asking.ts), `noisy` (says its environment and a lot more on stderr), `silent` (answers no unknown request),
+ * `typescript` and `python` (a server of revisions.ts).
  */
 import { spawn } from 'node:child_process';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createAskingFixture } from './asking.ts';
 import { newServer, oldServer } from './mcp-servers.ts';
+import { createRevisionServers } from './revisions.ts';
 import { anyTool, everyday, type Fixture, said } from './tools.ts';
 
 const [revision, ...ways] = process.argv.slice(2);
@@ -40,12 +42,17 @@ if (ways.includes('noisy')) {
   process.stderr.write(`the key is ${process.env.API_KEY}\n`);
   for (let i = 0; i < 200; i++) process.stderr.write(`line ${i}\n`);
 }
-if (revision === 'new') serveStdio(() => newServer(fixture));
+const servers = createRevisionServers();
+const make = ways.includes('python') ? servers.python : servers.typescript;
+if (revision === 'both') serveStdio(({ era }) => make(era));
+else if (revision === 'new')
+  serveStdio(() => (ways.includes('typescript') ? make('modern') : newServer(fixture)), { legacy: 'reject' });
 else void serveOld();
 
 async function serveOld(): Promise<void> {
   const transport = new StdioServerTransport();
-  await oldServer(fixture).connect(transport as never);
+  const server = ways.includes('typescript') ? make('legacy') : oldServer(fixture);
+  await server.connect(transport as never);
   const heed = transport.onmessage?.bind(transport);
   transport.onmessage = (message) => {
     const isProbe = 'method' in message && message.method === 'server/discover';

@@ -84,6 +84,8 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     clientInfo: { name: 'parley', version },
     onStderr: (server, line) => log.info({ server, ...shown(line) }, 'MCP server wrote to stderr'),
     onUnauthorized,
+    onRevision: (server, revision, reason) =>
+      log.info({ server, revision, reason }, 'MCP revision of a tool server'),
   });
   const toolDeps = {
     loaded,

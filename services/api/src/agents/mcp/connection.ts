@@ -6,10 +6,11 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { createScrub } from './calls/scrub.ts';
+import { NoSession } from './errors.ts';
 import type { McpLimits } from './limits.ts';
 import { type ConnectionQuestions, createConnectionQuestions } from './questions/connection-questions.ts';
 import type { QuestionModes } from './questions/question.ts';
-import type { McpCredential, McpServerConfig } from './server-config.ts';
+import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 import { createSessionCheck, type SessionFate } from './session-check.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
 import { createDoor } from './transports/door.ts';
@@ -21,6 +22,7 @@ import { createStdioTransport } from './transports/stdio-transport.ts';
 /** One live connection to a server, for one credential. */
 export interface McpConnection {
   readonly client: Client;
+  readonly revision: McpRevision;
   /** Whether arguments may have to be mirrored in headers (2026-07-28 over HTTP). */
   readonly mirrorsParams: boolean;
   /** Present when the server may ask. */
@@ -47,16 +49,15 @@ export interface ConnectionOptions {
   readonly modes?: QuestionModes | undefined;
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
-  /** True for a child process that is known to exit when it is asked for the newer protocol revision. */
-  readonly isLegacy: boolean;
+  readonly revision: McpRevision;
+  /** Throws `NoSession` where the server gives none (2025-11-25 over HTTP): it could not receive an answer. */
+  readonly needsSession?: boolean | undefined;
   /** Called when the connection has ended, by itself or by `close`. */
   readonly onClosed: () => void;
   readonly onToolsChanged: () => void;
 }
 
 const END_SESSION_MS = 1_000;
-// A child process that does not reply to the probe for the newer revision speaks the older one.
-const PROBE_SHARE = 0.5;
 
 /** Connects to a server and completes the handshake. Throws the error of a failed attempt, after cleaning up. */
 export async function openConnection(
@@ -64,8 +65,9 @@ export async function openConnection(
   options: ConnectionOptions,
 ): Promise<McpConnection> {
   const { limits, exchanges } = deps;
-  const { config, modes, signal } = options;
+  const { config, modes, signal, revision } = options;
   const isHttp = config.transport.type === 'http';
+  const isModern = revision === '2026-07-28';
   const { transport, endSession, listening } = createTransport(deps, options);
   const { progressMs } = limits;
   const close = async () => {
@@ -79,7 +81,7 @@ export async function openConnection(
     close().catch(() => undefined);
   };
   const questions = modes && createConnectionQuestions({ modes, progressMs, onEndless });
-  const client = createClient(deps, options, isHttp, questions);
+  const client = createClient(deps, options, questions);
   // A message on the stream of a request is processed in that request's context. No other one is attributed to a call.
   client.setNotificationHandler('notifications/message', ({ params }) =>
     exchanges.getStore()?.onLog?.(params),
@@ -91,25 +93,22 @@ export async function openConnection(
   exchange.signal.addEventListener('abort', () => void transport.close(), { once: true });
   try {
     const connecting = exchanges.run(exchange, () =>
-      client.connect(transport, {
-        timeout: limits.connectTimeoutMs,
-        ...(options.isLegacy && { prior: { kind: 'legacy' } }),
-      }),
+      client.connect(transport, { timeout: limits.connectTimeoutMs }),
     );
     await raceAbort(exchange, connecting);
+    if (options.needsSession === true && transport.sessionId === undefined) throw new NoSession();
     // Many servers ask on this stream, and a question that is sent before it is open is lost.
-    if (questions !== undefined && client.getProtocolEra() === 'legacy')
-      await raceAbort(exchange, listening());
+    if (questions !== undefined && !isModern) await raceAbort(exchange, listening());
   } catch (error) {
     await transport.close().catch(() => undefined);
     throw error;
   } finally {
     exchange.end();
   }
-  const isModern = client.getProtocolEra() === 'modern';
   if (isModern) listen(client, limits.connectTimeoutMs);
   return {
     client,
+    revision,
     mirrorsParams: isHttp && isModern,
     questions,
     sessionAfter: createSessionCheck(
@@ -131,14 +130,14 @@ async function ping(client: Client, exchanges: Exchanges, timeoutMs: number): Pr
 function createClient(
   { clientInfo, limits }: McpConnectionDeps,
   options: ConnectionOptions,
-  isHttp: boolean,
   questions: ConnectionQuestions | undefined,
 ): Client {
+  const { revision } = options;
   const client = new Client(clientInfo, {
     capabilities: capabilitiesOf(options.modes),
     versionNegotiation: {
-      mode: 'auto',
-      probe: { timeoutMs: limits.connectTimeoutMs * (isHttp ? 1 : PROBE_SHARE) },
+      mode: revision === '2026-07-28' ? { pin: revision } : 'legacy',
+      probe: { timeoutMs: limits.connectTimeoutMs },
     },
     inputRequired: { autoFulfill: false },
     // Output schemas are not validated. They come from the server, so their patterns may not terminate, and an error

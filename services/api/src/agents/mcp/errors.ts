@@ -1,5 +1,6 @@
 import { SdkError, SdkErrorCode, UnauthorizedError } from '@modelcontextprotocol/client';
 import type { McpUnauthorized, ServerRefusal } from './calls/results.ts';
+import type { McpRevision } from './server-config.ts';
 
 /** The server refused the credential. Extends the SDK's error, because the SDK's probe treats any other as an outage. */
 export class CredentialRefused extends UnauthorizedError {
@@ -46,5 +47,24 @@ export class ForeignOrigin extends Error {
 export class SessionLost extends Error {
   constructor(cause: unknown) {
     super('the session was lost', { cause });
+  }
+}
+
+/** A server of 2025-11-25 over HTTP keeps no session. */
+export class NoSession extends Error {
+  constructor() {
+    super('no session');
+  }
+}
+
+/** The server does not accept the only revision in which it is called. The error of the attempt is the cause. */
+export class RevisionRefused extends Error {
+  readonly serverId: string;
+  readonly revision: McpRevision;
+
+  constructor(serverId: string, revision: McpRevision, cause: unknown) {
+    super('the server does not accept the revision', { cause });
+    this.serverId = serverId;
+    this.revision = revision;
   }
 }

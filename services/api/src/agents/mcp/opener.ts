@@ -1,5 +1,8 @@
-import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { type McpConnection, type McpConnectionDeps, openConnection } from './connection.ts';
+import { RevisionRefused } from './errors.ts';
+import type { RevisionMemory } from './revisions/memory.ts';
+import { negotiate, type OpenIn, openOnly } from './revisions/negotiation.ts';
+import type { McpRevision } from './server-config.ts';
 import type { ServerTarget } from './target.ts';
 import { createRestarts } from './transports/restarts.ts';
 
@@ -8,38 +11,72 @@ export interface OpenHooks {
   readonly onClosed: () => void;
 }
 
-/** Opens connections. Delays the restart of a child process that crashes repeatedly. */
+/**
+ * Opens connections, each in the revision of its target or in the one in which its server can ask. Delays the restart of a
+ * child process that crashes repeatedly.
+ */
 export function createOpener(
   deps: McpConnectionDeps,
+  memory: RevisionMemory,
   onToolsChanged: (target: ServerTarget) => void,
 ): (target: ServerTarget, hooks: OpenHooks) => Promise<McpConnection> {
   const restarts = createRestarts(deps.limits);
-  const legacyOnly = new Set<string>();
 
   async function open(target: ServerTarget, hooks: OpenHooks): Promise<McpConnection> {
-    const { config, credential, modes } = target;
-    const attempt = () =>
-      openConnection(deps, {
-        config,
-        credential,
-        modes,
-        signal: hooks.signal,
-        isLegacy: legacyOnly.has(config.id),
-        onClosed: hooks.onClosed,
-        onToolsChanged: () => onToolsChanged(target),
-      });
-    try {
-      return await attempt();
-    } catch (error) {
-      // Some programs of the older revision exit at the first request that they do not know.
-      const exitedAtProbe = config.transport.type === 'stdio' && isNegotiationFailure(error);
-      if (!exitedAtProbe || legacyOnly.has(config.id)) throw error;
-      legacyOnly.add(config.id);
-      return await attempt().catch((second: unknown) => {
-        legacyOnly.delete(config.id);
-        throw second;
-      });
+    const { config, revision } = target;
+    const isProgram = config.transport.type === 'stdio';
+    const openIn: OpenIn = (one, options) => attempt(target, hooks, one, options?.needsSession);
+    if (revision !== undefined) {
+      const connection = await openOnly(openIn, config.id, revision);
+      if (config.revision !== undefined) memory.chosen(config.id, revision, 'configured');
+      return connection;
     }
+    const known = memory.of(config.id);
+    const again = known === undefined ? undefined : await openKnown(config.id, openIn, known);
+    if (again !== undefined) return again;
+    const { connection, reason } = await negotiate(openIn, isProgram);
+    memory.chosen(config.id, connection.revision, reason);
+    return connection;
+  }
+
+  /** Undefined when the server does not accept that revision any more. */
+  async function openKnown(serverId: string, openIn: OpenIn, revision: McpRevision) {
+    try {
+      return await openOnly(openIn, serverId, revision);
+    } catch (error) {
+      memory.forget(serverId);
+      if (error instanceof RevisionRefused) return undefined;
+      throw error;
+    }
+  }
+
+  /** Until it succeeds, what becomes of its transport is nobody else's concern. */
+  async function attempt(
+    target: ServerTarget,
+    { signal, onClosed }: OpenHooks,
+    revision: McpRevision,
+    needsSession: boolean | undefined,
+  ): Promise<McpConnection> {
+    signal.throwIfAborted();
+    const { config, credential, modes } = target;
+    let isOpen = false;
+    let isClosed = false;
+    const connection = await openConnection(deps, {
+      config,
+      credential,
+      modes,
+      signal,
+      revision,
+      needsSession,
+      onClosed: () => {
+        isClosed = true;
+        if (isOpen) onClosed();
+      },
+      onToolsChanged: () => onToolsChanged(target),
+    });
+    isOpen = true;
+    if (isClosed) onClosed();
+    return connection;
   }
 
   async function openChild(target: ServerTarget, { signal, onClosed }: OpenHooks): Promise<McpConnection> {
@@ -71,8 +108,4 @@ export function createOpener(
 
   return (target, hooks) =>
     target.config.transport.type === 'stdio' ? openChild(target, hooks) : open(target, hooks);
-}
-
-function isNegotiationFailure(error: unknown): boolean {
-  return error instanceof SdkError && error.code === SdkErrorCode.EraNegotiationFailed;
 }

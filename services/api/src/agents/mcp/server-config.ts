@@ -1,3 +1,6 @@
+/** The revisions of MCP that differ in how a server asks. The older one stands for those before it, too. */
+export type McpRevision = '2025-11-25' | '2026-07-28';
+
 /** An MCP server with every value resolved, including its secrets. Never log one. */
 export interface McpServerConfig {
   /** Unique among the servers. Connections, logs and tools are named by it. */
@@ -5,9 +8,11 @@ export interface McpServerConfig {
   /** Name shown to people. */
   readonly title: string;
   readonly transport: McpHttpTransport | McpStdioTransport;
+  /** The only revision in which it is called; absent: the one in which it can ask. */
+  readonly revision?: McpRevision | undefined;
 }
 
-/** Streamable HTTP, in both protocol revisions: the newer one when the server supports it. */
+/** Streamable HTTP. */
 export interface McpHttpTransport {
   readonly type: 'http';
   /** The endpoint. Redirects to another origin are not followed. */

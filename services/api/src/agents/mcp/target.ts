@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionTarget } from './pool.ts';
 import type { QuestionModes } from './questions/question.ts';
-import type { McpCredential, McpServerConfig } from './server-config.ts';
+import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 
 /** Whose questions a connection may carry. */
 export interface AskedPerson {
@@ -16,6 +16,8 @@ export interface ServerTarget extends ConnectionTarget {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
   readonly modes?: QuestionModes | undefined;
+  /** The only revision for its calls, whatever is known about the server. */
+  readonly revision?: McpRevision | undefined;
   /** The same for all targets with the same list of tools. A server may choose its tools by credential and capability. */
   readonly listKey: string;
 }
@@ -38,7 +40,14 @@ export function targetOf(
     config,
     credential,
     modes,
+    revision: config.revision,
   };
+}
+
+/** The same target, with a connection of its own for calls in that revision. */
+export function inRevision(target: ServerTarget, revision: McpRevision): ServerTarget {
+  const { key, fingerprint } = target;
+  return { ...target, key: `${key} ${revision}`, fingerprint: `${fingerprint} ${revision}`, revision };
 }
 
 /** The same target in one lane. */

@@ -24,14 +24,15 @@ export function serverOf(
   id: string,
   entry: McpServerEntry,
 ): Server {
-  const { title, elicitation: mayAsk } = entry;
+  const { title, elicitation: mayAsk, protocol } = entry;
+  const named = { id, title, revision: protocol === 'auto' ? undefined : protocol };
   if (entry.transport === 'stdio') {
     const { command, args } = entry;
     const env = Object.fromEntries(entry.env.map((name) => [name, secretOf(name)]));
-    return { config: { id, title, transport: { type: 'stdio', command, args, env } }, mayAsk };
+    return { config: { ...named, transport: { type: 'stdio', command, args, env } }, mayAsk };
   }
   const transport = { type: 'http', url: entry.url, headers: headersOf(entry, secretOf) } as const;
-  const server = { config: { id, title, transport }, mayAsk };
+  const server = { config: { ...named, transport }, mayAsk };
   const connector = entry.connector === undefined ? undefined : config.connectors[entry.connector];
   if (connector === undefined) return server;
   const announced = readAnnouncedTools(entry, server.config);

@@ -20,6 +20,13 @@ const Elicitation = z
     '`false`: the server cannot ask people questions during its calls. `true`: it can (MCP elicitation); each person then has connections of their own, and with `transport: stdio` processes of their own.',
   );
 
+const Protocol = z
+  .enum(['auto', '2025-11-25', '2026-07-28'])
+  .default('auto')
+  .describe(
+    'The MCP revision in which the server is called. `auto`: 2025-11-25 where the server can ask in it, else 2026-07-28. `2026-07-28`: for a server that asks by `input_required`, whose questions then outlive the pod of the call. `2025-11-25`: that one and those before it.',
+  );
+
 const ToolApprovals = z
   .record(token(128, 'The server’s name for the tool.'), ApprovalEntry)
   .default({})
@@ -31,6 +38,7 @@ const HttpServer = z
     transport: z.literal('http'),
     url: url('The endpoint (Streamable HTTP).'),
     ...HTTP_CREDENTIAL,
+    protocol: Protocol,
     elicitation: Elicitation,
     approval: ApprovalEntry.optional(),
     toolApprovals: ToolApprovals,
@@ -73,6 +81,7 @@ const StdioServer = z
           ? 'cannot be `user` with `transport: stdio`: one process serves all people; use `transport: http`'
           : undefined,
     }).describe('Credential of the process. `none`: none. `project`: one for all people, from `env`.'),
+    protocol: Protocol,
     elicitation: Elicitation,
     approval: ApprovalEntry.optional(),
     toolApprovals: ToolApprovals,

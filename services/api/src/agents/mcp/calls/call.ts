@@ -6,14 +6,16 @@ import {
   type Tool,
 } from '@modelcontextprotocol/client';
 import type { McpConnection } from '../connection.ts';
-import { MessageTooLarge } from '../errors.ts';
+import { MessageTooLarge, RevisionRefused } from '../errors.ts';
 import type { McpLimits } from '../limits.ts';
 import type { McpAsker } from '../questions/asker.ts';
 import { sendWithPages } from '../questions/required-pages.ts';
 import type { SendRequest } from '../request.ts';
+import { revisionNeededBy } from '../revisions/evidence.ts';
+import type { McpRevision } from '../server-config.ts';
 import type { ServerTarget } from '../target.ts';
 import type { RunningExchange } from '../transports/exchange.ts';
-import { resultOf, tooLarge } from './content.ts';
+import { resultOf, textOf, tooLarge } from './content.ts';
 import { failureOf } from './failure.ts';
 import type { McpCallResult, McpLogMessage, McpProgress, McpRound } from './results.ts';
 import type { ToolLists } from './tool-lists.ts';
@@ -47,13 +49,28 @@ export interface CallerDeps {
   readonly retire: (target: ServerTarget) => void;
 }
 
+/** A revision that would have suited a call better. */
+export interface NeededRevision {
+  readonly revision: McpRevision;
+  /** Whether the same call may be made in it. */
+  readonly isHarmless: boolean;
+  /** True: the server does not accept the revision of the call, so it was not made. */
+  readonly isRefused: boolean;
+}
+
+export interface CallReply {
+  readonly result: McpCallResult;
+  /** Present when the call failed because it needed another revision. */
+  readonly need?: NeededRevision | undefined;
+}
+
 /** Calls a tool, by the server's own name for it. Rejects only when the caller aborts, with the signal's reason. */
 export type CallServerTool = (
   target: ServerTarget,
   name: string,
   args: Readonly<Record<string, unknown>>,
   options: McpCallOptions,
-) => Promise<McpCallResult>;
+) => Promise<CallReply>;
 
 // JSON-RPC code of the 2026-07-28 revision: a header does not match its argument. The call was not executed.
 const HEADER_MISMATCH = -32020;
@@ -78,11 +95,11 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     name: string,
     args: Readonly<Record<string, unknown>>,
     { asker, answers, headers, onProgress, onLog }: McpCallOptions,
-    { client, questions }: McpConnection,
+    { client, questions, revision }: McpConnection,
     exchange: RunningExchange,
   ): Promise<CallToolResult> {
     exchange.onLog = onLog;
-    const isModern = client.getProtocolEra() === 'modern';
+    const isModern = revision === '2026-07-28';
     // A server of the 2026 revision logs where the request says so.
     const meta = onLog !== undefined && isModern && { _meta: { [LOG_LEVEL_META_KEY]: 'debug' } };
     const sendOnce = () =>
@@ -106,15 +123,24 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
   return async (target, name, args, options) => {
     const { timeoutMs = limits.callTimeoutMs, signal, whole } = options;
     const until = performance.now() + timeoutMs;
+    let revision: McpRevision | undefined;
+    /** What a failed result or an error says about the revision of the call. */
+    const needOf = (said: string): NeededRevision | undefined => {
+      const sign = revision && revisionNeededBy(said, revision);
+      if (sign === undefined) return undefined;
+      const isHarmless = sign.hasAskedInstead || isRepeatable(target, name);
+      return { revision: sign.revision, isHarmless, isRefused: false };
+    };
     const callOnce = () => {
       const bounds = {
         timeoutMs: Math.max(until - performance.now(), 1),
         signal,
         isRepeatable: () => isRepeatable(target, name),
       };
-      return sendRequest(target, bounds, (connection, exchange) =>
-        send(target, name, args, options, connection, exchange),
-      );
+      return sendRequest(target, bounds, (connection, exchange) => {
+        revision = connection.revision;
+        return send(target, name, args, options, connection, exchange);
+      });
     };
     try {
       let reply = await callOnce();
@@ -124,12 +150,18 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
         signal?.throwIfAborted();
         reply = await callOnce();
       }
-      if (!('error' in reply)) return replyOf(reply.value, limits, whole);
+      if (!('error' in reply)) {
+        const result = replyOf(reply.value, limits, whole);
+        const hasFailed = result.type === 'result' && result.isError;
+        return { result, need: hasFailed ? needOf(textOf(result.content)) : undefined };
+      }
       const { error, dispatched } = reply;
       // The server may still work on a call that ended without its reply. Its questions must not reach the next call.
       if (!(error instanceof ProtocolError)) forget(target);
-      if (error instanceof MessageTooLarge) return tooLarge(limits.resultBytesMax);
-      return failureOf(error, dispatched);
+      if (error instanceof MessageTooLarge) return { result: tooLarge(limits.resultBytesMax) };
+      const result = failureOf(error, dispatched);
+      if (error instanceof RevisionRefused) return { result, need: refusedNeed(error) };
+      return { result, need: error instanceof ProtocolError ? needOf(error.message) : undefined };
     } catch (error) {
       forget(target);
       throw error;
@@ -139,6 +171,11 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
   function forget(target: ServerTarget): void {
     if (target.modes !== undefined) retire(target);
   }
+}
+
+function refusedNeed({ revision }: RevisionRefused): NeededRevision {
+  const other = revision === '2026-07-28' ? '2025-11-25' : '2026-07-28';
+  return { revision: other, isHarmless: true, isRefused: true };
 }
 
 function replyOf(reply: CallToolResult, limits: McpLimits, whole: true | undefined): McpCallResult {

@@ -9,6 +9,7 @@ import {
   CredentialRefused,
   ForeignOrigin,
   MessageTooLarge,
+  RevisionRefused,
   SessionLost,
   TooManyQuestions,
 } from '../errors.ts';
@@ -36,6 +37,7 @@ export function failureOf(error: unknown, dispatched: Dispatched): McpFailure {
     return { type: 'input_required', message: error.message.slice(0, MESSAGE_MAX) };
   if (error instanceof TooManyQuestions) return { type: 'refused', message: TOO_MANY_QUESTIONS };
   if (error instanceof SessionLost) return { type: 'unavailable', message: SESSION_LOST, dispatched };
+  if (error instanceof RevisionRefused) return failureOfRevision(error);
   if (error instanceof ProtocolError) return failureOfProtocol(error);
   if (error instanceof SdkHttpError) return failureOfStatus(error.status, dispatched);
   if (error instanceof SdkError) return failureOfSdk(error, dispatched);
@@ -55,6 +57,12 @@ function failureOfProtocol(error: ProtocolError): McpFailure {
   return code === ProtocolErrorCode.MissingRequiredClientCapability
     ? { type: 'input_required', message: INPUT_REQUIRED, refusal }
     : { type: 'refused', message: `The server refused: ${message}`, refusal };
+}
+
+function failureOfRevision({ revision, serverId, cause }: RevisionRefused): McpFailure {
+  const asked = `The server does not accept MCP ${revision}, the only revision in which it is called here (setting \`mcpServers.${serverId}.protocol\`).`;
+  const reply = failureOf(cause, 'no');
+  return { type: 'refused', message: reply.type === 'refused' ? `${asked} ${reply.message}` : asked };
 }
 
 function failureOfStatus(status: number, dispatched: Dispatched): McpFailure {

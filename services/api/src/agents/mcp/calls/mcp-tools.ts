@@ -6,6 +6,8 @@ import { createOpener } from '../opener.ts';
 import { createPool } from '../pool.ts';
 import type { QuestionModes } from '../questions/question.ts';
 import { createRequestSender } from '../request.ts';
+import { createRevisionCalls } from '../revisions/calls.ts';
+import { createRevisionMemory, type OnRevision } from '../revisions/memory.ts';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
 import { type AskedPerson, laneOf, type ServerTarget, targetOf } from '../target.ts';
 import { createChildGuard } from '../transports/child-guard.ts';
@@ -24,6 +26,8 @@ export interface McpToolsOptions {
   readonly onStderr?: (serverId: string, line: string) => void;
   /** Called for every reply that refuses the credential. */
   readonly onUnauthorized?: (serverId: string, status: 401 | 403) => void;
+  /** Called when it was chosen in which revision a server is called, and why. */
+  readonly onRevision?: OnRevision;
 }
 
 /** A server with one credential. It connects at the first use. */
@@ -73,20 +77,23 @@ export function createMcpTools({
   limits: overrides,
   onStderr,
   onUnauthorized,
+  onRevision = () => undefined,
 }: McpToolsOptions): McpTools {
   const limits = { ...DEFAULT_MCP_LIMITS, ...overrides };
   const exchanges = new AsyncLocalStorage<Exchange>();
   const guard = createChildGuard();
   const connectionDeps = { clientInfo, limits, exchanges, guard, onStderr: onStderr ?? (() => undefined) };
+  const memory = createRevisionMemory(onRevision);
   const pool = createPool<ServerTarget>({
     ...limits,
-    open: createOpener(connectionDeps, (target) => lists.invalidate(target)),
+    open: createOpener(connectionDeps, memory, (target) => lists.invalidate(target)),
   });
   const sendRequest = createRequestSender(pool, exchanges);
   const lists = createToolLists<ServerTarget>(limits.toolsTtlMs, async (target) =>
     reportRefusal(target, await connected(target, (one) => fetchTools(sendRequest, one, limits))),
   );
-  const call = createCaller({ sendRequest, limits, lists, retire: pool.retire });
+  const caller = createCaller({ sendRequest, limits, lists, retire: pool.retire });
+  const call = createRevisionCalls({ call: caller, connected, memory });
   const read = createReader(sendRequest, limits);
   const lanes = createLanes();
 
@@ -119,8 +126,7 @@ export function createMcpTools({
         },
         call: async (name, args, options = {}) => {
           options.signal?.throwIfAborted();
-          const result = await connected(target, (one) => call(one, name, args, options));
-          return reportRefusal(target, result);
+          return reportRefusal(target, await call(target, name, args, options));
         },
         read: async (method, params, options = {}) => {
           options.signal?.throwIfAborted();

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { McpAsker } from '../../../services/api/src/agents/mcp/questions/asker.ts';
+import type { Offered } from '../../harness/mcp-servers/mcp-servers.ts';
+import { createRevisionServers } from '../../harness/mcp-servers/revisions.ts';
+import { createMcpBench, httpConfig, saidIn, stdioConfig } from '../../harness/mcp-servers/setup.ts';
+
+const bench = createMcpBench();
+afterEach(bench.close);
+
+const ADA = { person: 'ada', modes: { form: true, url: true } };
+const BERN = { action: 'accept', content: { city: 'Bern' } };
+const OLDER = '2025-11-25';
+const NEWER = '2026-07-28';
+const SETTINGS = [undefined, OLDER, NEWER] as const;
+
+/** Makes a call, and answers what the tool asks in either way. Tells what came of it in a word or two. */
+async function outcomeOf(ref: McpServerRef, tool: string): Promise<string> {
+  let asked = 0;
+  const asker: McpAsker = {
+    async ask(read) {
+      read();
+      asked += 1;
+      return BERN as never;
+    },
+    visit: async () => 'done',
+  };
+  let result: McpCallResult = await ref.call(tool, {}, { asker });
+  if (result.type === 'round') {
+    asked += 1;
+    result = await ref.call(tool, {}, { asker, answers: { inputResponses: { city: BERN } } });
+  }
+  const text = saidIn(result);
+  const namesSetting = text.includes(`mcpServers.${ref.id}.protocol`);
+  const revision = [NEWER, OLDER].find((one) => text.includes(`MCP ${one}`));
+  if (result.type === 'refused' && namesSetting) return `refuses ${revision}`;
+  if (result.type === 'input_required' && namesSetting) return `needs ${revision}`;
+  if (result.type !== 'result' || result.isError) return `fails: ${text}`;
+  return asked === 1 ? text : `asks ${asked} times: ${text}`;
+}
+
+const asksIn = (revision: string) => `${revision === NEWER ? 'modern' : 'legacy'} ${JSON.stringify(BERN)}`;
+const needs = (revision: string) => `needs ${revision}`;
+const refuses = (revision: string) => `refuses ${revision}`;
+const cannotAsk = 'fails: Client does not support form elicitation.';
+
+/** What a server offers, a tool, and what comes of its calls with `auto`, 2025-11-25 and 2026-07-28. */
+type Row = [Offered, string, [string, string, string]];
+const ROWS: Row[] = [
+  ['both', 'push', [asksIn(OLDER), asksIn(OLDER), needs(OLDER)]],
+  ['both', 'rounds', [asksIn(OLDER), asksIn(OLDER), asksIn(NEWER)]],
+  ['new', 'push', [needs(OLDER), refuses(OLDER), needs(OLDER)]],
+  ['new', 'rounds', [asksIn(NEWER), refuses(OLDER), asksIn(NEWER)]],
+  ['old', 'push', [asksIn(OLDER), asksIn(OLDER), refuses(NEWER)]],
+];
+
+describe.each(SETTINGS)('with `protocol: %s`', (revision) => {
+  const expected = (row: Row) => row[2][SETTINGS.indexOf(revision)];
+
+  it.each<Row>([
+    ...ROWS,
+    ['stateless', 'push', [needs(OLDER), cannotAsk, needs(OLDER)]],
+    ['stateless', 'rounds', [asksIn(NEWER), needs(NEWER), asksIn(NEWER)]],
+  ])('an HTTP server that offers `%s` is called as it can ask by `%s`', async (...row) => {
+    const [offered, tool] = row;
+    const { typescript, calls } = createRevisionServers();
+    const server = await bench.server({ revision: offered, make: typescript });
+    const ref = bench.client().open({ ...httpConfig(server.url), revision }, undefined, ADA);
+    expect(await outcomeOf(ref, tool)).toBe(expected(row));
+    // A round is one more call, with its answers; the bridge of the SDK calls its tool by itself.
+    expect(calls.get(tool) ?? 0).toBeLessThanOrEqual(tool === 'rounds' ? 2 : 1);
+  });
+
+  it.each(ROWS)('a program that offers `%s` is called as it can ask by `%s`', async (...row) => {
+    const [offered, tool] = row;
+    const config = { ...(await stdioConfig([offered, 'typescript'])), revision };
+    const ref = bench.client().open(config, undefined, ADA);
+    expect(await outcomeOf(ref, tool)).toBe(expected(row));
+  });
+
+  it.each<[string, [string, string, string]]>([
+    ['python-elicit', [asksIn(OLDER), asksIn(OLDER), needs(OLDER)]],
+    ['python-resolve', [asksIn(OLDER), asksIn(OLDER), asksIn(NEWER)]],
+    // Its words do not say that the tool has only asked.
+    ['python-rounds', [needs(NEWER), needs(NEWER), asksIn(NEWER)]],
+    ['python-rounds.harmless', [asksIn(NEWER), needs(NEWER), asksIn(NEWER)]],
+    ['fastmcp-elicit', [asksIn(OLDER), asksIn(OLDER), needs(OLDER)]],
+    ['fastmcp-guard', [asksIn(NEWER), needs(NEWER), asksIn(NEWER)]],
+  ])('a server of a Python stack is called as it can ask by `%s`', async (tool, outcomes) => {
+    const { python, calls } = createRevisionServers();
+    const server = await bench.server({ revision: 'both', make: python });
+    const ref = bench.client().open({ ...httpConfig(server.url), revision }, undefined, ADA);
+    await ref.listTools();
+    expect(await outcomeOf(ref, tool)).toBe(outcomes[SETTINGS.indexOf(revision)]);
+    const before = calls.get(tool) ?? 0;
+    if (revision !== undefined) return;
+    // What was learned holds for the next call.
+    const again = await outcomeOf(ref, tool);
+    expect(again).toBe(tool === 'python-rounds' ? asksIn(NEWER) : outcomes[0]);
+    expect((calls.get(tool) ?? 0) - before).toBe(again === asksIn(NEWER) ? 2 : 1);
+  });
+});
