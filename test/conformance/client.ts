@@ -6,7 +6,7 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
 import { createMcpTools } from '../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import type { McpToolList } from '../../services/api/src/agents/mcp/calls/results.ts';
-import type { McpServerConfig } from '../../services/api/src/agents/mcp/server-config.ts';
+import type { McpHttpTransport, McpServerConfig } from '../../services/api/src/agents/mcp/server-config.ts';
 import { sendCall } from '../../services/api/src/agents/tools/passthrough/send-call.ts';
 import { createPersonalService } from '../../services/api/src/agents/tools/personal-service.ts';
 import type { AgentQuestion, AskOutcome } from '../../services/api/src/agents/tools/question.ts';
@@ -21,6 +21,7 @@ const Context = z.object({
 });
 
 type McpTools = ReturnType<typeof createMcpTools>;
+type KitServer = McpServerConfig & { readonly transport: McpHttpTransport };
 
 /** What the kit gives to a client that it starts. */
 export interface Given {
@@ -29,15 +30,17 @@ export interface Given {
   readonly scenario: string;
   /** What the scenario tells the client beforehand, as JSON. */
   readonly context: string;
+  /** The revision that the scenario is about. */
+  readonly version: string;
 }
 
 /** Calls the server's tools; resolves with the types of the results. Rejects where there is none to call. */
-export async function callTools({ url, scenario, context }: Given): Promise<string[]> {
+export async function callTools({ url, scenario, context, version }: Given): Promise<string[]> {
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0.1.0' } });
   const known = Context.parse(JSON.parse(context));
   const results = scenario.startsWith('auth/')
-    ? callWithAccount(mcp, url, known)
-    : callPlainly(mcp, url, known);
+    ? callWithAccount(mcp, configOf(url, version), known)
+    : callPlainly(mcp, configOf(url, version), known);
   return results.then((all) => all.map(({ type }) => type)).finally(() => mcp.close());
 }
 
@@ -46,13 +49,15 @@ type Known = z.infer<typeof Context>;
 const asked = { person: 'ada', modes: { form: true, url: true } };
 const rules = { timeoutMs: 20_000, questionsMax: 20, questionTimeoutSeconds: 60 };
 
-function configOf(url: string): McpServerConfig {
-  return { id: 'kit', title: 'Kit', transport: { type: 'http', url } };
+/** As with `protocol: 2026-07-28` in the configuration: two scenarios of the kit count the question for an older one as a fault. */
+function configOf(url: string, version: string): KitServer {
+  const revision = version === '2026-07-28' ? version : undefined;
+  return { id: 'kit', title: 'Kit', transport: { type: 'http', url }, revision };
 }
 
 /** As the calls of an agent to a server without a credential of the person. */
-async function callPlainly(mcp: McpTools, url: string, known: Known) {
-  const server = mcp.open(configOf(url), undefined, asked);
+async function callPlainly(mcp: McpTools, config: KitServer, known: Known) {
+  const server = mcp.open(config, undefined, asked);
   const calls = callsOf(await server.listTools(), known);
   return Promise.all(
     calls.map(({ name, arguments: input }) => sendCall(callWith(name, input), server, name, rules)),
@@ -60,9 +65,9 @@ async function callPlainly(mcp: McpTools, url: string, known: Known) {
 }
 
 /** As the calls to a server with `credentialScope: user` and a connector of type `mcp_oauth`. */
-async function callWithAccount(mcp: McpTools, url: string, known: Known) {
+async function callWithAccount(mcp: McpTools, config: KitServer, known: Known) {
   const { issuer, client_id: clientId, client_secret: clientSecret } = known;
-  const config = configOf(url);
+  const { url } = config.transport;
   const client = clientId === undefined ? undefined : { clientId, ...(clientSecret && { clientSecret }) };
   const account = createAccount(url, issuer && client ? { issuer, client } : undefined);
   const service = createPersonalService({

@@ -2,7 +2,11 @@
 const { request } = require('node:http');
 
 const [port, url] = process.argv.slice(2);
-const { MCP_CONFORMANCE_SCENARIO: scenario = '', MCP_CONFORMANCE_CONTEXT: context = '{}' } = process.env;
+const {
+  MCP_CONFORMANCE_SCENARIO: scenario = '',
+  MCP_CONFORMANCE_CONTEXT: context = '{}',
+  MCP_CONFORMANCE_PROTOCOL_VERSION: version = '',
+} = process.env;
 
 const call = request({ port, host: '127.0.0.1', method: 'POST' }, async (reply) => {
   const chunks = [];
@@ -12,4 +16,4 @@ const call = request({ port, host: '127.0.0.1', method: 'POST' }, async (reply) 
   process.exitCode = code;
 });
 // An error ends this process with a code other than 0.
-call.end(JSON.stringify({ url, scenario, context }));
+call.end(JSON.stringify({ url, scenario, context, version }));
