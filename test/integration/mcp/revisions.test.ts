@@ -79,6 +79,12 @@ describe.each(SETTINGS)('with `protocol: %s`', (revision) => {
     expect(await outcomeOf(ref, tool)).toBe(expected(row));
   });
 
+  it('a program of a Python stack is called as it can ask', async () => {
+    const config = { ...(await stdioConfig(['both', 'python'])), revision };
+    const ref = bench.client().open(config, undefined, ADA);
+    expect(await outcomeOf(ref, 'python-elicit')).toBe(revision === NEWER ? needs(OLDER) : asksIn(OLDER));
+  });
+
   it.each<[string, [string, string, string]]>([
     ['python-elicit', [asksIn(OLDER), asksIn(OLDER), needs(OLDER)]],
     ['python-resolve', [asksIn(OLDER), asksIn(OLDER), asksIn(NEWER)]],
@@ -99,5 +105,45 @@ describe.each(SETTINGS)('with `protocol: %s`', (revision) => {
     const again = await outcomeOf(ref, tool);
     expect(again).toBe(tool === 'python-rounds' ? asksIn(NEWER) : outcomes[0]);
     expect((calls.get(tool) ?? 0) - before).toBe(again === asksIn(NEWER) ? 2 : 1);
+  });
+});
+
+describe('the revision of a server', () => {
+  /** Opens servers under one name with one client, as when an update changes what a server offers. */
+  async function successive(...offers: Offered[]) {
+    const log: string[] = [];
+    const tools = bench.client({}, undefined, (id, revision, reason) =>
+      log.push(`${id} ${revision} ${reason}`),
+    );
+    const { typescript } = createRevisionServers();
+    const servers = await Promise.all(offers.map((revision) => bench.server({ revision, make: typescript })));
+    const refs = servers.map(
+      ({ url }) =>
+        (person: string) =>
+          tools.open(httpConfig(url), undefined, { ...ADA, person }),
+    );
+    return { log, servers, refs };
+  }
+
+  it('is logged once with its reason, asked for once, and chosen anew when the server refuses it', async () => {
+    const { log, servers, refs } = await successive('both', 'stateless', 'old');
+    for (const ref of refs) for (const one of ['ada', 'bob']) await ref(one).call('rounds', {});
+    expect(log).toEqual([
+      'tracker 2025-11-25 can_ask',
+      'tracker 2026-07-28 no_session',
+      'tracker 2025-11-25 can_ask',
+    ]);
+    // The last refuses once what was known of the one before.
+    expect(servers.map((server) => server.count('server/discover'))).toEqual([0, 2, 1]);
+    expect(servers.map((server) => server.count('initialize'))).toEqual([2, 2, 2]);
+  });
+
+  it('is chosen anew after a tool could not ask in it', async () => {
+    const { refs } = await successive('stateless', 'both');
+    const [before, after] = refs.map((ref) => ref('ada'));
+    if (before === undefined || after === undefined) throw new Error('no servers');
+    expect(await outcomeOf(before, 'rounds')).toBe(asksIn(NEWER));
+    expect(await outcomeOf(after, 'push')).toBe(needs(OLDER));
+    expect(await outcomeOf(after, 'push')).toBe(asksIn(OLDER));
   });
 });

@@ -8,7 +8,8 @@ import { answerQuestion } from '../../harness/engines/questions.ts';
 import { openRedisPods } from '../../harness/engines/redis-pods.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { createAskingFixture, IMITATION } from '../../harness/mcp-servers/asking.ts';
-import { type Revision, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { type Offered, type Revision, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { createRevisionServers, type MakeServer } from '../../harness/mcp-servers/revisions.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { findRedis } from '../../harness/redis/find-redis.ts';
 import { startConfiguredPod } from '../../harness/turns/configured.ts';
@@ -19,6 +20,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 const SUITE = 'the questions of an MCP server';
 const REVISIONS: readonly Revision[] = ['old', 'new'];
 const KEYS = newKeys();
+const NEWER = 'protocol: "2026-07-28"';
 
 /** "<tool> <json>" calls that tool of the server; then the model repeats what the tool said. */
 const model = modelOf(({ userText, results }) => {
@@ -44,6 +46,7 @@ else
       readonly on?: 'backend' | 'second';
       readonly config?: string;
       readonly limits?: string;
+      readonly make?: MakeServer;
     }
 
     /** One pod whose agent uses the server at `url`. */
@@ -66,9 +69,9 @@ mcpOffer: { tools: [{ server: desk }] }
     }
 
     /** A server, a pod that uses it, and a person who talks to its agent. */
-    async function open(revision: Revision, options: PodOptions = {}) {
+    async function open(revision: Offered, { make, ...options }: PodOptions = {}) {
       const fixture = createAskingFixture();
-      const server = await startMcpServer({ revision, fixture });
+      const server = await startMcpServer({ revision, fixture, ...(make && { make }) });
       onTestFinished(server.kill);
       const world = worldOn(model, {}, pods.backend, pods.second);
       const pod = join(server.url, options);
@@ -315,25 +318,51 @@ mcpOffer: { tools: [{ server: desk }] }
       }
     });
 
+    it.each([
+      ['push', '', 'legacy'],
+      ['push', `, ${NEWER}`, undefined],
+      ['rounds', '', 'legacy'],
+      ['rounds', `, ${NEWER}`, 'modern'],
+    ])(
+      'by `%s` of a server of both revisions%s reach the person, or the error names the setting',
+      async (tool, config, era) => {
+        const { begin, asked, accept, words } = await open('both', {
+          config,
+          make: createRevisionServers().typescript,
+        });
+        const run = await begin(tool);
+        if (era !== undefined) await accept((await asked())[0], { city: 'Bern' });
+        const said = era === undefined ? 'mcpServers.desk.protocol' : `${era} {"action":"accept"`;
+        expect(await words(run)).toContain(said);
+      },
+    );
+
     it('that only ask for another attempt get it after a pause [MRTR-20]', async () => {
       const { begin, words, fixture } = await open('new');
       expect(await words(await begin('poll'))).toBe('poll "2"');
       expect(fixture.calls.get('poll')).toBe(3);
     });
 
-    it('in rounds let the turn leave its pod, and another pod makes the call with the answers [MRTR-19 MRTR-21]', async () => {
-      const { begin, asked, accept, words, fixture, server, pod, conversation, engine, record, standing } =
-        await open('new');
-      const run = await begin('book', { delivery: 'detach' });
-      const [row] = await asked();
-      await waitUntil(async () => (await standing(run))?.owner === DETACHED, { what: 'the detachment' });
-      expect(JSON.stringify(await record(run))).not.toContain('booking');
-      await pod.close();
-      join(server.url, { on: 'second' });
-      await accept(row, { city: 'Bern' });
-      expect(await words(run)).toBe('book [{"action":"accept","content":{"city":"Bern"}},"booking"]');
-      expect(fixture.calls.get('book')).toBe(2);
-      expect(fixture.effects).toHaveLength(1);
-      expect((await engine.list({ owner: conversation, limit: 10 })).rows).toHaveLength(1);
-    });
+    // The second: as of a pod that called all servers in the newer revision, continued by one that would not.
+    it.each<[Offered, string]>([
+      ['new', ''],
+      ['both', `, ${NEWER}`],
+    ])(
+      'in rounds let the turn leave its pod, and another pod makes the call with the answers (%s%s) [MRTR-19 MRTR-21]',
+      async (revision, config) => {
+        const { begin, asked, accept, words, fixture, server, pod, conversation, engine, record, standing } =
+          await open(revision, { config });
+        const run = await begin('book', { delivery: 'detach' });
+        const [row] = await asked();
+        await waitUntil(async () => (await standing(run))?.owner === DETACHED, { what: 'the detachment' });
+        expect(JSON.stringify(await record(run))).not.toContain('booking');
+        await pod.close();
+        join(server.url, { on: 'second' });
+        await accept(row, { city: 'Bern' });
+        expect(await words(run)).toBe('book [{"action":"accept","content":{"city":"Bern"}},"booking"]');
+        expect(fixture.calls.get('book')).toBe(2);
+        expect(fixture.effects).toHaveLength(1);
+        expect((await engine.list({ owner: conversation, limit: 10 })).rows).toHaveLength(1);
+      },
+    );
   });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { revisionNeededBy } from '../../../../services/api/src/agents/mcp/revisions/evidence.ts';
+import { neededAfter } from '../../../../services/api/src/agents/mcp/revisions/evidence.ts';
 import type { McpRevision } from '../../../../services/api/src/agents/mcp/server-config.ts';
 
 const OLDER = '2025-11-25';
@@ -46,6 +46,6 @@ it.each<[string, McpRevision, [McpRevision, boolean] | undefined]>([
   ['The client does not support elicitation.', OLDER, undefined],
   [`${'x'.repeat(5_000)} ${NO_WAY}`, NEWER, undefined],
 ])('a reply of %j in %s says which revision the server needed', (text, revision, expected) => {
-  const need = revisionNeededBy(text, revision);
-  expect(need && [need.revision, need.hasAskedInstead]).toEqual(expected);
+  const need = neededAfter(text, revision, () => false);
+  expect(need && [need.revision, need.isHarmless]).toEqual(expected);
 });

@@ -1,6 +1,6 @@
 import { type McpConnection, type McpConnectionDeps, openConnection } from './connection.ts';
 import { RevisionRefused } from './errors.ts';
-import type { RevisionMemory } from './revisions/memory.ts';
+import type { ChosenRevision, RevisionMemory } from './revisions/memory.ts';
 import { negotiate, type OpenIn, openOnly } from './revisions/negotiation.ts';
 import type { McpRevision } from './server-config.ts';
 import type { ServerTarget } from './target.ts';
@@ -28,21 +28,27 @@ export function createOpener(
     const openIn: OpenIn = (one, options) => attempt(target, hooks, one, options?.needsSession);
     if (revision !== undefined) {
       const connection = await openOnly(openIn, config.id, revision);
-      if (config.revision !== undefined) memory.chosen(config.id, revision, 'configured');
+      if (config.revision !== undefined) memory.chosen(config.id, { revision, reason: 'configured' });
       return connection;
     }
     const known = memory.of(config.id);
-    const again = known === undefined ? undefined : await openKnown(config.id, openIn, known);
+    const again = known === undefined ? undefined : await openKnown(config.id, openIn, known, isProgram);
     if (again !== undefined) return again;
     const { connection, reason } = await negotiate(openIn, isProgram);
-    memory.chosen(config.id, connection.revision, reason);
+    memory.chosen(config.id, { revision: connection.revision, reason });
     return connection;
   }
 
-  /** Undefined when the server does not accept that revision any more. */
-  async function openKnown(serverId: string, openIn: OpenIn, revision: McpRevision) {
+  /** Undefined when the server does not accept that revision any more, or cannot ask in it any more. */
+  async function openKnown(
+    serverId: string,
+    openIn: OpenIn,
+    { revision, reason }: ChosenRevision,
+    isProgram: boolean,
+  ): Promise<McpConnection | undefined> {
+    const needsSession = reason === 'can_ask' && !isProgram;
     try {
-      return await openOnly(openIn, serverId, revision);
+      return await openOnly((one) => openIn(one, { needsSession }), serverId, revision);
     } catch (error) {
       memory.forget(serverId);
       if (error instanceof RevisionRefused) return undefined;

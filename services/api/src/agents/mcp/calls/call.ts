@@ -6,12 +6,13 @@ import {
   type Tool,
 } from '@modelcontextprotocol/client';
 import type { McpConnection } from '../connection.ts';
-import { MessageTooLarge, RevisionRefused } from '../errors.ts';
+import { MessageTooLarge } from '../errors.ts';
 import type { McpLimits } from '../limits.ts';
 import type { McpAsker } from '../questions/asker.ts';
 import { sendWithPages } from '../questions/required-pages.ts';
 import type { SendRequest } from '../request.ts';
-import { revisionNeededBy } from '../revisions/evidence.ts';
+import { neededAfter } from '../revisions/evidence.ts';
+import type { RevisionReply } from '../revisions/needed.ts';
 import type { McpRevision } from '../server-config.ts';
 import type { ServerTarget } from '../target.ts';
 import type { RunningExchange } from '../transports/exchange.ts';
@@ -49,28 +50,13 @@ export interface CallerDeps {
   readonly retire: (target: ServerTarget) => void;
 }
 
-/** A revision that would have suited a call better. */
-export interface NeededRevision {
-  readonly revision: McpRevision;
-  /** Whether the same call may be made in it. */
-  readonly isHarmless: boolean;
-  /** True: the server does not accept the revision of the call, so it was not made. */
-  readonly isRefused: boolean;
-}
-
-export interface CallReply {
-  readonly result: McpCallResult;
-  /** Present when the call failed because it needed another revision. */
-  readonly need?: NeededRevision | undefined;
-}
-
 /** Calls a tool, by the server's own name for it. Rejects only when the caller aborts, with the signal's reason. */
 export type CallServerTool = (
   target: ServerTarget,
   name: string,
   args: Readonly<Record<string, unknown>>,
   options: McpCallOptions,
-) => Promise<CallReply>;
+) => Promise<RevisionReply<McpCallResult>>;
 
 // JSON-RPC code of the 2026-07-28 revision: a header does not match its argument. The call was not executed.
 const HEADER_MISMATCH = -32020;
@@ -124,18 +110,18 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     const { timeoutMs = limits.callTimeoutMs, signal, whole } = options;
     const until = performance.now() + timeoutMs;
     let revision: McpRevision | undefined;
-    /** What a failed result or an error says about the revision of the call. */
-    const needOf = (said: string): NeededRevision | undefined => {
-      const sign = revision && revisionNeededBy(said, revision);
-      if (sign === undefined) return undefined;
-      const isHarmless = sign.hasAskedInstead || isRepeatable(target, name);
-      return { revision: sign.revision, isHarmless, isRefused: false };
+    const mayRepeat = () => isRepeatable(target, name);
+    const replyAfter = (result: McpCallResult, failure: unknown) => {
+      const need = neededAfter(failure, revision, mayRepeat);
+      // The next connection may be one of another revision.
+      if (need !== undefined) forget(target);
+      return { result, need };
     };
     const callOnce = () => {
       const bounds = {
         timeoutMs: Math.max(until - performance.now(), 1),
         signal,
-        isRepeatable: () => isRepeatable(target, name),
+        isRepeatable: mayRepeat,
       };
       return sendRequest(target, bounds, (connection, exchange) => {
         revision = connection.revision;
@@ -153,15 +139,13 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
       if (!('error' in reply)) {
         const result = replyOf(reply.value, limits, whole);
         const hasFailed = result.type === 'result' && result.isError;
-        return { result, need: hasFailed ? needOf(textOf(result.content)) : undefined };
+        return replyAfter(result, hasFailed ? textOf(result.content) : undefined);
       }
       const { error, dispatched } = reply;
       // The server may still work on a call that ended without its reply. Its questions must not reach the next call.
       if (!(error instanceof ProtocolError)) forget(target);
       if (error instanceof MessageTooLarge) return { result: tooLarge(limits.resultBytesMax) };
-      const result = failureOf(error, dispatched);
-      if (error instanceof RevisionRefused) return { result, need: refusedNeed(error) };
-      return { result, need: error instanceof ProtocolError ? needOf(error.message) : undefined };
+      return replyAfter(failureOf(error, dispatched), error);
     } catch (error) {
       forget(target);
       throw error;
@@ -171,11 +155,6 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
   function forget(target: ServerTarget): void {
     if (target.modes !== undefined) retire(target);
   }
-}
-
-function refusedNeed({ revision }: RevisionRefused): NeededRevision {
-  const other = revision === '2026-07-28' ? '2025-11-25' : '2026-07-28';
-  return { revision: other, isHarmless: true, isRefused: true };
 }
 
 function replyOf(reply: CallToolResult, limits: McpLimits, whole: true | undefined): McpCallResult {

@@ -6,8 +6,8 @@ import { createOpener } from '../opener.ts';
 import { createPool } from '../pool.ts';
 import type { QuestionModes } from '../questions/question.ts';
 import { createRequestSender } from '../request.ts';
-import { createRevisionCalls } from '../revisions/calls.ts';
 import { createRevisionMemory, type OnRevision } from '../revisions/memory.ts';
+import { createInNeededRevision } from '../revisions/needed.ts';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
 import { type AskedPerson, laneOf, type ServerTarget, targetOf } from '../target.ts';
 import { createChildGuard } from '../transports/child-guard.ts';
@@ -92,8 +92,8 @@ export function createMcpTools({
   const lists = createToolLists<ServerTarget>(limits.toolsTtlMs, async (target) =>
     reportRefusal(target, await connected(target, (one) => fetchTools(sendRequest, one, limits))),
   );
-  const caller = createCaller({ sendRequest, limits, lists, retire: pool.retire });
-  const call = createRevisionCalls({ call: caller, connected, memory });
+  const call = createCaller({ sendRequest, limits, lists, retire: pool.retire });
+  const inNeededRevision = createInNeededRevision(memory);
   const read = createReader(sendRequest, limits);
   const lanes = createLanes();
 
@@ -126,7 +126,11 @@ export function createMcpTools({
         },
         call: async (name, args, options = {}) => {
           options.signal?.throwIfAborted();
-          return reportRefusal(target, await call(target, name, args, options));
+          const requested = { name, hasRound: options.answers !== undefined };
+          const result = await inNeededRevision(target, requested, (asked) =>
+            connected(asked, (one) => call(one, name, args, options)),
+          );
+          return reportRefusal(target, result);
         },
         read: async (method, params, options = {}) => {
           options.signal?.throwIfAborted();

@@ -1,13 +1,23 @@
+import { ProtocolError } from '@modelcontextprotocol/client';
+import { RevisionRefused } from '../errors.ts';
 import type { McpRevision } from '../server-config.ts';
 
-/** What the reply to a call says: the server wanted to ask in a way that only another revision has. */
-export interface RevisionNeed {
+/** A revision that a request would have needed. */
+export interface NeededRevision {
   readonly revision: McpRevision;
-  /** True: the tool asked instead of running, so the same call may be made in the other revision. */
-  readonly hasAskedInstead: boolean;
+  /** Whether the same request may be made in it. */
+  readonly isHarmless: boolean;
+  /** True: the server does not accept the revision of the request, so it was not made. */
+  readonly isRefused: boolean;
+  /** The server's own words, cut. */
+  readonly words: string;
 }
 
-interface Sign extends RevisionNeed {
+interface Sign {
+  /** The one that has the way in which the server wanted to ask. */
+  readonly revision: McpRevision;
+  /** True: the tool asked instead of running. */
+  readonly hasAskedInstead: boolean;
   /** The revision of the call. */
   readonly in: McpRevision;
   readonly words: RegExp;
@@ -37,9 +47,26 @@ const SIGNS: readonly Sign[] = [
 ];
 
 const TEXT_MAX = 2_000;
+const WORDS_MAX = 500;
 
-/** Reads the words of an error or of a failed result. Undefined when they say nothing about revisions. */
-export function revisionNeededBy(text: string, revision: McpRevision): RevisionNeed | undefined {
+/**
+ * Which other revision a request needed, by its error or by the text of its failed result. Undefined when these say nothing about
+ * revisions. `revision` is that of the request; undefined when none was reached.
+ */
+export function neededAfter(
+  failure: unknown,
+  revision: McpRevision | undefined,
+  isRepeatable: () => boolean,
+): NeededRevision | undefined {
+  if (failure instanceof RevisionRefused) {
+    const other = failure.revision === '2026-07-28' ? '2025-11-25' : '2026-07-28';
+    return { revision: other, isHarmless: true, isRefused: true, words: '' };
+  }
+  const text = failure instanceof ProtocolError ? failure.message : failure;
+  if (typeof text !== 'string') return undefined;
   const said = text.slice(0, TEXT_MAX);
-  return SIGNS.find((sign) => sign.in === revision && sign.words.test(said));
+  const sign = SIGNS.find((one) => one.in === revision && one.words.test(said));
+  if (sign === undefined) return undefined;
+  const isHarmless = sign.hasAskedInstead || isRepeatable();
+  return { revision: sign.revision, isHarmless, isRefused: false, words: said.slice(0, WORDS_MAX) };
 }

@@ -1,42 +1,48 @@
-import type { CallReply, CallServerTool, McpCallOptions } from '../calls/call.ts';
-import type { McpCallResult } from '../calls/results.ts';
+import type { McpFailure } from '../calls/results.ts';
 import { inRevision, type ServerTarget } from '../target.ts';
+import type { NeededRevision } from './evidence.ts';
 import type { RevisionMemory } from './memory.ts';
 
 const ROUNDS = '2026-07-28';
 
-export interface RevisionCallsDeps {
-  readonly call: CallServerTool;
-  /** Runs `work` on a connection that no other call uses, where the server may ask. */
-  readonly connected: <T>(target: ServerTarget, work: (target: ServerTarget) => Promise<T>) => Promise<T>;
-  readonly memory: RevisionMemory;
+export interface RevisionReply<Result> {
+  readonly result: Result;
+  /** Present when the request failed because it needed another revision. */
+  readonly need?: NeededRevision | undefined;
 }
 
-export type CallInRevision = (
+/** What a request is about. */
+export interface Requested {
+  /** The tool, or what is read. */
+  readonly name: string;
+  /** Whether it has the answers to a round of questions. */
+  readonly hasRound: boolean;
+}
+
+/** Makes a request, on a connection of the revision in which the server can ask. */
+export type InNeededRevision = <Result>(
   target: ServerTarget,
-  name: string,
-  args: Readonly<Record<string, unknown>>,
-  options: McpCallOptions,
-) => Promise<McpCallResult>;
+  requested: Requested,
+  send: (target: ServerTarget) => Promise<RevisionReply<Result>>,
+) => Promise<Result | McpFailure>;
 
 /**
- * Makes calls in the revision in which the tool can ask. A call that failed because it needed the other one is made there,
- * once, if that is harmless; otherwise its error names the setting, and the next call of the tool is made there. A call that is
- * repeated has its whole time again.
+ * Makes requests in the revision in which the server can ask. One that failed because it needed the other one is made there,
+ * once, if that is harmless; otherwise its error names the setting, and the next one of that name is made there. A request that
+ * is repeated has its whole time again.
  */
-export function createRevisionCalls({ call, connected, memory }: RevisionCallsDeps): CallInRevision {
+export function createInNeededRevision(memory: RevisionMemory): InNeededRevision {
   /** A round of questions is answered in the revision that has rounds, also on a pod that knows nothing about the server yet. */
-  function targetOfCall(target: ServerTarget, name: string, hasRound: boolean): ServerTarget {
+  function targetOf(target: ServerTarget, { name, hasRound }: Requested): ServerTarget {
     const { id, revision } = target.config;
-    if (revision !== undefined || memory.of(id) === ROUNDS) return target;
+    if (revision !== undefined || memory.of(id)?.revision === ROUNDS) return target;
     return hasRound || memory.asksByRounds(id, name) ? inRevision(target, ROUNDS) : target;
   }
 
-  return async (target, name, args, options) => {
+  return async (target, requested, send) => {
     const { id, revision } = target.config;
-    const hasRound = options.answers !== undefined;
-    const send = (one: ServerTarget) => connected(one, (lane) => call(lane, name, args, options));
-    const first = targetOfCall(target, name, hasRound);
+    const { name, hasRound } = requested;
+    const first = targetOf(target, requested);
     const reply = await send(first);
     const { need } = reply;
     if (need === undefined || revision !== undefined || hasRound) return explained(reply, id);
@@ -56,13 +62,14 @@ export function createRevisionCalls({ call, connected, memory }: RevisionCallsDe
 }
 
 /** The result, or what can be done about a server that could not ask. */
-function explained({ result, need }: CallReply, serverId: string): McpCallResult {
+function explained<Result>({ result, need }: RevisionReply<Result>, serverId: string): Result | McpFailure {
   if (need === undefined || need.isRefused) return result;
-  const { revision, isHarmless } = need;
+  const { revision, isHarmless, words } = need;
   const sentences = [
     `It asks in a way that only MCP ${revision} has${revision === ROUNDS ? '' : ' (over HTTP: with sessions)'}, and was called in another revision.`,
     ...(isHarmless ? [] : ['It may have done a part of its work.']),
     `The setting \`mcpServers.${serverId}.protocol\` chooses the revision.`,
+    `The server said: ${words}`,
   ];
   return { type: 'input_required', message: sentences.join(' ') };
 }
