@@ -47,7 +47,7 @@ export async function callTools({ url, scenario, context, version }: Given): Pro
 type Known = z.infer<typeof Context>;
 
 const asked = { person: 'ada', modes: { form: true, url: true } };
-const rules = { timeoutMs: 20_000, questionsMax: 20, questionTimeoutSeconds: 60 };
+const rules = { viewer: 'model', timeoutMs: 20_000, questionsMax: 20, questionTimeoutSeconds: 60 } as const;
 
 /** As with `protocol: 2026-07-28` in the configuration: two scenarios of the kit count the question for an older one as a fault. */
 function configOf(url: string, version: string): KitServer {

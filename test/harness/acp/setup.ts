@@ -20,6 +20,7 @@ import { createAcpAgent } from '../../../clients/cli/src/acp/agent.ts';
 import type { AcpAgentOptions } from '../../../clients/cli/src/acp/options.ts';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { startScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
+import { FOR_ALL } from '../../../services/api/src/agents/mcp/calls/visibility.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
@@ -100,7 +101,7 @@ const approved = (name: string, remember?: 'conversation') =>
     {
       policy: { rule: 'always', remember, demands: () => true },
       server: 'bank',
-      source: { ...PAY, name, modelName: name, hints: HINTS },
+      source: { ...PAY, name, modelName: name, hints: HINTS, visibility: FOR_ALL },
       timeoutSeconds: 600,
     },
   );

@@ -1,5 +1,6 @@
 /** Two pods in this process that serve AG-UI, with an agent that asks what the words of its message name. */
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { FOR_ALL } from '../../../services/api/src/agents/mcp/calls/visibility.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { agUiRoutes } from '../../../services/api/src/surfaces/ag-ui/routes.ts';
@@ -24,6 +25,7 @@ const SOURCE = {
     required: ['amount'],
   },
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  visibility: FOR_ALL,
 };
 /** What the tool `pay` has sent. */
 export const paid: unknown[] = [];

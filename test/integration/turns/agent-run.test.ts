@@ -173,7 +173,7 @@ describe('a turn', () => {
       { tools: [toolOf('broken', async () => ({ type: 'failed', message: 'The disk is full.' }))] },
     );
     expect(await turn.done()).toBe('finished');
-    expect(await turn.text()).toMatch(/^The disk is full\. \| .*absent.* \| .*broken/);
+    expect(await turn.text()).toMatch(/^The disk is full\. \| There is no such tool\..* \| .*broken/);
     expect((await turn.events()).filter(({ type }) => type === 'tool-failed')).toHaveLength(3);
   });
 

@@ -5,6 +5,7 @@ import { notFound } from '@parley/shared/elicitations/caller';
 import type { RunNote } from '@parley/shared/ports/runs/runs';
 import { eraseConversation } from '@parley/shared/runs/erase/conversation';
 import { describe, expect, it } from 'vitest';
+import { FOR_ALL } from '../../../services/api/src/agents/mcp/calls/visibility.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import { type ApprovalPolicy, policyOf } from '../../../services/api/src/agents/tools/approvals/policy.ts';
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
@@ -41,6 +42,7 @@ const SOURCE = {
     required: ['booking'],
   },
   hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+  visibility: FOR_ALL,
 };
 const MASKED = { password: '••••••' };
 

@@ -7,6 +7,7 @@ import type { Runs } from '@parley/shared/ports/runs/runs';
 import { describe, expect, it } from 'vitest';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { createDelegateTool } from '../../../services/api/src/agents/delegation/delegate-tool.ts';
+import { FOR_ALL } from '../../../services/api/src/agents/mcp/calls/visibility.ts';
 import { withApproval } from '../../../services/api/src/agents/tools/approvals/gate.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
 import { startInChat } from '../../../services/api/src/turns/approvals/message.ts';
@@ -56,6 +57,7 @@ const pay = withApproval(
     source: {
       ...PAY,
       hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+      visibility: FOR_ALL,
     },
     timeoutSeconds: 600,
   },

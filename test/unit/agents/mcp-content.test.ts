@@ -2,7 +2,7 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import { describe, expect, it } from 'vitest';
 import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { McpReadResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { McpReadResult, McpTool } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import { createMcpContent } from '../../../services/api/src/agents/tools/mcp-content.ts';
 import { serverRefusalOf } from '../../../services/api/src/turns/call-result.ts';
 
@@ -63,6 +63,10 @@ function contentOf(offer: string, changed: Readonly<Record<string, Replies>> = {
   const content = createMcpContent({
     config: config(offer),
     named: {
+      async list(server) {
+        const meta = { ui: { resourceUri: `ui://${server}/page` } };
+        return { isKnown: true, tools: [{ meta } as unknown as McpTool] };
+      },
       async read(server, _principal, send) {
         const replies = { ...SERVERS[server], ...changed[server] };
         let reply: McpReadResult | undefined;
@@ -96,11 +100,11 @@ describe('prompts and resources of servers that are offered', () => {
       { name: 'shop__buy' },
     ]);
     expect((await content.listResources(reader)).map(({ uri }) => uri)).toEqual([
-      'wiki://start',
-      'shop://cart',
+      'wiki://wiki~start',
+      'shop://shop~cart',
     ]);
     expect((await content.listTemplates(reader)).map(({ uriTemplate }) => uriTemplate)).toEqual([
-      'wiki://page/{id}',
+      'wiki://wiki~page/{id}',
     ]);
   });
 
@@ -116,18 +120,37 @@ describe('prompts and resources of servers that are offered', () => {
       ['wiki://start', 'wiki'],
       ['wiki://page/7', 'wiki'],
       ['shop://cart', 'shop'],
+      ['wiki://wiki~page/7', 'wiki'],
+      ['wiki://shop~page/7', 'shop'],
+      ['shop://shop~unknown', 'shop'],
     ] as const)
       expect(await content.readResource(reader, uri)).toEqual({ contents: [{ uri, text }] });
-    expect(await content.readResource(reader, 'shop://unknown')).toBeUndefined();
+    for (const uri of ['shop://unknown', 'shop://other~cart'])
+      expect(await content.readResource(reader, uri)).toBeUndefined();
+  });
+
+  it('are not read by an address that several servers have, unless it names one', async () => {
+    const page = { resources: [{ uri: 'ui://page', name: 'Page' }] };
+    const alike = { 'resources/list': () => read(page) };
+    const { content, reader } = contentOf(BOTH, { wiki: alike, shop: alike });
+    expect(await content.readResource(reader, 'ui://page')).toBeUndefined();
+    for (const text of ['wiki', 'shop']) {
+      const uri = `ui://${text}~page`;
+      expect(await content.readResource(reader, uri)).toEqual({ contents: [{ uri, text }] });
+    }
   });
 
   it('are read with the credential of the project only where their server lists them', async () => {
     const { content, reader } = contentOf('    - { server: desk, resources: true }', {
       desk: SERVERS.wiki ?? {},
     });
-    for (const uri of ['wiki://start', 'wiki://page/7'])
-      expect(await content.readResource(reader, uri)).toEqual({ contents: [{ uri, text: 'wiki' }] });
-    expect(await content.readResource(reader, 'file:///etc/passwd')).toBeUndefined();
+    // A page need not be listed: a tool names it.
+    for (const own of ['wiki://start', 'wiki://page/7', 'ui://desk/page'])
+      for (const uri of [own, own.replace('//', '//desk~')])
+        expect(await content.readResource(reader, uri)).toEqual({ contents: [{ uri, text: 'wiki' }] });
+    for (const own of ['file:///etc/passwd', 'ui://desk/other', 'ui://wiki/page'])
+      for (const uri of [own, own.replace('//', '//desk~')])
+        expect(await content.readResource(reader, uri)).toBeUndefined();
     // A server without a credential of the project may have links to what it does not list.
     const open = contentOf('    - { server: wiki, resources: true }');
     expect(await open.content.readResource(open.reader, 'wiki://linked')).toMatchObject({ contents: [{}] });
@@ -153,8 +176,8 @@ describe('prompts and resources of servers that are offered', () => {
       'shop__buy',
     ]);
     expect(await content.listResources(reader)).toEqual([
-      { uri: 'b:', name: 'B' },
-      { uri: 'shop://cart', name: 'Cart' },
+      { uri: 'b:wiki~', name: 'B' },
+      { uri: 'shop://shop~cart', name: 'Cart' },
     ]);
   });
 
@@ -165,9 +188,10 @@ describe('prompts and resources of servers that are offered', () => {
     expect(await complete({ type: 'ref/prompt', name: 'wiki__ask' })).toEqual({
       completion: { values: ['{"type":"ref/prompt","name":"ask"}'] },
     });
-    expect(await complete({ type: 'ref/resource', uri: 'wiki://page/{id}' })).toMatchObject({
-      completion: {},
-    });
+    for (const uri of ['wiki://page/{id}', 'wiki://wiki~page/{id}'])
+      expect(await complete({ type: 'ref/resource', uri })).toEqual({
+        completion: { values: ['{"type":"ref/resource","uri":"wiki://page/{id}"}'] },
+      });
     expect(await complete({ type: 'ref/prompt', name: 'shop__buy' })).toEqual({ completion: { values: [] } });
   });
 

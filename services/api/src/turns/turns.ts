@@ -9,7 +9,7 @@ import {
   type StreamRef,
 } from '@parley/shared/domain/ids';
 import { contentParts, isLeftOut } from '@parley/shared/domain/runs/content';
-import type { ConversationRef, Message, Run, RunRef } from '@parley/shared/domain/runs/run';
+import type { ConversationRef, Message, Run, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
@@ -25,6 +25,7 @@ import type { TurnObserver } from '../agents/loop/observer.ts';
 import { callMessage, oneCallId, type ServerTool } from '../agents/loop/one-call.ts';
 import { createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
+import { viewerOf } from '../agents/mcp/calls/visibility.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { McpOffering, OfferedTarget, OfferedTool } from '../agents/tools/mcp-offer.ts';
 import { type ConversationHistory, readHistory, readSaid } from './history.ts';
@@ -77,10 +78,22 @@ export interface Turns {
    * caller has checked with `findOffered` that the person may call the tool.
    */
   beginCall(request: CallRequest): Promise<BegunTurn>;
-  /** What an MCP client of the caller can call. Never asks the person. */
-  listOffered(caller: Caller, signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  /**
+   * What an MCP client of the caller can call. Never asks the person. `support.apps`: also what only pages may call, which
+   * that client keeps from its model.
+   */
+  listOffered(
+    caller: Caller,
+    signal: AbortSignal,
+    support?: Pick<Support, 'apps'>,
+  ): Promise<readonly OfferedTool[]>;
   /** What a name in that list stands for, also for tools that cannot be listed yet; undefined when it is not offered. */
-  findOffered(caller: Caller, name: string, signal: AbortSignal): Promise<OfferedTarget | undefined>;
+  findOffered(
+    caller: Caller,
+    name: string,
+    signal: AbortSignal,
+    support?: Pick<Support, 'apps'>,
+  ): Promise<OfferedTarget | undefined>;
   /** The prompts and resources of servers that an MCP client of the caller can read. */
   readonly content: ServerContent;
   /** The agents with which the caller may begin turns. */
@@ -159,8 +172,10 @@ export function createTurns(deps: TurnsDeps): Turns {
         before: [],
         unlisted: true,
       }),
-    listOffered: (caller, signal) => deps.offering.list(caller, principalOf(caller), signal),
-    findOffered: (caller, name, signal) => deps.offering.find(caller, principalOf(caller), name, signal),
+    listOffered: (caller, signal, support = {}) =>
+      deps.offering.list(caller, principalOf(caller), signal, viewerOf(support)),
+    findOffered: (caller, name, signal, support = {}) =>
+      deps.offering.find(caller, principalOf(caller), name, signal, viewerOf(support)),
     content: deps.offering.content,
     listAgents: deps.agents.list,
     admitToAgent: deps.agents.admit,

@@ -118,6 +118,8 @@ export const Support = z.looseObject({
   sensitiveForms: z.literal(false).optional(),
   /** Present when the turn has no person: then no question is asked or recorded. */
   unattended: z.literal(true).optional(),
+  /** Present when the client shows the pages of MCP servers, and keeps from its model the tools that only these may call. */
+  apps: z.literal(true).optional().catch(undefined),
   /** How many deployments have delegated the turn, one to the next, through A2A. Absent: none. */
   hops: z.int().positive().optional().catch(undefined),
 });

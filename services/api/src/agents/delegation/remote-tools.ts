@@ -4,7 +4,7 @@ import type { RemoteAgentTarget } from '../a2a/remote-agent.ts';
 import type { RemoteSkill } from '../a2a/skills.ts';
 import type { Agent } from '../config/file.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import { failed, type Tool } from '../tools/tool.ts';
+import { failed, NO_SUCH_TOOL, type Tool } from '../tools/tool.ts';
 import { createDelegateTool, createTaskTool } from './delegate-tool.ts';
 
 export interface RemoteToolsOptions extends Pick<Agent['delegates'][number], 'description' | 'skills'> {
@@ -66,7 +66,7 @@ export function recordedSkillTool(
     async call(call) {
       const skill = parseTaskCheckpoint(call.round() ?? '')?.skill;
       const agent = skill && agents.find(({ id }) => modelToolName(id, skill.id) === name);
-      if (agent === undefined) return failed(`There is no tool named ${name}.`);
+      if (agent === undefined) return failed(NO_SUCH_TOOL);
       const tool = createTaskTool({
         ...given,
         work: (named, task) => callRemoteAgent(deps, agent, named, { task, skill }),

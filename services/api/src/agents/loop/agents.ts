@@ -83,10 +83,10 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
       const images = agent && models.get(agent.model)?.images;
       return { id, title, images, ...(agent?.notify !== undefined && { notify: agent.notify }) };
     },
-    async open(id, { tenant, userId, reach }) {
+    async open(id, { tenant, userId, reach, viewer = 'model' }) {
       const person = { tenant, userId, reach };
       const call = parseOneCallId(id);
-      if (call !== undefined) return openCall(config, named, call, person);
+      if (call !== undefined) return openCall(config, named, call, { ...person, viewer });
       const agent = config.agents[id];
       const model = agent && models.get(agent.model);
       if (agent === undefined || model === undefined) throw new Error(`The agent ${id} is not configured.`);

@@ -6,10 +6,11 @@ import {
   generateText,
   jsonSchema,
   type ModelMessage,
+  NoSuchToolError,
   RetryError,
   type ToolSet,
 } from 'ai';
-import type { Tool } from '../tools/tool.ts';
+import { NO_SUCH_TOOL, type Tool } from '../tools/tool.ts';
 import { asModelTakes, forEstimate, type TakenImages } from './images.ts';
 import { faultOfArguments } from './model/argument-fault.ts';
 import { ModelSilent } from './model/model-fetch.ts';
@@ -202,6 +203,6 @@ function callOf(
   const { toolCallId, toolName, input } = part;
   const invalid =
     part.invalid === true ? `The call of ${toolName} is not well formed: ${part.error}` : undefined;
-  const fault = found ?? invalid;
+  const fault = NoSuchToolError.isInstance(part.error) ? NO_SUCH_TOOL : (found ?? invalid);
   return { modelCallId: toolCallId, toolName, input, ...(fault !== undefined && { fault }) };
 }

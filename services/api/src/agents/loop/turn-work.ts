@@ -13,6 +13,7 @@ import type { Runs } from '@parley/shared/ports/runs/runs';
 import { NO_WAITS, type ReleaseKind, type Waits } from '@parley/shared/runs/detach';
 import { isInterrupted, RunDetachedError } from '@parley/shared/runs/interruption';
 import type { OwnedRun } from '@parley/shared/runs/owned-run';
+import { viewerOf } from '../mcp/calls/visibility.ts';
 import type { Agents } from './agents.ts';
 import { BEGINNING, type Checkpoint } from './checkpoint.ts';
 import { asModelReads, fromFirstUser } from './history.ts';
@@ -121,7 +122,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     // The begin stored the same input.
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
     const reach = createReach(deps, support, agent.notify);
-    const open = await agents.open(agent.id, { ...run, reach }, signal);
+    const open = await agents.open(agent.id, { ...run, reach, viewer: viewerOf(support) }, signal);
     await runTurn({
       ...open,
       engine: withNotices(engine, agent.notify),

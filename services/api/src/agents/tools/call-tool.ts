@@ -10,7 +10,7 @@ import { callAsDecided } from './approvals/gate.ts';
 import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/request.ts';
 import { withdrawInherited } from './inherited-questions.ts';
 import { type AgentQuestion, type AskOutcome, askPerson, type QuestionPlace } from './question.ts';
-import { type CallEvent, failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { type CallEvent, failed, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 // Shorter than the time for which the end of a run waits for its calls.
 const INTERRUPTED_CALL_GRACE_MS = 3_000;
@@ -145,14 +145,13 @@ function callSignal(signal: AbortSignal, isDispatched: () => boolean) {
 /** Executes the call, unless there is no such tool, it is not well formed, or it may already have had its effect. */
 async function executeOrRefuse(
   tool: Tool | undefined,
-  { toolName, fault, before }: StepCall,
+  { fault, before }: StepCall,
   make: (tool: Tool) => Promise<ToolOutcome>,
 ): Promise<ToolOutcome> {
   const mayHaveHappened = before?.state === 'dispatched' && before.run === undefined;
   if (mayHaveHappened && tool?.isRepeatable !== true) return failed(UNKNOWN);
-  if (tool === undefined || fault !== undefined)
-    return failed(fault ?? `There is no tool named ${toolName}.`);
-  return make(tool);
+  if (tool === undefined) return failed(NO_SUCH_TOOL);
+  return fault === undefined ? make(tool) : failed(fault);
 }
 
 /**

@@ -5,6 +5,7 @@ import { visible } from '@parley/shared/domain/visible';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
+import { createScoping, namesPage, readAddress } from '../mcp/calls/addresses.ts';
 import type { ReadMethod } from '../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
@@ -27,8 +28,9 @@ export type CompletionRef =
   | { readonly type: 'ref/resource'; readonly uri: string };
 
 /**
- * The prompts and resources of servers that the configuration offers, as their servers return them. Nobody is asked for an
- * account: without one, a server has nothing. `undefined`: no such prompt or resource is offered to the caller. All but the
+ * The prompts and resources of servers that the configuration offers, as their servers return them. The addresses of
+ * resources have their server in them; a server's own address is read, too, where one server alone has it. Nobody is asked
+ * for an account: without one, a server has nothing. `undefined`: no such prompt or resource is offered to the caller. All but the
  * lists throw `invalid_request` for what the server refuses, caused by a `RefusedByServer`, and `unavailable`.
  */
 export interface ServerContent {
@@ -45,10 +47,17 @@ export interface ServerContent {
 
 export interface ServerContentDeps {
   readonly config: AgentsConfig;
-  readonly named: Pick<NamedTools, 'read'>;
+  readonly named: Pick<NamedTools, 'list' | 'read'>;
 }
 
 type OfferedServer = AgentsConfig['mcpOffer']['tools'][number];
+
+/** A resource, by its server's own address. `isScoped`: its reader named the server. */
+interface FoundResource {
+  readonly source: OfferedServer;
+  readonly uri: string;
+  readonly isScoped: boolean;
+}
 
 const PAGES_MAX = 20;
 // Of one server, as for its tools.
@@ -117,9 +126,10 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     );
     const byKey = new Map<unknown, Item>();
     for (const { source, item } of lists.flat()) {
-      const name = key === 'name' ? wireName(source, item) : item[key];
+      const scoped = createScoping(source.server).item(item, key);
+      const name = key === 'name' ? wireName(source, item) : scoped[key];
       if (typeof name === 'string' && !byKey.has(name))
-        byKey.set(name, { ...item, ...shownName(item), [key]: name });
+        byKey.set(name, { ...scoped, ...shownName(item), [key]: name });
     }
     return [...byKey.values()];
   }
@@ -141,26 +151,42 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     return undefined;
   }
 
+  const isProject = ({ server }: OfferedServer) => config.mcpServers[server]?.credentialScope === 'project';
+
+  /** Whether a server lists the address, or a template of it, or has a tool with that page. */
+  async function lists(source: OfferedServer, reader: ContentReader, uri: string): Promise<boolean> {
+    const [resources, templates] = await Promise.all([
+      itemsOf(source, reader, 'resources/list'),
+      itemsOf(source, reader, 'resources/templates/list'),
+    ]);
+    if (resources?.some((item) => item.uri === uri)) return true;
+    if (templates?.some((item) => item.uriTemplate === uri || isBegun(item.uriTemplate, uri))) return true;
+    // The address may be this server's: another server must not be asked in its place.
+    if (resources === undefined || templates === undefined) throw away();
+    if (!uri.startsWith('ui:')) return false;
+    const { tools } = await named.list(source.server, reader.principal, reader.signal);
+    return tools.some(({ meta }) => namesPage(meta, uri));
+  }
+
   /**
-   * The server that has a resource: it lists the address, or a template of it. Nothing else is read with a credential of the
-   * project, which may open more than the server offers. Where no such credential is sent, a server may link to what it does
-   * not list.
+   * The server that an address names, or the only one that lists it. With a credential of the project, which may open more than
+   * the server offers, nothing is read that the server does not list. Where no such credential is sent, a server may link to
+   * what it does not list.
    */
-  async function findResource(reader: ContentReader, uri: string): Promise<OfferedServer | undefined> {
-    const found = sourcesFor('resources', reader);
-    const [only] = found.length === 1 ? found : [];
-    if (only !== undefined && config.mcpServers[only.server]?.credentialScope !== 'project') return only;
-    for (const source of found) {
-      const [resources, templates] = await Promise.all([
-        itemsOf(source, reader, 'resources/list'),
-        itemsOf(source, reader, 'resources/templates/list'),
-      ]);
-      if (resources?.some((item) => item.uri === uri)) return source;
-      if (templates?.some((item) => item.uriTemplate === uri || isBegun(item.uriTemplate, uri)))
-        return source;
-      if (resources === undefined || templates === undefined) throw away();
+  async function findResource(reader: ContentReader, address: string): Promise<FoundResource | undefined> {
+    const sources = sourcesFor('resources', reader);
+    const { server, uri } = readAddress(address);
+    const source = sources.find((one) => one.server === server);
+    if (source !== undefined) {
+      const mayRead = !isProject(source) || (await lists(source, reader, uri));
+      return mayRead ? { source, uri, isScoped: true } : undefined;
     }
-    return undefined;
+    const plain = { uri: address, isScoped: false };
+    const [only] = sources.length === 1 ? sources : [];
+    if (only !== undefined && !isProject(only)) return { ...plain, source: only };
+    const listing = await Promise.all(sources.map((one) => lists(one, reader, address)));
+    const [found, ...others] = sources.filter((_, at) => listing[at]);
+    return found === undefined || others.length > 0 ? undefined : { ...plain, source: found };
   }
 
   return {
@@ -175,19 +201,23 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
       const found = await findPrompt(reader, name);
       if (found === undefined) return undefined;
       const params = { name: found.name, ...(args !== undefined && { arguments: args }) };
-      return resultOf(await send(found.source, reader, 'prompts/get', params));
+      const result = resultOf(await send(found.source, reader, 'prompts/get', params));
+      return result && createScoping(found.source.server).prompt(result);
     },
-    async readResource(reader, uri) {
-      const source = await findResource(reader, uri);
-      return source && resultOf(await send(source, reader, 'resources/read', { uri }));
+    async readResource(reader, address) {
+      const found = await findResource(reader, address);
+      if (found === undefined) return undefined;
+      const { source, uri, isScoped } = found;
+      const result = resultOf(await send(source, reader, 'resources/read', { uri }));
+      // Whoever knows a server's own address reads its own addresses.
+      return result && isScoped ? createScoping(source.server).contents(result) : result;
     },
     async complete(reader, ref, params) {
-      const isPrompt = ref.type === 'ref/prompt';
-      const found = isPrompt
-        ? await findPrompt(reader, ref.name)
-        : { source: await findResource(reader, ref.uri), name: '' };
-      if (found?.source === undefined) return undefined;
-      const own = isPrompt ? { ...ref, name: found.name } : ref;
+      const found = await (ref.type === 'ref/prompt'
+        ? findPrompt(reader, ref.name)
+        : findResource(reader, ref.uri));
+      if (found === undefined) return undefined;
+      const own = 'uri' in found ? { ...ref, uri: found.uri } : { ...ref, name: found.name };
       const reply = await send(found.source, reader, 'completion/complete', { ...params, ref: own });
       return reply?.type === 'absent' ? { completion: { values: [] } } : resultOf(reply);
     },

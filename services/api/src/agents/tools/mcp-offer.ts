@@ -3,8 +3,10 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
 import type { ServerTool } from '../loop/one-call.ts';
+import { scopedAddress, withPages } from '../mcp/calls/addresses.ts';
 import type { McpTool, McpToolHints } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import { isVisible, type Viewer } from '../mcp/calls/visibility.ts';
 import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-headers.ts';
 import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
@@ -28,19 +30,26 @@ export interface OfferedTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: McpToolHints;
+  readonly _meta?: McpTool['meta'];
   readonly target: CallTarget;
 }
 
 /** What the configuration offers to MCP clients. */
 export interface McpOffering {
   /** All that the caller may call. Never asks the person. A server that cannot be reached offers nothing. */
-  list(caller: Caller, principal: Owner, signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  list(
+    caller: Caller,
+    principal: Owner,
+    signal: AbortSignal,
+    viewer: Viewer,
+  ): Promise<readonly OfferedTool[]>;
   /** What the name stands for. Undefined when the caller is not offered such a tool, without a difference. */
   find(
     caller: Caller,
     principal: Owner,
     name: string,
     signal: AbortSignal,
+    viewer: Viewer,
   ): Promise<OfferedTarget | undefined>;
   /** Prompts and resources of servers. */
   readonly content: ServerContent;
@@ -101,17 +110,18 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
     return config.mcpOffer.tools.filter(({ access }) => access === undefined || admits(access, caller));
   }
 
-  async function toolsOf(source: OfferedSource, principal: Owner, signal: AbortSignal) {
+  async function toolsOf(source: OfferedSource, principal: Owner, signal: AbortSignal, viewer: Viewer) {
     const { tools, isKnown } = await named.list(source.server, principal, signal);
-    return { isKnown, tools: tools.filter((tool) => isAllowed(source, tool, isKnown)) };
+    const isOffered = (tool: McpTool) => isVisible(tool, viewer) && isAllowed(source, tool, isKnown);
+    return { isKnown, tools: tools.filter(isOffered) };
   }
 
   return {
     content: createMcpContent({ config, named }),
-    async list(caller, principal, signal) {
+    async list(caller, principal, signal, viewer) {
       const lists = await Promise.all(
         sourcesFor(caller).map(async (source) => {
-          const { tools } = await toolsOf(source, principal, signal);
+          const { tools } = await toolsOf(source, principal, signal, viewer);
           return tools.map((tool) => offered(source, tool));
         }),
       );
@@ -120,13 +130,13 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
         if (!byName.has(tool.name)) byName.set(tool.name, tool);
       return [...byName.values()];
     },
-    async find(caller, principal, name, signal) {
+    async find(caller, principal, name, signal, viewer) {
       const agent = agentsFor(caller).find((one) => one.name === name);
       if (agent !== undefined) return agent.target;
       let unlisted: CallTarget | undefined;
       for (const source of sourcesFor(caller)) {
         if (!mayName(source, name)) continue;
-        const { tools, isKnown } = await toolsOf(source, principal, signal);
+        const { tools, isKnown } = await toolsOf(source, principal, signal, viewer);
         const listed = tools.map((tool) => offered(source, tool)).find((tool) => tool.name === name);
         if (listed !== undefined) return offeredTarget(listed);
         if (isKnown) continue;
@@ -151,7 +161,9 @@ function isAllowed({ allow }: OfferedSource, { name }: McpTool, isKnown: boolean
 }
 
 function offered(source: OfferedSource, tool: McpTool): OfferedTool {
-  const { title, description, inputSchema, outputSchema, hints } = tool;
+  const { title, description, inputSchema, outputSchema, hints, meta } = tool;
+  // A page that cannot be read is not named: the client shows the text of the result then.
+  const pageOf = (uri: string) => (source.resources ? scopedAddress(source.server, uri) : undefined);
   return {
     name: wireName(source, tool),
     ...(title !== undefined && { title }),
@@ -159,6 +171,7 @@ function offered(source: OfferedSource, tool: McpTool): OfferedTool {
     inputSchema,
     ...(outputSchema !== undefined && { outputSchema }),
     annotations: hints,
+    ...(meta !== undefined && { _meta: withPages(meta, pageOf) }),
     target: { type: 'tool', server: source.server, tool: tool.name },
   };
 }

@@ -1,9 +1,12 @@
 import type { Owner } from '@parley/shared/domain/ids';
+import { isRecord } from '@parley/shared/domain/plain-record';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { ServerTool } from '../loop/one-call.ts';
+import { createScoping } from '../mcp/calls/addresses.ts';
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure, McpReadResult, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import { FOR_ALL } from '../mcp/calls/visibility.ts';
 import type { AskedPerson } from '../mcp/target.ts';
 import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
@@ -15,7 +18,7 @@ import { createPersonalService, type PersonalService } from './personal-service.
 import { CONNECT, connectTool, notConnected } from './personal-tools.ts';
 import { toolOf, wholeOutcomeOf } from './server-tools.ts';
 import { serverOf } from './servers.ts';
-import type { Tool } from './tool.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
 
 /** Who calls a tool, as questions name it. */
 const CALLER = 'Your MCP client';
@@ -145,12 +148,14 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
         const rules = { ...sendRules(id, person, limits, rounds), whole: true } as const;
         if (service === undefined) {
           const opened = mcp.open(config, undefined, asked);
-          return wholeOutcomeOf(config.title, await sendCall(call, opened, name, rules));
+          return scoped(id, wholeOutcomeOf(config.title, await sendCall(call, opened, name, rules)));
         }
         const result = await service.call({ ...call, toolName: target.modelName }, (opened) =>
           sendCall(call, opened, name, rules),
         );
-        return result.type === 'not_connected' ? notConnected(result) : wholeOutcomeOf(config.title, result);
+        return result.type === 'not_connected'
+          ? notConnected(result)
+          : scoped(id, wholeOutcomeOf(config.title, result));
       });
       const entry = loaded.config.mcpServers[id];
       const policy = entry && policyOf(entry, undefined, target);
@@ -159,6 +164,13 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
       return withApproval(tool, { policy, server: id, source: target, timeoutSeconds, whole: true });
     },
   };
+}
+
+/** Clients find the server again by the addresses that it returns. */
+function scoped(server: string, outcome: ToolOutcome): ToolOutcome {
+  return outcome.type === 'returned' && isRecord(outcome.output)
+    ? { ...outcome, output: createScoping(server).result(outcome.output) }
+    : outcome;
 }
 
 /** The most cautious hints of the specification. */
@@ -171,7 +183,14 @@ const UNKNOWN_HINTS = {
 
 function unlisted(server: string, name: string): McpTool {
   const modelName = modelToolName(server, name);
-  return { name, modelName, description: '', inputSchema: { type: 'object' }, hints: UNKNOWN_HINTS };
+  return {
+    name,
+    modelName,
+    description: '',
+    inputSchema: { type: 'object' },
+    hints: UNKNOWN_HINTS,
+    visibility: FOR_ALL,
+  };
 }
 
 function connectOffer(server: string, title: string): McpTool {

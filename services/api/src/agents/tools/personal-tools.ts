@@ -32,7 +32,7 @@ export async function personalTools(
   const isKnown = list?.type === 'tools';
   if (!isKnown && announced.length === 0) return list === undefined ? [connectTool(id, service)] : [];
   const connect = called?.has(connectName(id)) === true ? [connectTool(id, service)] : [];
-  const tools = allowed(isKnown ? list.tools : announced, allow).map((tool) =>
+  const tools = allowed(isKnown ? list.tools : announced, allow, rules).map((tool) =>
     toolOf(tool, async (call) => {
       const result = await service.call({ ...call, toolName: tool.modelName }, (server) =>
         sendCall(call, server, tool.name, rules),

@@ -1,6 +1,7 @@
 import { textOf } from '../mcp/calls/content.ts';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
+import { isVisible } from '../mcp/calls/visibility.ts';
 import { type SendRules, sendCall } from './passthrough/send-call.ts';
 import { failed, type Tool, type ToolOutcome } from './tool.ts';
 
@@ -24,14 +25,20 @@ export async function serverTools(
     onFailure(list);
     return [];
   }
-  return allowed(list.tools, allow).map((tool) =>
+  return allowed(list.tools, allow, rules).map((tool) =>
     toolOf(tool, async (call) => outcomeOf(server.title, await sendCall(call, server, tool.name, rules))),
   );
 }
 
-/** The tools of a list that an agent may call. */
-export function allowed(tools: readonly McpTool[], allow: readonly string[] | undefined): readonly McpTool[] {
-  return allow === undefined ? tools : tools.filter(({ name }) => allow.includes(name));
+/** The tools of a list that an agent may call: those that the configuration allows, and that are for models. */
+export function allowed(
+  tools: readonly McpTool[],
+  allow: readonly string[] | undefined,
+  { viewer }: Pick<SendRules, 'viewer'>,
+): readonly McpTool[] {
+  return tools.filter(
+    (tool) => isVisible(tool, viewer) && (allow === undefined || allow.includes(tool.name)),
+  );
 }
 
 /** Converts a server's tool to a tool of the loop. */

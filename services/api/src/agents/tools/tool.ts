@@ -33,6 +33,9 @@ export function isCallEvent(event: TurnEvent): event is CallEvent {
   return 'toolCallId' in event;
 }
 
+/** What a caller reads who names a tool that there is not, or that is not for them. It names no tool. */
+export const NO_SUCH_TOOL = 'There is no such tool. Call only tools that you were given.';
+
 /** One call of a tool within a turn. */
 export interface ToolCall {
   /** Unique within the turn. */

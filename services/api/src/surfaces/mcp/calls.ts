@@ -57,10 +57,7 @@ export interface Calls {
   /** The call that a request began, from any pod. */
   find(owner: Owner, request: RequestName): Promise<StartedCall | undefined>;
   /** A call that its caller names by its key. Throws `invalid_request` for a tool that the caller may not use any more. */
-  resume(
-    call: Pick<ToolCallRequest, 'caller' | 'name' | 'arguments' | 'support' | 'signal' | 'check'>,
-    key: string,
-  ): Promise<StartedCall>;
+  resume(call: NamedTool & Pick<ToolCallRequest, 'arguments'>, key: string): Promise<StartedCall>;
   /**
    * Makes this request the latest that follows the call, as `begin` and `resume` do. The call is stopped where the session
    * of the request has ended since it was read: `stopAll` did not see this follower.
@@ -89,7 +86,8 @@ function joinDigest({
   arguments: args,
   support,
 }: Pick<ToolCallRequest, 'name' | 'arguments' | 'support'>) {
-  return sha256(JSON.stringify([callDigest(name, args), support.form, support.url]));
+  const { form, url, apps } = support;
+  return sha256(JSON.stringify([callDigest(name, args), form, url, ...(apps ? ['apps'] : [])]));
 }
 
 function newName(): string {
@@ -187,13 +185,9 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     await turns.stop(call.run);
   }
 
-  async function targetOf({
-    caller,
-    name,
-    signal,
-    check,
-  }: Pick<ToolCallRequest, 'caller' | 'name' | 'signal' | 'check'>): Promise<FoundTarget> {
-    const target = await turns.findOffered(caller, name, signal);
+  async function targetOf(call: NamedTool): Promise<FoundTarget> {
+    const { caller, name, signal, support, check } = call;
+    const target = await turns.findOffered(caller, name, signal, support);
     if (target === undefined) throw new ParleyError('invalid_request', `Unknown tool: ${name}`);
     check?.(target);
     return target;
@@ -248,6 +242,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   };
 }
 
+type NamedTool = Pick<ToolCallRequest, 'caller' | 'name' | 'signal' | 'support' | 'check'>;
 type CallName = Pick<StartedCall, 'digest' | 'kind'>;
 type FoundTarget = NonNullable<Awaited<ReturnType<Turns['findOffered']>>>;
 

@@ -1,7 +1,8 @@
-import { ProtocolError, Server } from '@modelcontextprotocol/server';
+import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { serverRefusalOf } from '../../turns/call-result.ts';
+import { type Shows, supportOf } from './capabilities.ts';
 import { contentCapabilities, type Guarded, registerContent } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import { rpcErrorOf } from './json-rpc.ts';
@@ -14,6 +15,7 @@ export const SESSION_REVISIONS = ['2025-11-25', '2025-06-18'];
 export function createMcpServer(
   { turns, version, extend, onFault }: Pick<McpDeps, 'turns' | 'version' | 'extend' | 'onFault'>,
   caller: Caller,
+  showsOf: (context: ServerContext) => Shows,
   { capabilities, ...options }: Partial<ConstructorParameters<typeof Server>[1]> = {},
 ): Server {
   const server = new Server(
@@ -32,9 +34,13 @@ export function createMcpServer(
       throw signal.aborted ? error : protocolErrorOf(error, onFault);
     }
   };
-  server.setRequestHandler('tools/list', ({ params }, { mcpReq: { signal } }) =>
-    guarded(signal, async () => toolsPage(await turns.listOffered(caller, signal), params?.cursor)),
-  );
+  server.setRequestHandler('tools/list', ({ params }, context) => {
+    const { signal } = context.mcpReq;
+    const support = supportOf(showsOf(context));
+    return guarded(signal, async () =>
+      toolsPage(await turns.listOffered(caller, signal, support), params?.cursor),
+    );
+  });
   registerContent(server, turns.content, caller, guarded);
   extend?.(server);
   return server;

@@ -30,7 +30,7 @@ const OfferedTools = z.strictObject({
     .boolean()
     .default(false)
     .describe(
-      'Whether the resources and the templates of the server are offered, under their own addresses.',
+      'Whether the resources and the templates of the server are offered, with the id of the server in their addresses (`ui://<server>~page`), and the pages of its tools (MCP Apps).',
     ),
   access: AgentAccess.optional().describe(
     'Who may call the tools, with the keys of the access of an agent. Absent: every caller.',

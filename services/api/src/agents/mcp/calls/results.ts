@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { LogLevel } from '@parley/shared/domain/runs/turn-events';
+import type { Visibility } from './visibility.ts';
 
 /** Whether a call reached the server. `no`: certainly not. `maybe`: it may have, and may have had its effect. */
 export type Dispatched = 'no' | 'maybe';
@@ -95,6 +96,9 @@ export interface McpTool {
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly hints: McpToolHints;
+  readonly visibility: Visibility;
+  /** Its `_meta`, for MCP clients of Parley. Models never read it. */
+  readonly meta?: Readonly<Record<string, unknown>>;
 }
 
 export type DropReason =

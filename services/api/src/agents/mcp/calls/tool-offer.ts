@@ -4,6 +4,7 @@ import type { McpLimits } from '../limits.ts';
 import { hasValidParamHeaders } from '../transports/param-headers.ts';
 import type { DropReason, McpOffer, McpTool } from './results.ts';
 import { modelToolName } from './tool-name.ts';
+import { metaForClients, visibilityOf } from './visibility.ts';
 
 /** One page of `tools/list`. Loose, so that one invalid tool does not invalidate the page. */
 export const ToolPage = z.object({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
@@ -29,6 +30,7 @@ const OfferedTool = z.object({
     })
     .optional()
     .catch(undefined),
+  _meta: z.unknown().optional(),
 });
 
 // The specification allows 128 characters. Characters that are not printable must not reach a prompt.
@@ -74,13 +76,15 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   if (name === undefined || !NAME.test(name)) return { name: name ?? '', reason: 'bad_name' };
   const parsed = OfferedTool.safeParse(raw);
   if (!parsed.success) return { name, reason: 'bad_schema' };
-  const { inputSchema, outputSchema, annotations, description = '' } = parsed.data;
+  const { inputSchema, outputSchema, annotations, description = '', _meta } = parsed.data;
   const json = JSON.stringify(inputSchema);
   if (Buffer.byteLength(json) > rules.schemaBytesMax) return { name, reason: 'schema_too_large' };
   // What was left out of it stands where a schema must be.
   if (json.includes(LEFT_OUT)) return { name, reason: 'schema_too_deep' };
   if (rules.mirrorsParams && !hasValidParamHeaders(inputSchema)) return { name, reason: 'bad_schema' };
   const title = parsed.data.title ?? annotations?.title;
+  const visibility = visibilityOf(_meta);
+  const meta = metaForClients(_meta, visibility);
   return {
     name,
     modelName: modelToolName(rules.serverId, name),
@@ -94,6 +98,8 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
       idempotentHint: annotations?.idempotentHint ?? false,
       openWorldHint: annotations?.openWorldHint ?? true,
     },
+    visibility,
+    ...(meta !== undefined && { meta }),
   };
 }
 

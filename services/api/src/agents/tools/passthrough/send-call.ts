@@ -2,14 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { McpCallOptions } from '../../mcp/calls/call.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
-import type { McpCallResult } from '../../mcp/calls/results.ts';
+import type { McpCallResult, McpFailure } from '../../mcp/calls/results.ts';
+import { isVisible, type Viewer } from '../../mcp/calls/visibility.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import { QuestionRefused, readQuestion, type ServerAnswer } from '../../mcp/questions/question.ts';
-import type { ToolCall } from '../tool.ts';
+import { NO_SUCH_TOOL, type ToolCall } from '../tool.ts';
 import type { OpenedRound, QuestionRound } from './rounds.ts';
 import { createServerQuestions, type QuestionLimits, type ServerQuestions } from './server-questions.ts';
 
 export interface SendRules extends QuestionLimits {
+  /** Who makes the call. */
+  readonly viewer: Viewer;
   /** How long one request may take, in ms. Waits for people do not count. */
   readonly timeoutMs: number;
   /** True: the result also has the server's own form, for callers that are no model. */
@@ -35,8 +38,8 @@ const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
 /**
- * Makes a call of a server's tool. What the server asks during the call becomes questions on the turn's stream. Records the call
- * as dispatched before each request; while a round of questions is open (2026-07-28), it is recorded as not executed, with
+ * Makes a call of a server's tool, unless the tool is not for who makes it. What the server asks during the call becomes
+ * questions on the turn's stream. Records the call as dispatched before each request; while a round of questions is open (2026-07-28), it is recorded as not executed, with
  * the round, so that another pod can continue it. Rejects only with the reason of the call's signal.
  */
 export async function sendCall(
@@ -47,6 +50,8 @@ export async function sendCall(
 ): Promise<McpCallResult> {
   const { signal } = call;
   const { timeoutMs, whole, rounds } = rules;
+  const hidden = await refusalOf(call, server, name, rules);
+  if (hidden !== undefined) return hidden;
   const send = async (options: Pick<McpCallOptions, 'asker' | 'answers'>) =>
     server.call(name, argumentsOf(await call.beforeDispatch()), {
       signal,
@@ -81,6 +86,24 @@ export async function sendCall(
     round = { number, asked: questions.count, requests, ...(state !== undefined && { state }), opened };
     await save(round);
   }
+}
+
+/**
+ * Asks the server's list, since it may have changed, or may not have been known when the call began. What the server lists and
+ * Parley does not offer counts as hidden, and without a list nothing is called.
+ */
+async function refusalOf(
+  { signal }: ToolCall,
+  server: McpServerRef,
+  name: string,
+  { viewer }: SendRules,
+): Promise<McpFailure | undefined> {
+  const list = await server.listTools({ signal });
+  if (list.type !== 'tools') return 'dispatched' in list ? { ...list, dispatched: 'no' } : list;
+  const tool = list.tools.find((one) => one.name === name);
+  const isHidden =
+    tool === undefined ? list.dropped.some((one) => one.name === name) : !isVisible(tool, viewer);
+  return isHidden ? { type: 'refused', message: NO_SUCH_TOOL } : undefined;
 }
 
 /** Appends what the server says about its progress to the turn's feed, up to a limit. */

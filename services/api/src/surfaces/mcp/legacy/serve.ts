@@ -11,7 +11,7 @@ import { inStreamPlace, type StreamPlace } from '../../../http/limits/stream-pla
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { takenBy } from '../accept.ts';
-import { showsOf } from '../capabilities.ts';
+import { SHOWS_NOTHING, type Shows, showsOf } from '../capabilities.ts';
 import { errorMessage, RPC, refusal, resultMessage, rpcErrorOf } from '../json-rpc.ts';
 import { recordAnswer } from '../questions.ts';
 import { createMcpServer, SESSION_REVISIONS, sdkFaults } from '../server.ts';
@@ -44,8 +44,8 @@ export function createLegacyServing(deps: LegacyDeps) {
   const { engine, limits, sessionMs, records, calls, progressMs, misfits } = deps;
   const sessions = createSessions(records, sessionMs);
   const serverOf = ({ authInfo }: McpRequestContext) => {
-    const call = authInfo?.extra?.call as RouteCall;
-    return createMcpServer(deps, call.caller, {
+    const request = authInfo?.extra?.request as PlainRequest;
+    return createMcpServer(deps, request.call.caller, () => request.shows, {
       supportedProtocolVersions: SESSION_REVISIONS,
       capabilities: { logging: {} },
     });
@@ -53,10 +53,14 @@ export function createLegacyServing(deps: LegacyDeps) {
   const plain = legacyStatelessFallback(serverOf, sdkFaults(deps.onFault));
 
   /** A request that needs nothing but its own message. */
-  async function servePlain(call: RouteCall, headers?: Readonly<Record<string, string>>): Promise<Reply> {
+  async function servePlain(
+    call: RouteCall,
+    shows: Shows = SHOWS_NOTHING,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Reply> {
     await call.admitted;
     const request = webRequestOf(call.head, call.signal);
-    const authInfo = { token: '', clientId: '', scopes: [], extra: { call } };
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { request: { call, shows } } };
     const response = await plain(request, { parsedBody: call.body, authInfo });
     return replyOf(response, takenBy(call), response.ok ? headers : undefined);
   }
@@ -69,7 +73,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     await call.admitted;
     const shows = showsOf(capabilities, { hasUrlMode: revision === URL_MODE_SINCE });
     const id = await sessions.begin(userOf(call.caller), shows);
-    return servePlain(call, { [SESSION_HEADER]: id });
+    return servePlain(call, shows, { [SESSION_HEADER]: id });
   }
 
   /** The session that a request names, or why it is refused. */
@@ -91,7 +95,7 @@ export function createLegacyServing(deps: LegacyDeps) {
       ? refusal(call, 404, RPC.sessionNotFound, 'Session not found')
       : {
           id,
-          shows: { form: found.form, url: found.url },
+          shows: { form: found.form, url: found.url, apps: found.apps === true },
           logLevel: () => sessions.logLevel(user, id),
           isOpen: async () => (await sessions.find(user, id)) !== undefined,
         };
@@ -155,7 +159,7 @@ export function createLegacyServing(deps: LegacyDeps) {
       if (reason === 'notification') return notified(call, session);
       const method = isRecord(call.body) ? call.body.method : undefined;
       if (method === 'tools/call') return toolCall(call, session);
-      return method === 'logging/setLevel' ? setLevel(call, session) : servePlain(call);
+      return method === 'logging/setLevel' ? setLevel(call, session) : servePlain(call, session.shows);
     },
     async get(call: RouteCall): Promise<Reply> {
       await call.admitted;
@@ -191,6 +195,12 @@ export function createLegacyServing(deps: LegacyDeps) {
       }),
     }));
   }
+}
+
+/** A request that the SDK serves, with what its session shows. */
+interface PlainRequest {
+  readonly call: RouteCall;
+  readonly shows: Shows;
 }
 
 const ACCEPTED: Reply = { type: 'empty', status: 202 };

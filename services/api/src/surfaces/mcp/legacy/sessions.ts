@@ -9,6 +9,8 @@ export const Session = z.looseObject({
   /** Questions that the client shows. */
   form: z.boolean(),
   url: z.boolean(),
+  /** Whether it shows pages of servers. Sessions of earlier builds are without it. */
+  apps: z.boolean().optional(),
 });
 export type Session = z.infer<typeof Session>;
 

@@ -90,7 +90,7 @@ async function awaitResult(
   message: ToolCallMessage,
   signal: AbortSignal,
 ): Promise<Reply> {
-  const shows = { form: false, url: session.shows.url };
+  const shows = { ...session.shows, form: false };
   const started = await begin(deps, call, { ...session, shows }, message);
   const options = { signal, waitMs: deps.roundMs, onProgress: () => undefined };
   for (let isRepeat = started.isRepeat; ; isRepeat = true) {

@@ -6,6 +6,7 @@ import type { Reply, RouteCall } from '../../../http/route.ts';
 import { principalOf } from '../../../turns/principal.ts';
 import { noEvents, takenBy } from '../accept.ts';
 import { type Calls, callDigest } from '../calls.ts';
+import { showsOfEnvelope } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { RPC } from '../json-rpc.ts';
 import { createMcpServer, sdkFaults } from '../server.ts';
@@ -27,7 +28,9 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
       digest: callDigest(name, args),
       now: () => deps.records.now(owner),
     });
-    const server = createMcpServer(deps, caller, { requestState: { verify: state.verify } });
+    const server = createMcpServer(deps, caller, ({ mcpReq }) => showsOfEnvelope(mcpReq.envelope), {
+      requestState: { verify: state.verify },
+    });
     server.setRequestHandler('tools/call', (request, ctx) =>
       answerToolCall({ ...deps, calls, state, served }, call, request.params, ctx),
     );
