@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const API = 'services/api/src';
+const APPS = 'test/integration/mcp-server/apps.test.ts';
 const DELEGATE = 'test/integration/acp/delegate.test.ts';
 
 export const PROTOCOLS: readonly Mutant[] = [
@@ -27,6 +28,30 @@ export const PROTOCOLS: readonly Mutant[] = [
     replace: '',
     killedBy: 'test/integration/mcp/questions.test.ts',
     test: 'before the answer has its question withdrawn',
+  },
+  {
+    defect: 'A model is given the buttons of pages.',
+    file: `${API}/agents/mcp/calls/visibility.ts`,
+    find: "return model || (viewer === 'host' && app);",
+    replace: "return model || app || viewer === 'host';",
+    killedBy: APPS,
+    test: 'through /run/v1/responses',
+  },
+  {
+    defect: 'A button of a page is called for a model to which the configuration had announced it.',
+    file: `${API}/agents/tools/passthrough/send-call.ts`,
+    find: 'if (hidden !== undefined) return hidden;',
+    replace: '',
+    killedBy: APPS,
+    test: 'where the configuration announced it',
+  },
+  {
+    defect: 'The page of one MCP server is read from another that has the same address.',
+    file: `${API}/agents/mcp/calls/addresses.ts`,
+    find: 'return GLOBAL.test(uri) ? uri :',
+    replace: "return uri !== '' ? uri :",
+    killedBy: APPS,
+    test: 'reads each page and file from the server that named it',
   },
   {
     defect: 'A service key answers for a person over A2A where only the person may.',
