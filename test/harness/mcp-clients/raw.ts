@@ -151,7 +151,7 @@ export function modern(
   params: Readonly<Record<string, unknown>>,
   capabilities: object = SHOWS_ALL,
 ) {
-  const name = [params.name, params.uri].find((one) => typeof one === 'string');
+  const name = typeof params.name === 'string' ? params.name : undefined;
   return {
     body: {
       jsonrpc: '2.0',

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { Server } from '@modelcontextprotocol/server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
@@ -10,14 +13,7 @@ import { a2aSurface } from '../../harness/a2a/setup.ts';
 import { AG_UI_SERVING } from '../../harness/ag-ui/site.ts';
 import { dispatchOn } from '../../harness/engines/engines.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
-import {
-  beginSession,
-  errorOf,
-  modern,
-  modernExchange,
-  type RpcReply,
-  SHOWS_ALL,
-} from '../../harness/mcp-clients/raw.ts';
+import { modern, SHOWS_ALL } from '../../harness/mcp-clients/raw.ts';
 import { mcpSurface } from '../../harness/mcp-clients/setup.ts';
 import { type ServedMcp, serveMcp } from '../../harness/mcp-servers/serve-mcp.ts';
 import { newPerson, type Person } from '../../harness/protocols/pods.ts';
@@ -198,82 +194,81 @@ const APPS = {
   extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
 };
 
-type Send = (method: string, params?: Record<string, unknown>) => Promise<RpcReply>;
-const SENDERS: Readonly<
-  Record<string, (url: string, person: Person, capabilities: object) => Promise<Send>>
-> = {
-  async '2025-11-25'(url, person, capabilities) {
-    const session = await beginSession(url, person, capabilities);
-    return (method, params = {}) =>
-      session.exchange(url, { jsonrpc: '2.0', id: randomUUID(), method, params });
-  },
-  async '2026-07-28'(url, person, capabilities) {
-    return (method, params = {}) => modernExchange(url, person, modern(method, params, capabilities));
-  },
-};
+const CLIENTS = {
+  v1: undefined,
+  'v2 (2025-11-25)': 'legacy',
+  'v2 (2026-07-28)': { pin: '2026-07-28' },
+} as const;
 
-/** What a client reads of the results of these servers. */
-interface Result {
-  readonly tools: readonly { readonly name: string; readonly _meta: Called['_meta'] }[];
-  readonly resources: readonly { readonly uri: string }[];
-  readonly resourceTemplates: readonly { readonly uriTemplate: string }[];
-  readonly contents: unknown;
+/** A stock client with what it declares. Both packages have the same methods. */
+async function connected(
+  mode: (typeof CLIENTS)[keyof typeof CLIENTS],
+  { url, person }: { readonly url: string; readonly person: Person },
+  capabilities: object,
+): Promise<Client> {
+  const address = new URL('/run/v1/mcp', url);
+  const as = { requestInit: { headers: { authorization: `Bearer ${person.token}` } } };
+  const info = { name: 'stock', version: '1.0.0' };
+  if (mode === undefined) {
+    const client = new OldClient(info, { capabilities });
+    await client.connect(new OldTransport(address, as) as never);
+    onTestFinished(() => client.close());
+    return client as never;
+  }
+  const client = new Client(info, { capabilities, versionNegotiation: { mode } });
+  await client.connect(new StreamableHTTPClientTransport(address, as));
+  onTestFinished(() => client.close());
+  return client;
 }
-interface Called {
-  readonly content: readonly { readonly uri?: string }[];
-  readonly _meta: { readonly ui: { readonly resourceUri: string } };
-}
 
-const resultOf = ({ messages }: RpcReply) => messages.at(-1)?.result as unknown as Result & Called;
+const pageOf = ({ _meta }: { readonly _meta?: unknown } = {}) =>
+  (_meta as { readonly ui?: { readonly resourceUri?: string } } | undefined)?.ui?.resourceUri;
 
-describe.each(Object.entries(SENDERS))('an MCP client of %s', (_, senderOf) => {
+describe.each(Object.entries(CLIENTS))('a stock client, %s,', (_, mode) => {
   it.each([
     ['shows pages of servers is given their buttons, with what keeps them from its model', APPS, true],
     ['shows none neither sees nor calls the buttons of pages', SHOWS_ALL, false],
   ])('that %s', async (_what, capabilities, hasApps) => {
-    const { url, person } = await open();
-    const send = await senderOf(url, person, capabilities);
-    const { tools } = resultOf(await send('tools/list'));
-    const names = tools.map(({ name }) => name);
+    const client = await connected(mode, await open(), capabilities);
+    const { tools } = await client.listTools();
     const shared = (server: string) => [`${server}__order`, ...(hasApps ? [`${server}__refund`] : [])];
-    expect(names).toEqual(['helper', ...shared('shop'), ...shared('bank')]);
+    expect(tools.map(({ name }) => name)).toEqual(['helper', ...shared('shop'), ...shared('bank')]);
     const resourceUri = at('shop', PAGE);
     expect(tools[1]?._meta).toEqual({ ui: { resourceUri }, 'acme/kind': 'bidi' });
     if (hasApps) expect(tools[2]?._meta).toEqual({ ui: { resourceUri, visibility: ['app'] } });
-    const pressed = await send('tools/call', { name: 'shop__refund', arguments: {} });
+    for (const tool of ['refund', 'never', 'unknown']) {
+      const name = `shop__${tool}`;
+      const calling = client.callTool({ name, arguments: {} });
+      if (hasApps && tool === 'refund')
+        expect(await calling).toMatchObject({ content: [{ text: 'shop did it' }, {}] });
+      else
+        await expect(calling).rejects.toMatchObject({
+          code: -32602,
+          message: expect.stringMatching(new RegExp(`Unknown tool: ${name}$`)),
+        });
+    }
     expect(called).toEqual(hasApps ? ['shop refund'] : []);
-    for (const name of hasApps ? ['shop__never'] : ['shop__never', 'shop__refund', 'shop__unknown'])
-      expect(errorOf(await send('tools/call', { name, arguments: {} }))).toMatchObject({
-        code: -32602,
-        message: `Unknown tool: ${name}`,
-      });
-    if (!hasApps) expect(errorOf(pressed)).toMatchObject({ code: -32602 });
-    else expect(resultOf(pressed)).toMatchObject({ content: [{ text: 'shop did it' }, {}] });
   });
 
   it('reads each page and file from the server that named it, though another has the same address', async () => {
-    const { url, person } = await open();
-    const send = await senderOf(url, person, APPS);
-    const { tools } = resultOf(await send('tools/list'));
-    const { resources } = resultOf(await send('resources/list'));
-    const { resourceTemplates } = resultOf(await send('resources/templates/list'));
-    const uris = resources.map(({ uri }) => uri);
-    for (const server of ['shop', 'bank']) {
-      const { _meta } = tools.find(({ name }) => name === `${server}__order`) ?? {};
-      expect(_meta?.ui.resourceUri).toBe(at(server, PAGE));
-      const called = resultOf(await send('tools/call', { name: `${server}__order`, arguments: {} }));
-      expect([called._meta.ui.resourceUri, called.content[1]?.uri]).toEqual([
-        at(server, PAGE),
-        at(server, NOTE),
-      ]);
-      const { uriTemplate = '' } = resourceTemplates[server === 'shop' ? 0 : 1] ?? {};
-      expect(uris).toEqual(expect.arrayContaining([at(server, PAGE), at(server, NOTE)]));
-      for (const uri of [at(server, PAGE), at(server, NOTE), uriTemplate.replace('{path}', 'other')])
-        expect(resultOf(await send('resources/read', { uri })).contents).toEqual([
+    const client = await connected(mode, await open(), APPS);
+    const { tools } = await client.listTools();
+    const uris = (await client.listResources()).resources.map(({ uri }) => uri);
+    const { resourceTemplates } = await client.listResourceTemplates();
+    for (const [index, server] of ['shop', 'bank'].entries()) {
+      const [page, note] = [at(server, PAGE), at(server, NOTE)];
+      expect(pageOf(tools.find(({ name }) => name === `${server}__order`))).toBe(page);
+      const result = await client.callTool({ name: `${server}__order`, arguments: {} });
+      expect(pageOf(result)).toBe(page);
+      expect(result.content).toContainEqual({ type: 'resource_link', uri: note, name: 'note' });
+      expect(uris).toEqual(expect.arrayContaining([page, note]));
+      const other = resourceTemplates[index]?.uriTemplate.replace('{path}', 'other') ?? '';
+      for (const uri of [page, note, other])
+        expect((await client.readResource({ uri })).contents).toEqual([
           { uri, mimeType: 'text/html;profile=mcp-app', text: `of ${server}` },
         ]);
     }
-    expect(errorOf(await send('resources/read', { uri: PAGE }))).toBeDefined();
+    await expect(client.readResource({ uri: PAGE })).rejects.toThrow();
   });
 });
 
