@@ -15,7 +15,6 @@ const HELD_BY_KIT: Readonly<Record<string, readonly string[]>> = {
   'MRTR-24': ['sep-2322-client-request-state'],
   'MRTR-25': ['input-required-result-validate-input'],
   'MRTR-26': ['server-stateless'],
-  'MRTR-27': ['input-required-result-ignore-extra-params'],
   'MRTR-28': ['input-required-result-missing-input-response'],
   'T25-01': ['dns-rebinding-protection'],
   'T25-09': ['sse-retry'],

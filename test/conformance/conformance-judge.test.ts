@@ -2,11 +2,15 @@ import { expect, it } from 'vitest';
 import { judge, unrequired } from './judge.ts';
 import { NOT_APPLICABLE } from './not-applicable.ts';
 
-const passes = (scenario: string) => ({ scenario, passed: 2, failures: [] });
+const passes = (scenario: string) => ({ scenario, passed: 2, failures: [], warnings: [] });
+const complaints = (checks: readonly string[]) => checks.map((check) => ({ check, reason: 'reason' }));
 const fails = (scenario: string, ...checks: readonly string[]) => ({
-  scenario,
-  passed: 1,
-  failures: checks.map((check) => ({ check, reason: 'reason' })),
+  ...passes(scenario),
+  failures: complaints(checks),
+});
+const warns = (scenario: string, ...checks: readonly string[]) => ({
+  ...passes(scenario),
+  warnings: complaints(checks),
 });
 const STATELESS = 'server-stateless';
 const LISTED = ['sep-2575-server-rejects-undeclared-capability', 'sep-2575-missing-capability-http-400'];
@@ -17,6 +21,7 @@ it('a run is right in which each required scenario passes or is listed, as a who
   expect(judge('server', '2025-11-25', required, results)).toEqual({
     passed: ['tools-list'],
     notApplicable: [expect.stringMatching(/^resources-subscribe: .+/)],
+    warnings: [],
     faults: [],
   });
   const stateless = judge('server', '2026-07-28', [STATELESS], [fails(STATELESS, ...LISTED)]);
@@ -26,6 +31,7 @@ it('a run is right in which each required scenario passes or is listed, as a who
 
 it.each([
   ['a failed check', 'tools-list', [fails('tools-list', 'check')], 'tools-list: check: reason'],
+  ['a warning', 'tools-list', [warns('tools-list', 'check')], 'tools-list: check: reason'],
   ['a scenario that did not run', 'tools-list', [], 'tools-list: did not run'],
   ['a scenario without a check', 'tools-list', [{ ...passes('tools-list'), passed: 0 }], 'tools-list: '],
   [
@@ -47,6 +53,19 @@ it('a fault is a listed check that passes, and a listed scenario that is not req
   expect(unrequired('server', '2025-11-25', ['resources-subscribe', 'resources-unsubscribe'])).toEqual([
     'tools-call-sampling: is listed as not applicable, but is not required',
   ]);
+});
+
+it('a listed warning is counted, and its scenario passes', () => {
+  const [scenario, check] = [
+    'input-required-result-ignore-extra-params',
+    'sep-2322-ignore-unexpected-params',
+  ];
+  expect(judge('server', '2026-07-28', [scenario], [warns(scenario, check)])).toEqual({
+    passed: [scenario],
+    notApplicable: [expect.stringMatching(`${scenario}:${check}: .+`)],
+    warnings: [`${scenario}:${check}`],
+    faults: [],
+  });
 });
 
 it('lists each scenario once, with a reason', () => {

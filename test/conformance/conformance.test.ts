@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { type ClientHost, startClientHost } from './client-host.ts';
+import { startFixtureServer } from './fixture-server.ts';
 import { judge, unrequired } from './judge.ts';
 import { findKit, type KitRole, REVISIONS, requiredScenarios, runScenarios } from './kit.ts';
 import { type ConformancePods, startConformancePods } from './pods.ts';
@@ -12,49 +13,74 @@ const kit = findKit();
 const TOO_LATE_FOR_KIT = /^server-stateless: sep-2575-\S+: Failed to receive progressive stream chunk [^;]*$/;
 const RUNS_MAX = 3;
 
+/** What is behind the pods: the fixture, or a server that somebody else has started, such as that of an SDK. */
+const elsewhere = process.env.PARLEY_CONFORMANCE_SERVER;
+const MANNERS = ['rounds'] as const;
+const BEHIND =
+  elsewhere === undefined
+    ? MANNERS.map((manner) => ({ name: `asks by ${manner}`, start: () => startFixtureServer(manner) }))
+    : [{ name: elsewhere, start: async () => ({ url: elsewhere, close: async () => undefined }) }];
+
+/** Runs what a revision requires of one side. Prints the numbers, and returns what must not be. */
+async function faultsOf(
+  node: string,
+  role: KitRole,
+  revision: (typeof REVISIONS)[number],
+  target: string,
+): Promise<readonly string[]> {
+  const required = requiredScenarios(revision)[role];
+  const results = await runScenarios(node, role, revision, target);
+  const { passed, notApplicable, warnings, faults } = judge(role, revision, required, results);
+  const checks = results
+    .filter(({ scenario }) => passed.includes(scenario))
+    .reduce((sum, one) => sum + one.passed, 0);
+  process.stdout.write(
+    `${role}, ${revision}: ${passed.length} of ${required.length} scenarios pass (${checks} checks, ${warnings.length} warnings); not applicable: ${notApplicable.length}\n`,
+  );
+  return [...faults, ...unrequired(role, revision, required)];
+}
+
 if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);
 else {
   const { node } = kit;
   describe(NAME, { timeout: 15 * 60_000 }, () => {
-    let pods: ConformancePods;
-    let client: ClientHost;
-    beforeAll(async () => {
-      [pods, client] = await Promise.all([startConformancePods(), startClientHost()]);
-    });
-    afterAll(async () => {
-      await Promise.all([pods?.close(), client?.close()]);
-    });
-
-    describe.each(REVISIONS)('%s', (revision) => {
-      let required: Awaited<ReturnType<typeof requiredScenarios>>;
+    describe.each(BEHIND)('server: a server that $name, behind two pods', ({ start }) => {
+      let server: Awaited<ReturnType<typeof start>>;
+      let pods: ConformancePods;
       beforeAll(async () => {
-        required = await requiredScenarios(node, revision);
+        server = await start();
+        pods = await startConformancePods(server.url);
+      });
+      afterAll(async () => {
+        await pods?.close();
+        await server?.close();
       });
 
-      /** Runs what the revision requires of one side. Prints the numbers, and returns what must not be. */
-      async function faultsOf(role: KitRole, target: string): Promise<readonly string[]> {
-        const results = await runScenarios(node, role, revision, target);
-        const { passed, notApplicable, faults } = judge(role, revision, required[role], results);
-        const checks = results
-          .filter(({ scenario }) => passed.includes(scenario))
-          .reduce((sum, one) => sum + one.passed, 0);
-        process.stdout.write(
-          `${role}, ${revision}: ${passed.length} of ${required[role].length} scenarios pass (${checks} checks); not applicable: ${notApplicable.length}\n`,
-        );
-        return [...faults, ...unrequired(role, revision, required[role])];
-      }
+      it.each(REVISIONS)(
+        '%s: each required scenario passes, or is listed with its reason',
+        async (revision) => {
+          let faults = await faultsOf(node, 'server', revision, pods.url);
+          const isOnlyLate = () => faults.length > 0 && faults.every((fault) => TOO_LATE_FOR_KIT.test(fault));
+          for (let runs = 1; runs < RUNS_MAX && isOnlyLate(); runs += 1)
+            faults = await faultsOf(node, 'server', revision, pods.url);
+          expect(faults).toEqual([]);
+        },
+      );
+    });
 
-      it('server: each required scenario passes through two pods, or is listed with its reason', async () => {
-        let faults = await faultsOf('server', pods.url);
-        const isOnlyLate = () => faults.length > 0 && faults.every((fault) => TOO_LATE_FOR_KIT.test(fault));
-        for (let runs = 1; runs < RUNS_MAX && isOnlyLate(); runs += 1)
-          faults = await faultsOf('server', pods.url);
-        expect(faults).toEqual([]);
+    describe('client', () => {
+      let client: ClientHost;
+      beforeAll(async () => {
+        client = await startClientHost();
       });
+      afterAll(() => client?.close());
 
-      it('client: each required scenario passes, or is listed with its reason', async () => {
-        expect(await faultsOf('client', client.command)).toEqual([]);
-      });
+      it.each(REVISIONS)(
+        '%s: each required scenario passes, or is listed with its reason',
+        async (revision) => {
+          expect(await faultsOf(node, 'client', revision, client.command)).toEqual([]);
+        },
+      );
     });
   });
 }

@@ -4,7 +4,6 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   acceptedContent,
   type CallToolResult,
-  createMcpHandler,
   createRequestStateCodec,
   type InputRequiredResult,
   inputRequired,
@@ -13,18 +12,29 @@ import {
 } from '@modelcontextprotocol/server';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { CONTENT_CAPABILITIES, PIXEL, registerFixtureContent } from './fixture-content.ts';
+import { serveBothRevisions, serveNewRevision } from './fixture-revisions.ts';
 
 /**
- * The tools that the scenarios of the kit call, on a server of the official SDK for 2026-07-28. The pods offer them as a
- * gateway. Their names, texts and questions are those that the kit asks for.
+ * The tools that the scenarios of the kit call, on a server of the official SDK. The pods offer them as a gateway. Their names,
+ * texts and questions are those that the kit asks for.
  */
+
+/**
+ * How the server asks. `rounds`: by results alone, in 2026-07-28 and no other revision. `requests`: in both revisions; the
+ * tools that 2025-11-25 has, too, send `elicitation/create`, for which 2026-07-28 has no way.
+ */
+export type FixtureManner = 'rounds' | 'requests';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly type: 'object' };
 type Answer = CallToolResult | InputRequiredResult;
 
 interface FixtureTool {
   readonly inputSchema?: Schema;
-  readonly call: (args: Record<string, unknown>, context: ServerContext) => Promise<Answer> | Answer;
+  readonly call: (
+    args: Record<string, unknown>,
+    context: ServerContext,
+    manner: FixtureManner,
+  ) => Promise<Answer> | Answer;
 }
 
 const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
@@ -45,12 +55,14 @@ function asking(
   schema: () => never,
   told: string,
 ): FixtureTool['call'] {
-  return (args, { mcpReq }) => {
-    const response = mcpReq.inputResponses?.question as { action?: string; content?: unknown } | undefined;
-    if (response?.action === undefined) {
-      const question = inputRequired.elicit({ message: message(args), requestedSchema: schema() });
-      return inputRequired({ inputRequests: { question } });
-    }
+  return async (args, { mcpReq }, manner) => {
+    const question = { message: message(args), requestedSchema: schema() };
+    const response =
+      manner === 'requests'
+        ? await mcpReq.elicitInput(question)
+        : (mcpReq.inputResponses?.question as { action?: string; content?: unknown } | undefined);
+    if (response?.action === undefined)
+      return inputRequired({ inputRequests: { question: inputRequired.elicit(question) } });
     return says(`${told}: action=${response.action}, content=${JSON.stringify(response.content ?? {})}`);
   };
 }
@@ -274,7 +286,7 @@ const TOOLS: Readonly<Record<string, FixtureTool>> = {
   ...ASKING_TOOLS,
 };
 
-function createFixture(): Server {
+function createFixture(manner: FixtureManner): Server {
   const server = new Server(
     { name: 'conformance-fixture', version: '1.0.0' },
     {
@@ -293,14 +305,17 @@ function createFixture(): Server {
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = TOOLS[params.name];
     if (tool === undefined) throw new Error(`There is no tool ${params.name}.`);
-    return (await tool.call(params.arguments ?? {}, context)) as CallToolResult;
+    return (await tool.call(params.arguments ?? {}, context, manner)) as CallToolResult;
   });
   return server;
 }
 
 /** Starts the server of the tools on 127.0.0.1. */
-export async function startFixtureServer(): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const serve = toNodeHandler(createMcpHandler(createFixture, { legacy: 'reject' }));
+export async function startFixtureServer(
+  manner: FixtureManner,
+): Promise<{ readonly url: string; close(): Promise<void> }> {
+  const create = () => createFixture(manner);
+  const serve = toNodeHandler(manner === 'rounds' ? serveNewRevision(create) : serveBothRevisions(create));
   const http = createServer((request, reply) => void serve(request as never, reply as never));
   const port = await listenOnFreePort(http);
   return {

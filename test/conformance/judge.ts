@@ -7,6 +7,8 @@ export interface Verdict {
   readonly passed: readonly string[];
   /** Required scenarios and checks that do not apply, each with its reason. */
   readonly notApplicable: readonly string[];
+  /** Checks of required scenarios with which the kit only warns. Each is a fault unless it is listed. */
+  readonly warnings: readonly string[];
   /** What must not be: required scenarios that failed or did not run, and listed ones that passed. */
   readonly faults: readonly string[];
 }
@@ -20,13 +22,16 @@ export function judge(
 ): Verdict {
   const passed: string[] = [];
   const notApplicable: string[] = [];
+  const warned: string[] = [];
   const faults: string[] = required.length === 0 ? ['the kit requires nothing'] : [];
   const reasonOf = (name: string) => reasonNotToApply(role, revision, name);
 
-  function judgeChecks({ scenario, failures, passed: checks }: ScenarioResult): void {
+  function judgeChecks({ scenario, failures, warnings, passed: checks }: ScenarioResult): void {
     const listed = checksListed(role, revision, scenario);
-    const failed = failures.filter(({ check }) => !listed.includes(check));
-    const unfailed = listed.filter((check) => !failures.some((failure) => failure.check === check));
+    const complaints = [...failures, ...warnings];
+    const failed = complaints.filter(({ check }) => !listed.includes(check));
+    const unfailed = listed.filter((check) => !complaints.some((complaint) => complaint.check === check));
+    warned.push(...warnings.map(({ check }) => `${scenario}:${check}`));
     faults.push(...unfailed.map((check) => `${scenario}:${check}: passes, but is listed as not applicable`));
     notApplicable.push(...listed.map((check) => `${scenario}:${check}: ${reasonOf(`${scenario}:${check}`)}`));
     if (failed.length === 0 && checks > 0) passed.push(scenario);
@@ -42,7 +47,7 @@ export function judge(
     else if (result === undefined) faults.push(`${scenario}: did not run`);
     else judgeChecks(result);
   }
-  return { passed, notApplicable, faults };
+  return { passed, notApplicable, warnings: warned, faults };
 }
 
 /** What must not be either: names of the list that the revision does not require. */

@@ -4,11 +4,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import { z } from 'zod';
 import { installPackages } from '../harness/install-packages.ts';
 import { findNode, isNode } from '../harness/recent-node.ts';
 
 const FOLDER = new URL('./', import.meta.url);
-const CLI = fileURLToPath(new URL('node_modules/@modelcontextprotocol/conformance/dist/index.js', FOLDER));
+const KIT = fileURLToPath(new URL('node_modules/@modelcontextprotocol/conformance/', FOLDER));
+const CLI = join(KIT, 'dist/index.js');
 /** The kit uses what older versions do not have. */
 const NODE_MIN = 22;
 const KIT_TIMEOUT_MS = 15 * 60_000;
@@ -34,11 +37,19 @@ export function findKit(): { readonly node: string } | { readonly notRun: string
   return { notRun: `the kit needs Node ${NODE_MIN}, and there is none for this system` };
 }
 
+/** A check that did not pass. */
+export interface Complaint {
+  readonly check: string;
+  readonly reason: string;
+}
+
 /** What the kit found out about one scenario. */
 export interface ScenarioResult {
   readonly scenario: string;
   readonly passed: number;
-  readonly failures: readonly { readonly check: string; readonly reason: string }[];
+  readonly failures: readonly Complaint[];
+  /** What the specification says with SHOULD. The kit passes a scenario that has some. */
+  readonly warnings: readonly Complaint[];
 }
 
 interface Check {
@@ -47,19 +58,11 @@ interface Check {
   readonly errorMessage?: string;
 }
 
+const Requirements = z.object({ server: z.array(z.string()), client: z.array(z.string()) });
+
 /** The scenarios that a revision requires of each side, from the kit itself. */
-export async function requiredScenarios(
-  node: string,
-  revision: KitRevision,
-): Promise<Readonly<Record<KitRole, readonly string[]>>> {
-  const listed = await runKit(node, ['list', '--requirements', revision]);
-  const below = (heading: string) => {
-    const [, part = ''] = listed.split(heading);
-    const lines = part.split('\n').slice(1);
-    const end = lines.findIndex((line) => line.trim() === '');
-    return lines.slice(0, end).map((line) => line.replace(/^\s*-\s*/, '').trim());
-  };
-  return { server: below('Server scenarios'), client: below('Client scenarios') };
+export function requiredScenarios(revision: KitRevision): Readonly<Record<KitRole, readonly string[]>> {
+  return Requirements.parse(parse(readFileSync(join(KIT, 'requirements', `${revision}.yaml`), 'utf8')));
 }
 
 /** Runs scenarios of the kit against a server's URL, or against a client's command. */
@@ -106,15 +109,16 @@ function readResults(folder: string, role: KitRole): ScenarioResult[] {
       .replace(/[/\\]checks\.json$/, '')
       .replace(new RegExp(`^${role}-`), '')
       .replace(/-\d{4}-\d{2}-\d{2}T[\d-]+Z?$/, '');
+    const withStatus = (status: string) => checks.filter((check) => check.status === status);
     return {
       scenario,
-      passed: checks.filter(({ status }) => status === 'SUCCESS').length,
-      failures: checks
-        .filter(({ status }) => status === 'FAILURE')
-        .map(({ id, errorMessage = 'no reason given' }) => ({
-          check: id,
-          reason: errorMessage.slice(0, REASON_LENGTH),
-        })),
+      passed: withStatus('SUCCESS').length,
+      failures: withStatus('FAILURE').map(complaintOf),
+      warnings: withStatus('WARNING').map(complaintOf),
     };
   });
+}
+
+function complaintOf({ id, errorMessage = 'no reason given' }: Check): Complaint {
+  return { check: id, reason: errorMessage.slice(0, REASON_LENGTH) };
 }

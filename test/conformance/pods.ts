@@ -5,26 +5,24 @@ import { createRoundRobin } from '../harness/http/round-robin.ts';
 import { startPod } from '../harness/processes/processes.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
 import { userToken } from '../harness/tokens.ts';
-import { startFixtureServer } from './fixture-server.ts';
 
 const SECRET = 'a-secret-of-the-conformance-run-0001';
 
-/** Two pods that offer the tools of the fixture server, behind a proxy that picks a random one for each request. */
+/** Two pods that offer the tools of a server, behind a proxy that picks a random one for each request. */
 export interface ConformancePods {
   /** The MCP endpoint behind the proxy. The proxy adds a user's token: the kit cannot. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-export async function startConformancePods(): Promise<ConformancePods> {
-  const fixture = await startFixtureServer();
+export async function startConformancePods(serverUrl: string): Promise<ConformancePods> {
   const redis = await startRedis();
   const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
   const config = join(folder, 'agents.yaml');
   await writeFile(
     config,
     `mcpServers:
-  fixture: { title: Fixture, transport: http, url: "${fixture.url}", credentialScope: none }
+  fixture: { title: Fixture, transport: http, url: "${serverUrl}", credentialScope: none }
 mcpOffer:
   agents: []
   tools: [{ server: fixture, prefix: false, prompts: true, resources: true }]
@@ -44,7 +42,6 @@ mcpOffer:
       await proxy.close();
       await Promise.all(pods.map((pod) => pod.stop()));
       await redis.stop();
-      await fixture.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

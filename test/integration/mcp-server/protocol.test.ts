@@ -346,7 +346,7 @@ describe('revision 2026-07-28', () => {
       expect([reply.status, errorOf(reply)?.code]).toEqual([status, code]);
   });
 
-  it('asks in rounds on any pod; a repeated resume reads the finished call [MCP26-12 MCP26-14 MRTR-05 MRTR-06 MRTR-14 T26-07 T26-08]', async () => {
+  it('asks in rounds on any pod; a repeated resume reads the finished call [MCP26-12 MCP26-14 MRTR-05 MRTR-06 MRTR-14 MRTR-27 T26-07 T26-08]', async () => {
     const person = newPerson();
     const task = 'text work: rounds';
     const { result, id, requestState } = await modernCall(first, person, task);
@@ -357,7 +357,8 @@ describe('revision 2026-07-28', () => {
     const inputResponses = { [id]: wrong, el_00unknown: { action: 'accept' } };
     const misfit = await modernCall(second, person, task, { requestState, inputResponses });
     expect(Object.keys(misfit.result?.inputRequests ?? {})).toEqual([id]);
-    const resume = () => modernCall(second, person, task, { requestState, inputResponses: { [id]: GREEN } });
+    const answers = { user_name: GREEN, [id]: GREEN, other: 5 };
+    const resume = () => modernCall(second, person, task, { requestState, inputResponses: answers });
     const done = await resume();
     expect(done.result).toMatchObject({ resultType: 'complete' });
     expect(done.text).toContain('green');
