@@ -4,14 +4,14 @@ import type { Standard } from './normative.ts';
 export const A2A: Standard = {
   rowsFile: 'infra/docs/a2a-rows.tsv',
   page: 'docs/a2a-normative.md',
-  rowsCount: 40,
+  rowsCount: 59,
   head: [
     '# Requirements of A2A, and what holds them',
     '',
-    'Written by `npm run docs`. The rows paraphrase what A2A 1.0, and 0.3 where a row says so, demands of tasks that wait for a person. There',
-    'is no conformance kit. A test holds a row by naming it in its title; `npm test` fails for a row that nothing holds.',
+    'Written by `npm run docs`. The rows paraphrase what A2A 1.0, and 0.3 where a row says so, demands of tasks that wait for a person, and of',
+    'what those need. There is no conformance kit. A test holds a row by naming it in its title; `npm test` fails for a row that nothing holds.',
   ],
-  sections: [['A2A', 'Tasks that wait']],
+  sections: [['A2A', 'Tasks that wait, and what they need']],
   heldByKit: {},
   notRun: [],
   reasons: {

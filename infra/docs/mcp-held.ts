@@ -23,6 +23,10 @@ const HELD_BY_KIT: Readonly<Record<string, readonly string[]>> = {
   'T26-05': ['input-required-result-result-type'],
   'T26-06': ['server-stateless'],
   'T26-10': ['server-stateless'],
+  'T26-13': ['http-standard-headers'],
+  'T26-20': ['caching'],
+  'T26-23': ['http-custom-headers', 'http-invalid-tool-headers'],
+  'T26-27': ['json-schema-ref-no-deref'],
   'MCP25-07': ['elicitation-sep1034-client-defaults'],
   'MRTR-19': ['sep-2322-client-request-state'],
   'MRTR-21': ['sep-2322-client-request-state'],
@@ -67,7 +71,7 @@ const OPEN: readonly string[] = [];
 export const MCP: Standard = {
   rowsFile: 'infra/docs/mcp-rows.tsv',
   page: 'docs/mcp-normative.md',
-  rowsCount: 197,
+  rowsCount: 235,
   head: [
     '# Requirements of MCP, and what holds them',
     '',

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MCP } from '../../infra/docs/mcp-held.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { type ClientHost, startClientHost } from './client-host.ts';
 import { startFixtureServer } from './fixture-server.ts';
@@ -16,10 +17,10 @@ const RUNS_MAX = 3;
 /** What is behind the pods: the fixture, or a server that somebody else has started, such as that of an SDK. */
 const elsewhere = process.env.PARLEY_CONFORMANCE_SERVER;
 const MANNERS = ['rounds'] as const;
-const BEHIND =
+const BEHIND: readonly (readonly [name: string, start: () => ReturnType<typeof startFixtureServer>])[] =
   elsewhere === undefined
-    ? MANNERS.map((manner) => ({ name: `asks by ${manner}`, start: () => startFixtureServer(manner) }))
-    : [{ name: elsewhere, start: async () => ({ url: elsewhere, close: async () => undefined }) }];
+    ? MANNERS.map((manner) => [`the fixture that asks by ${manner}`, () => startFixtureServer(manner)])
+    : [[`the server at ${elsewhere}`, async () => ({ url: elsewhere, close: async () => undefined })]];
 
 /** Runs what a revision requires of one side. Prints the numbers, and returns what must not be. */
 async function faultsOf(
@@ -44,7 +45,7 @@ if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);
 else {
   const { node } = kit;
   describe(NAME, { timeout: 15 * 60_000 }, () => {
-    describe.each(BEHIND)('server: a server that $name, behind two pods', ({ start }) => {
+    describe.each(BEHIND)('server: two pods with %s', (_name, start) => {
       let server: Awaited<ReturnType<typeof start>>;
       let pods: ConformancePods;
       beforeAll(async () => {
@@ -66,6 +67,12 @@ else {
           expect(faults).toEqual([]);
         },
       );
+    });
+
+    it('requires each scenario that the page of requirements names', () => {
+      const required = REVISIONS.flatMap((revision) => Object.values(requiredScenarios(revision)).flat());
+      const named = Object.values(MCP.heldByKit).flat();
+      expect(named.filter((scenario) => !required.includes(scenario))).toEqual([]);
     });
 
     describe('client', () => {

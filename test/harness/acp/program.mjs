@@ -94,7 +94,7 @@ const WORDS = {
 agent({ name: 'program' })
   .onRequest(methods.agent.initialize, ({ params }) => {
     modes = params.clientCapabilities?.elicitation ?? {};
-    return { protocolVersion: 1, agentCapabilities: {} };
+    return { protocolVersion: Number(process.argv[2] ?? 1), agentCapabilities: {} };
   })
   .onRequest(methods.agent.session.new, ({ params }) => ({ sessionId: `session in ${params.cwd}` }))
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {

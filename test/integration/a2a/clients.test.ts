@@ -38,7 +38,7 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
     return begun;
   };
 
-  it('completes a task and reads it again [A2A-01 A2A-02 A2A-11]', async () => {
+  it('completes a task and reads it again [A2A-01 A2A-02 A2A-11 A2A-44 A2A-58]', async () => {
     const task = await tasks.send('good morning');
     expect([stateOf(task), textOf(task)]).toEqual(['COMPLETED', 'Hello: good morning']);
     expect(await tasks.get(task.id)).toEqual(task);
@@ -145,7 +145,7 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
     expect(stateOf(await tasks.reply(reply))).toBe('COMPLETED');
   });
 
-  it('runs tasks of one context at the same time, each under the context', async () => {
+  it('runs tasks of one context at the same time, each under the context [A2A-52]', async () => {
     const first = await tasks.send('text');
     const second = await tasks.send('text', { contextId: first.contextId });
     expect(second.contextId).toBe(first.contextId);
@@ -156,7 +156,7 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
 
   // The JSON-RPC binding of 0.3 has no call that lists tasks.
   if (binding !== 'JSONRPC 0.3')
-    it('lists tasks by context and state, in pages', async () => {
+    it('lists tasks by context and state, in pages, the latest status first [A2A-41]', async () => {
       const { send, list } = tasksOf(await openClient(site, { binding, token: newPerson().token }));
       const asked = await send('text');
       for (const text of ['one', 'two']) await send(text);
@@ -166,5 +166,8 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
       expect([...first.tasks, ...rest.tasks].map(({ id }) => id)).toContain(asked.id);
       for (const only of [{ status: TaskState.TASK_STATE_INPUT_REQUIRED }, { contextId: asked.contextId }])
         expect((await list(only)).tasks.map(({ id }) => id)).toEqual([asked.id]);
+      expect(first.tasks.map(({ id }) => id)).not.toContain(asked.id);
+      await send('grey', { taskId: asked.id });
+      expect((await list({ pageSize: 1 })).tasks.map(({ id }) => id)).toEqual([asked.id]);
     });
 });

@@ -22,6 +22,7 @@ interface QuestionPart {
 
 interface SentStatus {
   readonly state: string;
+  readonly timestamp: string;
   readonly message?: { readonly parts: readonly { readonly data?: QuestionPart }[] };
 }
 
@@ -36,6 +37,7 @@ interface Result extends SentTask {
   readonly task: SentTask;
   readonly tasks: readonly SentTask[];
   readonly totalSize: number;
+  readonly nextPageToken: string;
   readonly configs: readonly { readonly id: string }[];
 }
 
@@ -130,7 +132,7 @@ describe('a call that is refused', () => {
     }
   });
 
-  it('knows no task of another user, of another agent or of nobody, and tells them not apart [A2A-07 A2A-08 A2A-32]', async () => {
+  it('knows no task of another user, of another agent or of nobody, and tells them not apart [A2A-07 A2A-08 A2A-32 A2A-46 A2A-47]', async () => {
     const [owner, other] = [newPerson(), newPerson()];
     const { id } = await asked(owner);
     const replies = [
@@ -145,6 +147,7 @@ describe('a call that is refused', () => {
     ];
     for (const { body } of replies)
       expect(body.error).toEqual({ ...replies[0]?.body.error, code: NOT_FOUND });
+    expect(replies[0]?.body.error?.data).toMatchObject([{ '@type': expect.stringMatching(/ErrorInfo$/) }]);
     const rest = await call(`/run/a2a/helper/tasks/${id}`, other);
     expect([rest.status, JSON.stringify(rest.body)]).toEqual([404, expect.not.stringContaining('colour')]);
   });
@@ -161,7 +164,7 @@ describe('a call that is refused', () => {
     expect(tasks.map(({ id }) => id)).toEqual([body.result.task.id]);
   });
 
-  it('refuses a context that is not the task’s, or none that can be, and a late answer [A2A-10 A2A-12]', async () => {
+  it('refuses a context that is not the task’s, or none that can be, and a late answer [A2A-10 A2A-12 A2A-52]', async () => {
     const person = newPerson();
     const { id: taskId } = await asked(person);
     expect(codeOf(await send(person, 'green', { taskId, contextId: 'other' }))).toBe(INVALID_PARAMS);
@@ -188,7 +191,7 @@ describe('a call that is refused', () => {
     ['0.3.0', '', 'tasks/get'],
     ['', '?A2A-Version=0.3.0', 'tasks/get'],
     ['', '', 'tasks/get'],
-  ])('serves version %j%s', async (version, query, method) => {
+  ])('serves version %j%s [A2A-50]', async (version, query, method) => {
     const headers = { 'a2a-version': version };
     const { token } = newPerson();
     const body = JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { id: 'x' } });
@@ -208,12 +211,13 @@ describe('a call that is refused', () => {
       ['2026-01-15T09:30:00.000Z'],
     ],
     ['pageToken', ['forged'], []],
-  ] as const)('a list with a wrong %s', async (name, wrong, right) => {
+  ] as const)('a list with a wrong %s [A2A-45]', async (name, wrong, right) => {
     const person = newPerson();
-    const listed = async (value: string | number) => [
-      codeOf(await rpc(person, 'ListTasks', { [name]: value })),
-      (await call(`/run/a2a/helper/tasks?${name}=${value}`, person)).status,
-    ];
+    const listed = async (value: string | number) => {
+      const reply = await rpc(person, 'ListTasks', { [name]: value });
+      if (reply.body.error !== undefined) expect(reply.body.error.message).toContain(name);
+      return [codeOf(reply), (await call(`/run/a2a/helper/tasks?${name}=${value}`, person)).status];
+    };
     for (const value of wrong) expect(await listed(value), String(value)).toEqual([INVALID_PARAMS, 400]);
     for (const value of right) expect(await listed(value), String(value)).toEqual([undefined, 200]);
     if (name === 'pageSize')
@@ -226,10 +230,18 @@ describe('a call that is refused', () => {
     expect((await rpc(person, 'ListTasks', {})).body.result.tasks ?? []).toEqual([]);
   });
 
-  it('ignores extensions that it does not know, and confirms the one that it does', async () => {
+  it('ignores extensions that it does not know, and confirms the one that it does [A2A-49]', async () => {
     const headers = { 'a2a-extensions': `https://example.com/other, ${ELICITATION_EXTENSION}` };
     const reply = await send({ ...newPerson(), headers }, 'hi');
     expect(reply.headers.get('a2a-extensions')).toBe(ELICITATION_EXTENSION);
+  });
+
+  it('reads what it knows of a message, and needs its id and its parts [A2A-54]', async () => {
+    const person = newPerson();
+    const { messageId: _, ...unnamed } = message('hi').message;
+    expect(codeOf(await rpc(person, 'SendMessage', { message: unnamed }))).toBe(INVALID_PARAMS);
+    expect(codeOf(await send(person, '', { parts: [] }))).toBe(INVALID_PARAMS);
+    expect(codeOf(await send(person, 'hi', { mood: 'good' }))).toBeUndefined();
   });
 
   it('refuses parts that are too large, of other kinds, and answers that are none', async () => {
@@ -258,7 +270,7 @@ describe('a call that is refused', () => {
   });
 });
 
-it('a list reads the feeds of its page only, and leaves artifacts out unless they are asked for', async () => {
+it('a list reads the feeds of its page only, and leaves artifacts out unless they are asked for [A2A-42 A2A-43 A2A-53]', async () => {
   const person = newPerson();
   for (const text of ['one', 'two', 'three']) await send(person, text);
   const reads = site.pods.map(({ engine }) => vi.spyOn(engine, 'replayItems'));
@@ -268,10 +280,12 @@ it('a list reads the feeds of its page only, and leaves artifacts out unless the
   for (const read of reads) read.mockRestore();
   expect([page.body.result.totalSize, count]).toEqual([3, 2]);
   expect(page.body.result.tasks).toMatchObject([{ history: [{ parts: [{ text: 'three' }] }] }]);
-  expect(page.body.result.tasks[0]?.artifacts ?? []).toEqual([]);
+  expect(page.body.result.tasks[0]).not.toHaveProperty('artifacts');
+  expect(page.body.result.tasks[0]?.status.timestamp).toMatch(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
+  expect(page.body.result.nextPageToken).not.toBe('');
   expect(whole.body.result.tasks).toMatchObject([{ artifacts: [{ parts: [{ text: 'Hello: three' }] }] }]);
   const done = await rpc(person, 'ListTasks', { status: 'TASK_STATE_COMPLETED' });
-  expect(done.body.result.totalSize).toBe(3);
+  expect(done.body.result).toMatchObject({ totalSize: 3, nextPageToken: '' });
 });
 
 it('data of a message that begins a task is input of its agent; in an answer it must be one', async () => {
@@ -317,7 +331,7 @@ describe('a call that waits for its task', () => {
     expect(body.result.task.status.state).toBe('TASK_STATE_WORKING');
   });
 
-  it('takes a place of the streams of its person', async () => {
+  it('takes a place of the streams of its person [A2A-57]', async () => {
     const person = newPerson();
     const bounded = await openOther({}, { userStreams: 1 });
     const sendSlow = () => rpc(person, 'SendMessage', message('slow'), 'helper', bounded);
@@ -439,7 +453,7 @@ describe('push notifications', () => {
     expect(received[0]?.headers).toMatchObject(SENT_HEADERS);
   });
 
-  it('deliver the states that every reader sees, in order, with the credentials, and again after a failure [A2A-34]', async () => {
+  it('deliver the states that every reader sees, in order, with the credentials, and again after a failure [A2A-34 A2A-51]', async () => {
     const person = newPerson();
     const { received, bodies, url } = await openReceiver(1);
     const config = { url, token: 'task-token', authentication };
@@ -458,10 +472,10 @@ describe('push notifications', () => {
     expect(body.result.configs).toMatchObject([{ url, taskId: id }]);
     expect(JSON.stringify(body)).not.toMatch(/a-secret-of-the-receiver|task-token/);
     const path = `/run/a2a/helper/tasks/${id}/pushNotificationConfigs/${body.result.configs[0]?.id}`;
-    expect((await call(path, { ...person, method: 'DELETE' })).status).toBe(204);
+    for (const _ of [1, 2]) expect((await call(path, { ...person, method: 'DELETE' })).status).toBe(204);
   });
 
-  it('keep one configuration for each id, that of the task by default, and are refused before a message has an effect', async () => {
+  it('keep one configuration for each id, that of the task by default, and are refused before a message has an effect [A2A-51]', async () => {
     const person = newPerson();
     const task = await asked(person);
     const { received, url } = await openReceiver();
@@ -509,7 +523,7 @@ describe('push notifications', () => {
   });
 });
 
-it('the card names what it offers, for each version; nobody needs a token for it', async () => {
+it('the card names what it offers, for each version; nobody needs a token for it [A2A-48 A2A-55 A2A-56]', async () => {
   const card = await call('/.well-known/agent-card.json');
   const extensions = [{ uri: ELICITATION_EXTENSION }];
   expect(card.body).toMatchObject({ name: 'Helper', capabilities: { extensions } });
@@ -531,9 +545,12 @@ it('the card names what it offers, for each version; nobody needs a token for it
   });
   const read = await unnamed.resolve('http://any');
   expect(read.supportedInterfaces.map(({ protocolVersion }) => protocolVersion)).toContain('1.0');
+  expect(card.headers.get('cache-control')).toMatch(/max-age=\d+/);
   const headers = { 'if-none-match': card.headers.get('etag') ?? '' };
   expect((await call('/.well-known/agent-card.json', { headers })).status).toBe(304);
   expect((await call('/run/a2a/nobody/.well-known/agent-card.json')).status).toBe(404);
+  // It declares no extended card.
+  expect(codeOf(await rpc(newPerson(), 'GetExtendedAgentCard', {}))).toBe(UNSUPPORTED);
 });
 
 describe('a task that deployments have delegated to each other', () => {

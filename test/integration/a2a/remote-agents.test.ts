@@ -478,7 +478,7 @@ describe('the card of a remote agent', () => {
     return { ...card, signatures: AgentCard.fromJSON({ signatures: [signed] }).signatures };
   };
 
-  it('must be signed with a configured key', async () => {
+  it('must be signed with a configured key [A2A-59]', async () => {
     const entry = entryWith(publicKey, 'one');
     for (const card of [sign, signCanonical])
       expect(await (await open({ card }, { entry })).said('x')).toBe('Hello: x');
@@ -503,7 +503,7 @@ describe('the card of a remote agent', () => {
     expect(written).not.toHaveBeenCalled();
   });
 
-  it('is fetched once for many tasks', async () => {
+  it('is fetched once for many tasks [A2A-59]', async () => {
     const { said, cards } = await open();
     for (const words of ['one', 'two']) await said(words);
     expect(cards()).toBe(1);

@@ -67,7 +67,7 @@ const GREEN = { action: 'accept', content: { answer: 'green' } } as const;
 const ENDED = { stopReason: 'end_turn' };
 
 describe('a turn', () => {
-  it('is text, calls and their results, and ends with its reason', async () => {
+  it('is text, calls and their results, and ends with its reason [ACP-54 ACP-55]', async () => {
     const { editor, say, text } = await sitDown(() => GREEN);
     expect(await say('colour')).toMatchObject(ENDED);
     expect(text()).toContain('Heard: {"status":"accepted","answer":"green"}');
@@ -93,7 +93,7 @@ describe('a turn', () => {
     );
   });
 
-  it('reads links and embedded texts of the prompt', async () => {
+  it('reads links and embedded texts of the prompt [ACP-52]', async () => {
     const { editor, sessionId } = await sitDown();
     await editor.agent.request(methods.agent.session.prompt, {
       sessionId,
@@ -202,17 +202,30 @@ describe('a turn', () => {
     expect(editor.asked).toHaveLength(1);
   });
 
-  it('ends as cancelled after session/cancel, with its question withdrawn and its request taken back [ACP-50]', async () => {
+  it.each([
+    'ends as cancelled after session/cancel, with its question withdrawn and its request taken back [ACP-50]',
+    'ends as cancelled by session/close, too [ACP-60]',
+  ])('%s', async (name) => {
     const { answer, ended, asked } = byHand();
     const { userId, editor, sessionId } = await sitDown(answer);
     const turn = editor.say(sessionId, 'colour');
     await asked();
-    await editor.agent.notify(methods.agent.session.cancel, { sessionId });
+    const { cancel, close } = methods.agent.session;
+    if (name.includes(cancel)) await editor.agent.notify(cancel, { sessionId });
+    else await editor.agent.request(close, { sessionId });
     expect(await turn).toMatchObject({ stopReason: 'cancelled' });
     await until('the request to be taken back', () => ended[0]?.aborted);
     await until('the withdrawal', async () => (await openQuestions(site.engine, userId)).length === 0);
     // The session is free for the next turn.
     expect(await editor.say(sessionId, 'hi')).toMatchObject(ENDED);
+  });
+
+  it('has its own version for a client that asks for another one [ACP-51]', async () => {
+    const { editor } = await sitDown();
+    const params = { protocolVersion: 99, clientCapabilities: {} };
+    expect(await editor.agent.request(methods.agent.initialize, params)).toMatchObject({
+      protocolVersion: 1,
+    });
   });
 
   it('needs a token that Parley accepts', async () => {
@@ -377,7 +390,7 @@ describe('modes', () => {
 });
 
 describe('session/load', () => {
-  it('replays the messages and asks again what is open; the old connection asks no more [ACP-15 ACP-16]', async () => {
+  it('replays the messages and asks again what is open; the old connection asks no more [ACP-15 ACP-16 ACP-58]', async () => {
     const first = byHand();
     const { userId, editor, sessionId } = await sitDown(first.answer);
     await editor.say(sessionId, 'hi');
@@ -411,7 +424,7 @@ describe('session/load', () => {
     expect(stranger.editor.asked).toEqual([]);
   });
 
-  it('with other modes describes what is open, and leaves it open [ACP-11]', async () => {
+  it('with other modes describes what is open, and leaves it open [ACP-11 ACP-58]', async () => {
     const first = byHand();
     const { userId, editor, sessionId } = await sitDown(first.answer);
     const lost = editor.say(sessionId, 'colour').catch(() => undefined);
@@ -422,16 +435,19 @@ describe('session/load', () => {
     await plain.agent.request(methods.agent.session.resume, { sessionId, cwd: '/tmp', mcpServers: [] });
     await until('the description', () => plain.text(sessionId).includes('While it is open'));
     expect(plain.asked).toEqual([]);
+    expect(kindsOf(plain)).not.toContain('user_message_chunk');
     expect(await openQuestions(site.engine, userId)).toHaveLength(1);
   });
 
-  it('session/list has the conversations of the token alone', async () => {
+  it('session/list has the conversations of the token alone [ACP-59]', async () => {
     const { userId, editor, sessionId } = await sitDown();
     await editor.say(sessionId, 'hi there');
     const { sessions } = await editor.agent.request(methods.agent.session.list, { cwd: '/tmp' });
     expect(sessions).toMatchObject([{ sessionId, title: 'hi there', cwd: '/tmp' }]);
     const { editor: other } = await sitDown();
     expect((await other.agent.request(methods.agent.session.list, {})).sessions).toEqual([]);
+    const forged = other.agent.request(methods.agent.session.list, { cursor: 'forged' });
+    await expect(forged).rejects.toMatchObject({ code: -32602 });
     expect(userId).not.toBe('');
   });
 });

@@ -39,10 +39,15 @@ interface Options {
   readonly entry?: string;
   readonly limits?: string;
   readonly cwd?: string;
+  /** Of ACP, which the program speaks. */
+  readonly version?: number;
 }
 
 /** A turn whose agent hands the words to the program. */
-async function handOver(words: string, { support, entry = '', limits = '', cwd = folder }: Options = {}) {
+async function handOver(
+  words: string,
+  { support, entry = '', limits = '', cwd = folder, version = 1 }: Options = {},
+) {
   const log = join(folder, `${crypto.randomUUID()}.log`);
   const backend = createMemoryBackend(ROOMY);
   const acp = createAcpProcesses({ onStderr: () => undefined });
@@ -50,7 +55,7 @@ async function handOver(words: string, { support, entry = '', limits = '', cwd =
     model,
     backend,
     file: `acpAgents:
-  coder: { title: Coder, command: "${process.execPath}", args: ["${PROGRAM}"], env: [ACP_KEY, ACP_LOG], cwd: "${cwd}"${entry} }
+  coder: { title: Coder, command: "${process.execPath}", args: ["${PROGRAM}", "${version}"], env: [ACP_KEY, ACP_LOG], cwd: "${cwd}"${entry} }
 agents:
   helper: { title: Helper, model: scripted, instructions: Help., delegates: [{ agent: coder, description: Codes. }], limits: { steps: 5${limits} } }
 `,
@@ -175,7 +180,7 @@ describe('an ACP agent as a delegate', () => {
     expect((await ended()).match(/"optionId":"no"/g)).toHaveLength(3);
   });
 
-  it('takes a question back, which is then withdrawn', async () => {
+  it('takes a question back, which is then withdrawn [ACP-61]', async () => {
     const { question, ended, open, retract } = await handOver('retract');
     await question();
     retract();
@@ -183,14 +188,23 @@ describe('an ACP agent as a delegate', () => {
     expect(await open()).toEqual([]);
   });
 
-  it('is cancelled when its turn is stopped, and its question is withdrawn', async () => {
-    const { question, open, stop, noted, ended } = await handOver('form wait');
-    await question();
-    await stop();
-    await ended();
-    await waitUntil(() => noted().includes('cancel'), { what: 'the cancellation' });
-    expect(await open()).toEqual([]);
-  });
+  it.each([
+    ['form', '{"action":"cancel"}'],
+    ['permit', '{"outcome":{"outcome":"cancelled"}}'],
+  ])(
+    'is cancelled when its turn is stopped, and its question is withdrawn: %s [ACP-56 ACP-57]',
+    async (word, told) => {
+      const { question, open, stop, noted, ended } = await handOver(`${word} wait`);
+      await question();
+      await stop();
+      await ended();
+      await waitUntil(() => /^cancel$/m.test(noted()) && noted().includes(`${word} {`), {
+        what: 'the cancellation',
+      });
+      expect(noted()).toContain(`${word} ${told}`);
+      expect(await open()).toEqual([]);
+    },
+  );
 
   it('does not use up its time while a person thinks, but while it works', async () => {
     // So long that the program has started by then on a busy machine, too.
@@ -204,9 +218,10 @@ describe('an ACP agent as a delegate', () => {
     await waitUntil(() => noted().includes('cancel'), { what: 'the cancellation' });
   });
 
-  it('that ends early, cannot be started or asks too much fails its call with a plain reason', async () => {
+  it('that ends early, cannot be started or asks too much fails its call with a plain reason [ACP-51]', async () => {
     expect(await (await handOver('crash')).ended()).toContain('its process ended early');
     expect(await (await handOver('form', { cwd: '/nowhere/at/all' })).ended()).toContain('does not exist');
+    expect(await (await handOver('form', { version: 2 })).ended()).toContain('another version of ACP');
     const { question, answer, ended } = await handOver('form form', { limits: ', questionsPerCall: 1' });
     await answer((await question()).id, { action: 'decline' });
     expect(await ended()).toContain('form={"error":-32602}');

@@ -128,7 +128,7 @@ describe.each(Object.entries(CLIENTS))(
       expect((await client.call('text: nobody')).text).toMatch(/cannot show|Nobody was asked/);
     });
 
-    it('gets progress while a call waits', async () => {
+    it('gets progress while a call waits [T25-33]', async () => {
       const { client } = await connect(async () => {
         await waitUntil(() => client.progress.length > 2 || isModern, { what: 'progress' });
         return GREEN;
@@ -136,7 +136,7 @@ describe.each(Object.entries(CLIENTS))(
       await client.call('text: slow');
       expect(client.progress.length).toBeGreaterThan(0);
       // The client of that revision counts its rounds as progress, too.
-      if (!isModern) expect([...client.progress].sort((a, b) => a - b)).toEqual(client.progress);
+      if (!isModern) expect([...new Set(client.progress)].sort((a, b) => a - b)).toEqual(client.progress);
     });
   },
 );

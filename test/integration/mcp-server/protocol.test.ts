@@ -57,6 +57,7 @@ async function sitDown() {
 const GREEN = { action: 'accept', content: { answer: 'green' } };
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const ASKED = 'elicitation/create';
+const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const PROGRESSING = {
   name: 'helper',
   arguments: { message: 'hello: progress' },
@@ -105,7 +106,7 @@ describe('authorization', () => {
     expect((await from('https://page.example')).status).toBe(200);
   });
 
-  it("shows nobody another person's session [MCP25-34 MCP25-45 SEC-02 SEC-04]", async () => {
+  it("shows nobody another person's session [T25-18 MCP25-34 MCP25-45 SEC-02 SEC-04]", async () => {
     const [alice, mallory] = [newPerson(), newPerson()];
     const { headers, ...session } = await beginSession(first, alice);
     expect((await session.exchange(second, LIST)).status).toBe(200);
@@ -126,7 +127,7 @@ describe('authorization', () => {
 });
 
 describe('a session', () => {
-  it('exists on every pod until it is ended [T25-10 T25-12]', async () => {
+  it('exists on every pod until it is ended [T25-10 T25-12 T25-24 T25-34]', async () => {
     const { person, session } = await sitDown();
     expect(session.headers['mcp-session-id']).toMatch(/^[A-Za-z0-9_-]{32}$/);
     const listed = await session.exchange(second, { ...LIST, id: 'a' });
@@ -138,7 +139,7 @@ describe('a session', () => {
     expect((await exchange(first, LIST, person)).status).toBe(400);
   });
 
-  it('ends with its streams, its calls and their questions, on every pod, and with nothing of another session', async () => {
+  it('ends with its streams, its calls and their questions, on every pod, and with nothing of another session [T25-23]', async () => {
     const { person, session } = await sitDown();
     const other = await beginSession(second, person);
     const streams = [
@@ -161,10 +162,17 @@ describe('a session', () => {
     expect((await session.exchange(first, callMessage(3, 'hello'))).status).toBe(404);
   });
 
-  it('speaks only its revisions, and no batches', async () => {
+  it('speaks only its revisions, and no batches [T25-18 T25-26 T25-27 T25-28]', async () => {
     const { person, session } = await sitDown();
-    const old = await exchange(first, initializeMessage({}, '2024-11-05'), person);
-    expect(old.messages[0]?.result).toMatchObject({ protocolVersion: '2025-11-25' });
+    for (const [asked, protocolVersion] of [
+      ['2024-11-05', '2025-11-25'],
+      ['2025-06-18', '2025-06-18'],
+    ] as const) {
+      const begun = await exchange(first, initializeMessage({}, asked), person);
+      expect(begun.messages[0]?.result).toMatchObject({ protocolVersion });
+    }
+    const named = { 'mcp-session-id': session.headers['mcp-session-id'] };
+    expect((await exchange(second, LIST, { ...person, headers: named })).status).toBe(200);
     const wrong = { headers: { 'mcp-protocol-version': '1999-01-01' } };
     expect((await session.exchange(first, LIST, wrong)).status).toBe(400);
     for (const [body, status, code] of [
@@ -187,7 +195,7 @@ describe('a session', () => {
     expect(errorOf(await setLevel(first, 'loud'))?.code).toBe(-32602);
   });
 
-  it('continues the stream of a call on another pod without a gap, and its answer goes to any pod [T25-02 T25-05 T25-07]', async () => {
+  it('continues the stream of a call on another pod without a gap, and its answer goes to any pod [T25-02 T25-05 T25-07 T25-20 T25-21]', async () => {
     const { person, session } = await sitDown();
     const progress = { _meta: { progressToken: 7 } };
     const events = await readUntil(
@@ -252,10 +260,11 @@ describe('a session', () => {
     expect(site.done.get(message)).toBe(1);
   });
 
-  it('stops a call that its client cancels, and none that only timed out', async () => {
+  it('stops a call that its client cancels, and none that only timed out [T25-32]', async () => {
     const { person, session } = await sitDown();
     await readUntil(await session.call(first, 1, 'text: kept'), ASKED);
     const kept = await questionOf(person);
+    expect((await session.exchange(second, cancelOf(9, 'The person pressed stop.'))).status).toBe(202);
     await session.exchange(second, cancelOf(1, 'McpError: MCP error -32001: Request timed out'));
     expect(await readUntil(await session.call(second, 2, 'text: kept'), ASKED)).toContain(kept);
     await session.exchange(second, cancelOf(2, 'The person pressed stop.'));
@@ -331,14 +340,30 @@ describe('a session', () => {
 });
 
 describe('revision 2026-07-28', () => {
-  it('answers discovery and lists, and refuses what does not fit together [T26-12]', async () => {
+  it('answers discovery and lists, and refuses what does not fit together [T26-12 T26-14 T26-15 T26-16 T26-17 T26-19 T26-22]', async () => {
     const person = newPerson();
     const found = await modernExchange(second, person, modern('server/discover', {}));
-    expect(found.messages[0]?.result).toMatchObject({ capabilities: { tools: {} } });
+    expect(found.messages[0]?.result).toMatchObject({
+      capabilities: { tools: {} },
+      _meta: { 'io.modelcontextprotocol/serverInfo': { name: 'parley' } },
+    });
     const call = modern('tools/call', { name: 'helper', arguments: { message: 'hello' } });
     const bare = { ...call, body: { ...call.body, params: { name: 'helper' } } };
+    const encoded = (name: string) => ({ 'mcp-name': `=?base64?${Buffer.from(name).toString('base64')}?=` });
+    expect((await modernExchange(first, person, call, encoded('helper'))).status).toBe(200);
+    const { _meta } = call.body.params;
+    const later = '2999-01-01';
+    const newer = { ...call.body.params, _meta: { ..._meta, [VERSION_KEY]: later } };
+    const unknown = { headers: call.headers, body: { ...call.body, params: newer } };
+    const notice = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 9, _meta } };
+    const noted = { headers: { ...call.headers, 'mcp-method': notice.method }, body: notice };
+    expect(await modernExchange(first, person, noted)).toMatchObject({ status: 202, messages: [] });
+    const refused = await modernExchange(first, person, unknown, { 'mcp-protocol-version': later });
+    expect(errorOf(refused)?.data).toMatchObject({ supported: ['2026-07-28'] });
     for (const [reply, status, code] of [
+      [refused, 400, -32022],
       [await modernExchange(first, person, call, { 'mcp-name': 'other' }), 400, -32020],
+      [await modernExchange(first, person, call, encoded('other')), 400, -32020],
       [await modernExchange(first, person, modern('tools/burn', {})), 404, -32601],
       [await modernExchange(first, person, modern('initialize', {})), 404, -32601],
       [await modernExchange(first, person, bare), 400, -32602],
@@ -493,7 +518,7 @@ it('a stream that is continued takes the place of its broken connection', async 
   await broken.body?.cancel();
 });
 
-describe('the header Accept is read by its rules', () => {
+describe('the header Accept is read by its rules [T25-19 T25-22 T26-18]', () => {
   const JSON_TYPE = 'application/json';
   const EVENTS = 'text/event-stream';
   it.each([
@@ -533,6 +558,7 @@ describe('the header Accept is read by its rules', () => {
       if (status === 406) expect(messages[0]?.error?.code).toBe(-32000);
       else expect(messages.at(-1)).toMatchObject({ result: expect.anything() });
       if (type === JSON_TYPE) expect(messages).toHaveLength(1);
+      else if (type === EVENTS) expect(reply.headers.get('x-accel-buffering')).toBe('no');
     }
     const takesEvents = allowed.some((one) => one === EVENTS);
     const opened = await send(first, undefined, {
@@ -548,7 +574,7 @@ describe('the header Accept is read by its rules', () => {
 });
 
 describe('bodies', () => {
-  it('are refused when they are too large, too deep or no JSON, with an error of JSON-RPC', async () => {
+  it('are refused when they are too large, too deep or no JSON, with an error of JSON-RPC [T25-30]', async () => {
     const headers = { 'mcp-session-id': 'x' };
     for (const [body, status, code] of [
       [JSON.stringify(callMessage(1, 'x'.repeat(BODY_BYTES_MAX))), 413, -32000],
@@ -558,6 +584,7 @@ describe('bodies', () => {
       ['', 400, -32700],
       ['"text"', 400, -32600],
       ['{"jsonrpc":"1.0","id":1,"method":"ping"}', 400, -32600],
+      ['{"jsonrpc":"2.0","id":null,"method":"ping"}', 400, -32600],
     ] as const) {
       const reply = await exchange(first, body, { ...newPerson(), headers });
       expect([reply.status, errorOf(reply)?.code], body.slice(0, 20)).toEqual([status, code]);

@@ -234,7 +234,7 @@ describe('a tool of a server behind', () => {
     [{ where: { region: 'Ü' } }, { region: '=?base64?w5w?=' }, false],
     [{ count: 42 }, { count: '41' }, false],
   ])(
-    'is called with the headers that mirror its arguments alone: %j with %j',
+    'is called with the headers that mirror its arguments alone: %j with %j [T26-24]',
     async (args, mirrored, fits) => {
       const url = await serveBehind();
       const headers = Object.fromEntries(

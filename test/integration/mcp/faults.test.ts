@@ -114,7 +114,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     expect(mcp.count('tools/call')).toBe(2);
   });
 
-  it('that hangs at the handshake', async () => {
+  it('that hangs at the handshake [T25-31]', async () => {
     const { mcp, client, server } = await open({ revision, instead: () => true }, { connectTimeoutMs: 100 });
     const timeout = { type: 'timeout', dispatched: 'no' };
     expect(await server.call('echo', {})).toEqual(timeout);
@@ -123,7 +123,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     // A caller with less time does not wait for it, nor is the call made once it is through.
     const slow = bench.client().open(httpConfig(mcp.url));
     expect(await slow.call('echo', {}, { timeoutMs: 50 })).toEqual(timeout);
-    expect(mcp.count('tools/call')).toBe(0);
+    for (const rpc of ['tools/call', 'notifications/cancelled']) expect(mcp.count(rpc)).toBe(0);
   });
 
   it('that redirects the credential to another origin', async () => {
@@ -179,7 +179,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     expect(toolOf('who.asks/for:it')?.modelName).toMatch(/^tracker__who_asks_for_it_[0-9a-f]{8}$/);
   });
 
-  it('that nests a schema, a result and a message 20,000 levels deep loses these alone', async () => {
+  it('that nests a schema, a result and a message 20,000 levels deep loses these alone [T26-28]', async () => {
     const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
     const frame = (more: string) => `{"jsonrpc":"2.0",${more}}`;
     const results = {
@@ -287,7 +287,7 @@ describe('a failing MCP server', () => {
     expect(await server.call('echo', {})).toMatchObject({ type: 'input_required' });
   });
 
-  it('of the new revision that wants arguments in headers', async () => {
+  it('of the new revision that wants arguments in headers [T26-23]', async () => {
     const schemaOf = (name: string, type: string, header: string) => ({
       inputSchema: { type: 'object', properties: { [name]: { type, 'x-mcp-header': header } } },
     });
@@ -305,7 +305,7 @@ describe('a failing MCP server', () => {
     expect(call?.headers.authorization).toBeUndefined();
   });
 
-  it('of the new revision that reports a header mismatch is asked for its tools, and called once more', async () => {
+  it('of the new revision that reports a header mismatch is asked for its tools, and called once more [T26-25]', async () => {
     const inputSchema = { type: 'object', properties: { text: { type: 'string', 'x-mcp-header': 'Text' } } };
     const mcp = await bench.server({
       revision: 'new',

@@ -54,7 +54,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(seen).toEqual([1, 2]);
   });
 
-  it('gets no id of a request twice, whichever pods continue its calls', async () => {
+  it('gets no id of a request twice, whichever pods continue its calls [T25-30 T25-31 T26-26]', async () => {
     const mcp = await bench.server({ revision });
     for (const pod of [bench.client(), bench.client(), bench.client()]) {
       const server = pod.open(httpConfig(mcp.url));
@@ -89,7 +89,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(other).toEqual([]);
   });
 
-  it('shakes hands once, declares no elicitation, and asks for the list once', async () => {
+  it('shakes hands once, declares no elicitation, and asks for the list once [T25-29]', async () => {
     const mcp = await bench.server({ revision });
     const client = bench.client();
     const server = client.open(httpConfig(mcp.url));
@@ -99,6 +99,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(mcp.count('initialize')).toBe(1);
     expect(mcp.count('tools/list')).toBe(1);
     expect(mcp.count('tools/call')).toBe(20);
+    expect(mcp.count('notifications/initialized')).toBe(revision === 'old' ? 1 : 0);
     expect(client.connections).toBe(1);
   });
 
@@ -181,7 +182,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
     expect(said(await server.call('echo', { text: 'still there' }))).toBe('still there');
   });
 
-  it('closes all sockets and sessions, even with calls under way', async () => {
+  it('closes all sockets and sessions, even with calls under way [T25-25]', async () => {
     const mcp = await bench.server({ revision });
     const client = bench.client();
     const server = client.open(httpConfig(mcp.url));
@@ -208,7 +209,7 @@ describe('the list of tools', () => {
     expect(mcp.count('tools/list')).toBe(1);
   });
 
-  it('is cached per credential, and requested again after a while', async () => {
+  it('is cached per credential, and requested again after a while [T26-21]', async () => {
     const mcp = await bench.server({ revision: 'new' });
     const client = bench.client({ toolsTtlMs: 50 });
     const ada = client.open(httpConfig(mcp.url), bearer('ada'));

@@ -90,7 +90,7 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(fixture.effects).toHaveLength(1);
   });
 
-  it('is sent its session and the revision with everything after the handshake [T25-11 T25-15]', async () => {
+  it('is sent its session and the revision with everything after the handshake [T25-11 T25-15 T25-17]', async () => {
     const { server, ref } = await overHttp('old');
     const { asker } = person(() => city('Bern'));
     await ref.call('book', {}, { asker });
@@ -99,6 +99,10 @@ describe('a server of the 2025 revision over HTTP', () => {
     expect(later.length).toBeGreaterThan(2);
     expect(later.every((headers) => headers['mcp-session-id'] !== undefined)).toBe(true);
     expect(later.every((headers) => headers['mcp-protocol-version'] === '2025-11-25')).toBe(true);
+    for (const { method, headers } of server.seen) {
+      expect(headers.accept).toContain('text/event-stream');
+      if (method === 'POST') expect(headers.accept).toContain('application/json');
+    }
   });
 
   it('asks twice at once, and gets each answer where it belongs', async () => {

@@ -317,7 +317,7 @@ describe('the fetch of a connection', () => {
   });
 });
 
-describe('arguments in headers', () => {
+describe('arguments in headers [T26-23]', () => {
   const region = { type: 'string', 'x-mcp-header': 'Region' };
   it.each([
     ['nothing to mirror', {}, true],

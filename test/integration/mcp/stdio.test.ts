@@ -46,7 +46,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     expect(await server.call('echo', {})).toMatchObject({ type: 'unavailable', dispatched: 'no' });
   });
 
-  it('that crashes in a call is started again', async () => {
+  it('that crashes in a call is started again [T26-29]', async () => {
     const server = bench.client({ restartMinMs: 20 }).open(await stdioConfig([revision]));
     const before = said(await server.call('pid', {}));
     const [crashed, beside] = await Promise.all([server.call('crash', {}), server.call('hang', {})]);
@@ -57,7 +57,7 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     expect(after).not.toBe(before);
   });
 
-  it('keeps its secrets, and does not flood the log', async () => {
+  it('keeps its secrets, and does not flood the log [T25-36]', async () => {
     const lines: string[] = [];
     const client = bench.client({}, (id, line) => lines.push(`${id}: ${line}`));
     const config = await stdioConfig([revision, 'noisy'], { API_KEY: 'canary-1234567' });
@@ -78,7 +78,7 @@ describe('a program', () => {
     expect(said(await server.call('count', {}))).toBe('1');
   });
 
-  it('that exits neither at the end of its input nor on SIGTERM is killed', async () => {
+  it('that exits neither at the end of its input nor on SIGTERM is killed [T25-35]', async () => {
     const client = bench.client({ killGraceMs: 50 });
     const pid = Number(said(await client.open(await stdioConfig(['new', 'stubborn'])).call('pid', {})));
     expect(isAlive(pid)).toBe(true);
@@ -86,12 +86,12 @@ describe('a program', () => {
     expect(isAlive(pid)).toBe(false);
   });
 
-  it('of the old revision that exits when asked for the new one is still usable', async () => {
+  it('of the old revision that exits when asked for the new one is still usable [T26-30]', async () => {
     const server = bench.client().open(await stdioConfig(['old', 'dies-at-probe']));
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
   });
 
-  it('of the old revision that does not answer unknown requests is still usable', async () => {
+  it('of the old revision that does not answer unknown requests is still usable [T26-30]', async () => {
     const server = bench.client({ connectTimeoutMs: 10_000 }).open(await stdioConfig(['old', 'silent']));
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
   });

@@ -101,9 +101,13 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
         mode === 'form'
           ? { mode, message, requestedSchema: question.requestedSchema }
           : { mode, message, url: question.url, completion: 'client' as const };
-      return {
-        ...answerFor(question, await ask(ordinal, asked, 'acp_elicitation', taken)),
-      } as CreateElicitationResponse;
+      const outcome = await ask(ordinal, asked, 'acp_elicitation', taken).catch((error: unknown) => {
+        if (over.aborted) return undefined;
+        throw error;
+      });
+      // The task has ended: its agent is told so, as it is of a permission.
+      if (outcome === undefined) return { action: 'cancel' };
+      return { ...answerFor(question, outcome) } as CreateElicitationResponse;
     },
     async permit(params, taken) {
       try {

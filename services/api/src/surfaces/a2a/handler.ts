@@ -166,7 +166,7 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     getAgentCard: async () => cardOf(sdk, deps, agent, origin),
     getAuthenticatedExtendedAgentCard: () =>
       run(false, async () => {
-        throw new errors.ExtendedAgentCardNotConfiguredError();
+        throw new errors.UnsupportedOperationError({ message: 'There is no extended card.' });
       }),
     sendMessage: (params, context) =>
       run(true, async () => {

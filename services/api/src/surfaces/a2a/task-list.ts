@@ -64,8 +64,7 @@ export async function listPage(
 
   const found = (await inBatches(await deps.listIds(), listedOf)).sort((a, b) => b.changedAt - a.changedAt);
   const last = found.findIndex(({ taskId }) => taskId === pageToken);
-  if (pageToken !== '' && last < 0)
-    throw new ParleyError('invalid_request', 'The page is none of this list.');
+  if (pageToken !== '' && last < 0) throw wrong('pageToken', 'is of no page of this list');
   const pageSize = request.pageSize ?? PAGE;
   const page = found.slice(last + 1, last + 1 + pageSize);
   const hasMore = last + 1 + pageSize < found.length;
