@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { judge, unrequired } from './judge.ts';
+import { judge } from './judge.ts';
 import { NOT_APPLICABLE } from './not-applicable.ts';
 
 const passes = (scenario: string) => ({ scenario, passed: 2, failures: [], warnings: [] });
@@ -12,60 +12,42 @@ const warns = (scenario: string, ...checks: readonly string[]) => ({
   ...passes(scenario),
   warnings: complaints(checks),
 });
-const STATELESS = 'server-stateless';
-const LISTED = ['sep-2575-server-rejects-undeclared-capability', 'sep-2575-missing-capability-http-400'];
+const LISTED = new Map([
+  ['whole', 'Reason 1.'],
+  ['part:a', 'Reason 2.'],
+  ['part:b', 'Reason 3.'],
+]);
 
 it('a run is right in which each required scenario passes or is listed, as a whole or by its checks', () => {
-  const required = ['tools-list', 'resources-subscribe'];
-  const results = [passes('tools-list'), fails('resources-subscribe', 'a'), fails('not-required', 'a')];
-  expect(judge('server', '2025-11-25', required, results)).toEqual({
-    passed: ['tools-list'],
-    notApplicable: [expect.stringMatching(/^resources-subscribe: .+/)],
-    warnings: [],
+  const part = { ...warns('part', 'b'), failures: complaints(['a']) };
+  const results = [passes('plain'), fails('whole', 'a'), part, fails('not-required', 'a')];
+  expect(judge(['plain', 'whole', 'part'], results, LISTED)).toEqual({
+    passed: ['plain', 'part'],
+    notApplicable: ['whole: Reason 1.', 'part:a: Reason 2.', 'part:b: Reason 3.'],
+    warnings: ['part:b'],
     faults: [],
   });
-  const stateless = judge('server', '2026-07-28', [STATELESS], [fails(STATELESS, ...LISTED)]);
-  expect(stateless).toMatchObject({ passed: [STATELESS], faults: [] });
-  expect(stateless.notApplicable).toHaveLength(2);
 });
 
+const LISTED_PASSES = 'passes, but is listed as not applicable';
 it.each([
-  ['a failed check', 'tools-list', [fails('tools-list', 'check')], 'tools-list: check: reason'],
-  ['a warning', 'tools-list', [warns('tools-list', 'check')], 'tools-list: check: reason'],
-  ['a scenario that did not run', 'tools-list', [], 'tools-list: did not run'],
-  ['a scenario without a check', 'tools-list', [{ ...passes('tools-list'), passed: 0 }], 'tools-list: '],
-  [
-    'a listed scenario that passes',
-    'resources-subscribe',
-    [passes('resources-subscribe')],
-    'resources-subscribe: passes, but is listed as not applicable',
-  ],
+  ['a failed check', 'plain', [fails('plain', 'check')], 'plain: check: reason'],
+  ['a warning', 'plain', [warns('plain', 'check')], 'plain: check: reason'],
+  ['a scenario that did not run', 'plain', [], 'plain: did not run'],
+  ['a scenario without a check', 'plain', [{ ...passes('plain'), passed: 0 }], 'plain: '],
+  ['a listed scenario that passes', 'whole', [passes('whole')], `whole: ${LISTED_PASSES}`],
+  ['a listed check that passes', 'part', [fails('part', 'a')], `part:b: ${LISTED_PASSES}`],
   ['a kit that requires nothing', undefined, [], 'the kit requires nothing'],
-])('a fault is %s', (_name, required, results, fault) => {
-  const names = required === undefined ? [] : [required];
-  expect(judge('server', '2025-11-25', names, results).faults).toEqual([fault]);
+])('a fault is %s', (_name, scenario, results, fault) => {
+  const required = scenario === undefined ? [] : [scenario];
+  const listed = new Map([...LISTED].filter(([name]) => name.split(':')[0] === scenario));
+  expect(judge(required, results, listed).faults).toEqual([fault]);
 });
 
-it('a fault is a listed check that passes, and a listed scenario that is not required', () => {
-  const [first = '', second] = LISTED;
-  const { faults } = judge('server', '2026-07-28', [STATELESS], [fails(STATELESS, first)]);
-  expect(faults).toEqual([`${STATELESS}:${second}: passes, but is listed as not applicable`]);
-  expect(unrequired('server', '2025-11-25', ['resources-subscribe', 'resources-unsubscribe'])).toEqual([
-    'tools-call-sampling: is listed as not applicable, but is not required',
+it('a fault is a listed scenario that is not required', () => {
+  expect(judge(['plain'], [passes('plain')], new Map([['whole', 'Reason.']])).faults).toEqual([
+    'whole: is listed as not applicable, but is not required',
   ]);
-});
-
-it('a listed warning is counted, and its scenario passes', () => {
-  const [scenario, check] = [
-    'input-required-result-ignore-extra-params',
-    'sep-2322-ignore-unexpected-params',
-  ];
-  expect(judge('server', '2026-07-28', [scenario], [warns(scenario, check)])).toEqual({
-    passed: [scenario],
-    notApplicable: [expect.stringMatching(`${scenario}:${check}: .+`)],
-    warnings: [`${scenario}:${check}`],
-    faults: [],
-  });
 });
 
 it('lists each scenario once, with a reason', () => {

@@ -3,8 +3,9 @@ import { MCP } from '../../infra/docs/mcp-held.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { type ClientHost, startClientHost } from './client-host.ts';
 import { startFixtureServer } from './fixture-server.ts';
-import { judge, unrequired } from './judge.ts';
+import { judge } from './judge.ts';
 import { findKit, type KitRole, REVISIONS, requiredScenarios, runScenarios } from './kit.ts';
+import { notApplicableTo } from './not-applicable.ts';
 import { type ConformancePods, startConformancePods } from './pods.ts';
 
 const NAME = 'the conformance kit of MCP';
@@ -31,14 +32,18 @@ async function faultsOf(
 ): Promise<readonly string[]> {
   const required = requiredScenarios(revision)[role];
   const results = await runScenarios(node, role, revision, target);
-  const { passed, notApplicable, warnings, faults } = judge(role, revision, required, results);
+  const { passed, notApplicable, warnings, faults } = judge(
+    required,
+    results,
+    notApplicableTo(role, revision),
+  );
   const checks = results
     .filter(({ scenario }) => passed.includes(scenario))
     .reduce((sum, one) => sum + one.passed, 0);
   process.stdout.write(
     `${role}, ${revision}: ${passed.length} of ${required.length} scenarios pass (${checks} checks, ${warnings.length} warnings); not applicable: ${notApplicable.length}\n`,
   );
-  return [...faults, ...unrequired(role, revision, required)];
+  return faults;
 }
 
 if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);

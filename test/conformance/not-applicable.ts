@@ -58,10 +58,10 @@ export const NOT_APPLICABLE: readonly NotApplicable[] = [
   },
 ];
 
-/** Why a scenario, or `scenario:check`, does not apply; undefined where it does. */
-export function reasonNotToApply(role: KitRole, revision: KitRevision, scenario: string): string | undefined {
-  return NOT_APPLICABLE.find(
-    (entry) =>
-      entry.role === role && entry.revisions.includes(revision) && entry.scenarios.includes(scenario),
-  )?.reason;
+/** What does not apply to one side of a revision, with the reasons. */
+export function notApplicableTo(role: KitRole, revision: KitRevision): ReadonlyMap<string, string> {
+  const entries = NOT_APPLICABLE.filter((entry) => entry.role === role && entry.revisions.includes(revision));
+  return new Map(
+    entries.flatMap(({ scenarios, reason }) => scenarios.map((name) => [name, reason] as const)),
+  );
 }
