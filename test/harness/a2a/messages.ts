@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   type ListTasksResponse,
+  type Message,
   Role,
   type StreamResponse,
   type Task,
@@ -22,12 +23,23 @@ export interface SendOptions {
   readonly contextId?: string;
   readonly returnImmediately?: boolean;
   readonly messageId?: string;
+  /** What the message has beside its parts. */
+  readonly beside?: Beside;
 }
+
+type Beside = Pick<Message, 'metadata' | 'extensions' | 'referenceTaskIds'>;
+const BARE: Beside = { metadata: undefined, extensions: [], referenceTaskIds: [] };
 
 /** A message of these parts, as the client takes it. */
 export function sending(
   parts: readonly SentPart[],
-  { taskId = '', contextId = '', returnImmediately = false, messageId = randomUUID() }: SendOptions = {},
+  {
+    taskId = '',
+    contextId = '',
+    returnImmediately = false,
+    messageId = randomUUID(),
+    beside = BARE,
+  }: SendOptions = {},
 ) {
   return {
     tenant: '',
@@ -49,9 +61,7 @@ export function sending(
         filename: '',
         mediaType: 'raw' in part ? part.mediaType : '',
       })),
-      metadata: undefined,
-      extensions: [],
-      referenceTaskIds: [],
+      ...beside,
     },
   };
 }
@@ -120,8 +130,8 @@ export interface Tasks {
   get(id: string): Promise<Task>;
   cancel(id: string): Promise<Task>;
   list(more?: object): Promise<ListTasksResponse>;
-  /** Subscribes to a task. Resolves once its first state has come; `states` are all of them, at the end. */
-  follow(id: string): Promise<{ readonly states: Promise<string[]> }>;
+  /** Subscribes to a task. Resolves to it once it has come; `states` are all of its states, at the end. */
+  follow(id: string): Promise<{ readonly opened: Task; readonly states: Promise<string[]> }>;
 }
 
 /** What the tests do with a stock client. */
@@ -141,13 +151,13 @@ export function tasksOf(client: Client): Tasks {
         ...more,
       }),
     async follow(id) {
-      let begin: () => void = () => undefined;
-      const begun = new Promise<void>((resolve) => {
+      let begin: (task: Task) => void = () => undefined;
+      const begun = new Promise<Task>((resolve) => {
         begin = resolve;
       });
       const states = statesOf(client.resubscribeTask({ id, tenant: '' }), begin);
-      await Promise.race([begun, states]);
-      return { states };
+      const opened = await Promise.race([begun, states.then(() => Promise.reject(new Error('no task')))]);
+      return { opened, states };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type Task, TaskState } from '@a2a-js/sdk';
+import { type Message, Role, type Task, TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,6 +14,15 @@ import {
 } from '../../harness/a2a/messages.ts';
 import { type A2aSite, BINDINGS, openA2aSite, openClient } from '../../harness/a2a/setup.ts';
 import { finishPage, newPerson, PAGE_URL, type Person } from '../../harness/protocols/pods.ts';
+
+/** What a client finds again of a message. */
+const seen = ({ messageId, metadata, extensions, referenceTaskIds, parts }: Message) => ({
+  ...{ messageId, metadata, extensions, referenceTaskIds },
+  contents: parts.map(({ content }) => content?.value),
+});
+
+/** The client's messages in the history of a task. */
+const own = ({ history }: Task) => history.filter(({ role }) => role === Role.ROLE_USER).map(seen);
 
 let site: A2aSite;
 beforeAll(async () => {
@@ -107,8 +116,12 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
   });
 
   it('rejects an auth-required task by the extension [A2A-23]', async () => {
-    const done = await tasks.reply(answer(await tasks.send('page'), { action: 'decline' }));
+    const asked = await tasks.send('page');
+    const consent = answer(asked, { action: 'accept' });
+    const decline = answer(await tasks.reply(consent), { action: 'decline' });
+    const done = await tasks.reply(decline);
     expect([stateOf(done), textOf(done)]).toEqual(['COMPLETED', expect.stringMatching(/declined/)]);
+    expect(own(done).slice(1)).toEqual([consent, decline].map(({ message }) => seen(message)));
   });
 
   it('cancels a task that waits and one that works; an ended one cannot be canceled', async () => {
@@ -143,6 +156,32 @@ describe.each(BINDINGS)('the stock client over %s, each request to a random pod'
     const answers = await Promise.all([tasks.reply(reply), tasks.reply(reply)]);
     expect(answers.map(textOf)).toEqual(Array(2).fill(textOf(answers[0] as Task)));
     expect(stateOf(await tasks.reply(reply))).toBe('COMPLETED');
+  });
+
+  it('keeps the messages of the client in the history, with ids, metadata and answers', async () => {
+    const beside = (name: string) => ({
+      metadata: { name },
+      extensions: [ELICITATION_EXTENSION],
+      referenceTaskIds: [`${name}-1`],
+    });
+    const parts = [{ text: 'trip text:' }, { data: { city: 'Ghent' } }, { text: 'soon' }];
+    const first = sending(parts, { beside: beside('first') });
+    const asked = await tasks.reply(first);
+    const trip = questionsOf(asked).findIndex(({ message }) => message === 'How do you travel?');
+    const accept = (seat: string, name: string) =>
+      answer(asked, { action: 'accept', content: { seat } }, trip, { beside: beside(name) });
+    await expect(tasks.reply(accept('roof', 'misfit'))).rejects.toThrow();
+    const second = accept('aisle', 'second');
+    second.message.parts.unshift(...say('Here it is.').message.parts);
+    await tasks.reply(second);
+    const { opened } = await tasks.follow(asked.id);
+    const third = say('green', { taskId: asked.id, beside: beside('third') });
+    await tasks.reply(third);
+    const done = await tasks.get(asked.id);
+    expect(own(opened)).toEqual([first, second].map(({ message }) => seen(message)));
+    expect(own(done)).toEqual([first, second, third].map(({ message }) => seen(message)));
+    const last = await client.getTask({ id: asked.id, tenant: '', historyLength: 2 });
+    expect(own(last)).toEqual([seen(third.message)]);
   });
 
   it('runs tasks of one context at the same time, each under the context [A2A-52]', async () => {

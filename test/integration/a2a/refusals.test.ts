@@ -28,6 +28,7 @@ interface SentStatus {
 
 interface SentTask {
   readonly id: string;
+  readonly history?: readonly { readonly messageId: string; readonly role: string }[];
   readonly status: SentStatus;
   readonly artifacts?: readonly unknown[];
 }
@@ -60,6 +61,13 @@ function questionOf({ message: asking }: SentStatus): QuestionPart {
   const question = asking?.parts.find(({ data }) => data !== undefined)?.data;
   if (question === undefined) throw new Error('The status asks nothing.');
   return question;
+}
+
+/** The parts of a message that declines one of the questions of a task. */
+function declining({ status }: SentTask, index: number) {
+  const questions = status.message?.parts.flatMap(({ data }) => data ?? []) ?? [];
+  const { elicitationId } = questions[index] ?? {};
+  return { parts: [{ data: { type: 'elicitation-response', elicitationId, action: 'decline' } }] };
 }
 
 let site: A2aSite;
@@ -254,6 +262,14 @@ describe('a call that is refused', () => {
     const file = { url: 'https://example.com/file', mediaType: 'application/pdf' };
     expect(codeOf(await send(person, '', { parts: [file] }))).toBe(-32005);
     const task = await asked(person);
+    const metadata = { note: 'x'.repeat(20_000) };
+    for (const more of [{ metadata }, { taskId: task.id, metadata }, { referenceTaskIds: [metadata.note] }]) {
+      const [name] = Object.keys(more).slice(-1);
+      expect((await send(person, 'green', more)).body.error).toMatchObject({
+        code: INVALID_PARAMS,
+        message: expect.stringMatching(`message.${name}: .*at most 16384 bytes`),
+      });
+    }
     const answer = (elicitationId: string, content?: object, times = 1) => {
       const data = { type: 'elicitation-response', elicitationId, action: 'accept', content };
       return send(person, '', { taskId: task.id, parts: Array.from({ length: times }, () => ({ data })) });
@@ -391,6 +407,19 @@ describe('a service key that speaks for a person', () => {
     expect(codeOf(await rpc(keyOf(person), 'CancelTask', { id: ofPerson.id }, 'speaker'))).toBe(NOT_FOUND);
     const listed = (await rpc(keyOf(person), 'ListTasks', {}, 'speaker')).body.result.tasks;
     expect(listed.map(({ id }) => id)).toEqual([ofKey.id]);
+  });
+
+  it('finds its own messages in the history, and not the answers of the person, who finds all', async () => {
+    const person = newPerson();
+    const { task } = (await send(keyOf(person), 'text trip', { messageId: 'begin' }, 'speaker')).body.result;
+    await send(keyOf(person), '', { messageId: 'key', taskId: task.id, ...declining(task, 0) }, 'speaker');
+    await send(person, '', { messageId: 'person', taskId: task.id, ...declining(task, 1) }, 'speaker');
+    const found = async (caller: Call) => {
+      const { result } = (await rpc(caller, 'GetTask', { id: task.id }, 'speaker')).body;
+      return result.history?.filter(({ role }) => role === 'ROLE_USER').map(({ messageId }) => messageId);
+    };
+    expect(await found(keyOf(person))).toEqual(['begin', 'key']);
+    expect(await found(person)).toEqual(['begin', 'key', 'person']);
   });
 
   it('is given the page of the person for a form that only they may answer, and cannot answer it [A2A-20 A2A-29]', async () => {

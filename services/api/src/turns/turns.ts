@@ -207,7 +207,7 @@ function streamRequestIdOf({ conversation, repeatable }: TurnRequest): Promise<s
 }
 
 function newRun(run: RunRef, agent: string, request: TurnRequest): Omit<NewRun, 'owner'> {
-  const { input, before, support, delivery = 'hold', unlisted, repeatable } = request;
+  const { input, before, support, delivery = 'hold', unlisted, repeatable, sent } = request;
   const { streamRequestId, conversationId } = run;
   const messageId = messageIdOf(streamRequestId);
   const title = titleOf(input);
@@ -221,7 +221,7 @@ function newRun(run: RunRef, agent: string, request: TurnRequest): Omit<NewRun, 
     input,
     before: fromFirstUser(before),
     ...(repeatable !== undefined && { request: { digest: repeatable.digest, nonce: randomUUID() } }),
-    event: { type: 'turn-started', conversationId, messageId, agent },
+    event: { type: 'turn-started', conversationId, messageId, agent, ...(sent !== undefined && { sent }) },
   };
 }
 

@@ -6,6 +6,7 @@ import { isTerminal } from '../elicitations/status.ts';
 import type { UnknownEvent } from '../events.ts';
 import { type TurnEvent, turnEventOf } from '../runs/turn-events.ts';
 import { ELICITATION_EXTENSION, questionDataOf, questionText } from './extension.ts';
+import { FirstMessage, partsOfFirst, shownOfSent } from './kept-message.ts';
 import { createReply } from './reply.ts';
 import { isTerminalState, type TaskState, type WireMessage, type WireTask, type WireUpdate } from './wire.ts';
 
@@ -19,13 +20,21 @@ export interface TaskHead {
 
 /** One entry of a turn's feed, joined with the question that it is about. `at` is ms on the Redis clock. */
 export type TaskItem =
-  | { readonly type: 'elicitation'; readonly at: number; readonly elicitation: Elicitation }
+  | {
+      readonly type: 'elicitation';
+      readonly at: number;
+      readonly elicitation: Elicitation;
+      /** The caller's message that answered it, where it did. */
+      readonly answeredBy?: WireMessage;
+    }
   | {
       readonly type: 'approval';
       readonly at: number;
       readonly approval: Pick<Approval, 'approvalId' | 'status'>;
     }
   | { readonly type: 'other'; readonly at: number; readonly event: UnknownEvent };
+
+type QuestionItem = Extract<TaskItem, { type: 'elicitation' }>;
 
 /** A task as the events of its turn make it. */
 export interface TaskFold {
@@ -57,6 +66,8 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
   const reply = createReply(ref, options.text);
   const history: WireMessage[] = [];
   let status: WireTask['status'] | undefined;
+  /** Messages of the caller whose answers the next status follows. */
+  const answers: WireMessage[] = [];
   let messages = 0;
 
   function messageOf(
@@ -76,6 +87,7 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
 
   function statusOf(state: TaskState, at: number, message?: WireMessage): WireTask['status'] {
     if (status?.message !== undefined) history.push(status.message);
+    history.push(...answers.splice(0));
     status = { state, ...(message !== undefined && { message }), timestamp: new Date(at).toISOString() };
     return status;
   }
@@ -84,8 +96,11 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
     return [...reply.before(state), { statusUpdate: { ...ref, status: statusOf(state, at, message) } }];
   }
 
-  function begin(at: number): WireUpdate[] {
-    history.push(messageOf('ROLE_USER', [{ text: head.text }], false));
+  function begin(at: number, sent: unknown): WireUpdate[] {
+    const { data: first } = FirstMessage.safeParse(sent);
+    const parts = first === undefined ? [{ text: head.text }] : partsOfFirst(head.text, first);
+    const message = messageOf('ROLE_USER', parts, false);
+    history.push({ ...message, ...(first !== undefined && shownOfSent(first)) });
     statusOf('TASK_STATE_SUBMITTED', at);
     const task = currentTask();
     return task === undefined ? [] : [{ task }];
@@ -96,8 +111,21 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
     return { id: taskId, contextId, status, artifacts: reply.artifacts(), history: [...history] };
   }
 
-  function takeQuestion(question: Elicitation, at: number): WireUpdate[] {
+  /** One message may answer several questions. It stands where it answered the first, as it is after the last. */
+  function takeAnswer(message: WireMessage): void {
+    for (const list of [history, answers]) {
+      const at = list.findIndex(({ messageId }) => messageId === message.messageId);
+      if (at >= 0) {
+        list[at] = message;
+        return;
+      }
+    }
+    answers.push(message);
+  }
+
+  function takeQuestion({ elicitation: question, answeredBy, at }: QuestionItem): WireUpdate[] {
     const { elicitationId } = question;
+    if (answeredBy !== undefined) takeAnswer(answeredBy);
     if (isTerminal(question.status)) open.delete(elicitationId);
     else open.set(elicitationId, question);
     if (status === undefined || isTerminalState(status.state)) return [];
@@ -138,7 +166,7 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
   function takeTurn(event: TurnEvent, at: number): readonly WireUpdate[] {
     switch (event.type) {
       case 'turn-started':
-        return status === undefined ? begin(at) : [];
+        return status === undefined ? begin(at, event.sent) : [];
       case 'step-started':
         reply.stepStarted(event.step);
         return status?.state === 'TASK_STATE_SUBMITTED' ? update('TASK_STATE_WORKING', at) : [];
@@ -159,7 +187,7 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
 
   return {
     take(item) {
-      if (item.type === 'elicitation') return takeQuestion(item.elicitation, item.at);
+      if (item.type === 'elicitation') return takeQuestion(item);
       if (item.type === 'approval') return takeApproval(item.approval, item.at);
       const event = turnEventOf(item.event);
       return event === undefined ? [] : takeTurn(event, item.at);

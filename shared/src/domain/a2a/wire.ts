@@ -42,6 +42,9 @@ export interface WireMessage {
   readonly role: 'ROLE_USER' | 'ROLE_AGENT';
   readonly parts: readonly WirePart[];
   readonly extensions?: readonly string[];
+  /** Of a message that its client sent. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly referenceTaskIds?: readonly string[];
 }
 
 export interface WireStatus {

@@ -11,6 +11,8 @@ const TurnStarted = z.looseObject({
   /** The assistant message that this turn writes. */
   messageId: z.string(),
   agent: z.string(),
+  /** What the message of the turn has beside its content, in the words of its surface, which alone reads it. */
+  sent: z.unknown().optional(),
 });
 const StepStarted = z.looseObject({ type: z.literal('step-started'), step: z.int().nonnegative() });
 const StepFinished = z.looseObject({ type: z.literal('step-finished'), step: z.int().nonnegative() });

@@ -45,6 +45,8 @@ export interface TurnRequest {
   readonly delivery?: Delivery;
   /** As `NewRun.unlisted`. */
   readonly unlisted?: true;
+  /** As in the event `turn-started`. */
+  readonly sent?: unknown;
   /** Absent: a repeated request is another turn. */
   readonly repeatable?: Repeatable;
 }

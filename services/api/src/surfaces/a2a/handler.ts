@@ -16,7 +16,7 @@ import { a2aErrorOf, isByStatus } from './errors.ts';
 import { readMessage } from './message.ts';
 import type { Sdk } from './sdk.ts';
 import { checkHistoryLength, listPage } from './task-list.ts';
-import { followTask, type OpenedTask, openTask } from './task-stream.ts';
+import { followTask, type OpenedTask } from './task-stream.ts';
 import { createCallerTasks, hasEnded } from './tasks.ts';
 import { LEGACY, versionOf } from './version.ts';
 
@@ -90,12 +90,12 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
       if (config !== undefined) await push?.check(config, version, found);
       await tasks.answer(found, message);
       if (config !== undefined) await push?.put(found, config, version);
-      return openTask(deps, await tasks.find(message.taskId));
+      return tasks.open(await tasks.find(message.taskId));
     }
     if (config !== undefined) await push?.check(config, version);
     const begun = await tasks.begin(message);
     if (config !== undefined) await push?.put(begun.run, config, version);
-    return openTask(deps, begun.run);
+    return tasks.open(begun.run);
   }
 
   const person = { kind: 'user', ...who.owner } as const;
@@ -182,13 +182,13 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     getTask: ({ id, historyLength }) =>
       run(false, async () => {
         checkHistoryLength(historyLength);
-        return taskOf(await openTask(deps, await tasks.find(id)), historyLength);
+        return taskOf(await tasks.open(await tasks.find(id)), historyLength);
       }),
     cancelTask: ({ id }) =>
       run(true, async () => {
         const found = await tasks.find(id);
         if (!(await tasks.stop(found))) throw new errors.TaskNotCancelableError();
-        const open = () => openTask(deps, found);
+        const open = () => tasks.open(found);
         const opened = await wait(open, 'terminal').catch((error: unknown) => {
           // The task was stopped: without a free place the reply does not wait for its end.
           if (isParleyError(error, 'rate_limited')) return open();
@@ -200,7 +200,7 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
       yield* stream(
         () =>
           run(false, async () => {
-            const opened = await openTask(deps, await tasks.find(id));
+            const opened = await tasks.open(await tasks.find(id));
             if (hasEnded(opened))
               throw new errors.UnsupportedOperationError({ message: 'The task has ended; get it instead.' });
             return opened;
@@ -210,9 +210,8 @@ export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerPar
     },
     listTasks: (params: ListTasksRequest) =>
       run(false, async () => {
-        const open = (run: Run) => openTask(deps, run);
         const listed = (opened: OpenedTask) => shownOf(opened, params.historyLength);
-        return listPage(core, { ...tasks, open, taskOf: listed }, params);
+        return listPage(core, { ...tasks, taskOf: listed }, params);
       }),
     createTaskPushNotificationConfig: (config, context) =>
       run(true, () =>

@@ -1,6 +1,13 @@
 import type { Message, Part } from '@a2a-js/sdk';
 import { AnswerData } from '@parley/shared/domain/a2a/extension';
 import { hopsIn } from '@parley/shared/domain/a2a/hops';
+import {
+  type AnswerMessage,
+  type FirstMessage,
+  type KeptMessage,
+  PIECE_GAP,
+  piecesOf,
+} from '@parley/shared/domain/a2a/kept-message';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import type { ContentPart } from '@parley/shared/domain/runs/content';
@@ -10,6 +17,8 @@ import type { Sdk } from './sdk.ts';
 const MESSAGE_ID_MAX = 256;
 /** Each answer costs several commands of Redis, and no task asks as much at once. */
 const ANSWERS_MAX = 50;
+/** Bytes of what a message has beside its content and its answers: it is kept for the history. */
+const BESIDE_BYTES_MAX = 16_384;
 
 /** What a message holds for Parley. */
 export interface ReadMessage {
@@ -24,6 +33,10 @@ export interface ReadMessage {
   readonly answers: readonly AnswerData[];
   /** How many deployments have delegated it, one to the next. */
   readonly hops: number;
+  /** What the history of its task keeps of it, where it begins the task. */
+  readonly first: FirstMessage;
+  /** What the history of its task keeps of it, where it answers. */
+  readonly answering: Omit<AnswerMessage, 'surface'>;
 }
 
 /** Reads a message. Throws `invalid_request`, and the protocol's error for parts that Parley does not take. */
@@ -38,26 +51,65 @@ export function readMessage({ errors }: Sdk, message: Message | undefined): Read
     throw malformed('message.parts', `holds at most ${ANSWERS_MAX} answers or data; send more messages`);
   // Of a message that begins a task.
   const mayBeInput = taskId === '';
-  const texts: string[] = [];
+  const texts: { type: 'text' | 'data'; text: string }[] = [];
   const answers: AnswerData[] = [];
   const images: ContentPart[] = [];
   for (const [index, part] of parts.entries()) {
     const { content } = part;
-    if (content?.$case === 'text') texts.push(content.value);
+    if (content?.$case === 'text') texts.push({ type: 'text', text: content.value.trim() });
     else if (content?.$case === 'data' && mayBeInput && !isAnswer(content.value))
-      texts.push(JSON.stringify(content.value));
+      texts.push({ type: 'data', text: JSON.stringify(content.value) });
     else if (content?.$case === 'data') answers.push(answerOf(content.value, index));
     else images.push(imageOf(errors, part));
   }
+  const said = texts.filter(({ text }) => text !== '');
+  const sent = sentOf(message);
+  const pieces = piecesOf(said);
+  const beside = answers.length === 0 ? [] : said.map(({ text }) => ({ text }));
+  checkBeside(sent, beside);
   return {
     messageId,
     taskId: mayBeInput ? undefined : taskId,
     contextId: contextId === '' ? undefined : contextId,
-    text: texts.join('\n\n').trim(),
+    text: said.map(({ text }) => text).join(PIECE_GAP),
     images,
     answers,
     hops: hopsIn(metadata),
+    first: { ...sent, ...(pieces !== undefined && { pieces }) },
+    answering: {
+      ...sent,
+      ...(answers.length > 0 && {
+        parts: [...beside, ...answers.map(({ elicitationId, action }) => ({ elicitationId, action }))],
+      }),
+    },
   };
+}
+
+function sentOf({ messageId, metadata, extensions, referenceTaskIds }: Message): KeptMessage {
+  return {
+    messageId,
+    ...(metadata !== undefined && { metadata }),
+    ...(extensions.length > 0 && { extensions }),
+    ...(referenceTaskIds.length > 0 && { referenceTaskIds }),
+  };
+}
+
+/** Throws `invalid_request` for a message with more than the history keeps, and names the largest part of it. */
+function checkBeside(
+  { metadata, extensions, referenceTaskIds }: KeptMessage,
+  texts: readonly { readonly text: string }[],
+): void {
+  const beside = { metadata, extensions, referenceTaskIds, parts: texts };
+  const sizes = Object.entries(beside).map(([name, value = null]) => ({
+    name,
+    bytes: Buffer.byteLength(JSON.stringify(value)),
+  }));
+  if (sizes.reduce((sum, { bytes }) => sum + bytes, 0) <= BESIDE_BYTES_MAX) return;
+  const [largest] = sizes.sort((a, b) => b.bytes - a.bytes);
+  throw malformed(
+    `message.${largest?.name}`,
+    `is too large; what a message has beside its content and its answers takes at most ${BESIDE_BYTES_MAX} bytes`,
+  );
 }
 
 /** A file of A2A in the words of the reader of parts. */

@@ -1,4 +1,4 @@
-import { createTaskFold, type TaskFold } from '@parley/shared/domain/a2a/task';
+import { createTaskFold, type TaskFold, type TaskItem } from '@parley/shared/domain/a2a/task';
 import { taskHeadOf } from '@parley/shared/domain/a2a/task-head';
 import { isInterruptedState, isTerminalState, type WireUpdate } from '@parley/shared/domain/a2a/wire';
 import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
@@ -10,6 +10,7 @@ import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
 import { podDraining } from '../../turns/start.ts';
 import { createTextAhead, type TextPiece } from '../../turns/text.ts';
 import type { A2aDeps } from './deps.ts';
+import type { FindAnswerMessage } from './taken-messages.ts';
 
 type StreamDeps = Pick<A2aDeps, 'engine' | 'turns'>;
 
@@ -23,17 +24,22 @@ export interface OpenedTask {
   readonly fold: TaskFold;
   /** The last event that the fold has. */
   readonly until: FeedPosition | undefined;
+  readonly findAnswerMessage: FindAnswerMessage;
 }
 
 /** Reads a task from its feed. Throws `unavailable`. */
-export async function openTask({ engine }: Pick<StreamDeps, 'engine'>, run: Run): Promise<OpenedTask> {
+export async function openTask(
+  { engine }: Pick<StreamDeps, 'engine'>,
+  run: Run,
+  findAnswerMessage: FindAnswerMessage,
+): Promise<OpenedTask> {
   const fold = createTaskFold(taskHeadOf(run), { text: 'chunks' });
   let until: FeedPosition | undefined;
   for await (const item of engine.replayItems(run)) {
-    fold.take(item);
+    fold.take(await withAnswerMessage(item, findAnswerMessage));
     until = parseFeedPosition(item.id) ?? until;
   }
-  return { run, fold, until };
+  return { run, fold, until, findAnswerMessage };
 }
 
 export interface FollowTaskOptions {
@@ -51,7 +57,7 @@ export interface FollowTaskOptions {
  */
 export async function* followTask(
   { engine, turns }: StreamDeps,
-  { run, fold, until }: OpenedTask,
+  { run, fold, until, findAnswerMessage }: OpenedTask,
   { signal, to }: FollowTaskOptions,
 ): AsyncGenerator<WireUpdate, void> {
   const isDone = () => fold.state !== undefined && isTerminalState(fold.state);
@@ -77,7 +83,7 @@ export async function* followTask(
       }
       // The feed was lost: the client opens the task again.
       if (item.type === 'reset') throw podDraining();
-      yield* read(item);
+      yield* read(await withAnswerMessage(item, findAnswerMessage));
       if (isDone() || (isDetached(item) && mayStop())) return;
     }
     throw podDraining();
@@ -90,6 +96,12 @@ export async function* followTask(
 }
 
 type ReadItem = Exclude<WatchItem | LiveItem, { type: 'reset' }>;
+
+/** The item with the message of the caller that answered its question, where one did. */
+async function withAnswerMessage<Item extends TaskItem | ReadItem>(item: Item, find: FindAnswerMessage) {
+  const answeredBy = item.type === 'elicitation' ? await find(item.elicitation) : undefined;
+  return answeredBy === undefined ? item : { ...item, answeredBy };
+}
 
 /** Reads items into the fold. Each character of a text comes once, live or from the feed. */
 function createItemReader(fold: TaskFold, until: FeedPosition | undefined) {

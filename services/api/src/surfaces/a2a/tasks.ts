@@ -12,20 +12,26 @@ import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
 import type { Message, Run, Support } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
-import { z } from 'zod';
 import { type ChatMessage, textOf } from '../../turns/messages.ts';
 import type { ActingCaller } from '../../turns/principal.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { ReadMessage } from './message.ts';
+import {
+  createFindAnswerMessage,
+  type PlainTarget,
+  responseIdOf,
+  SURFACES,
+  TakenMessage,
+  takenMessageName,
+} from './taken-messages.ts';
 import { type OpenedTask, openTask } from './task-stream.ts';
-
-/** Surfaces that an answer through A2A is recorded with: the person's own, and that of a service that spoke for them. */
-export const SURFACES = { user: 'a2a', service: 'a2a-caller' } as const;
 
 /** The tasks of one caller with one agent. */
 export interface CallerTasks {
   /** Begins a task; the same message finds the task that it began. Throws what a turn's begin throws. */
   begin(message: ReadMessage): Promise<{ readonly run: Run; readonly isRepeat: boolean }>;
+  /** Opens a task from its feed. Throws `unavailable`. */
+  open(run: Run): Promise<OpenedTask>;
   /** The task of an id. Throws `not_found` for every task that is not the caller's, or of another agent. */
   find(taskId: string): Promise<Run>;
   /** Takes a message to a task: the answers that it holds. Throws `not_found`, `invalid_request` and `already_settled`. */
@@ -43,14 +49,6 @@ const TOO_MANY_HOPS =
   'The task was delegated through more deployments than this one allows; its agents may delegate to each other in a circle.';
 
 type Answer = ReadMessage['answers'][number];
-
-/** The question that a plain text answers, and the field of its form. */
-const PlainTarget = z.object({ elicitationId: z.string(), field: z.string() });
-type PlainTarget = z.infer<typeof PlainTarget>;
-
-/** The record of a message that was taken as an answer. `plain` is present where its text is the answer. */
-const TakenMessage = z.object({ digest: z.string(), plain: PlainTarget.optional() });
-type TakenMessage = z.infer<typeof TakenMessage>;
 
 export function createCallerTasks(
   deps: A2aDeps,
@@ -77,6 +75,7 @@ export function createCallerTasks(
       ...(before !== undefined && { unlisted: true }),
       support: { ...support, ...(hops > 0 && { hops }) },
       delivery: 'detach',
+      sent: message.first,
       // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
       repeatable: {
         key: key === undefined ? `a2a ${messageId}` : `a2a ${key} ${messageId}`,
@@ -132,7 +131,7 @@ export function createCallerTasks(
 
   /** The only open question, where that is a form of one text, as plain text answers it. */
   async function plainTargetOf(run: Run, { text }: ReadMessage): Promise<PlainTarget> {
-    const { open } = (await openTask(deps, run)).fold;
+    const { open } = (await openTask(deps, run, async () => undefined)).fold;
     const question = open.length === 1 && open[0] !== undefined ? questionDataOf(open[0]) : undefined;
     const field = question && plainTextField(question);
     if (question !== undefined && field !== undefined && text !== '')
@@ -142,22 +141,24 @@ export function createCallerTasks(
       : new ParleyError('invalid_request', 'Plain text does not answer this task; answer by the extension.');
   }
 
-  const answerName = ({ messageId, taskId }: ReadMessage) => `a2a-answer/${taskId}/${sha256(messageId)}`;
-
   /**
    * The answers of a message. What it answers is recorded before the first effect, so that a repeat answers the same
    * questions, not the ones that are open by then. Throws `idempotency_mismatch`.
    */
   async function recordedAnswers(run: Run, message: ReadMessage): Promise<ReadMessage['answers']> {
-    const { text, answers } = message;
-    const name = answerName(message);
+    const { text, answers, messageId, answering } = message;
+    const name = takenMessageName(run.streamRequestId, messageId);
     const sent = sha256(JSON.stringify([text, answers]));
     let stored = await records.read(owner, name);
     if (stored === undefined) {
       if (run.status !== 'running')
         throw new ParleyError('already_settled', 'The task has ended; begin another one.');
       const plain = answers.length > 0 ? undefined : await plainTargetOf(run, message);
-      const record: TakenMessage = { digest: sent, ...(plain !== undefined && { plain }) };
+      const record: TakenMessage = {
+        digest: sent,
+        ...(plain !== undefined && { plain }),
+        sent: { ...answering, surface: SURFACES[caller.kind] },
+      };
       stored = await records.putIfAbsent(owner, name, JSON.stringify(record), deps.answerMs);
     }
     const { success, data: taken } = TakenMessage.safeParse(JSON.parse(stored));
@@ -174,6 +175,7 @@ export function createCallerTasks(
   return {
     find,
     read,
+    open: (run) => openTask(deps, run, createFindAnswerMessage(deps, run, caller.kind)),
     listIds: () => turns.listRuns(owner, LISTED_MAX),
     async begin(message) {
       if ((message.text === '' && message.images.length === 0) || message.answers.length > 0)
@@ -197,8 +199,7 @@ export function createCallerTasks(
       if (message.images.length > 0) throw new ParleyError('invalid_request', 'An answer holds no images.');
       if (!mayAnswer)
         throw new ParleyError('forbidden', 'Only the person may answer the questions of this agent.');
-      const { messageId } = message;
-      const responseId = isReferenceId(messageId) ? messageId : sha256(messageId);
+      const responseId = responseIdOf(message.messageId);
       for (const answer of await recordedAnswers(run, message)) await answerOne(run, answer, responseId);
     },
     async stop(run) {

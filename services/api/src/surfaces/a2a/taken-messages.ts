@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import { contextOf } from '@parley/shared/domain/a2a/context';
+import type { AnswerData } from '@parley/shared/domain/a2a/extension';
+import { AnswerMessage, shownOfSent } from '@parley/shared/domain/a2a/kept-message';
+import type { WireMessage, WirePart } from '@parley/shared/domain/a2a/wire';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import { isParleyError } from '@parley/shared/domain/errors';
+import { isReferenceId } from '@parley/shared/domain/ids';
+import type { Run } from '@parley/shared/domain/runs/run';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import { z } from 'zod';
+import type { A2aDeps } from './deps.ts';
+
+/** Surfaces that an answer through A2A is recorded with: the person's own, and that of a service that spoke for them. */
+export const SURFACES = { user: 'a2a', service: 'a2a-caller' } as const;
+
+/** The question that a plain text answers, and the field of its form. */
+export const PlainTarget = z.object({ elicitationId: z.string(), field: z.string() });
+export type PlainTarget = z.infer<typeof PlainTarget>;
+
+/** The record of a message that was taken as an answer. */
+export const TakenMessage = z.object({
+  digest: z.string(),
+  /** Present where its text is the answer. */
+  plain: PlainTarget.optional(),
+  /** What the history shows of it. Records of earlier builds are without it. */
+  sent: AnswerMessage.optional().catch(undefined),
+});
+export type TakenMessage = z.infer<typeof TakenMessage>;
+
+const nameOfTask = (taskId: string) => `a2a-answer/${taskId}/`;
+
+/** The name of the record of a message. */
+export function takenMessageName(taskId: string, messageId: string): string {
+  return `${nameOfTask(taskId)}${sha256(messageId)}`;
+}
+
+/** The id with which the answers of a message are recorded. */
+export function responseIdOf(messageId: string): string {
+  return isReferenceId(messageId) ? messageId : sha256(messageId);
+}
+
+/** Finds the message of the caller by which a question came to its state; undefined where it came by another way. */
+export type FindAnswerMessage = (question: Elicitation) => Promise<WireMessage | undefined>;
+
+/**
+ * Finds the messages that answered the questions of a task, for its history. A service that speaks for the person does not
+ * find the person's own. The content of an answer is read from the row of its question, and only where that is no secret.
+ */
+export function createFindAnswerMessage(
+  { engine, records }: Pick<A2aDeps, 'engine' | 'records'>,
+  run: Run,
+  viewer: Caller['kind'],
+): FindAnswerMessage {
+  const { tenant, userId, streamRequestId: taskId } = run;
+  const owner = { tenant, userId };
+  const settled = new Map<string, Row>();
+  let taken: readonly TakenMessage[] = [];
+
+  const isVisible = (surface: string | undefined) =>
+    surface === SURFACES.service || (surface === SURFACES.user && viewer === 'user');
+
+  async function rowOf(id: string): Promise<Row | undefined> {
+    const known = settled.get(id);
+    if (known !== undefined) return known;
+    const { row } = await engine.read({ kind: 'user', ...owner }, id).catch((error: unknown) => {
+      if (isParleyError(error, 'not_found')) return { row: undefined };
+      throw error;
+    });
+    if (row?.settlement !== undefined) settled.set(id, row);
+    return row;
+  }
+
+  async function find(matches: (message: TakenMessage) => boolean): Promise<TakenMessage | undefined> {
+    const known = taken.find(matches);
+    if (known !== undefined) return known;
+    const stored = await records.list(owner, nameOfTask(taskId));
+    taken = stored.flatMap(({ value }) => {
+      const read = TakenMessage.safeParse(JSON.parse(value));
+      return read.success && isVisible(read.data.sent?.surface) ? [read.data] : [];
+    });
+    return taken.find(matches);
+  }
+
+  /** An answer of a message as the extension has it; nothing where another answer is the recorded one. */
+  async function answerPart(
+    responseId: string,
+    { elicitationId, action }: Pick<AnswerData, 'elicitationId' | 'action'>,
+  ): Promise<WirePart[]> {
+    const row = await rowOf(elicitationId);
+    if (row === undefined) return [];
+    const { settlement, definition } = row;
+    const isRecorded = settlement?.responseId === responseId;
+    const isPage = definition.mode === 'url' || definition.answerUrl !== undefined;
+    if (!isRecorded && !(isPage && action === 'accept')) return [];
+    const content = isRecorded && definition.sensitive !== true ? settlement.content : undefined;
+    const data = { type: 'elicitation-response', elicitationId, action };
+    return [{ data: { ...data, ...(content !== undefined && { content }) } }];
+  }
+
+  async function partsOf({ plain, sent }: TakenMessage, responseId: string): Promise<WirePart[]> {
+    if (plain !== undefined) {
+      const row = await rowOf(plain.elicitationId);
+      const text = row?.definition.sensitive === true ? undefined : row?.settlement?.content?.[plain.field];
+      return [{ text: typeof text === 'string' ? text : '' }];
+    }
+    const parts = (sent?.parts ?? []).map(async (part) =>
+      'text' in part ? [{ text: part.text }] : answerPart(responseId, part),
+    );
+    return (await Promise.all(parts)).flat();
+  }
+
+  return async ({ elicitationId, status, settledBy }) => {
+    const isOpened = status === 'opened';
+    if (!isOpened && !isVisible(settledBy?.surface)) return undefined;
+    const responseId = isOpened ? undefined : (await rowOf(elicitationId))?.settlement?.responseId;
+    const message = await find(({ sent }) => {
+      if (sent === undefined || !isOpened)
+        return sent !== undefined && responseIdOf(sent.messageId) === responseId;
+      return (
+        sent.parts?.some((part) => 'elicitationId' in part && part.elicitationId === elicitationId) === true
+      );
+    });
+    if (message?.sent === undefined) return undefined;
+    return {
+      ...shownOfSent(message.sent),
+      contextId: contextOf(run.conversationId),
+      taskId,
+      role: 'ROLE_USER',
+      parts: await partsOf(message, responseIdOf(message.sent.messageId)),
+    };
+  };
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
