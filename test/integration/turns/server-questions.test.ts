@@ -348,7 +348,7 @@ mcpOffer: { tools: [{ server: desk }] }
       ['new', ''],
       ['both', `, ${NEWER}`],
     ])(
-      'in rounds let the turn leave its pod, and another pod makes the call with the answers (%s%s) [MRTR-19 MRTR-21]',
+      'in rounds let the turn leave its pod, and another pod makes the call with the answers [MRTR-19 MRTR-21]',
       async (revision, config) => {
         const { begin, asked, accept, words, fixture, server, pod, conversation, engine, record, standing } =
           await open(revision, { config });
