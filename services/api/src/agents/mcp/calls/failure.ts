@@ -60,7 +60,7 @@ function failureOfProtocol(error: ProtocolError): McpFailure {
 }
 
 function failureOfRevision({ revision, serverId, cause }: RevisionRefused): McpFailure {
-  const asked = `The server does not accept MCP ${revision}, the only revision in which it is called here (setting \`mcpServers.${serverId}.protocol\`).`;
+  const asked = `The server does not accept MCP ${revision}, which is needed here (setting \`mcpServers.${serverId}.protocol\`).`;
   const reply = failureOf(cause, 'no');
   return { type: 'refused', message: reply.type === 'refused' ? `${asked} ${reply.message}` : asked };
 }
