@@ -30,6 +30,31 @@ export const PROTOCOLS: readonly Mutant[] = [
     test: 'before the answer has its question withdrawn',
   },
   {
+    defect:
+      'An MCP server that keeps no session is called in the revision in which it would need one to ask.',
+    file: `${API}/agents/mcp/revisions/negotiation.ts`,
+    find: 'needsSession: !isProgram',
+    replace: 'needsSession: false',
+    killedBy: 'test/integration/mcp/revisions.test.ts',
+    test: 'an HTTP server that offers',
+  },
+  {
+    defect: 'A call that may have had a part of its effect is repeated in the other revision of MCP.',
+    file: `${API}/agents/mcp/revisions/needed.ts`,
+    find: 'if (!need.isHarmless) return explained(reply, id);',
+    replace: '',
+    killedBy: 'test/integration/mcp/revisions.test.ts',
+    test: 'a server of a Python stack',
+  },
+  {
+    defect: 'The answers to a round of an MCP server are sent in a revision without rounds.',
+    file: `${API}/agents/mcp/revisions/needed.ts`,
+    find: 'return hasRound || memory',
+    replace: 'return memory',
+    killedBy: 'test/integration/turns/server-questions.test.ts',
+    test: 'in rounds let the turn leave its pod',
+  },
+  {
     defect: 'A model is given the buttons of pages.',
     file: `${API}/agents/mcp/calls/visibility.ts`,
     find: "return model || (viewer === 'host' && app);",
