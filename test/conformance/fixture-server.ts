@@ -4,9 +4,12 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import {
   acceptedContent,
   type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   createRequestStateCodec,
   type InputRequiredResult,
   inputRequired,
+  ProtocolError,
+  ProtocolErrorCode,
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
@@ -109,12 +112,28 @@ const ENUMS = () =>
 const NAME = () => form({ name: { type: 'string' } }, ['name']);
 const CONFIRM = () => form({ ok: { type: 'boolean' } }, ['ok']);
 
-const askName = () =>
-  inputRequired({
-    inputRequests: {
-      user_name: inputRequired.elicit({ message: 'What is your name?', requestedSchema: NAME() }),
-    },
+const nameRequest = () => inputRequired.elicit({ message: 'What is your name?', requestedSchema: NAME() });
+const askName = () => inputRequired({ inputRequests: { user_name: nameRequest() } });
+
+const sampling = (text: string, maxTokens = 100) =>
+  inputRequired.createMessage({
+    messages: [{ role: 'user', content: { type: 'text', text } }],
+    maxTokens,
   });
+
+/** A tool that asks in one round and tells what it got. */
+const askingFor =
+  (inputRequests: (args: Record<string, unknown>) => Parameters<typeof inputRequired>[0]['inputRequests']) =>
+  (args: Record<string, unknown>, { mcpReq }: ServerContext): Answer =>
+    mcpReq.inputResponses === undefined
+      ? inputRequired({ inputRequests: inputRequests(args) ?? {} })
+      : says(`Client response: ${JSON.stringify(mcpReq.inputResponses)}`);
+
+/** What the client of a request declared. */
+const declaredBy = ({ mcpReq }: ServerContext) =>
+  ((({ ...mcpReq.envelope }) as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Readonly<
+    Record<string, unknown>
+  >;
 
 async function askWithState(key: string, message: string, schema: never, payload: Record<string, unknown>) {
   const requestState = await state.mint({ ...payload, nonce: randomBytes(8).toString('hex') });
@@ -258,7 +277,43 @@ const ASKING_TOOLS: Readonly<Record<string, FixtureTool>> = {
     },
   },
   test_input_required_result_capabilities: {
-    call: (_args, { mcpReq }) => (mcpReq.inputResponses === undefined ? askName() : says('fulfilled')),
+    call: (args, context) =>
+      askingFor(() => ({
+        ...(declaredBy(context).elicitation !== undefined && { user_name: nameRequest() }),
+        ...(declaredBy(context).sampling !== undefined && { greeting: sampling('Generate a greeting') }),
+      }))(args, context),
+  },
+  test_sampling: {
+    inputSchema: { type: 'object', properties: { prompt: { type: 'string' } }, required: ['prompt'] },
+    call: askingFor(({ prompt }) => ({ sample: sampling(String(prompt)) })),
+  },
+  test_input_required_result_sampling: {
+    call: askingFor(() => ({ capital_question: sampling('What is the capital of France?') })),
+  },
+  test_input_required_result_list_roots: {
+    call: askingFor(() => ({ client_roots: inputRequired.listRoots() })),
+  },
+  test_input_required_result_multiple_inputs: {
+    async call(_args, { mcpReq }) {
+      if (mcpReq.inputResponses !== undefined && mcpReq.requestState() !== undefined)
+        return says(`Client response: ${JSON.stringify(mcpReq.inputResponses)}`);
+      return inputRequired({
+        inputRequests: {
+          user_name: nameRequest(),
+          greeting: sampling('Generate a greeting', 50),
+          client_roots: inputRequired.listRoots(),
+        },
+        requestState: await state.mint({ round: 1 }),
+      });
+    },
+  },
+  test_missing_capability: {
+    call(_args, context) {
+      if (declaredBy(context).sampling !== undefined) return says('declared');
+      throw new ProtocolError(ProtocolErrorCode.MissingRequiredClientCapability, 'Sampling is required.', {
+        requiredCapabilities: { sampling: {} },
+      });
+    },
   },
   test_input_required_result_request_state: { call: confirming('state-ok: confirmed') },
   test_input_required_result_tampered_state: { call: confirming('integrity-ok') },

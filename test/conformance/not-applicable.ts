@@ -28,26 +28,6 @@ export const NOT_APPLICABLE: readonly NotApplicable[] = [
   },
   {
     role: 'server',
-    revisions: ['2025-11-25'],
-    reason: 'Parley asks people. It does not ask its clients for text of their models (sampling).',
-    scenarios: ['tools-call-sampling'],
-  },
-  {
-    role: 'server',
-    revisions: ['2026-07-28'],
-    reason:
-      'Parley asks people. It asks its clients neither for text of their models (sampling) nor for folders (roots). Each of these scenarios requires one of them.',
-    scenarios: [
-      'input-required-result-basic-sampling',
-      'input-required-result-basic-list-roots',
-      'input-required-result-multiple-input-requests',
-      'input-required-result-capability-check',
-      'server-stateless:sep-2575-server-rejects-undeclared-capability',
-      'server-stateless:sep-2575-missing-capability-http-400',
-    ],
-  },
-  {
-    role: 'server',
     revisions: ['2026-07-28'],
     reason:
       'They expect the key `user_name`, which their fixture chose. The keys of the questions of Parley are the ids of the elicitations.',

@@ -2,6 +2,7 @@ import type { PushedCall } from '../domain/a2a/pushed-call.ts';
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import type { AnswerMisfit } from '../domain/elicitations/answer-misfit.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
+import type { ClientReplied } from '../domain/runs/client-request.ts';
 import type { Backend, BackendSettings } from '../ports/backend.ts';
 import { recordsByKind } from '../ports/owner-records.ts';
 import { createMemoryClaims } from './claims.ts';
@@ -53,6 +54,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     approvalWakes,
     inboxWakes,
     answerMisfits: new InProcessEventBus<AnswerMisfit>(),
+    clientReplies: new InProcessEventBus<ClientReplied>(),
     pushedCalls: new InProcessEventBus<PushedCall>(),
     // No worker takes jobs in this process: the timers and the sweep of the pod expire its elicitations.
     deadlineJobs: { add: async () => undefined },

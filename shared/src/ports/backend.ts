@@ -2,6 +2,7 @@ import type { PushedCall } from '../domain/a2a/pushed-call.ts';
 import type { ApprovalWake } from '../domain/approvals/wake.ts';
 import type { AnswerMisfit } from '../domain/elicitations/answer-misfit.ts';
 import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
+import type { ClientReplied } from '../domain/runs/client-request.ts';
 import type { ConnectStore } from './connect-store.ts';
 import type { DeadLetters } from './delivery/dead-letters.ts';
 import type { Outbox } from './delivery/outbox.ts';
@@ -93,6 +94,8 @@ export interface Backend {
   readonly inboxWakes: EventBus<InboxWake>;
   /** Answers that did not fit, by the stream request of their question. */
   readonly answerMisfits: EventBus<AnswerMisfit>;
+  /** Replies of clients to requests of servers, by the stream request of the call. */
+  readonly clientReplies: EventBus<ClientReplied>;
   /** Pushes of remote agents, by the stream request of the run whose call they are about. */
   readonly pushedCalls: EventBus<PushedCall>;
   readonly deadlineJobs: DeadlineJobs;

@@ -17,7 +17,7 @@ import { createRedisStoredRecords } from './elicitations/stored-records.ts';
 import { createRedisErasure } from './erasure/erasure.ts';
 import { RedisEventBus } from './feed/event-bus.ts';
 import { createRedisFeed } from './feed/feed.ts';
-import { decodeMisfit, encodeMisfit } from './feed/misfit-codec.ts';
+import { decodeMisfit, decodeReplied, encodeMisfit, encodeReplied } from './feed/hint-codecs.ts';
 import { decodePushedCall } from './feed/pushed-call-codec.ts';
 import { decodeApprovalWake, decodeInboxWake, decodeWake, encodeWake } from './feed/wake-codec.ts';
 import { createDeadlineJobs } from './jobs/timers.ts';
@@ -112,6 +112,13 @@ export function createRedisBackend({
       family: 'stream',
       encode: encodeMisfit,
       decode: decodeMisfit,
+    }),
+    clientReplies: new RedisEventBus({
+      redis,
+      subscriber,
+      family: 'stream',
+      encode: encodeReplied,
+      decode: decodeReplied,
     }),
     pushedCalls: new RedisEventBus({
       redis,

@@ -8,10 +8,14 @@ import {
   textOf,
   untilAsked,
 } from '../../harness/chat/client.ts';
+import { splitFetch } from '../../harness/http/pick-fetch.ts';
 import { SIZE } from '../../harness/load/size.ts';
+import { v1Client } from '../../harness/mcp-clients/clients.ts';
 import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { type RequestingServer, startRequestingServer } from '../../harness/mcp-servers/requesting.ts';
 import { openSite, type Site, type SitePod } from '../../harness/site/site.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import { type CaseRow, reportCases } from './report.ts';
 
 const PEOPLE = SIZE.full ? 8 : 4;
@@ -21,6 +25,7 @@ const ROUNDS = Array.from({ length: SIZE.full ? 25 : 1 }, (_, round) => round);
 const rows: CaseRow[] = [];
 let site: Site;
 let servers: RunningMcpServer[];
+let requesting: RequestingServer[];
 let pods: SitePod[];
 let env: Record<string, string>;
 const modern = createAskingFixture();
@@ -42,6 +47,7 @@ beforeAll(async () => {
     startMcpServer({ revision: 'stateless', fixture: modern }),
     startMcpServer({ revision: 'both', fixture: legacy }),
   ]);
+  requesting = await Promise.all([startRequestingServer('new'), startRequestingServer('old')]);
   const config = site.agents(
     model.url,
     `agents:
@@ -49,6 +55,9 @@ beforeAll(async () => {
 mcpServers:
   modern: { title: Modern Desk, transport: http, url: "${servers[0]?.url}", credentialScope: none }
   legacy: { title: Legacy Desk, transport: http, url: "${servers[1]?.url}", credentialScope: none }
+  writer: { title: Writer, transport: http, url: "${requesting[0]?.url}", credentialScope: none }
+  old_writer: { title: Old Writer, transport: http, url: "${requesting[1]?.url}", credentialScope: none }
+mcpOffer: { tools: [{ server: writer }, { server: old_writer }] }
 `,
   );
   env = {
@@ -65,7 +74,7 @@ mcpServers:
 });
 afterAll(async () => {
   await site?.stop();
-  await Promise.all((servers ?? []).map((server) => server.kill()));
+  await Promise.all([...(servers ?? []), ...(requesting ?? [])].map((server) => server.kill()));
   reportCases('servers that ask', 'test/e2e/mcp/servers-that-ask.test.ts', rows);
 });
 
@@ -162,4 +171,35 @@ it('a server of the 2026 revision gets the answers from another pod when the pod
   }
   const done = modern.effects.length - before;
   report('server of 2026-07-28', 'the pod of the call ends by SIGTERM', right, done, done - right);
+});
+
+it('servers that ask the client of a call, whose pod is killed: one of the 2026 revision gets the reply that the other pod takes, one of the 2025 revision is not called again', async () => {
+  const { authorization } = await person();
+  let reply: (text: string) => void = () => undefined;
+  const replied = new Promise<string>((resolve) => {
+    reply = resolve;
+  });
+  let asked = 0;
+  const sample = () => {
+    asked += 1;
+    return replied;
+  };
+  const urls = pods.map(({ url }) => url);
+  const token = authorization.replace('Bearer ', '');
+  const client = await v1Client({
+    urls,
+    fetch: splitFetch(urls),
+    token,
+    answer: () => ({ action: 'cancel' }),
+    does: { sample },
+  });
+  const calls = ['writer__write', 'old_writer__write'].map((tool) => client.call('Greet.', { tool }));
+  await waitUntil(() => asked === calls.length, { what: 'the requests' });
+  await replace('SIGKILL');
+  reply('A greeting.');
+  const [text, lostText] = (await Promise.all(calls)).map((called) => called.text);
+  await client.close();
+  expect(text).toContain('A greeting.');
+  expect(lostText).toContain('its outcome was lost with the pod that made it');
+  expect(requesting.map(({ effects }) => effects.length)).toEqual([1, 0]);
 });

@@ -14,6 +14,13 @@ export function pickFetch(urls: readonly string[], seed?: number): typeof fetch 
   };
 }
 
+/** A `fetch` that sends each call of an MCP tool that begins to the first of two, and everything else to the second. */
+export function splitFetch(urls: readonly string[]): typeof fetch {
+  const begins = (body: unknown) =>
+    typeof body === 'string' && body.includes('"tools/call"') && !body.includes('"inputResponses"');
+  return (input, init) => pickFetch(begins(init?.body) ? urls.slice(0, 1) : urls.slice(1))(input, init);
+}
+
 /** Mulberry32: enough to repeat a run. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;

@@ -3,8 +3,10 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
+  CreateMessageRequestSchema,
   ElicitationCompleteNotificationSchema,
   ElicitRequestSchema,
+  ListRootsRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { pickFetch } from '../http/pick-fetch.ts';
 
@@ -52,13 +54,40 @@ export interface ClientOptions {
   readonly answer: (asked: AskedOfClient, signal: AbortSignal) => Promise<ClientAnswer> | ClientAnswer;
   /** What the client declares about elicitation; form and url by default. `false`: nothing. */
   readonly shows?: false | Shows;
+  /** What the client does for servers itself; nothing without it. */
+  readonly does?: ClientDoes;
+}
+
+export interface ClientDoes {
+  /** The text of its model. */
+  readonly sample?: (params: SampledParams, signal: AbortSignal) => Promise<string> | string;
+  /** The addresses of its folders. */
+  readonly roots?: readonly string[];
+}
+
+export interface SampledParams {
+  readonly messages: readonly { readonly content: unknown }[];
+  readonly maxTokens: number;
 }
 
 export type Shows = { readonly form?: Record<string, never>; readonly url?: Record<string, never> };
 
-function capabilitiesOf({ shows = { form: {}, url: {} } }: ClientOptions) {
-  return shows === false ? {} : { elicitation: { ...shows } };
+function capabilitiesOf({ shows = { form: {}, url: {} }, does = {} }: ClientOptions) {
+  return {
+    ...(shows !== false && { elicitation: { ...shows } }),
+    ...(does.sample !== undefined && { sampling: {} }),
+    ...(does.roots !== undefined && { roots: {} }),
+  };
 }
+
+/** The text as the result of a sampling. */
+const sampled = (text: string) => ({
+  role: 'assistant' as const,
+  content: { type: 'text' as const, text },
+  model: 'stock',
+  stopReason: 'endTurn',
+});
+const rootsOf = ({ roots = [] }: ClientDoes) => ({ roots: roots.map((uri) => ({ uri })) });
 
 const INFO = { name: 'stock', version: '1.0.0' };
 const TIMEOUT_MS = 60_000;
@@ -87,6 +116,13 @@ export async function v1Client(options: ClientOptions): Promise<StockClient> {
     client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) => ({
       ...(await options.answer(params, signal)),
     }));
+  const { does = {} } = options;
+  const { sample } = does;
+  if (sample !== undefined)
+    client.setRequestHandler(CreateMessageRequestSchema, async ({ params }, { signal }) =>
+      sampled(await sample(params, signal)),
+    );
+  if (does.roots !== undefined) client.setRequestHandler(ListRootsRequestSchema, () => rootsOf(does));
   client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => {
     completed.push(params.elicitationId);
   });
@@ -122,6 +158,13 @@ export function v2Client(mode: 'legacy' | { readonly pin: string }) {
       client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) => ({
         ...(await options.answer(params as AskedOfClient, mcpReq.signal)),
       }));
+    const { does = {} } = options;
+    const { sample } = does;
+    if (sample !== undefined)
+      client.setRequestHandler('sampling/createMessage', async ({ params }, { mcpReq }) =>
+        sampled(await sample(params, mcpReq.signal)),
+      );
+    if (does.roots !== undefined) client.setRequestHandler('roots/list', () => rootsOf(does));
     if (mode === 'legacy')
       client.setNotificationHandler('notifications/elicitation/complete', ({ params }) => {
         completed.push(params.elicitationId);

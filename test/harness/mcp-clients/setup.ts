@@ -1,6 +1,8 @@
 /** Two pods in this process with the MCP endpoint. A request goes to any of them. */
+
 import { randomBytes } from 'node:crypto';
 import { pagesOf } from '@parley/sdk/elicit';
+import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import type { Tool } from '../../../services/api/src/agents/tools/tool.ts';
@@ -100,6 +102,7 @@ export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOpti
         now: async (owner) => (await backend.ownerRecords.mcp.now(owner)) + recordsClock.aheadMs,
       },
       answerMisfits: backend.answerMisfits,
+      clientRequests: createClientRequests(backend),
       version: '0.0.0',
       stateKeys: [STATE_KEY],
       sessionMs: 600_000,

@@ -1,6 +1,7 @@
 /** A pod in this process whose agent delegates to an agent of another protocol. */
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { type ConversationRef, DETACHED, type RunRef, type Support } from '@parley/shared/domain/runs/run';
+import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Backend } from '@parley/shared/ports/backend';
 import { onTestFinished } from 'vitest';
 import {
@@ -80,6 +81,7 @@ export function openDelegatingPod({ model, backend, file, env = {}, ...options }
     loaded,
     mcp,
     credentials: options.credentials ?? NO_CREDENTIALS,
+    clientRequests: createClientRequests(backend),
     onServerFailure: () => undefined,
     ...options.toolbox,
   };

@@ -1,5 +1,6 @@
 import type { Credential } from '@parley/shared/domain/credential';
 import type { Owner } from '@parley/shared/domain/ids';
+import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
@@ -12,7 +13,7 @@ import { silentTurnObserver } from '../../../services/api/src/agents/loop/observ
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import { createMcpOffering } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
-import { createToolbox } from '../../../services/api/src/agents/tools/toolbox.ts';
+import { createToolbox, type ToolboxDeps } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createApiKeyConnector } from '../../../services/api/src/surfaces/connect/connectors/api-key.ts';
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
@@ -21,8 +22,6 @@ import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/tur
 import { engineOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { newKeys } from '../vault/stores.ts';
-
-type ToolboxDeps = Parameters<typeof createToolbox>[0];
 
 /** The credentials of a pod whose servers need none. */
 const NO_CREDENTIALS: ToolboxDeps['credentials'] = {
@@ -50,6 +49,7 @@ export function startConfiguredPod(options: ConfiguredPod) {
     loaded,
     mcp,
     credentials,
+    clientRequests: createClientRequests(backend),
     ...(rounds !== undefined && { rounds }),
     ...(secrets !== undefined && { secrets }),
     onServerFailure: () => undefined,

@@ -36,7 +36,7 @@ function person(answer?: (question: ServerQuestion) => ServerAnswer | Promise<Se
   const asker: McpAsker = {
     async ask(read, signal) {
       if (asked.length >= 20) throw new TooManyQuestions(20);
-      const question = read();
+      const question = read() as ServerQuestion;
       asked.push(question);
       if (answer !== undefined) return answer(question);
       return new Promise((resolve) => {

@@ -1,4 +1,3 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { mintElicitationId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
@@ -45,8 +44,11 @@ describe('the state of an MCP call', () => {
 
   it('ends with its questions by the clock of those, whatever the clock of the pod says', async () => {
     const asked = Date.now() + 24 * HOUR_MS;
-    const question = { expiresAt: new Date(asked + 2 * HOUR_MS).toISOString() } as Elicitation;
-    const minted = await stateAt(asked, 'key').mint({ call: 'sr_1 call', at: 1 }, [question], CONTEXT);
+    const minted = await stateAt(asked, 'key').mint(
+      { call: 'sr_1 call', at: 1 },
+      [asked + 2 * HOUR_MS],
+      CONTEXT,
+    );
     expect(await stateAt(asked + 2 * HOUR_MS, 'key').verify(minted, CONTEXT)).toMatchObject({ at: 1 });
     await expect(stateAt(asked + 3 * HOUR_MS, 'key').verify(minted, CONTEXT)).rejects.toThrow();
     const without = await stateAt(asked, 'key').mint({ call: 'sr_1 call', at: 1 }, [], CONTEXT);

@@ -1,6 +1,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { NotifyRules } from '@parley/shared/domain/notify';
+import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { withTenantQuotas } from '@parley/shared/runs/tenant-quotas';
 import { type Env, leaseTiming, wholeEnvironment } from '@parley/shared/runtime/env';
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
@@ -92,6 +93,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     mcp,
     credentials: connect?.credentials ?? NO_CREDENTIALS,
     rounds: roundSeals(env),
+    clientRequests: createClientRequests(backend),
     onServerFailure: (server: string, { type }: McpFailure) =>
       log.warn({ server, type }, 'MCP server offers no tools'),
   };

@@ -1,4 +1,5 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
+import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Env } from '@parley/shared/runtime/env';
 import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
 import type { Surface } from '../http/route.ts';
@@ -27,6 +28,7 @@ export function wireMcp(
     version,
     records: backend.ownerRecords.mcp,
     answerMisfits: backend.answerMisfits,
+    clientRequests: createClientRequests(backend),
     authenticate: createAuthentication(env, log, env.PARLEY_MCP_AUDIENCE),
     resource: { ...(url !== undefined && { url }), ...(issuer !== undefined && { issuer }) },
     origins: originsOf(env, url),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Owner, StreamRef } from '../ids.ts';
 import { NotifyRules } from '../notify.ts';
+import { ClientServices } from './client-request.ts';
 
 /** One conversation of a person. The client chose its id. */
 export interface ConversationRef extends Owner {
@@ -116,6 +117,8 @@ export const Support = z.looseObject({
   fieldKinds: z.array(z.string()).optional(),
   /** Present when its forms must not take sensitive answers, as MCP demands. */
   sensitiveForms: z.literal(false).optional(),
+  /** What its client does for MCP servers itself. Absent: nothing. */
+  services: ClientServices.optional(),
   /** Present when the turn has no person: then no question is asked or recorded. */
   unattended: z.literal(true).optional(),
   /** Present when the client shows the pages of MCP servers, and keeps from its model the tools that only these may call. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { StreamEvent } from '../events.ts';
+import { CLIENT_METHODS } from './client-request.ts';
 
 /** Why a turn ended without an error. */
 export const FINISH_REASONS = ['stop', 'length', 'step-limit', 'content-filter', 'stopped'] as const;
@@ -81,6 +82,25 @@ const ToolPartial = z.looseObject({
   toolCallId: z.string(),
   text: z.string(),
 });
+/** A call's server asks the client of the call for something that no person is asked. Sent where the client declared it. */
+const ClientAsked = z.looseObject({
+  type: z.literal('client-asked'),
+  toolCallId: z.string(),
+  /** The same for the same request, whichever pod asks it. */
+  requestId: z.string(),
+  method: z.enum(CLIENT_METHODS),
+  params: z.record(z.string(), z.unknown()),
+  /** When the call goes on without a reply, in ms since 1970 on the clock of the questions. */
+  expiresAt: z.number(),
+});
+/** Nothing waits for the reply any more. */
+const ClientAskEnded = z.looseObject({
+  type: z.literal('client-ask-ended'),
+  toolCallId: z.string(),
+  requestId: z.string(),
+  /** True where the reply of the client ended it. */
+  isAnswered: z.boolean(),
+});
 /** For clients that cannot show a question: a tool needs the user's own account, and the call was not made. */
 const ToolAuthRequired = z.looseObject({
   type: z.literal('tool-auth-required'),
@@ -131,6 +151,8 @@ export const TurnEvent = z.discriminatedUnion('type', [
   ToolProgress,
   ToolLog,
   ToolPartial,
+  ClientAsked,
+  ClientAskEnded,
   ToolAuthRequired,
   RunPaused,
   RunResumed,

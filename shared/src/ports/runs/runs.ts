@@ -51,16 +51,26 @@ export interface NewRun extends RunRef {
 
 /** One entry of a run's record, identified by its index or id. Writing it again replaces it. */
 export type RunNote =
-  | { readonly type: 'step'; readonly index: number; readonly step: StepRecord }
+  | {
+      readonly type: 'step';
+      readonly index: number;
+      readonly step: StepRecord;
+      /** Tokens that were taken since the step was first written; absent at that write, which counts those of the step. */
+      readonly taken?: number;
+    }
   | { readonly type: 'call'; readonly call: CallRecord }
   | { readonly type: 'pause'; readonly pause: PauseRecord };
 
-/** The tokens of models that the steps among these notes took, estimated where a model reports none. */
+/** The tokens of models that these notes count, each once, estimated where a model reports none. */
 export function tokensOf(notes: readonly RunNote[]): number {
-  return notes.reduce((sum, note) => (note.type === 'step' ? sum + tokensOfStep(note.step) : sum), 0);
+  return notes.reduce(
+    (sum, note) => (note.type === 'step' ? sum + (note.taken ?? tokensOfStep(note.step)) : sum),
+    0,
+  );
 }
 
-function tokensOfStep({ inputTokens, outputTokens, estimatedTokens }: StepRecord): number {
+/** The tokens that one reply of a model took. */
+export function tokensOfStep({ inputTokens, outputTokens, estimatedTokens }: StepRecord): number {
   if (inputTokens === undefined && outputTokens === undefined) return estimatedTokens ?? 0;
   return (inputTokens ?? 0) + (outputTokens ?? 0);
 }

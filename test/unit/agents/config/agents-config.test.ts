@@ -41,10 +41,16 @@ describe('the example', () => {
         toolTimeoutSeconds: 60,
         questionTimeoutSeconds: 600,
         questionsPerCall: 20,
+        samplesPerCall: 5,
+        sampleTokens: 2_000,
       },
     });
     expect(config.agents.support?.limits).toMatchObject({ steps: 12, questionTimeoutSeconds: 900 });
-    expect(config.mcpServers.tracker).toMatchObject({ elicitation: true, headersFromEnv: {} });
+    expect(config.mcpServers.tracker).toMatchObject({
+      elicitation: true,
+      sampling: false,
+      headersFromEnv: {},
+    });
     expect(config.connectors['tracker-account']).toMatchObject({ authorizationParameters: {} });
   });
 

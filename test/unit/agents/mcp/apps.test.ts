@@ -133,7 +133,7 @@ it.each([
   [{ 'io.modelcontextprotocol/ui': {} }, false],
   [['io.modelcontextprotocol/ui'], false],
 ])('a client with the extensions %j shows pages of servers: %s', (extensions, apps) => {
-  const shown = (capabilities: object) => showsOf(capabilities, { hasUrlMode: true });
+  const shown = (capabilities: object) => showsOf(capabilities, { isRecent: true });
   expect(shown({ extensions })).toEqual({ form: false, url: false, apps });
   expect(shown({ elicitation: {}, extensions })).toEqual({ form: true, url: false, apps });
 });

@@ -42,6 +42,13 @@ const AgentLimits = z
       1_000,
       'How many questions an MCP server may ask in one tool call. A call with more is ended.',
     ),
+    samplesPerCall: count(
+      5,
+      1,
+      1_000,
+      'How many texts the model may write for an MCP server in one tool call (`sampling`).',
+    ),
+    sampleTokens: count(2_000, 1, 1_000_000, 'Tokens that the model may write of one such text.'),
   })
   .prefault({})
   .describe('Limits that end a turn.');

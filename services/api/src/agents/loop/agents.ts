@@ -9,7 +9,7 @@ import type { TurnPerson } from '../tools/passthrough/person.ts';
 import type { ToolsOf } from '../tools/toolbox.ts';
 import type { TakenImages } from './images.ts';
 import { createLanguageModel } from './model/language-model.ts';
-import { type ModelSettings, repliesOf } from './model-step.ts';
+import { type ModelSettings, repliesOf, samplesOf } from './model-step.ts';
 import { parseOneCallId, replyWithCall, type ServerTool } from './one-call.ts';
 import type { RunAgent, RunLimits } from './run-steps.ts';
 
@@ -83,8 +83,8 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
       const images = agent && models.get(agent.model)?.images;
       return { id, title, images, ...(agent?.notify !== undefined && { notify: agent.notify }) };
     },
-    async open(id, { tenant, userId, reach, viewer = 'model' }) {
-      const person = { tenant, userId, reach };
+    async open(id, { tenant, userId, reach, client, viewer = 'model' }) {
+      const person = { tenant, userId, reach, client };
       const call = parseOneCallId(id);
       if (call !== undefined) return openCall(config, named, call, { ...person, viewer });
       const agent = config.agents[id];
@@ -92,6 +92,7 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
       if (agent === undefined || model === undefined) throw new Error(`The agent ${id} is not configured.`);
       return {
         reply: repliesOf({ ...model, instructions: agent.instructions }),
+        sample: samplesOf(model),
         tools: (signal, called) => toolsOf(agent, person, signal, called),
         limits: limitsOf(agent),
       };

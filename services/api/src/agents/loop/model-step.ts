@@ -17,6 +17,7 @@ import { ModelSilent } from './model/model-fetch.ts';
 import { type ChatModel, type ReplyReceiver, readByStream } from './model/streamed-model.ts';
 import { startThinking } from './model/thinking.ts';
 import type { RunContext } from './run-context.ts';
+import type { SampleReply } from './sample-reply.ts';
 
 const BYTES_PER_TOKEN = 4;
 
@@ -71,6 +72,19 @@ export type StepReply = (
 /** The replies of a model, each within its span. */
 export function repliesOf(model: AgentModel): StepReply {
   return (step, { observer, run, id }) => observer.chat(run, id, () => modelStep({ ...model, ...step }));
+}
+
+/** The texts of a model for others, each within its span. */
+export function samplesOf(model: Omit<AgentModel, 'instructions'>): SampleReply {
+  return ({ system, maxOutputTokens, temperature, ...request }, { observer, run, id }) => {
+    const { settings } = model;
+    const most = Math.min(maxOutputTokens, settings.maxOutputTokens ?? maxOutputTokens);
+    const asked = { ...settings, ...(temperature !== undefined && { temperature }), maxOutputTokens: most };
+    const step = { tools: [], block: 'sample', appendEvent: async () => undefined };
+    return observer.chat(run, id, () =>
+      modelStep({ ...model, ...step, ...request, instructions: system, settings: asked }),
+    );
+  };
 }
 
 /**

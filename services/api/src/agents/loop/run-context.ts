@@ -9,6 +9,7 @@ import type { Budget } from './budget.ts';
 import type { IdleDetection } from './idle.ts';
 import type { TurnObserver } from './observer.ts';
 import type { ReachOfQuestion } from './reach.ts';
+import type { SampleReply } from './sample-reply.ts';
 import type { WorkClock } from './work-clock.ts';
 
 /** Shared by all runs of one turn: its own run and the runs of its delegates. */
@@ -39,6 +40,8 @@ export interface RunContext {
   readonly writer: RunWriter;
   readonly clock: WorkClock;
   readonly budget: Budget;
+  /** Tokens of texts that its model has written for servers and that no write has counted yet. */
+  readonly sampled: { tokens: number };
   /** Ids of its tool calls so far. On the turn's stream, a delegate's ids are prefixed with the delegating call's id. */
   readonly callIds: Set<string>;
   /** Ids of this run's open questions. */
@@ -50,6 +53,8 @@ export interface RunContext {
   /** The agent: its configured id, and the title that questions show to people. */
   readonly id: string;
   readonly title: string;
+  /** Has its model write a text for a server. Absent without a model. */
+  readonly sample?: SampleReply | undefined;
   readonly observer: Pick<TurnObserver, 'called' | 'chat' | 'traceparent'>;
   /** Set for a delegate on the turn's own pod: its calls also appear on the turn's stream. */
   readonly delegate?: { readonly agent: string; readonly callId: string };

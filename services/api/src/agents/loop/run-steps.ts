@@ -11,6 +11,7 @@ import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
 import { withoutImages } from './images.ts';
 import { ModelError, type ModelStep, type StepReply } from './model-step.ts';
 import type { RunContext } from './run-context.ts';
+import type { SampleReply } from './sample-reply.ts';
 
 // How long the end of a run waits for calls that were aborted.
 const ABORTED_CALL_GRACE_MS = 5_000;
@@ -31,6 +32,8 @@ export interface RunLimits {
 /** An agent, ready to run. */
 export interface RunAgent {
   readonly reply: StepReply;
+  /** Has its model write a text for a server. Absent without a model. */
+  readonly sample?: SampleReply;
   /**
    * The current tools. Read again for every step, since a person may connect an account in between. `called` names the
    * tools that the current round calls.
@@ -111,7 +114,9 @@ export async function runSteps(
     transcript.cut = '';
     await writer.append({ type: 'step-finished', step: index });
     // No write of its own: the records of the calls hold the results too.
-    await writer.saveSoon([{ type: 'step', index, step: withUsage(context, { ...record, messages }) }]);
+    await writer.saveSoon([
+      { type: 'step', index, step: withUsage(context, { ...record, messages }), taken: takeSampled(context) },
+    ]);
     if (outcomes.some((outcome) => outcome.type === 'failed' && outcome.endsTurn)) return 'stopped';
     if (budget.isSpent) return 'step-limit';
   }
@@ -188,6 +193,13 @@ async function replyTo(
     transcript.areEarlierImagesRefused = true;
     return reply;
   }
+}
+
+/** The tokens that were taken for servers and are not counted yet. */
+function takeSampled({ sampled }: RunContext): number {
+  const { tokens } = sampled;
+  sampled.tokens = 0;
+  return tokens;
 }
 
 /** A step's record with the run's usage and working time so far. */

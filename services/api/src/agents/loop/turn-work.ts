@@ -124,7 +124,9 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     // The begin stored the same input.
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
     const reach = createReach(deps, support, agent.notify);
-    const open = await agents.open(agent.id, { ...run, reach, viewer: viewerOf(support) }, signal);
+    const client = support.services && { services: support.services, stream: run };
+    const person = { ...run, reach, client, viewer: viewerOf(support) };
+    const open = await agents.open(agent.id, person, signal);
     await runTurn({
       ...open,
       engine: withNotices(engine, agent.notify),

@@ -8,8 +8,8 @@ import {
 import { createScrub } from './calls/scrub.ts';
 import { NoSession } from './errors.ts';
 import type { McpLimits } from './limits.ts';
+import type { AskableKinds } from './questions/client-ask.ts';
 import { type ConnectionQuestions, createConnectionQuestions } from './questions/connection-questions.ts';
-import type { QuestionModes } from './questions/question.ts';
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 import { createSessionCheck, type SessionFate } from './session-check.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
@@ -45,8 +45,8 @@ export interface McpConnectionDeps {
 export interface ConnectionOptions {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
-  /** The kinds of questions that the server may ask; absent: none. */
-  readonly modes?: QuestionModes | undefined;
+  /** What the server may ask for; absent: nothing. */
+  readonly modes?: AskableKinds | undefined;
   /** Aborts the attempt. */
   readonly signal: AbortSignal;
   readonly revision: McpRevision;
@@ -155,9 +155,13 @@ function createClient(
   return client;
 }
 
-function capabilitiesOf(modes: QuestionModes | undefined): ClientCapabilities {
-  if (modes === undefined) return {};
-  return { elicitation: { ...(modes.form && { form: {} }), ...(modes.url && { url: {} }) } };
+function capabilitiesOf(modes: AskableKinds | undefined): ClientCapabilities {
+  const { form = false, url = false, services: { sampling, roots } = {} } = modes ?? {};
+  return {
+    ...((form || url) && { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } }),
+    ...(sampling !== undefined && { sampling: { ...(sampling.tools && { tools: {} }) } }),
+    ...(roots === true && { roots: {} }),
+  };
 }
 
 function acceptAny<T>(): JsonSchemaValidator<T> {

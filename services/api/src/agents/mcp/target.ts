@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto';
 import type { ConnectionTarget } from './pool.ts';
-import type { QuestionModes } from './questions/question.ts';
+import type { AskableKinds } from './questions/client-ask.ts';
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 
 /** Whose questions a connection may carry. */
 export interface AskedPerson {
   /** Opaque and different for every person. Connections that can ask are not shared among people. */
   readonly person: string;
-  /** What the server is told that the person can be asked. At least one is true. */
-  readonly modes: QuestionModes;
+  /** What the server is told that it can ask for: at least one thing. */
+  readonly modes: AskableKinds;
 }
 
 /** A server together with the credential to connect with, and the person whom it may ask. */
 export interface ServerTarget extends ConnectionTarget {
   readonly config: McpServerConfig;
   readonly credential?: McpCredential | undefined;
-  readonly modes?: QuestionModes | undefined;
+  readonly modes?: AskableKinds | undefined;
   /** The only revision for its calls, whatever is known about the server. */
   readonly revision?: McpRevision | undefined;
   /** The same for all targets with the same list of tools. A server may choose its tools by credential and capability. */
@@ -29,14 +29,14 @@ export function targetOf(
   asked: AskedPerson | undefined,
 ): ServerTarget {
   const modes = asked?.modes;
+  const kinds = [modes?.form, modes?.url, modes?.services];
   const server = JSON.stringify([config.id, credential?.key ?? '']);
-  const key =
-    asked === undefined ? server : JSON.stringify([server, asked.person, asked.modes.form, asked.modes.url]);
+  const key = asked === undefined ? server : JSON.stringify([server, asked.person, kinds]);
   const headers = Object.entries(credential?.headers ?? {}).sort();
   return {
     key,
     fingerprint: digestOf([key, config.transport, headers]),
-    listKey: digestOf([server, config.transport, headers, modes?.form, modes?.url]),
+    listKey: digestOf([server, config.transport, headers, kinds]),
     config,
     credential,
     modes,

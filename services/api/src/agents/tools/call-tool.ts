@@ -1,7 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
-import { isInterrupted } from '@parley/shared/runs/interruption';
 import { forwardedEvent, shownCallId } from '../delegation/call-names.ts';
+import { callSignal } from '../loop/call-signal.ts';
 import type { IdlePart } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
 import { parseOneCallId } from '../loop/one-call.ts';
@@ -9,11 +9,9 @@ import type { RunContext } from '../loop/run-context.ts';
 import { callAsDecided } from './approvals/gate.ts';
 import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/request.ts';
 import { withdrawInherited } from './inherited-questions.ts';
+import { sampleForServer } from './passthrough/samples.ts';
 import { type AgentQuestion, type AskOutcome, askPerson, type QuestionPlace } from './question.ts';
 import { type CallEvent, failed, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
-
-// Shorter than the time for which the end of a run waits for its calls.
-const INTERRUPTED_CALL_GRACE_MS = 3_000;
 
 /** A call of a step. `before` is its record, when another pod has begun it. */
 export type StepCall = RequestedCall & {
@@ -129,19 +127,6 @@ export async function callTool(
   return outcome;
 }
 
-/** Aborted with the run, until it is released. When the pod shuts down, a dispatched call gets a grace period to return. */
-function callSignal(signal: AbortSignal, isDispatched: () => boolean) {
-  const ending = new AbortController();
-  const end = () => ending.abort(signal.reason);
-  const onAbort = () => {
-    if (isInterrupted(signal) && isDispatched()) setTimeout(end, INTERRUPTED_CALL_GRACE_MS).unref();
-    else end();
-  };
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  return { signal: ending.signal, release: () => signal.removeEventListener('abort', onAbort) };
-}
-
 /** Executes the call, unless there is no such tool, it is not well formed, or it may already have had its effect. */
 async function executeOrRefuse(
   tool: Tool | undefined,
@@ -220,6 +205,9 @@ function toolCallContext(
   part: IdlePart,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = runContext;
+  // A dispatched call returns to this pod only, so the pod keeps the run while the person is asked.
+  const waitingNow = (): IdlePart['waiting'] =>
+    record().state === 'dispatched' ? (wait) => wait() : part.waiting;
   return {
     toolCallId,
     callKey: `${run.streamRequestId} ${toolCallId}`,
@@ -238,11 +226,19 @@ function toolCallContext(
     appendEvent: (event) => appendEvent(runContext, event),
     waiting: clock.waiting,
     work: part.work,
-    ask: (ordinal, question, options) => {
-      // A dispatched call returns to this pod only, so the pod keeps the run while the question is open.
-      const waiting: IdlePart['waiting'] = record().state === 'dispatched' ? (wait) => wait() : part.waiting;
-      return clock.waiting(() => ask(runContext, { ...options, toolCallId, ordinal }, question, waiting));
-    },
+    ask: (ordinal, question, options) =>
+      clock.waiting(() => ask(runContext, { ...options, toolCallId, ordinal }, question, waitingNow())),
+    ...(runContext.sample !== undefined && {
+      sample: (request) => {
+        const waiting: IdlePart['waiting'] = (wait) => clock.waiting(() => waitingNow()(wait));
+        const place = { ...runContext, toolCallId, step: record().step, waiting };
+        return sampleForServer(
+          runContext,
+          { ...place, appendEvent: (event) => appendEvent(runContext, event) },
+          request,
+        );
+      },
+    }),
     approve: (needed) => approveCall(runContext, place, needed),
     delegate: (agent, task) =>
       runContext.delegateTo(

@@ -1,6 +1,7 @@
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { withdraw } from '@parley/shared/runs/open-questions';
 import type { RunContext } from '../loop/run-context.ts';
+import { isSamplingOf } from './passthrough/sample-request.ts';
 
 /**
  * Withdraws the questions that a call asked on its previous pod and did not ask again on this one, and records that
@@ -10,7 +11,8 @@ export async function withdrawInherited(
   { engine, run, writer, inheritedPauses }: Pick<RunContext, 'engine' | 'run' | 'writer' | 'inheritedPauses'>,
   toolCallId: string,
 ): Promise<void> {
-  for (const pause of [...inheritedPauses.values()].filter((each) => each.toolCallId === toolCallId)) {
+  const isOwn = (id: string | undefined) => id === toolCallId || isSamplingOf(toolCallId, id);
+  for (const pause of [...inheritedPauses.values()].filter((each) => isOwn(each.toolCallId))) {
     inheritedPauses.delete(pause.elicitationId);
     await retryWhileUnavailable(() => withdraw(engine, run.tenant, pause.elicitationId));
     const over = { ...pause, resumedAt: pause.pausedAt, outcome: 'passed_over' };

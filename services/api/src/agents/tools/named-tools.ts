@@ -11,8 +11,13 @@ import type { AskedPerson } from '../mcp/target.ts';
 import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
-import { askedPerson, type ServerCallLimits, sendRules, type TurnPerson } from './passthrough/person.ts';
-import type { RoundSeals } from './passthrough/rounds.ts';
+import {
+  askedPerson,
+  type SendDeps,
+  type ServerCallLimits,
+  sendRules,
+  type TurnPerson,
+} from './passthrough/person.ts';
 import { sendCall } from './passthrough/send-call.ts';
 import { createPersonalService, type PersonalService } from './personal-service.ts';
 import { CONNECT, connectTool, notConnected } from './personal-tools.ts';
@@ -54,18 +59,16 @@ export interface NamedTools {
   open(named: ServerTool, limits: ServerCallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
 }
 
-export interface NamedToolsDeps {
+export interface NamedToolsDeps extends SendDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly mcp: McpTools;
   readonly credentials: Credentials;
-  /** Seals what servers ask in rounds. Absent: only the pod that made a call can continue it. */
-  readonly rounds?: RoundSeals | undefined;
   /** Called with the reason when a server lists no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
 }
 
 export function createNamedTools(deps: NamedToolsDeps): NamedTools {
-  const { loaded, mcp, credentials, rounds, onServerFailure } = deps;
+  const { loaded, mcp, credentials, onServerFailure } = deps;
   const servers = new Map(
     Object.entries(loaded.config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
@@ -145,7 +148,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
       if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
       const target = known ?? unlisted(id, name);
       const tool = toolOf(target, async (call) => {
-        const rules = { ...sendRules(id, person, limits, rounds), whole: true } as const;
+        const rules = { ...sendRules(server, person, limits, deps), whole: true } as const;
         if (service === undefined) {
           const opened = mcp.open(config, undefined, asked);
           return scoped(id, wholeOutcomeOf(config.title, await sendCall(call, opened, name, rules)));

@@ -149,9 +149,9 @@ async function withdrawUndeliverable(
   }
 }
 
-/** Withdraws on the asker's behalf. The wait then ends. The deadline ends it if Redis stays unavailable. */
-async function takeBack(
-  engine: Pick<AgentEngine, 'withdraw' | 'withdrawRecord'>,
+/** Withdraws a question or an approval on the asker's behalf. Its wait then ends. The deadline ends it if Redis stays unavailable. */
+export async function takeBack(
+  engine: Pick<AgentEngine, 'withdrawRecord'>,
   { tenant }: Caller,
   id: string,
   signal: AbortSignal,

@@ -10,6 +10,8 @@ export interface Server {
   readonly config: McpServerConfig;
   /** False: the server is not told that the person can be asked. */
   readonly mayAsk: boolean;
+  /** True: an agent's own model may write texts for it, each after an approval. */
+  readonly maySample?: boolean;
   /** Present for `credentialScope: user` only. */
   readonly personal?: {
     readonly connectorId: string;
@@ -24,15 +26,15 @@ export function serverOf(
   id: string,
   entry: McpServerEntry,
 ): Server {
-  const { title, elicitation: mayAsk, protocol } = entry;
+  const { title, elicitation: mayAsk, sampling: maySample, protocol } = entry;
   const named = { id, title, revision: protocol === 'auto' ? undefined : protocol };
   if (entry.transport === 'stdio') {
     const { command, args } = entry;
     const env = Object.fromEntries(entry.env.map((name) => [name, secretOf(name)]));
-    return { config: { ...named, transport: { type: 'stdio', command, args, env } }, mayAsk };
+    return { config: { ...named, transport: { type: 'stdio', command, args, env } }, mayAsk, maySample };
   }
   const transport = { type: 'http', url: entry.url, headers: headersOf(entry, secretOf) } as const;
-  const server = { config: { ...named, transport }, mayAsk };
+  const server = { config: { ...named, transport }, mayAsk, maySample };
   const connector = entry.connector === undefined ? undefined : config.connectors[entry.connector];
   if (connector === undefined) return server;
   const announced = readAnnouncedTools(entry, server.config);

@@ -2,6 +2,7 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { ReachOfQuestion } from '../loop/reach.ts';
 import type { McpTool, ServerRefusal } from '../mcp/calls/results.ts';
 import type { ApprovalOutcome, NeededApproval } from './approvals/needed.ts';
+import type { SampleForServer } from './passthrough/sample-request.ts';
 import type { AgentQuestion, AskOptions, AskOutcome } from './question.ts';
 
 /** The outcome of a tool call, as the model reads it. A failure's message is a sentence for model and people alike. */
@@ -80,6 +81,8 @@ export interface ToolCall {
    * again. The call is then made again by the run's next owner, also when it has had effects. A sealed one names its server.
    */
   saveRound(round: string, serverId?: string): Promise<void>;
+  /** Has the agent's own model write a text for the call's server, once the person has approved it. Absent without a model. */
+  sample?(request: SampleForServer): Promise<Readonly<Record<string, unknown>>>;
   /** Hands a task to another agent, as a run of its own. That run's answer is the outcome. */
   delegate(agent: string, task: string): Promise<ToolOutcome>;
   /** Appends an event beside the call's own, such as `tool-auth-required`, to the turn's feed. */

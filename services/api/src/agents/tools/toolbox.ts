@@ -14,8 +14,7 @@ import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
 import { createElicitTool } from './elicit-tool.ts';
-import { askedPerson, sendRules, type TurnPerson } from './passthrough/person.ts';
-import type { RoundSeals } from './passthrough/rounds.ts';
+import { askedPerson, type SendDeps, sendRules, type TurnPerson } from './passthrough/person.ts';
 import { createPersonalService } from './personal-service.ts';
 import { personalTools } from './personal-tools.ts';
 import type { SecretTaker } from './secret-question.ts';
@@ -35,7 +34,7 @@ export type ToolsOf = (
   called?: ReadonlySet<string>,
 ) => Promise<Tool[]>;
 
-export interface ToolboxDeps {
+export interface ToolboxDeps extends SendDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly mcp: McpTools;
   /** The processes of ACP agents. Absent where the configuration has none. */
@@ -48,8 +47,6 @@ export interface ToolboxDeps {
   readonly credentials: Credentials;
   /** Secrets that people entered for one use. Absent where there is no page to enter them. */
   readonly secrets?: Secrets;
-  /** Seals what servers ask in rounds. Absent: only the pod that made a call can continue it. */
-  readonly rounds?: RoundSeals | undefined;
   /** Called with the reason when a server offers no tools. */
   readonly onServerFailure: (serverId: string, failure: McpFailure) => void;
 }
@@ -65,7 +62,7 @@ interface Offer {
 
 /** Makes the tools of a configuration's agents: those of their servers, delegation, and the built-in ones. */
 export function createToolbox(deps: ToolboxDeps): ToolsOf {
-  const { loaded, mcp, credentials, secrets, rounds, onServerFailure } = deps;
+  const { loaded, mcp, credentials, secrets, onServerFailure } = deps;
   const { config } = loaded;
   const { acp, a2a, pushesOf } = deps;
   const servers = new Map(
@@ -107,9 +104,9 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     if (server === undefined) return { server: id, service: id, tools: [] };
     const { config: target, personal } = server;
     const { tenant, userId } = person;
-    const asked = askedPerson(server, person);
+    const asked = askedPerson(server, person, agent);
     const rules = {
-      ...sendRules(id, person, agent.limits, rounds),
+      ...sendRules(server, person, agent.limits, deps, agent),
       signal,
       ...(allow !== undefined && { allow }),
     };

@@ -138,6 +138,8 @@ export function createAiSdkChunks(): AiSdkChunks {
       case 'turn-attached':
       case 'tool-progress':
       case 'tool-log':
+      case 'client-asked':
+      case 'client-ask-ended':
         return [];
       case 'turn-detached':
         wasDetached = true;

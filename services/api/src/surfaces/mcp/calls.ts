@@ -86,8 +86,9 @@ function joinDigest({
   arguments: args,
   support,
 }: Pick<ToolCallRequest, 'name' | 'arguments' | 'support'>) {
-  const { form, url, apps } = support;
-  return sha256(JSON.stringify([callDigest(name, args), form, url, ...(apps ? ['apps'] : [])]));
+  const { form, url, apps, services } = support;
+  const more = [...(apps ? ['apps'] : []), ...(services === undefined ? [] : [services])];
+  return sha256(JSON.stringify([callDigest(name, args), form, url, ...more]));
 }
 
 function newName(): string {

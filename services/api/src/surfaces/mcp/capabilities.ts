@@ -1,23 +1,50 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
+import type { ClientServices } from '@parley/shared/domain/runs/client-request';
 import type { Support } from '@parley/shared/domain/runs/run';
 
-/** What a client declared about elicitation, and whether it shows pages of servers (MCP Apps). */
-export type Shows = Readonly<Record<'form' | 'url' | 'apps', boolean>>;
+/** What a client declared: the questions and pages of servers (MCP Apps) that it shows, and what it does for servers itself. */
+export type Shows = Readonly<Record<'form' | 'url' | 'apps', boolean>> & {
+  readonly services?: ClientServices | undefined;
+};
 
 export const SHOWS_NOTHING: Shows = { form: false, url: false, apps: false };
 
 const APPS = 'io.modelcontextprotocol/ui';
 const PAGE_TYPE = 'text/html;profile=mcp-app';
 
-/** `elicitation: {}` means form. Url mode exists from 2025-11-25 on. */
-export function showsOf(capabilities: unknown, options: { readonly hasUrlMode: boolean }): Shows {
+/** What capabilities say. Url mode and tools within sampling exist from 2025-11-25 on. */
+export function showsOf(capabilities: unknown, options: { readonly isRecent: boolean }): Shows {
   if (!isRecord(capabilities)) return SHOWS_NOTHING;
-  const apps = showsApps(capabilities);
+  const services = servicesOf(capabilities, options);
+  return {
+    ...questionsOf(capabilities, options),
+    apps: showsApps(capabilities),
+    ...(services !== undefined && { services }),
+  };
+}
+
+function servicesOf(
+  capabilities: Record<string, unknown>,
+  { isRecent }: { readonly isRecent: boolean },
+): ClientServices | undefined {
+  const sampling = own(capabilities, 'sampling');
+  const services = {
+    ...(isRecord(sampling) && { sampling: { tools: isRecent && isRecord(own(sampling, 'tools')) } }),
+    ...(isRecord(own(capabilities, 'roots')) && { roots: true }),
+  };
+  return Object.keys(services).length === 0 ? undefined : services;
+}
+
+/** `elicitation: {}` means form. */
+function questionsOf(
+  capabilities: Record<string, unknown>,
+  { isRecent }: { readonly isRecent: boolean },
+): Pick<Shows, 'form' | 'url'> {
   const elicitation = own(capabilities, 'elicitation');
-  if (!isRecord(elicitation)) return { ...SHOWS_NOTHING, apps };
+  if (!isRecord(elicitation)) return SHOWS_NOTHING;
   const url = isRecord(own(elicitation, 'url'));
-  return { form: !url || isRecord(own(elicitation, 'form')), url: url && options.hasUrlMode, apps };
+  return { form: !url || isRecord(own(elicitation, 'form')), url: url && isRecent };
 }
 
 /** The extension names the types of pages that the client shows. Without them it shows none. */
@@ -30,10 +57,16 @@ function showsApps(capabilities: Record<string, unknown>): boolean {
 
 /** What the client of one request of revision 2026-07-28 declared. */
 export function showsOfEnvelope(envelope: Readonly<Record<string, unknown>> | undefined): Shows {
-  return showsOf(envelope?.[CLIENT_CAPABILITIES_META_KEY], { hasUrlMode: true });
+  return showsOf(envelope?.[CLIENT_CAPABILITIES_META_KEY], { isRecent: true });
 }
 
 /** The same for a run. MCP forbids forms for sensitive answers. */
-export function supportOf({ form, url, apps }: Shows): Support {
-  return { form, url, sensitiveForms: false, ...(apps && { apps }) };
+export function supportOf({ form, url, apps, services }: Shows): Support {
+  return {
+    form,
+    url,
+    sensitiveForms: false,
+    ...(apps && { apps }),
+    ...(services !== undefined && { services }),
+  };
 }

@@ -1,5 +1,6 @@
 import type { Server } from '@modelcontextprotocol/server';
 import type { AnswerMisfit } from '@parley/shared/domain/elicitations/answer-misfit';
+import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { EventBus } from '@parley/shared/ports/elicitations/event-bus';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
@@ -20,6 +21,8 @@ export interface McpDeps {
   readonly records: OwnerRecords;
   /** Answers that did not fit, whichever pod received them. */
   readonly answerMisfits: EventBus<AnswerMisfit>;
+  /** What servers ask of clients, beside their questions to people. */
+  readonly clientRequests: ClientRequests;
   /** Version of this service, which clients are informed of. */
   readonly version: string;
   /** The first signs `requestState`, each verifies it. The same on all pods; at least 32 bytes each. */

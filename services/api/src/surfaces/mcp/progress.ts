@@ -55,5 +55,6 @@ export function progressMessage(event: FollowedEvent): string | undefined {
 function messageOf(event: TurnEvent): string | undefined {
   if (event.type === 'tool-called') return `Using ${event.title ?? event.toolName}`;
   if (event.type === 'tool-progress') return event.message ?? `${event.progress} of ${event.total ?? 'more'}`;
+  if (event.type === 'client-asked') return WAITING;
   return event.type === 'step-started' ? WORKING : undefined;
 }

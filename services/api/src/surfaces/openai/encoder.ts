@@ -103,6 +103,8 @@ export function createOpenAiEncoder(options: OpenAiOptions, format: OpenAiFormat
       case 'turn-attached':
       case 'tool-progress':
       case 'tool-log':
+      case 'client-asked':
+      case 'client-ask-ended':
       case 'tool-partial':
         return [];
       case 'turn-detached':

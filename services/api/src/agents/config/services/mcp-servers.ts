@@ -27,6 +27,13 @@ const Protocol = z
     'The MCP revision in which the server is called. `auto`: 2025-11-25 where the server can ask in it, else 2026-07-28. `2026-07-28`: for a server that asks by `input_required`, whose questions then outlive the pod of the call. `2025-11-25`: that one and those before it.',
   );
 
+const Sampling = z
+  .boolean()
+  .default(false)
+  .describe(
+    '`true`: the server may have the model of the agent that calls it write texts (MCP sampling), each after the person has approved what the model is given. Needs `elicitation`. A client of MCP that declares sampling is asked instead, whatever this says.',
+  );
+
 const ToolApprovals = z
   .record(token(128, 'The server’s name for the tool.'), ApprovalEntry)
   .default({})
@@ -40,6 +47,7 @@ const HttpServer = z
     ...HTTP_CREDENTIAL,
     protocol: Protocol,
     elicitation: Elicitation,
+    sampling: Sampling,
     approval: ApprovalEntry.optional(),
     toolApprovals: ToolApprovals,
     announcedTools: z
@@ -83,6 +91,7 @@ const StdioServer = z
     }).describe('Credential of the process. `none`: none. `project`: one for all people, from `env`.'),
     protocol: Protocol,
     elicitation: Elicitation,
+    sampling: Sampling,
     approval: ApprovalEntry.optional(),
     toolApprovals: ToolApprovals,
   })

@@ -4,7 +4,7 @@ import { createLanes } from '../lanes.ts';
 import { DEFAULT_MCP_LIMITS, type McpLimits } from '../limits.ts';
 import { createOpener } from '../opener.ts';
 import { createPool } from '../pool.ts';
-import type { QuestionModes } from '../questions/question.ts';
+import type { AskableKinds } from '../questions/client-ask.ts';
 import { createRequestSender } from '../request.ts';
 import { createRevisionMemory, type OnRevision } from '../revisions/memory.ts';
 import { createInNeededRevision } from '../revisions/needed.ts';
@@ -34,8 +34,8 @@ export interface McpToolsOptions {
 export interface McpServerRef {
   readonly id: string;
   readonly title: string;
-  /** What the server is told that the person can be asked; absent: nothing, and calls need no asker. */
-  readonly modes?: QuestionModes | undefined;
+  /** What the server is told that it can ask for; absent: nothing, and calls need no asker. */
+  readonly modes?: AskableKinds | undefined;
   /** The tools, from the cache while it is fresh. Rejects only with the reason of `signal`. */
   listTools(options?: Pick<McpCallOptions, 'signal'>): Promise<McpToolList>;
   /** Calls a tool once, by the server's own name for it. */

@@ -1,13 +1,13 @@
-import type { ServerAnswer, ServerQuestion } from './question.ts';
+import type { ServerReply, ServerRequest } from './client-ask.ts';
 
-/** Asks the person on behalf of a server, during one call. */
+/** Asks the person, or their client, on behalf of a server, during one call. */
 export interface McpAsker {
   /**
    * Asks, and resolves to the answer. The question counts before it is read, so that refused ones count too. When
    * `withdrawn` is aborted, the question is withdrawn. Throws what `read` throws, QuestionRefused when the question cannot be
-   * asked, TooManyQuestions when the call has used up its questions, and the reason of the call's signal.
+   * asked, ClientRefused when the client gives no result, TooManyQuestions when the call has used up its questions, and the reason of the call's signal.
    */
-  ask(read: () => ServerQuestion, withdrawn: AbortSignal): Promise<ServerAnswer>;
+  ask(read: () => ServerRequest, withdrawn: AbortSignal): Promise<ServerReply>;
   /**
    * Has the person visit pages without which the server does not execute the call, and resolves to `done` when the call may
    * be repeated, or to a sentence that explains why not. `completed` resolves when the server reports that a page is

@@ -8,7 +8,8 @@ import {
 import { TooManyQuestions } from '../errors.ts';
 import type { RunningExchange } from '../transports/exchange.ts';
 import type { McpAsker } from './asker.ts';
-import { type QuestionModes, QuestionRefused, readQuestion } from './question.ts';
+import { type AskableKinds, ClientRefused, isAskable, readRequest } from './client-ask.ts';
+import { QuestionRefused } from './question.ts';
 
 /** What a server of the 2025 revision asks on one connection. */
 export interface ConnectionQuestions {
@@ -31,7 +32,7 @@ export interface AskingCall {
 }
 
 export interface ConnectionQuestionsOptions {
-  readonly modes: QuestionModes;
+  readonly modes: AskableKinds;
   /** How often a server that asked for progress is informed that the person has not answered yet, in ms. */
   readonly progressMs: number;
   /** Called once when the server asks too often after a call has ended: each question would cost a refusal, without end. */
@@ -55,7 +56,7 @@ export function createConnectionQuestions({
 
   async function ask(request: JSONRPCRequest, { mcpReq }: ClientContext): Promise<Result> {
     const call = current;
-    const isKnown = request.method === 'elicitation/create';
+    const isKnown = isAskable(request.method, modes);
     if (call === undefined) {
       outsideOfCalls += 1;
       if (outsideOfCalls === OUTSIDE_OF_CALLS_MAX + 1) onEndless();
@@ -64,7 +65,7 @@ export function createConnectionQuestions({
     const { asker, exchange, over } = call;
     const read = () => {
       if (!isKnown) throw unknownMethod();
-      return readQuestion(request.params, modes);
+      return readRequest(request.method, request.params, modes);
     };
     const withdrawn = AbortSignal.any([mcpReq.signal, exchange.signal, over]);
     const stop = reportProgress(mcpReq, progressMs);
@@ -157,6 +158,7 @@ function protocolErrorOf(error: unknown): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof QuestionRefused)
     return new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+  if (error instanceof ClientRefused) return new ProtocolError(error.code, error.message);
   if (error instanceof TooManyQuestions)
     return new ProtocolError(ProtocolErrorCode.InvalidRequest, error.message);
   return new ProtocolError(ProtocolErrorCode.InternalError, 'The question could not be asked.');

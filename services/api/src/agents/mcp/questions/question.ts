@@ -36,9 +36,13 @@ export type ServerAnswer =
 
 /** A question that is not asked. The message is for the server's developers and for the model. */
 export class QuestionRefused extends Error {
-  constructor(message: string) {
+  /** What the client must declare for it, as MCP names capabilities. */
+  readonly requires: object | undefined;
+
+  constructor(message: string, requires?: object) {
     super(message);
     this.name = 'QuestionRefused';
+    this.requires = requires;
   }
 }
 

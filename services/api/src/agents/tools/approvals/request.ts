@@ -18,6 +18,7 @@ import type { SeenRecord } from '@parley/shared/elicitations/records/read';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { IdlePart } from '../../loop/idle.ts';
 import type { RunContext } from '../../loop/run-context.ts';
+import { takeBack } from '../question.ts';
 import { APPROVAL_TRIGGER, type ApprovalOutcome, type NeededApproval } from './needed.ts';
 
 // A larger schema would push out the arguments that a person must read; the call can then be approved or denied.
@@ -38,6 +39,8 @@ export interface ApprovalPlace {
   /** Stores the approval in the call's record. */
   save(approval: CallApproval): Promise<void>;
   readonly waiting: IdlePart['waiting'];
+  /** When aborted, the approval is taken back: nothing is to be made any more. */
+  readonly withdrawn?: AbortSignal;
 }
 
 /**
@@ -133,7 +136,11 @@ async function decisionOn(
   const caller = { kind: 'service', tenant: run.tenant } as const;
   const wait = () =>
     retryWhileUnavailable(() => engine.approvals.wait({ caller, id: row.id, signal }), signal);
-  const ended = isApprovalEnded(row.status) ? { row, now } : await place.waiting(wait);
+  const onWithdrawn = () => void takeBack(engine, caller, row.id, signal);
+  if (place.withdrawn?.aborted === true) onWithdrawn();
+  else place.withdrawn?.addEventListener('abort', onWithdrawn, { once: true });
+  const untilEnded = async () => (isApprovalEnded(row.status) ? { row, now } : place.waiting(wait));
+  const ended = await untilEnded().finally(() => place.withdrawn?.removeEventListener('abort', onWithdrawn));
   // A run that was released during the wait must stay as it was for its next owner.
   signal.throwIfAborted();
   turn.openQuestions -= 1;

@@ -1,18 +1,25 @@
 import { createHash } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
 import { isAsked } from '@parley/shared/domain/reach';
+import type { ClientServices } from '@parley/shared/domain/runs/client-request';
+import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
+import type { Agent as AgentConfig } from '../../config/file.ts';
 import type { ReachOfQuestion } from '../../loop/reach.ts';
 import type { Viewer } from '../../mcp/calls/visibility.ts';
 import type { AskedPerson } from '../../mcp/target.ts';
 import type { Server } from '../servers.ts';
+import { createAskClient, type TurnClient } from './client-asks.ts';
 import type { RoundSeals } from './rounds.ts';
 import type { SendRules } from './send-call.ts';
+import type { SampleLimits } from './server-questions.ts';
 
 /** The person of a turn, and how questions get to them. */
 export interface TurnPerson extends Owner {
   readonly reach: ReachOfQuestion;
   /** Who makes the call of a run of one call. An agent's calls are a model's in any case. @default 'model' */
   readonly viewer?: Viewer;
+  /** Their client, where it does something for servers itself. */
+  readonly client?: TurnClient | undefined;
 }
 
 /** The limits of an agent, or of the tools that MCP clients are offered. */
@@ -22,33 +29,69 @@ export interface ServerCallLimits {
   readonly questionsPerCall: number;
 }
 
-/** What a server is told that this person can be asked; undefined: nothing. */
+/** What a server is told that it can ask this person and their client for; undefined: nothing. */
 export function askedPerson(
-  { mayAsk }: Pick<Server, 'mayAsk'>,
-  { tenant, userId, reach }: TurnPerson,
+  { mayAsk, maySample = false }: Pick<Server, 'mayAsk' | 'maySample'>,
+  { tenant, userId, reach, client }: TurnPerson,
+  agent?: SamplingAgent,
 ): AskedPerson | undefined {
   const form = isAsked(reach({ mode: 'form' }));
   const url = isAsked(reach({ mode: 'url' }));
-  if (!mayAsk || (!form && !url)) return undefined;
+  const isSampledHere = maySample && agent !== undefined && (form || url);
+  const services = isSampledHere ? withSampling(client?.services) : client?.services;
+  if (!mayAsk || (!form && !url && services === undefined)) return undefined;
   const person = createHash('sha256')
     .update(JSON.stringify([tenant, userId]))
     .digest('base64url');
-  return { person, modes: { form, url } };
+  return { person, modes: { form, url, ...(services !== undefined && { services }) } };
+}
+
+/** An agent whose own model may write texts for servers. */
+export interface SamplingAgent {
+  readonly limits: Pick<AgentConfig['limits'], 'samplesPerCall' | 'sampleTokens'>;
+}
+
+/** What a client of a turn does, and what the agent's own model does in its place. */
+function withSampling(services: ClientServices = {}): ClientServices {
+  return { sampling: { tools: false }, ...services };
+}
+
+/** The limits of the agent's own model; nothing where it writes nothing for the server. */
+function samplesOf(
+  { maySample = false }: Pick<Server, 'maySample'>,
+  client: TurnClient | undefined,
+  agent: SamplingAgent | undefined,
+): SampleLimits | undefined {
+  // A client that has a model of its own is asked.
+  if (!maySample || agent === undefined || client?.services.sampling !== undefined) return undefined;
+  const { samplesPerCall: perCall, sampleTokens: tokensMax } = agent.limits;
+  return { perCall, tokensMax };
+}
+
+/** What the calls of servers' tools need beside their limits. */
+export interface SendDeps {
+  /** Seals what servers ask in rounds. Absent: only the pod that made a call can continue it. */
+  readonly rounds?: RoundSeals | undefined;
+  readonly clientRequests: ClientRequests;
 }
 
 /** The rules for a person's calls of one server's tools. Without a viewer, a model makes them. */
 export function sendRules(
-  serverId: string,
-  { tenant, userId, viewer = 'model' }: Owner & Pick<TurnPerson, 'viewer'>,
+  server: Pick<Server, 'config' | 'maySample'>,
+  { tenant, userId, client, viewer = 'model' }: Omit<TurnPerson, 'reach'>,
   { toolTimeoutSeconds, questionTimeoutSeconds, questionsPerCall }: ServerCallLimits,
-  seals: RoundSeals | undefined,
+  { rounds: seals, clientRequests }: SendDeps,
+  agent?: SamplingAgent,
 ): SendRules {
+  const { id: serverId } = server.config;
   const of = { tenant, userId, serverId };
   return {
     viewer,
     timeoutMs: toolTimeoutSeconds * 1000,
     questionTimeoutSeconds,
     questionsMax: questionsPerCall,
+    samples: samplesOf(server, client, agent),
+    ...(client !== undefined && { askClient: createAskClient(clientRequests, client) }),
     rounds: seals && {
       serverId,
       seal: (callKey, round) => seals.seal({ ...of, callKey }, round),

@@ -10,6 +10,8 @@ const QuestionRound = z.object({
   number: z.int().positive(),
   /** How many questions the earlier rounds had. */
   asked: z.int().nonnegative(),
+  /** How many texts the earlier rounds had the agent's own model write. */
+  sampled: z.int().nonnegative().optional(),
   requests: z.record(z.string(), z.unknown()),
   state: z.string().optional(),
   /** Addresses of pages that the person has agreed to open in earlier rounds. */

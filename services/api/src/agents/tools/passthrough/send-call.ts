@@ -1,11 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ProtocolErrorCode } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { McpCallOptions } from '../../mcp/calls/call.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure } from '../../mcp/calls/results.ts';
 import { isVisible, type Viewer } from '../../mcp/calls/visibility.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
-import { QuestionRefused, readQuestion, type ServerAnswer } from '../../mcp/questions/question.ts';
+import {
+  ClientRefused,
+  capabilityFor,
+  isAskable,
+  readRequest,
+  type ServerReply,
+  type ServerRequest,
+} from '../../mcp/questions/client-ask.ts';
+import { QuestionRefused } from '../../mcp/questions/question.ts';
 import { NO_SUCH_TOOL, type ToolCall } from '../tool.ts';
 import type { OpenedRound, QuestionRound } from './rounds.ts';
 import { createServerQuestions, type QuestionLimits, type ServerQuestions } from './server-questions.ts';
@@ -73,7 +82,7 @@ export async function sendCall(
     // Further writes of the call repeat its round, which must not return to a key that is being replaced.
     if (opened.isAged) await save(round);
   }
-  const questions = createServerQuestions(call, server, rules, round?.opened);
+  const questions = createServerQuestions(call, server, rules, round);
   for (;;) {
     const answers = round && (await answersTo(call, server, questions, round));
     if (answers !== undefined && 'type' in answers) return answers;
@@ -82,8 +91,9 @@ export async function sendCall(
     const number: number = (round?.number ?? 0) + 1;
     if (number > ROUNDS_MAX) return { type: 'refused', message: 'The server never stops asking.' };
     const { requests, state } = result;
+    const { count: asked, sampled } = questions;
     const opened = [...questions.opened];
-    round = { number, asked: questions.count, requests, ...(state !== undefined && { state }), opened };
+    round = { number, asked, sampled, requests, ...(state !== undefined && { state }), opened };
     await save(round);
   }
 }
@@ -157,7 +167,7 @@ async function answersTo(
     const read = entries.map(([key, request]) => [key, questionIn(request, server)] as const);
     const answered = await Promise.all(
       read.map(
-        async ([key, question], at): Promise<[string, ServerAnswer]> => [
+        async ([key, question], at): Promise<[string, ServerReply]> => [
           key,
           await questions.askAt(asked + at, question, ending.signal),
         ],
@@ -166,18 +176,27 @@ async function answersTo(
     return { inputResponses: Object.fromEntries(answered), ...echoed };
   } catch (error) {
     ending.abort();
-    if (error instanceof QuestionRefused) return { type: 'input_required', message: error.message };
+    if (error instanceof QuestionRefused) return refusedRound(error);
+    if (error instanceof ClientRefused)
+      return { type: 'refused', message: `The client gave no result. ${error.message}` };
     if (error instanceof TooManyQuestions)
       return { type: 'refused', message: 'The server asked the user too many questions.' };
     throw error;
   }
 }
 
-function questionIn(request: unknown, { modes }: McpServerRef) {
+function questionIn(request: unknown, { modes }: McpServerRef): ServerRequest {
   const method = isRecord(request) ? request.method : undefined;
-  if (!isRecord(request) || method !== 'elicitation/create' || modes === undefined)
-    throw new QuestionRefused('The server asks for something else than an elicitation.');
-  return readQuestion(request.params, modes);
+  if (isRecord(request) && typeof method === 'string' && modes !== undefined && isAskable(method, modes))
+    return readRequest(method, request.params, modes);
+  throw new QuestionRefused('The server asks for something that was not declared.', capabilityFor(method));
+}
+
+/** A round that cannot be answered, with what a client must declare for it. */
+function refusedRound({ message, requires }: QuestionRefused): McpCallResult {
+  const data = { requiredCapabilities: requires };
+  const refusal = { code: ProtocolErrorCode.MissingRequiredClientCapability, message, data };
+  return { type: 'input_required', message, ...(requires !== undefined && { refusal }) };
 }
 
 /** The server only asks to be called again. */

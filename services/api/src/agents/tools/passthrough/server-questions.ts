@@ -5,41 +5,52 @@ import { isAsked } from '@parley/shared/domain/reach';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import type { McpAsker, RequiredPage, Visited } from '../../mcp/questions/asker.ts';
-import {
-  answerFor,
-  QuestionRefused,
-  type ServerAnswer,
-  type ServerQuestion,
-} from '../../mcp/questions/question.ts';
+import type { ClientAsk, ServerReply, ServerRequest } from '../../mcp/questions/client-ask.ts';
+import { answerFor, QuestionRefused, type ServerQuestion } from '../../mcp/questions/question.ts';
 import type { AgentQuestion, AskOutcome } from '../question.ts';
 import type { ToolCall } from '../tool.ts';
+import type { AskClient } from './client-asks.ts';
 
 export interface QuestionLimits {
   /** How many questions a server may ask in one call. */
   readonly questionsMax: number;
   /** How long the person has to answer each. */
   readonly questionTimeoutSeconds: number;
+  /** Asks the client of the turn. Absent where it does nothing for servers. */
+  readonly askClient?: AskClient | undefined;
+  /** Present where the agent's own model writes the texts. */
+  readonly samples?: SampleLimits | undefined;
+}
+
+/** Limits of the texts that an agent's own model writes for a server. */
+export interface SampleLimits {
+  readonly perCall: number;
+  /** Tokens of one text. */
+  readonly tokensMax: number;
 }
 
 /** The questions of a server during one call. */
 export interface ServerQuestions extends McpAsker {
   /** How many were asked, refused ones included. */
   readonly count: number;
+  /** How many texts the agent's own model was asked for. */
+  readonly sampled: number;
   /** Addresses of pages that the person has agreed to open. */
   readonly opened: ReadonlySet<string>;
   /** Asks under an ordinal of its own, so that another pod that asks again finds the question. */
-  askAt(ordinal: number, question: ServerQuestion, withdrawn: AbortSignal): Promise<ServerAnswer>;
+  askAt(ordinal: number, request: ServerRequest, withdrawn: AbortSignal): Promise<ServerReply>;
 }
 
 /** Makes the asker of one call: the questions of its server become elicitations on the turn's stream. */
 export function createServerQuestions(
   call: ToolCall,
   { id, title, modes }: Pick<McpServerRef, 'id' | 'title' | 'modes'>,
-  { questionsMax, questionTimeoutSeconds }: QuestionLimits,
-  before: readonly string[] = [],
+  { questionsMax, questionTimeoutSeconds, askClient, samples }: QuestionLimits,
+  before: { readonly opened?: readonly string[] | undefined; readonly sampled?: number | undefined } = {},
 ): ServerQuestions {
   let count = 0;
-  const opened = new Set(before);
+  let sampled = before.sampled ?? 0;
+  const opened = new Set(before.opened);
   const takeOrdinal = () => {
     if (count >= questionsMax) throw new TooManyQuestions(questionsMax);
     count += 1;
@@ -74,7 +85,27 @@ export function createServerQuestions(
     }
   }
 
-  async function askAt(ordinal: number, question: ServerQuestion, withdrawn: AbortSignal) {
+  /** Has a model write a text, or asks the client of the turn. */
+  async function askElsewhere(ordinal: number, ask: ClientAsk, withdrawn: AbortSignal): Promise<ServerReply> {
+    const timeoutSeconds = questionTimeoutSeconds;
+    if (samples === undefined || ask.method !== 'sampling/createMessage') {
+      if (askClient === undefined) throw new QuestionRefused('The client cannot be asked for this.');
+      return askClient(call, ask, { ordinal, timeoutSeconds, withdrawn });
+    }
+    sampled += 1;
+    const { perCall, tokensMax } = samples;
+    if (sampled > perCall) throw new QuestionRefused(`One call may ask for ${perCall} texts.`);
+    if (call.sample === undefined) throw new QuestionRefused('This agent has no model.');
+    const server = { id, title };
+    return call.sample({ ordinal, server, params: ask.params, tokensMax, timeoutSeconds, withdrawn });
+  }
+
+  async function askAt(
+    ordinal: number,
+    question: ServerRequest,
+    withdrawn: AbortSignal,
+  ): Promise<ServerReply> {
+    if (question.mode === 'client') return askElsewhere(ordinal, question, withdrawn);
     // A server of the 2026 revision repeats a page until it is finished. The person has agreed to open it already.
     const isAgain = question.mode === 'url' && opened.has(question.url) && modes?.form === true;
     const asked = isAgain ? finishing([question.url]) : question;
@@ -149,6 +180,9 @@ export function createServerQuestions(
   return {
     get count() {
       return count;
+    },
+    get sampled() {
+      return sampled;
     },
     opened,
     async ask(read, withdrawn) {

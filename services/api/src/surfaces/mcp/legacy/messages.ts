@@ -30,4 +30,5 @@ export const CancelledMessage = z.looseObject({
 export const ResponseMessage = z.looseObject({
   id: z.unknown(),
   result: z.unknown().optional(),
+  error: z.unknown().optional(),
 });

@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { isClientRequestId } from '@parley/shared/elicitations/asking/client-requests';
 import { admitAnswer } from '../../../http/limits/call-limits.ts';
 import { inStreamPlace, type StreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
@@ -35,13 +36,14 @@ import {
 } from './tool-call.ts';
 
 export const SESSION_HEADER = 'mcp-session-id';
-const URL_MODE_SINCE = '2025-11-25';
+/** From this revision on, clients may have url mode, and tools within sampling. */
+const RECENT = '2025-11-25';
 
 type LegacyReason = Extract<ReturnType<typeof classifyInboundRequest>, { kind: 'legacy' }>['reason'];
 
 /** Serves clients of the revisions with sessions: any pod serves any message of a session. */
 export function createLegacyServing(deps: LegacyDeps) {
-  const { engine, limits, sessionMs, records, calls, progressMs, misfits } = deps;
+  const { engine, limits, sessionMs, records, calls, progressMs, misfits, clientRequests } = deps;
   const sessions = createSessions(records, sessionMs);
   const serverOf = ({ authInfo }: McpRequestContext) => {
     const request = authInfo?.extra?.request as PlainRequest;
@@ -71,7 +73,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     const { protocolVersion: asked, capabilities } = message.data.params;
     const revision = SESSION_REVISIONS.includes(asked) ? asked : SESSION_REVISIONS[0];
     await call.admitted;
-    const shows = showsOf(capabilities, { hasUrlMode: revision === URL_MODE_SINCE });
+    const shows = showsOf(capabilities, { isRecent: revision === RECENT });
     const id = await sessions.begin(userOf(call.caller), shows);
     return servePlain(call, shows, { [SESSION_HEADER]: id });
   }
@@ -95,7 +97,7 @@ export function createLegacyServing(deps: LegacyDeps) {
       ? refusal(call, 404, RPC.sessionNotFound, 'Session not found')
       : {
           id,
-          shows: { form: found.form, url: found.url, apps: found.apps === true },
+          shows: { form: found.form, url: found.url, apps: found.apps === true, services: found.services },
           logLevel: () => sessions.logLevel(user, id),
           isOpen: async () => (await sessions.find(user, id)) !== undefined,
         };
@@ -122,8 +124,14 @@ export function createLegacyServing(deps: LegacyDeps) {
   }
 
   async function answer(call: RouteCall): Promise<Reply> {
-    const { id: requestId, result } = ResponseMessage.parse(call.body);
+    const { id: requestId, ...sent } = ResponseMessage.parse(call.body);
     if (typeof requestId !== 'string') return ACCEPTED;
+    if (isClientRequestId(requestId)) {
+      await admitAnswer(limits, call, requestId);
+      await clientRequests.answer(userOf(call.caller), requestId, sent);
+      return ACCEPTED;
+    }
+    const { result } = sent;
     const id = questionOfRequest(requestId);
     const caller = userOf(call.caller);
     const admitted = admitAnswer(limits, call, id);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
+import { ClientServices } from '@parley/shared/domain/runs/client-request';
 import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
@@ -11,6 +12,8 @@ export const Session = z.looseObject({
   url: z.boolean(),
   /** Whether it shows pages of servers. Sessions of earlier builds are without it. */
   apps: z.boolean().optional(),
+  /** What it does for servers itself. */
+  services: ClientServices.optional(),
 });
 export type Session = z.infer<typeof Session>;
 

@@ -4,6 +4,7 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import { LOG_LEVELS, type LogLevel } from '@parley/shared/domain/runs/turn-events';
+import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
@@ -23,6 +24,7 @@ import {
   waitingMessage,
 } from '../progress.ts';
 import { elicitParamsOf, MCP_SURFACE } from '../questions.ts';
+import { createClientMessages } from './client-messages.ts';
 import { type Misfit, type Misfits, questionRequestId } from './misfits.ts';
 import { formatPosition, type StreamRequest } from './position.ts';
 
@@ -49,6 +51,7 @@ export interface CallStream {
 export interface CallFramesDeps {
   readonly engine: Pick<Engine, 'read'>;
   readonly misfits: Pick<Misfits, 'find' | 'follow'>;
+  readonly clientRequests: Pick<ClientRequests, 'isOpen'>;
 }
 
 type QuestionEvent = Extract<FollowedEvent, { type: 'question' }>;
@@ -111,6 +114,7 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
   const { request } = stream;
   const output = createCallOutput(stream.kind);
   const questions = createQuestions(deps, stream);
+  const requested = createClientMessages(deps, stream);
   const progress = createProgress(request.progressToken, stream.ageMs);
 
   function progressTexts(message: string): string[] {
@@ -151,7 +155,7 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
       const texts = [
         ...progressOfEvent(event),
         ...logged(event),
-        ...asked.map(jsonLine),
+        ...[...asked, ...(await requested(event))].map(jsonLine),
         ...(end === undefined ? [] : [jsonLine(resultMessage(request.id, end.result))]),
       ];
       return { texts, isOver: end !== undefined };

@@ -90,7 +90,8 @@ async function awaitResult(
   message: ToolCallMessage,
   signal: AbortSignal,
 ): Promise<Reply> {
-  const shows = { ...session.shows, form: false };
+  // Nor can it be sent requests.
+  const shows = { ...session.shows, form: false, services: undefined };
   const started = await begin(deps, call, { ...session, shows }, message);
   const options = { signal, waitMs: deps.roundMs, onProgress: () => undefined };
   for (let isRepeat = started.isRepeat; ; isRepeat = true) {

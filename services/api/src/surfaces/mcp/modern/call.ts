@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { isClientRequestId } from '@parley/shared/elicitations/asking/client-requests';
 import { admitAnswer } from '../../../http/limits/call-limits.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { RouteCall } from '../../../http/route.ts';
@@ -90,7 +91,10 @@ async function startedCall(
   const answers = Object.entries(ctx.mcpReq.inputResponses ?? {}).slice(0, ANSWERS_MAX);
   for (const [id, result] of answers) {
     const admitted = admitAnswer(deps.limits, call, id);
-    await recordAnswer(deps.engine, { caller, id, result, conversationId, admitted });
+    if (isClientRequestId(id)) {
+      await admitted;
+      await deps.clientRequests.answer(caller, id, { result }, started.run.streamRequestId);
+    } else await recordAnswer(deps.engine, { caller, id, result, conversationId, admitted });
   }
   return started;
 }
@@ -109,17 +113,29 @@ async function resultOfRound(
     return round.result as CallToolResult;
   }
   if (round.type === 'gone') throw new ProtocolError(RPC.invalidParams, 'Invalid or expired requestState');
-  const questions = round.type === 'asks' ? round.questions : [];
-  const requestState = await state.mint({ call: keyOfCall(call.run), at: call.at }, questions, ctx);
-  if (questions.length === 0) return inputRequired({ requestState });
-  return inputRequired({ inputRequests: Object.fromEntries(questions.map(inputRequestOf)), requestState });
+  const { questions, requests } = round.type === 'asks' ? round : { questions: [], requests: [] };
+  const ends = [
+    ...questions.map(({ expiresAt }) => Date.parse(expiresAt)),
+    ...requests.map(({ expiresAt }) => expiresAt),
+  ];
+  const requestState = await state.mint({ call: keyOfCall(call.run), at: call.at }, ends, ctx);
+  const asked = [
+    ...questions.map(inputRequestOf),
+    ...requests.map(
+      ({ requestId, method, params }): AskedEntry => [requestId, { method, params } as AskedEntry[1]],
+    ),
+  ];
+  if (asked.length === 0) return inputRequired({ requestState });
+  return inputRequired({ inputRequests: Object.fromEntries(asked), requestState });
 }
 
 type InputRequests = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
 
-function inputRequestOf(question: Elicitation): [string, InputRequests[string]] {
+type AskedEntry = [string, InputRequests[string]];
+
+function inputRequestOf(question: Elicitation): AskedEntry {
   const params = elicitParamsOf(question, { namesUrl: false });
-  return [question.elicitationId, { method: 'elicitation/create', params } as InputRequests[string]];
+  return [question.elicitationId, { method: 'elicitation/create', params } as AskedEntry[1]];
 }
 
 /** Sends progress where the client asked for it. */

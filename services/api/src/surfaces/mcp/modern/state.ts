@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { Owner } from '@parley/shared/domain/ids';
 
 /** What `requestState` names: a call of its caller. It holds no secret; the client can read it. */
@@ -40,13 +39,13 @@ export function createCallState({ keys, owner: { tenant, userId }, digest, now }
   const [codec] = codecs;
   if (codec === undefined) throw new RangeError('A state needs a key.');
   return {
-    /** The state, for as long as one of the questions can be answered. */
+    /** The state, until the last of these times, in ms since 1970, for as long as something can be answered. */
     async mint(
       call: Omit<CallState, 'until' | 'nonce'>,
-      questions: readonly Elicitation[],
+      ends: readonly number[],
       ctx: ServerContext,
     ): Promise<string> {
-      const until = endOf(questions, secondsOf(await now()));
+      const until = endOf(ends, secondsOf(await now()));
       return codec.mint({ ...call, until, nonce: randomUUID() }, ctx);
     },
     /** Throws for a state that was changed, has expired or belongs to another caller or call. */
@@ -58,9 +57,8 @@ export function createCallState({ keys, owner: { tenant, userId }, digest, now }
   };
 }
 
-function endOf(questions: readonly Elicitation[], now: number): number {
-  const ends = questions.map(({ expiresAt }) => Math.ceil(Date.parse(expiresAt) / 1000) + MARGIN_SECONDS);
-  return Math.max(now + SECONDS_MIN, ...ends);
+function endOf(ends: readonly number[], now: number): number {
+  return Math.max(now + SECONDS_MIN, ...ends.map((end) => Math.ceil(end / 1000) + MARGIN_SECONDS));
 }
 
 function secondsOf(ms: number): number {

@@ -1,0 +1,17 @@
+import { isInterrupted } from '@parley/shared/runs/interruption';
+
+// Shorter than the time for which the end of a run waits for its calls.
+const INTERRUPTED_CALL_GRACE_MS = 3_000;
+
+/** Aborted with the run, until it is released. When the pod shuts down, a dispatched call gets a grace period to return. */
+export function callSignal(signal: AbortSignal, isDispatched: () => boolean) {
+  const ending = new AbortController();
+  const end = () => ending.abort(signal.reason);
+  const onAbort = () => {
+    if (isInterrupted(signal) && isDispatched()) setTimeout(end, INTERRUPTED_CALL_GRACE_MS).unref();
+    else end();
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return { signal: ending.signal, release: () => signal.removeEventListener('abort', onAbort) };
+}

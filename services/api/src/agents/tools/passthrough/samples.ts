@@ -1,0 +1,117 @@
+import { textOfStep } from '@parley/shared/domain/runs/steps';
+import { tokensOfStep } from '@parley/shared/ports/runs/runs';
+import { z } from 'zod';
+import { shownCallId } from '../../delegation/call-names.ts';
+import { ModelError } from '../../loop/model-step.ts';
+import type { RunContext } from '../../loop/run-context.ts';
+import { ClientRefused } from '../../mcp/questions/client-ask.ts';
+import { QuestionRefused } from '../../mcp/questions/question.ts';
+import { type ApprovalPlace, approveCall } from '../approvals/request.ts';
+import type { CallEvent } from '../tool.ts';
+import { SAMPLING, type SampleForServer, samplingId } from './sample-request.ts';
+
+/** Where the request belongs: a call of its own on the turn's stream, below the call of the server's tool. */
+export interface SamplePlace extends Pick<ApprovalPlace, 'step' | 'waiting'> {
+  readonly toolCallId: string;
+  readonly appendEvent: (event: CallEvent) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+const RULE = 'sampling';
+/** The code with which the specification has a client refuse a sampling. */
+const REJECTED = -1;
+const INTERNAL_ERROR = -32603;
+
+const Text = z.looseObject({ type: z.literal('text'), text: z.string() });
+const Asked = z.looseObject({
+  messages: z.array(
+    z.looseObject({ role: z.enum(['user', 'assistant']), content: z.union([Text, z.array(Text)]) }),
+  ),
+  systemPrompt: z.string().default(''),
+  maxTokens: z.int().positive(),
+  temperature: z.number().optional(),
+});
+
+/** What the person approves, and may edit before. */
+const Shown = z.object({
+  system: z.string().optional().describe('What the model is told beforehand.'),
+  messages: z
+    .array(z.object({ role: z.enum(['user', 'assistant']), text: z.string() }))
+    .describe('What the model is given. It gets nothing of the chat.'),
+});
+const SCHEMA = z.toJSONSchema(Shown) as Readonly<Record<string, unknown>>;
+
+/**
+ * Has the agent's own model write a text for a server, after the person has approved what is given to it. The same ordinal
+ * leads to the same approval, on every pod. Throws QuestionRefused for what is no text, ClientRefused when there is none, and
+ * the reason of the signal.
+ */
+export async function sampleForServer(
+  context: RunContext,
+  { toolCallId: of, step, waiting, appendEvent, signal }: SamplePlace,
+  { ordinal, server, params, tokensMax, timeoutSeconds, withdrawn }: SampleForServer,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { sample, budget, title } = context;
+  const asked = Asked.safeParse(params);
+  if (!asked.success || sample === undefined)
+    throw new QuestionRefused('The model of this agent is given texts alone.');
+  const { messages, systemPrompt, maxTokens, temperature } = asked.data;
+  const args: z.infer<typeof Shown> = {
+    ...(systemPrompt !== '' && { system: systemPrompt }),
+    messages: messages.map(({ role, content }) => ({ role, text: textsOf(content) })),
+  };
+  const toolCallId = samplingId(of, ordinal);
+  const fail = async (message: string, code: number) => {
+    await appendEvent({ type: 'tool-failed', toolCallId, message });
+    return new ClientRefused(message, code);
+  };
+  const tool = { server: server.id, name: SAMPLING, title: `Text for ${server.title}` };
+  await appendEvent({ type: 'tool-called', toolCallId, toolName: SAMPLING, title: tool.title, input: args });
+  const decided = await approveCall(
+    context,
+    {
+      toolCallId,
+      shownCallId: shownCallId(context, toolCallId),
+      step,
+      recorded: undefined,
+      requested: undefined,
+      isInherited: false,
+      save: async () => undefined,
+      waiting,
+      withdrawn,
+    },
+    { args, tool, inputSchema: SCHEMA, rule: RULE, remember: undefined, timeoutSeconds },
+  );
+  if (decided.type === 'refused') throw await fail(decided.message, REJECTED);
+  if (budget.isSpent) throw await fail('The turn has used up its tokens.', INTERNAL_ERROR);
+  const given = Shown.parse(decided.input);
+  try {
+    const { record } = await sample(
+      {
+        system: given.system ?? '',
+        messages: given.messages.map(({ role, text }) => ({ role, content: text })),
+        maxOutputTokens: Math.max(1, Math.min(maxTokens, tokensMax, budget.left)),
+        ...(temperature !== undefined && { temperature }),
+        signal: AbortSignal.any([signal, withdrawn]),
+      },
+      context,
+    );
+    budget.spend(record);
+    context.sampled.tokens += tokensOfStep(record);
+    const text = textOfStep(record);
+    await appendEvent({ type: 'tool-returned', toolCallId, output: text });
+    const stopReason = record.finishReason === 'length' ? 'maxTokens' : 'endTurn';
+    return { role: 'assistant', content: { type: 'text', text }, model: title, stopReason };
+  } catch (error) {
+    if (error instanceof ModelError) throw await fail(error.message, INTERNAL_ERROR);
+    if (withdrawn.aborted && !signal.aborted) throw await fail('The request was taken back.', INTERNAL_ERROR);
+    throw error;
+  }
+}
+
+function textsOf(content: z.infer<typeof Asked>['messages'][number]['content']): string {
+  return [content]
+    .flat()
+    .map(({ text }) => text)
+    .join('\n');
+}

@@ -1,0 +1,31 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
+import type { FollowedEvent } from '../../../turns/follow.ts';
+import { notification } from '../json-rpc.ts';
+import { type ClientAsked, createOpenRequests } from '../open-requests.ts';
+
+/** The requests of a call's server to its client, as messages of the call's stream. */
+export function createClientMessages(
+  { clientRequests }: { readonly clientRequests: Pick<ClientRequests, 'isOpen'> },
+  { caller, isReplay }: { readonly caller: Owner; readonly isReplay: boolean },
+) {
+  const requests = createOpenRequests();
+
+  async function requestOf(asked: ClientAsked): Promise<object[]> {
+    const { requestId: id, method, params } = asked;
+    if (isReplay && !(await clientRequests.isOpen(caller, id))) {
+      requests.replied(id);
+      return [];
+    }
+    return [{ jsonrpc: '2.0', id, method, params }];
+  }
+
+  return async (followed: FollowedEvent): Promise<object[]> => {
+    const { asked, dropped } = requests.take(followed);
+    if ('isKnown' in followed && followed.isKnown) return [];
+    const reason = 'No reply is needed any more.';
+    const cancelled = ({ requestId }: ClientAsked) =>
+      notification('notifications/cancelled', { requestId, reason });
+    return [...(asked === undefined ? [] : await requestOf(asked)), ...dropped.map(cancelled)];
+  };
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import type { Owner, StreamRef } from '../../domain/ids.ts';
+import {
+  CLIENT_METHODS,
+  type ClientMethod,
+  type ClientReplied,
+  ClientReply,
+  readClientReply,
+} from '../../domain/runs/client-request.ts';
+import type { EventBus } from '../../ports/elicitations/event-bus.ts';
+import type { OwnerRecordsByKind } from '../../ports/owner-records.ts';
+import { retryWhileUnavailable, SleeperReads } from '../retry-while-unavailable.ts';
+import { WakeSignal } from '../wake-signal.ts';
+
+/** A request to the client of a turn. The same id is the same request, on every pod. */
+export interface NewClientRequest {
+  readonly id: string;
+  readonly stream: StreamRef;
+  readonly method: ClientMethod;
+  readonly timeoutMs: number;
+}
+
+/** A request that was begun, by this pod or by an earlier owner of its run. */
+export interface BegunClientRequest {
+  /** When it ends without a reply, in ms since 1970 on the clock of the records. */
+  readonly expiresAt: number;
+  /** False where it has ended by now: nobody is to be asked. */
+  readonly isOpen: boolean;
+}
+
+/**
+ * Requests to the clients of turns, which no person settles. Each has a record of its owner: it is answered once, on whichever
+ * pod the reply arrives, and the pod of the call is woken. Every call throws `unavailable`.
+ */
+export interface ClientRequests {
+  begin(request: NewClientRequest): Promise<BegunClientRequest>;
+  /**
+   * Waits for the reply to a request that was begun. Undefined at its deadline, after which no reply is taken. Throws the
+   * reason of the signal.
+   */
+  wait(
+    request: Pick<NewClientRequest, 'id' | 'stream'> & Pick<BegunClientRequest, 'expiresAt'>,
+    signal: AbortSignal,
+  ): Promise<ClientReply | undefined>;
+  /** Takes no reply any more. */
+  end(owner: Owner, id: string): Promise<void>;
+  isOpen(owner: Owner, id: string): Promise<boolean>;
+  /**
+   * Stores the client's reply. Ignored for an unknown request, one that has ended, and one of another stream than
+   * `streamRequestId` where that is named: a client cannot know that it is too late.
+   */
+  answer(
+    owner: Owner,
+    id: string,
+    sent: { readonly result?: unknown; readonly error?: unknown },
+    streamRequestId?: string,
+  ): Promise<void>;
+}
+
+const StoredRequest = z.discriminatedUnion('state', [
+  z.object({
+    state: z.literal('open'),
+    method: z.enum(CLIENT_METHODS),
+    streamRequestId: z.string(),
+    expiresAt: z.number(),
+  }),
+  z.object({ state: z.literal('answered'), expiresAt: z.number(), reply: ClientReply }),
+  z.object({ state: z.literal('ended'), expiresAt: z.number() }),
+]);
+type StoredRequest = z.infer<typeof StoredRequest>;
+
+const PREFIX = 'cr_';
+// Another pod may continue the call, and reads the reply then. The questions of the same round may stay open as long.
+const KEPT_MS = 3_600_000;
+const RECHECK_MS = 15_000;
+
+/** True for the id of a request to a client. Ids of elicitations begin otherwise. */
+export function isClientRequestId(id: string): boolean {
+  return id.startsWith(PREFIX);
+}
+
+/** The id of the request with that digest. */
+export function clientRequestId(digest: string): string {
+  return `${PREFIX}${digest}`;
+}
+
+export interface ClientRequestDeps {
+  readonly ownerRecords: Pick<OwnerRecordsByKind, 'mcp'>;
+  readonly clientReplies: EventBus<ClientReplied>;
+}
+
+export function createClientRequests({
+  ownerRecords: { mcp: records },
+  clientReplies,
+}: ClientRequestDeps): ClientRequests {
+  const nameOf = (id: string) => `mcp-asked/${id}`;
+
+  async function read(
+    owner: Owner,
+    id: string,
+  ): Promise<{ text: string; stored: StoredRequest } | undefined> {
+    const text = await records.read(owner, nameOf(id));
+    return text === undefined ? undefined : { text, stored: StoredRequest.parse(JSON.parse(text)) };
+  }
+
+  /** Moves an open request; the first move counts. Returns the request that was open, if it was. */
+  async function move(owner: Owner, id: string, next: (open: OpenRequest) => StoredRequest | undefined) {
+    const found = await read(owner, id);
+    if (found?.stored.state !== 'open') return undefined;
+    const to = next(found.stored);
+    if (to === undefined) return undefined;
+    const change = { name: nameOf(id), from: found.text, to: JSON.stringify(to), ttlMs: KEPT_MS };
+    return (await records.replace(owner, change)) ? found.stored : undefined;
+  }
+
+  const end = async (owner: Owner, id: string) =>
+    void (await move(owner, id, ({ expiresAt }) => ({ state: 'ended', expiresAt })));
+
+  /** How a request ended, if it did. One that is due is ended first. */
+  async function outcome(
+    owner: Owner,
+    id: string,
+    isDue: boolean,
+  ): Promise<'open' | { readonly reply: ClientReply | undefined }> {
+    if (isDue) await end(owner, id);
+    const stored = (await read(owner, id))?.stored;
+    if (stored?.state === 'open') return 'open';
+    return { reply: stored?.state === 'answered' ? stored.reply : undefined };
+  }
+
+  return {
+    async begin({ id, stream, method, timeoutMs }) {
+      const { streamRequestId } = stream;
+      const expiresAt = (await records.now(stream)) + timeoutMs;
+      const open: StoredRequest = { state: 'open', method, streamRequestId, expiresAt };
+      const text = await records.putIfAbsent(stream, nameOf(id), JSON.stringify(open), timeoutMs + KEPT_MS);
+      const stored = StoredRequest.parse(JSON.parse(text));
+      return { expiresAt: stored.expiresAt, isOpen: stored.state === 'open' };
+    },
+    async wait({ id, stream, expiresAt }, signal) {
+      const wake = new WakeSignal(signal);
+      const { unsubscribe } = clientReplies.subscribe(stream, (message) => {
+        if (message.type !== 'event' || message.event.requestId === id) wake.notify();
+      });
+      const reads = new SleeperReads();
+      try {
+        const now = await retryWhileUnavailable(() => records.now(stream), signal);
+        const until = performance.now() + expiresAt - now;
+        for (;;) {
+          const found = await reads.read(() => outcome(stream, id, performance.now() >= until));
+          if (found !== undefined && found !== 'open') return found.reply;
+          const nextAt = performance.now() + reads.pauseMs(RECHECK_MS);
+          await wake.sleep(found === undefined ? nextAt : Math.min(nextAt, until));
+          if (wake.woken() === 'notified') reads.notified();
+        }
+      } finally {
+        unsubscribe();
+        wake.close();
+      }
+    },
+    end,
+    isOpen: async (owner, id) => (await read(owner, id))?.stored.state === 'open',
+    async answer(owner, id, sent, streamRequestId) {
+      const taken = await move(owner, id, (open) =>
+        streamRequestId === undefined || streamRequestId === open.streamRequestId
+          ? { state: 'answered', expiresAt: open.expiresAt, reply: readClientReply(open.method, sent) }
+          : undefined,
+      );
+      if (taken === undefined) return;
+      const { streamRequestId: of } = taken;
+      // A hint: the reply is stored, and the pod of the call looks for it regularly.
+      await clientReplies
+        .publish({ ...owner, streamRequestId: of }, { requestId: id })
+        .catch(() => undefined);
+    },
+  };
+}
+
+type OpenRequest = Extract<StoredRequest, { readonly state: 'open' }>;

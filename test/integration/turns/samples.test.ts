@@ -1,0 +1,195 @@
+import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import type { ConversationRef, RunRef } from '@parley/shared/domain/runs/run';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { type Runs, tokensOf } from '@parley/shared/ports/runs/runs';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createRoundSeals } from '../../../services/api/src/agents/tools/passthrough/rounds.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import type { Pods } from '../../harness/engines/pods.ts';
+import { openRedisPods } from '../../harness/engines/redis-pods.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
+import { startRequestingServer } from '../../harness/mcp-servers/requesting.ts';
+import { suiteNotRun } from '../../harness/not-run.ts';
+import { findRedis } from '../../harness/redis/find-redis.ts';
+import { startConfiguredPod } from '../../harness/turns/configured.ts';
+import { modelOf, TIMING, worldOn } from '../../harness/turns/site.ts';
+import { newKeys } from '../../harness/vault/stores.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+const SUITE = 'the texts that an agent writes for a server';
+const REVISIONS: readonly Revision[] = ['old', 'new'];
+const KEYS = newKeys();
+
+/** "call <tool> <words>" calls a tool of the server, and repeats what it said. Anything else comes from a server. */
+const model = modelOf(({ userText, results }) => {
+  if (results.length > 0) return { text: results.map(({ text }) => text).join(' & ') };
+  const [, name, message] = /^call (\S+) (.*)$/.exec(userText) ?? [];
+  return name === undefined
+    ? { text: `Verses on ${userText}` }
+    : { calls: [{ name: `desk__${name}`, arguments: { message } }] };
+});
+
+const found = await findRedis();
+if ('notRun' in found) suiteNotRun(SUITE, found.notRun);
+else
+  describe(SUITE, () => {
+    let pods: Pods;
+    beforeAll(async () => {
+      pods = await openRedisPods({ kind: 'single', url: found.url }, ROOMY);
+    });
+    afterAll(async () => {
+      await pods.close();
+      await found.stop();
+    });
+
+    interface OpenOptions {
+      readonly config?: string;
+      readonly limits?: string;
+    }
+
+    async function open(revision: Revision, { config = ', sampling: true', limits = '' }: OpenOptions = {}) {
+      const server = await startRequestingServer(revision);
+      onTestFinished(server.kill);
+      const world = worldOn(model, {}, pods.backend, pods.second);
+      let tokens = 0;
+      const write: Runs['write'] = (ref, given) => {
+        tokens += tokensOf(given.notes ?? []);
+        return pods.backend.runs.write(ref, given);
+      };
+      const join = (on: 'backend' | 'second') =>
+        startConfiguredPod({
+          yaml: `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.current.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Be brief., tools: [{ server: desk }], limits: { ${limits} } }
+mcpServers:
+  desk: { title: Front Desk, transport: http, url: "${server.url}", credentialScope: none${config} }
+`,
+          backend: { ...pods[on], runs: { ...pods[on].runs, write } },
+          engine: engineOn(pods[on]),
+          rounds: createRoundSeals(KEYS),
+          leaseTiming: TIMING,
+          pod: `${on} of ${server.url}`,
+        });
+      const pod = join('backend');
+      const { engine, conversation } = world;
+      return {
+        ...world,
+        server,
+        pod,
+        join,
+        /** Tokens that count against the quotas of the person. */
+        tokens: () => tokens,
+        begin: (text: string, more: { delivery?: 'detach' } = {}) =>
+          pod.turns.begin({ ...world.saying(text), support: { form: true, url: true }, ...more }),
+        approval: () =>
+          waitUntil(async () => (await pendingOf(engine, conversation))[0], { what: 'the approval' }),
+        decide: (id: string, response: ApprovalInput) =>
+          engine.approvals.decide({
+            caller: { kind: 'user', tenant: conversation.tenant, userId: conversation.userId },
+            id,
+            response,
+            surface: 'chat',
+          }),
+        async words(run: RunRef): Promise<string> {
+          expect(await world.ended(run)).toBe('finished');
+          return world.text(run);
+        },
+      };
+    }
+
+    describe.each(REVISIONS)('of the %s revision', (revision) => {
+      it('are written once the person has approved what the model is given, which is nothing of the chat', async () => {
+        const { begin, approval, decide, words, events, server } = await open(revision);
+        const before = model.current.requests.length;
+        const run = await begin('call context Autumn');
+        const { id, definition } = await approval();
+        expect(definition).toMatchObject({
+          toolCallId: expect.stringMatching(/\.sampling-0$/),
+          agent: 'Helper',
+          tool: { server: 'desk', title: 'Text for Front Desk' },
+          arguments: { system: 'Be brief.', messages: [{ role: 'user', text: 'Autumn' }] },
+        });
+        expect(model.current.requests).toHaveLength(before + 1);
+        await decide(id, { decision: 'approve' });
+        expect(await words(run)).toContain('Verses on Autumn');
+        expect(server.effects).toEqual([expect.stringContaining('"model":"Helper"')]);
+        const shown = (await events(run)).map(turnEventOf).filter((event) => event !== undefined);
+        expect(shown).toContainEqual(
+          expect.objectContaining({
+            type: 'tool-returned',
+            toolCallId: definition.toolCallId,
+            output: 'Verses on Autumn',
+          }),
+        );
+      });
+
+      it('are written from what the person has edited', async () => {
+        const { begin, approval, decide, words, tokens, record } = await open(revision);
+        const run = await begin('call write Autumn');
+        const { id } = await approval();
+        const messages = [{ role: 'user', text: 'Spring' }];
+        await decide(id, { decision: 'edit', arguments: { messages } });
+        expect(await words(run)).toContain('Verses on Spring');
+        const { inputTokens = 0, outputTokens = 0 } = (await record(run))?.steps[0]?.used ?? {};
+        const last = (await record(run))?.steps.at(-1);
+        // The tokens of each text and of each step count once.
+        expect(tokens()).toBe(
+          inputTokens + outputTokens + (last?.inputTokens ?? 0) + (last?.outputTokens ?? 0),
+        );
+      });
+
+      it('are refused where the person denies them, and the server learns it', async () => {
+        const { begin, approval, decide, words, server } = await open(revision);
+        const before = model.current.requests.length;
+        const run = await begin('call write Autumn');
+        await decide((await approval()).id, { decision: 'deny' });
+        expect(await words(run)).not.toContain('Verses');
+        expect(server.effects).toEqual([]);
+        expect(server.errors.map(({ code }) => code)).toEqual(revision === 'old' ? [-1] : []);
+        // The turn's own two steps.
+        expect(model.current.requests).toHaveLength(before + 2);
+      });
+
+      it('are not offered unless the configuration says so', async () => {
+        const { begin, words, server } = await open(revision, { config: '' });
+        expect(await words(await begin('call write Autumn'))).not.toContain('Verses');
+        expect(server.effects).toEqual([]);
+      });
+
+      it('are no more than the limits say', async () => {
+        const limits = 'samplesPerCall: 1, sampleTokens: 7';
+        const { begin, approval, decide, words, server } = await open(revision, { limits });
+        expect(await words(await begin('call twice Autumn'))).toContain('One call may ask for 1 texts');
+        expect(server.effects).toEqual([]);
+        const run = await begin('call write Autumn');
+        await decide((await approval()).id, { decision: 'approve' });
+        expect(await words(run)).toContain('Verses');
+        expect(model.current.requests).toContainEqual(
+          expect.objectContaining({ body: expect.objectContaining({ max_tokens: 7 }) }),
+        );
+      });
+    });
+
+    it('need no pod while the person thinks, and any pod writes them, in the 2026 revision', async () => {
+      const { begin, approval, decide, words, join, pod, standing, server } = await open('new');
+      const run = await begin('call write Autumn', { delivery: 'detach' });
+      const { id } = await approval();
+      await waitUntil(async () => (await standing(run))?.owner === 'detached', { what: 'the detached run' });
+      await pod.close();
+      const { turns } = join('second');
+      await decide(id, { decision: 'approve' });
+      await turns.attend(run);
+      expect(await words(run)).toContain('Verses on Autumn');
+      expect(server.effects).toHaveLength(1);
+    });
+  });
+
+async function pendingOf(
+  { approvals }: Pick<ReturnType<typeof engineOn>, 'approvals'>,
+  { tenant, userId }: ConversationRef,
+) {
+  const { rows } = await approvals.list({ owner: { tenant, userId }, limit: 50 });
+  return rows.filter(({ status }) => status === 'pending');
+}
