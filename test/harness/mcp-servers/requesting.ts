@@ -42,7 +42,9 @@ const ASKS: Readonly<Record<string, (text: string) => Requests>> = {
 };
 /** In the 2026 revision it asks for text, whatever the client has declared. */
 export const UNDECLARED = 'undeclared';
-const LIST = { tools: [...Object.keys(ASKS), UNDECLARED].map((name) => anyTool(name)) };
+/** In the 2025 revision it asks for text, and returns its result without it. */
+export const UNAWAITED = 'unawaited';
+const LIST = { tools: [...Object.keys(ASKS), UNDECLARED, UNAWAITED].map((name) => anyTool(name)) };
 const INFO = { name: 'requesting', version: '1.0.0' };
 
 export interface RequestingServer {
@@ -51,6 +53,8 @@ export interface RequestingServer {
   readonly effects: string[];
   /** The errors that were returned to requests; in the 2025 revision only. */
   readonly errors: { readonly code?: number; readonly message: string }[];
+  /** Lets `unawaited` return its result. */
+  returnUnawaited(): void;
   kill(): Promise<void>;
 }
 
@@ -59,11 +63,16 @@ type Served = Pick<RequestingServer, 'effects' | 'errors'>;
 /** Starts a server; `kill` it at the end. */
 export async function startRequestingServer(revision: Revision): Promise<RequestingServer> {
   const served: Served = { effects: [], errors: [] };
-  const serve = revision === 'new' ? newServing(served) : oldServing(served);
+  let returnUnawaited: () => void = () => undefined;
+  const returned = new Promise<void>((resolve) => {
+    returnUnawaited = resolve;
+  });
+  const serve = revision === 'new' ? newServing(served) : oldServing(served, returned);
   const http = createServer((request, reply) => void serve(request, reply).catch(() => reply.destroy()));
   const port = await listenOnFreePort(http);
   return {
     ...served,
+    returnUnawaited,
     url: `http://127.0.0.1:${port}/mcp`,
     async kill() {
       http.closeAllConnections();
@@ -110,13 +119,18 @@ function newServing(served: Served) {
   };
 }
 
-function oldServing(served: Served) {
+function oldServing(served: Served, returned: Promise<void>) {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
 
   async function open(): Promise<StreamableHTTPServerTransport> {
     const server = new OldServer(INFO, { capabilities: { tools: {} } });
     server.setRequestHandler(ListToolsRequestSchema, () => LIST as never);
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendRequest }) => {
+      if (params.name === UNAWAITED) {
+        sendRequest(sampling('') as never, ResultSchema).catch(() => undefined);
+        await returned;
+        return said('without the text');
+      }
       const asked = Object.entries(asksOf(params)).map(async ([key, request]) => [
         key,
         await sendRequest(request as never, ResultSchema, { timeout: 60_000 }),

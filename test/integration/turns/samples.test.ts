@@ -1,6 +1,7 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import type { ConversationRef, RunRef } from '@parley/shared/domain/runs/run';
+import type { ConversationRef, RunRef, Support } from '@parley/shared/domain/runs/run';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { type Runs, tokensOf } from '@parley/shared/ports/runs/runs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createRoundSeals } from '../../../services/api/src/agents/tools/passthrough/rounds.ts';
@@ -9,7 +10,7 @@ import type { Pods } from '../../harness/engines/pods.ts';
 import { openRedisPods } from '../../harness/engines/redis-pods.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
-import { startRequestingServer } from '../../harness/mcp-servers/requesting.ts';
+import { startRequestingServer, UNAWAITED } from '../../harness/mcp-servers/requesting.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { findRedis } from '../../harness/redis/find-redis.ts';
 import { startConfiguredPod } from '../../harness/turns/configured.ts';
@@ -42,6 +43,11 @@ else
       await pods.close();
       await found.stop();
     });
+
+    interface BeginOptions {
+      readonly delivery?: 'detach';
+      readonly services?: Support['services'];
+    }
 
     interface OpenOptions {
       readonly config?: string;
@@ -81,8 +87,12 @@ mcpServers:
         join,
         /** Tokens that count against the quotas of the person. */
         tokens: () => tokens,
-        begin: (text: string, more: { delivery?: 'detach' } = {}) =>
-          pod.turns.begin({ ...world.saying(text), support: { form: true, url: true }, ...more }),
+        begin: (text: string, { delivery, services }: BeginOptions = {}) =>
+          pod.turns.begin({
+            ...world.saying(text),
+            support: { form: true, url: true, services },
+            ...(delivery !== undefined && { delivery }),
+          }),
         approval: () =>
           waitUntil(async () => (await pendingOf(engine, conversation))[0], { what: 'the approval' }),
         decide: (id: string, response: ApprovalInput) =>
@@ -160,9 +170,12 @@ mcpServers:
 
       it('are no more than the limits say', async () => {
         const limits = 'samplesPerCall: 1, sampleTokens: 7';
-        const { begin, approval, decide, words, server } = await open(revision, { limits });
+        const { begin, approval, decide, words, server, engine, conversation } = await open(revision, {
+          limits,
+        });
         expect(await words(await begin('call twice Autumn'))).toContain('One call may ask for 1 texts');
         expect(server.effects).toEqual([]);
+        expect(await pendingOf(engine, conversation)).toEqual([]);
         const run = await begin('call write Autumn');
         await decide((await approval()).id, { decision: 'approve' });
         expect(await words(run)).toContain('Verses');
@@ -170,6 +183,31 @@ mcpServers:
           expect.objectContaining({ body: expect.objectContaining({ max_tokens: 7 }) }),
         );
       });
+    });
+
+    it('are not asked for any more once the server has returned without them', async () => {
+      const { begin, approval, words, engine, server } = await open('old');
+      const run = await begin(`call ${UNAWAITED} Autumn`);
+      const { id, definition } = await approval();
+      server.returnUnawaited();
+      expect(await words(run)).toContain('without the text');
+      const { row } = await engine.approvals.read({ kind: 'service', tenant: definition.tenant }, id);
+      expect([row.status, row.settlement?.reason]).toEqual(['withdrawn', 'withdrawn_by_asker']);
+    });
+
+    it('are those of the client of the turn where it has a model of its own', async () => {
+      const { begin, words, events, conversation, server } = await open('new');
+      const run = await begin('call write Autumn', { services: { sampling: { tools: false } } });
+      const asked = await waitUntil(
+        async () => (await events(run)).map(turnEventOf).find((event) => event?.type === 'client-asked'),
+        { what: 'the request' },
+      );
+      if (asked.type !== 'client-asked') throw new Error('no request');
+      const content = { type: 'text', text: 'Verses of the client' };
+      const result = { role: 'assistant', content, model: 'client' };
+      await createClientRequests(pods.second).answer(conversation, asked.requestId, { result });
+      expect(await words(run)).toContain('Verses of the client');
+      expect(server.effects).toHaveLength(1);
     });
 
     it('need no pod while the person thinks, and any pod writes them, in the 2026 revision', async () => {
