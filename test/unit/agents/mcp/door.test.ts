@@ -154,6 +154,15 @@ it('a result is shown without what its server alone reads', () => {
   expect(resultOf(reply, { bytesMax: 100, whole: true }).whole).toEqual({ content: [] });
 });
 
+it.each([
+  ['nothing else', {}, {}],
+  ['metadata of its own', { 'a.example/at': 1 }, { _meta: { 'a.example/at': 1 } }],
+])('a result is passed on without the name of its server, with %s', (_what, meta, left) => {
+  const serverInfo = { name: 'desk', version: '1.0.0' };
+  const reply = { content: [], _meta: { 'io.modelcontextprotocol/serverInfo': serverInfo, ...meta } };
+  expect(resultOf(reply, { bytesMax: 100, whole: true }).whole).toEqual({ content: [], ...left });
+});
+
 describe('what is too large of what a server sends', () => {
   /** Counts the looks at its members: a text in each is no text that is read. */
   const large = (size = 200_000) => {

@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/client';
+import { type CallToolResult, SERVER_INFO_META_KEY } from '@modelcontextprotocol/client';
 import { withoutReturned } from '../transports/door.ts';
 import type { McpContent, McpToolResult } from './results.ts';
 
@@ -14,7 +14,7 @@ export interface ResultRules {
 
 /** Converts a tool's result for models and people: without binary data, at most `bytesMax` in size. */
 export function resultOf(result: CallToolResult, { bytesMax, whole }: ResultRules): McpToolResult {
-  const kept = whole === true ? withoutReturned(result) : undefined;
+  const kept = whole === true ? withoutName(withoutReturned(result)) : undefined;
   if (kept !== undefined && sizeOf(kept) > bytesMax) return tooLarge(bytesMax);
   const content = result.content.map(contentOf);
   const { structuredContent: structured } = result;
@@ -28,6 +28,12 @@ export function resultOf(result: CallToolResult, { bytesMax, whole }: ResultRule
     isError: result.isError === true,
     ...(kept !== undefined && { whole: kept }),
   };
+}
+
+/** Without the name of its server: clients of Parley get their results from Parley, whose name stands there. */
+function withoutName({ _meta = {}, ...result }: CallToolResult): CallToolResult {
+  const { [SERVER_INFO_META_KEY]: _name, ...meta } = _meta;
+  return { ...result, ...(Object.keys(meta).length > 0 && { _meta: meta }) };
 }
 
 /** Replaces a result that is larger than `bytesMax`. The tool did run. */
