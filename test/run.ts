@@ -3,9 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
 import { installKit } from './conformance/kit.ts';
-import { installAcpx } from './harness/acpx/acpx.ts';
+
 import { ensurePrograms } from './harness/ensure-programs.ts';
 import { findRedis } from './harness/redis/find-redis.ts';
+import { installStacks } from './harness/stacks/packages.ts';
 import { type Costs, estimateAll, readCosts, writeCosts } from './runner/costs.ts';
 import { type Machine, measureMachine } from './runner/machine.ts';
 import { type RunOptions, readOptions, USAGE } from './runner/options.ts';
@@ -54,7 +55,9 @@ async function runCheck({
 async function install(): Promise<void> {
   await ensurePrograms(print);
   await installKit(print).catch((error: unknown) => print(`not run: the conformance kit of MCP: ${error}`));
-  await installAcpx(print).catch((error: unknown) => print(`not run: acpx: ${error}`));
+  await installStacks(print).catch((error: unknown) =>
+    print(`not run: independent clients and servers: ${error}`),
+  );
 }
 
 /** What a run found. */

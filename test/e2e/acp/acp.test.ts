@@ -3,9 +3,9 @@ import { createClient } from '@parley/sdk';
 import { createParleyProvider } from '@parley/sdk/ai-provider';
 import { streamText } from 'ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findAcpx } from '../../harness/acpx/acpx.ts';
 import { SIZE } from '../../harness/load/size.ts';
 import { suiteNotRun } from '../../harness/not-run.ts';
+import { findAcpx } from '../../harness/stacks/packages.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { type AcpPods, openAcpPods } from './site.ts';
 

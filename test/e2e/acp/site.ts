@@ -6,10 +6,11 @@ import { fileURLToPath } from 'node:url';
 import { ndJsonStream } from '@agentclientprotocol/sdk';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { type AnswerTo, connectEditor, type Editor } from '../../harness/acp/setup.ts';
-import { type Acpx, RUNNER } from '../../harness/acpx/acpx.ts';
+
 import { bundleEntry } from '../../harness/processes/bundle.ts';
 import { openPodPair } from '../../harness/site/pod-pair.ts';
 import { openSite } from '../../harness/site/site.ts';
+import { ACPX_RUNNER, type StackCommand } from '../../harness/stacks/packages.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../harness/acp/program.mjs', import.meta.url));
 
@@ -28,9 +29,9 @@ export interface AcpPods {
   /** An editor with `parley acp`, whose person answers once they are released. */
   openEditor(userId: string): Promise<{ readonly editor: Omit<Editor, 'log'>; release(): void }>;
   /** Starts a turn in the runtime of acpx, with `parley acp` as its agent. */
-  startRunner(acpx: Acpx, text: string, content: object): Promise<Started>;
+  startRunner(acpx: StackCommand, text: string, content: object): Promise<Started>;
   /** Starts the command of acpx. */
-  startCommand(acpx: Acpx, text: string): Promise<Started>;
+  startCommand(acpx: StackCommand, text: string): Promise<Started>;
   /** Kills the pods one after the other; another one takes each one's place. */
   replaceAll(): Promise<void>;
   stop(): Promise<void>;
@@ -106,9 +107,10 @@ agents:
     },
     startRunner({ node }, text, content) {
       const input = { command, cwd: folder, stateDir: join(folder, 'acpx'), text, content };
-      return startReading(node, [RUNNER, JSON.stringify(input)], 'fay');
+      return startReading(node, [ACPX_RUNNER, JSON.stringify(input)], 'fay');
     },
-    startCommand: ({ node, cli }, text) => startReading(node, [cli, '--agent', command, 'exec', text], 'gil'),
+    startCommand: ({ node, script }, text) =>
+      startReading(node, [script, '--agent', command, 'exec', text], 'gil'),
     async replaceAll() {
       for (let count = 0; count < 2; count += 1) {
         const replace = await pods.kill();

@@ -196,7 +196,7 @@ export const CLIENTS = {
   'v2 (2026-07-28)': v2Client({ pin: '2026-07-28' }),
 } as const;
 
-function calledOf(result: object): Called {
+export function calledOf(result: object): Called {
   const { content, isError } = result as { readonly content?: unknown; readonly isError?: unknown };
   const blocks = (content ?? []) as readonly { readonly text?: string }[];
   return { text: blocks.map(({ text = '' }) => text).join(''), isError: isError === true };
