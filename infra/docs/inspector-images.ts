@@ -2,20 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { freePort } from '../../test/harness/free-port.ts';
-import { installPackages } from '../../test/harness/install-packages.ts';
 import { killWithParent } from '../../test/harness/processes/child-guard.ts';
-import { findNode, isNode } from '../../test/harness/recent-node.ts';
+import { findInspector, installStacks } from '../../test/harness/stacks/packages.ts';
 import { startWorld } from '../demo/world.ts';
 
-const FOLDER = new URL('./inspector/', import.meta.url);
-const INSPECTOR = new URL(
-  'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
-  FOLDER,
-);
-const NODE_MIN = 22;
 const START_MS = 30_000;
 const SIZE = { width: 1280, height: 740 };
 
@@ -24,7 +16,7 @@ export async function drawInspector(
   browser: Browser,
   save: (name: string, page: Page) => Promise<void>,
 ): Promise<void> {
-  await installPackages(FOLDER, (text) => process.stdout.write(`${text}\n`), { omit: isNode(NODE_MIN) });
+  await installStacks((text) => process.stdout.write(`${text}\n`));
   const world = await startWorld({ print: () => undefined });
   const folder = await mkdtemp(join(tmpdir(), 'parley-inspector-'));
   try {
@@ -75,10 +67,10 @@ async function startInspector(
   config: string,
   home: string,
 ): Promise<{ readonly url: string; readonly child: ChildProcess }> {
-  const node = findNode(NODE_MIN, FOLDER);
-  if (node === undefined) throw new Error(`MCP Inspector needs Node ${NODE_MIN}, and there is none`);
+  const command = findInspector();
+  if ('notRun' in command) throw new Error(command.notRun);
   const [client, sandbox] = await Promise.all([freePort(), freePort()]);
-  const child = spawn(node, [fileURLToPath(INSPECTOR), '--web', '--config', config], {
+  const child = spawn(command.node, [command.script, '--web', '--config', config], {
     cwd: home,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {

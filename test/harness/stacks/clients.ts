@@ -1,9 +1,10 @@
 /** Clients of MCP that others made, unmodified, each with the means that it has for questions. */
 import { execFile } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import type { AskedOfClient, Called, ClientAnswer } from '../mcp-clients/clients.ts';
 import { calledOf } from '../mcp-clients/clients.ts';
-import { findStackCommand, loadStack } from './packages.ts';
+import { findInspector, loadStack } from './packages.ts';
 
 export interface StackClient {
   listTools(): Promise<readonly string[]>;
@@ -102,7 +103,10 @@ const langChain: Open = async (options) => {
   };
 };
 
-const INSPECTOR = findStackCommand('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
+const INSPECTOR = findInspector();
+
+// It keeps servers and secrets in the home of its user.
+const INSPECTOR_ENV = { PATH: process.env.PATH, HOME: tmpdir(), MCP_INSPECTOR_SECRET_STORE: 'memory' };
 
 /** The command of MCP Inspector, a process for each call. */
 const inspector: Open = async (options) => {
@@ -115,7 +119,7 @@ const inspector: Open = async (options) => {
       ...args,
     ];
     // It exits with an error where the result is one, and prints the result all the same.
-    const { stdout } = await promisify(execFile)(command.node, all).catch(
+    const { stdout } = await promisify(execFile)(command.node, all, { env: INSPECTOR_ENV }).catch(
       (error: { readonly stdout: string }) => error,
     );
     return JSON.parse(stdout);

@@ -25,7 +25,7 @@ export function installStacks(progress: (text: string) => void): Promise<void> {
 export const stackPath = (file: string) => fileURLToPath(new URL(`node_modules/${file}`, FOLDER));
 
 /** The script of a package; or why it cannot run. */
-export function findStackCommand(file: string): StackCommand | { readonly notRun: string } {
+function findStackCommand(file: string): StackCommand | { readonly notRun: string } {
   const script = stackPath(file);
   if (!existsSync(script)) return { notRun: `${file} is not installed; \`npm test\` installs it` };
   const node = findNode(NODE_MIN, FOLDER);
@@ -35,6 +35,10 @@ export function findStackCommand(file: string): StackCommand | { readonly notRun
 
 /** The command of acpx. */
 export const findAcpx = () => findStackCommand('acpx/dist/cli.js');
+
+/** The command of MCP Inspector. */
+export const findInspector = () =>
+  findStackCommand('@modelcontextprotocol/inspector/clients/launcher/build/index.js');
 
 /** Whether the packages are there. */
 export const hasStacks = () => existsSync(stackPath('fastmcp/package.json'));
