@@ -16,13 +16,18 @@ interface Locked {
   readonly license?: string;
 }
 
-const lock = JSON.parse(readFileSync(`${root}package-lock.json`, 'utf8')) as {
+interface LockFile {
   readonly lockfileVersion: number;
   readonly packages: Readonly<Record<string, Locked>>;
-};
+}
+const readLock = (folder: string): LockFile =>
+  JSON.parse(readFileSync(`${root}${folder}package-lock.json`, 'utf8'));
+const lock = readLock('');
+/** Packages that a test, a bench or a picture installs, when it runs, and that nothing else needs. */
+const APART = ['bench/peers/', 'test/conformance/', 'test/harness/stacks/'];
 const entries = Object.entries(lock.packages);
 const packages = entries.filter(([path]) => path.includes('node_modules/'));
-const foreign = packages.filter(([, { link }]) => link !== true);
+const foreign = foreignIn(lock);
 const inProduction = foreign.filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true);
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf('node_modules/') + 'node_modules/'.length);
@@ -49,19 +54,27 @@ function choicesOf(license: string): string[] {
 }
 
 describe('S24 supply chain', () => {
-  it('every package is locked by a content hash', () => {
-    expect(lock.lockfileVersion).toBe(3);
-    expect(foreign.length).toBeGreaterThan(50);
-    const loose = foreign.filter(
+  it.each(['', ...APART])('every package of ./%s is locked by a content hash', (folder) => {
+    const file = readLock(folder);
+    expect(file.lockfileVersion).toBe(3);
+    expect(foreignIn(file).length).toBeGreaterThan(50);
+    const loose = foreignIn(file).filter(
       ([, { version, integrity }]) => version === undefined || !/^sha512-[\w+/]{86}==$/.test(integrity ?? ''),
     );
     expect(loose.map(([path]) => path)).toEqual([]);
   });
 
-  it('no package is resolved from a custom host, a git repository or a file', () => {
-    const tied = foreign.filter(([, { resolved }]) => resolved !== undefined);
-    expect(tied.map(([path, { resolved }]) => `${path}: ${resolved}`)).toEqual([]);
-    expect(readFileSync(`${root}.npmrc`, 'utf8')).not.toMatch(/registry\s*=|\/\/|_auth/);
+  it.each(['', ...APART])(
+    'no package of ./%s is resolved from a custom host, a git repository or a file',
+    (folder) => {
+      const tied = foreignIn(readLock(folder)).filter(([, { resolved }]) => resolved !== undefined);
+      expect(tied.map(([path, { resolved }]) => `${path}: ${resolved}`)).toEqual([]);
+      expect(readFileSync(`${root}${folder}.npmrc`, 'utf8')).not.toMatch(/registry\s*=|\/\/|_auth/);
+    },
+  );
+
+  it.each(APART)('no package of ./%s runs an install script', (folder) => {
+    expect(readFileSync(`${root}${folder}.npmrc`, 'utf8')).toContain('ignore-scripts=true');
   });
 
   it('links point to our own workspaces', () => {
@@ -119,6 +132,12 @@ describe('S24 supply chain', () => {
     for (const name of server) expect(namesIn('clients/sdk')).not.toContain(name);
   });
 });
+
+function foreignIn({ packages }: LockFile): [string, Locked][] {
+  return Object.entries(packages).filter(
+    ([path, { link }]) => path.includes('node_modules/') && link !== true,
+  );
+}
 
 /** The folders of our own packages, from the root; the root's is empty. */
 function workspaces(): string[] {
