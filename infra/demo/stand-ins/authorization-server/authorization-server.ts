@@ -31,6 +31,8 @@ export interface AuthorizationServerOptions {
   readonly resources?: readonly string[];
   /** True: clients may register by themselves (RFC 7591). */
   readonly registration?: boolean;
+  /** True: access tokens are JWTs that APIs verify by its keys (`/jwks`). Default: APIs ask about them. */
+  readonly signsAccessTokens?: boolean;
   /** Default 600. */
   readonly accessTokenSeconds?: number;
   /** How long a person's consent lasts, and a refresh token that is not used. Default a day. */
@@ -183,7 +185,8 @@ async function configurationOf(
             scope: scopes.join(' '),
             audience: resource,
             accessTokenTTL: accessTokenSeconds,
-            accessTokenFormat: 'opaque',
+            accessTokenFormat: options.signsAccessTokens === true ? 'jwt' : 'opaque',
+            jwt: { sign: { alg: 'ES256' } },
           };
         },
       },
