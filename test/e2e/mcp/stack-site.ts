@@ -8,6 +8,8 @@ import { startEverything, startFastMcp, startMcpUse } from '../../harness/stacks
 export interface StackPods {
   readonly url: string;
   token(): Promise<string>;
+  /** Kills a pod; another one takes its place once the returned function is called. */
+  kill(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
@@ -62,6 +64,7 @@ a2aOffer:
   let people = 0;
   return {
     url: pods.url,
+    kill: pods.kill,
     token() {
       people += 1;
       return pods.token(`person-${people}`, TENANT);
