@@ -518,7 +518,10 @@ describe('push notifications', () => {
     const legacy = { ...person, headers: { 'a2a-version': '0.3' } };
     const got = await rpc(legacy, 'tasks/pushNotificationConfig/get', { id: task.id });
     expect(got.body.result).toMatchObject({ taskId: task.id, pushNotificationConfig: { id: task.id } });
-    expect(codeOf(await rpc(person, 'GetTaskPushNotificationConfig', { taskId: task.id }))).toBe(NOT_FOUND);
+    for (const id of [undefined, 'nope'])
+      expect(codeOf(await rpc(person, 'GetTaskPushNotificationConfig', { taskId: task.id, id }))).toBe(
+        NOT_FOUND,
+      );
     for (const id of ['a', 'b', 'c', 'd']) await put({ id });
     expect(codeOf(await put({ id: 'e' }))).toBe(INVALID_PARAMS);
     // The four new ones get what there is; the one that was replaced has it.

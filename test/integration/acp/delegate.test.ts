@@ -194,13 +194,13 @@ describe('an ACP agent as a delegate', () => {
   ])(
     'is cancelled when its turn is stopped, and its question is withdrawn: %s [ACP-56 ACP-57]',
     async (word, told) => {
-      const { question, open, stop, noted, ended } = await handOver(`${word} wait`);
+      const { question, open, stop, noted, ended } = await handOver(`${word} modes`);
       await question();
       await stop();
       await ended();
-      await waitUntil(() => /^cancel$/m.test(noted()) && noted().includes(`${word} {`), {
-        what: 'the cancellation',
-      });
+      // The last word comes after an update of the one before.
+      await waitUntil(() => noted().includes('modes {'), { what: 'the end of the program' });
+      expect(noted()).toMatch(/^cancel$/m);
       expect(noted()).toContain(`${word} ${told}`);
       expect(await open()).toEqual([]);
     },

@@ -207,7 +207,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     for (const cut of [result, logged]) expect(JSON.stringify(cut)).toContain(LEFT_OUT);
   });
 
-  it('that floods a call with notes is read at a steady pace, and the latest note is not lost though nothing follows', async () => {
+  it('that floods a call with notes is read at a steady pace, and the latest note is not lost though nothing follows [T25-37]', async () => {
     const notes = 20_000;
     const last = createGate();
     const { server } = await open({

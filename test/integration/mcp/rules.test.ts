@@ -233,7 +233,7 @@ describe('the limit of notes', () => {
     return { released, limit, take: (...given: string[]) => given.flatMap((json) => limit.take(json)) };
   }
 
-  it('passes so many a second, then the latest of each kind, and everything else at once and in order', () => {
+  it('passes so many a second, then the latest of each kind, and everything else at once and in order [T25-37]', () => {
     const { take } = open();
     expect(take(...[1, 2, 3, 4, 5].map((at) => progress(at)), progress(6, 'other'))).toEqual(
       [1, 2, 3].map((at) => progress(at)),
