@@ -15,9 +15,9 @@ const kit = findKit();
 const TOO_LATE_FOR_KIT = /^server-stateless: sep-2575-\S+: Failed to receive progressive stream chunk [^;]*$/;
 const RUNS_MAX = 3;
 
-/** What is behind the pods: the fixture, or a server that somebody else has started, such as that of an SDK. */
+/** What is behind the pods: the two fixtures, or a server that somebody else has started, such as that of an SDK. */
 const elsewhere = process.env.PARLEY_CONFORMANCE_SERVER;
-const MANNERS = ['rounds'] as const;
+const MANNERS = ['rounds', 'requests'] as const;
 const BEHIND: readonly (readonly [name: string, start: () => ReturnType<typeof startFixtureServer>])[] =
   elsewhere === undefined
     ? MANNERS.map((manner) => [`the fixture that asks by ${manner}`, () => startFixtureServer(manner)])
