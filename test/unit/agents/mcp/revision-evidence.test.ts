@@ -36,6 +36,11 @@ it.each<[string, McpRevision, [McpRevision, boolean] | undefined]>([
     [NEWER, true],
   ],
   [
+    "Cannot request input 'text' (sampling/createMessage): the client on this 2025-era connection did not declare the required capability",
+    OLDER,
+    [NEWER, true],
+  ],
+  [
     "Tool 'book' returned an InputRequiredResult to request client input, but the multi-round-trip result type (SEP-2322) only exists at MCP 2026-07-28; this connection negotiated '2025-11-25'.",
     OLDER,
     [NEWER, true],

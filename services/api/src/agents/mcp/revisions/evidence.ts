@@ -35,9 +35,10 @@ const SIGNS: readonly Sign[] = [
   { ...OLDER, words: /no back-channel for server-initiated requests/ },
   // FastMCP 4: `ctx.elicit()`.
   { ...OLDER, words: /via server-initiated requests is unavailable on 2026-07-28/ },
-  // TypeScript SDK 2: `inputRequired()` where its bridge is off, and where the server keeps no session.
+  // TypeScript SDK 2: `inputRequired()` where its bridge is off, where the server keeps no session, and where its client lacks
+  // what it asks for, which only the newer revision says by a code of its own (-32021).
   { ...NEWER, words: /returned an input-required result, but .{0,200}has no input_required vocabulary/ },
-  { ...NEWER, words: /per-request legacy serving cannot receive server-to-client requests/ },
+  { ...NEWER, words: /client on this 2025-era connection did not declare the required capability/ },
   // FastMCP 4: `InputRequiredResult`.
   { ...NEWER, words: /returned an InputRequiredResult .{0,200}only exists at MCP 2026-07-28/ },
   // Python SDK 2: `InputRequiredResult`, and any other result that the revision does not have.
