@@ -195,6 +195,7 @@ it('servers that ask the client of a call, whose pod is killed: one of the 2026 
   });
   const calls = ['writer__write', 'old_writer__write'].map((tool) => client.call('Greet.', { tool }));
   await waitUntil(() => asked === calls.length, { what: 'the requests' });
+  const begun = [...pods];
   await replace('SIGKILL');
   reply('A greeting.');
   const [text, lostText] = (await Promise.all(calls)).map((called) => called.text);
@@ -202,4 +203,6 @@ it('servers that ask the client of a call, whose pod is killed: one of the 2026 
   expect(text).toContain('A greeting.');
   expect(lostText).toContain('its outcome was lost with the pod that made it');
   expect(requesting.map(({ effects }) => effects.length)).toEqual([1, 0]);
+  const logged = [...begun, ...pods].flatMap(({ lines, stderr }) => [...lines, ...stderr]).join();
+  for (const content of ['Greet.', 'A greeting.']) expect(logged).not.toContain(content);
 });
