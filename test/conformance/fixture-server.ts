@@ -5,6 +5,7 @@ import {
   acceptedContent,
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   createRequestStateCodec,
   type InputRequiredResult,
   inputRequired,
@@ -36,8 +37,14 @@ interface FixtureTool {
   readonly call: (
     args: Record<string, unknown>,
     context: ServerContext,
-    manner: FixtureManner,
+    call: FixtureCall,
   ) => Promise<Answer> | Answer;
+}
+
+interface FixtureCall {
+  readonly manner: FixtureManner;
+  /** What the client declared: with the request, or for its session. */
+  readonly declared: ClientCapabilities;
 }
 
 const SILENCE = 'UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAA=';
@@ -58,7 +65,7 @@ function asking(
   schema: () => never,
   told: string,
 ): FixtureTool['call'] {
-  return async (args, { mcpReq }, manner) => {
+  return async (args, { mcpReq }, { manner }) => {
     const question = { message: message(args), requestedSchema: schema() };
     const response =
       manner === 'requests'
@@ -128,12 +135,6 @@ const askingFor =
     mcpReq.inputResponses === undefined
       ? inputRequired({ inputRequests: inputRequests(args) ?? {} })
       : says(`Client response: ${JSON.stringify(mcpReq.inputResponses)}`);
-
-/** What the client of a request declared. */
-const declaredBy = ({ mcpReq }: ServerContext) =>
-  ((({ ...mcpReq.envelope }) as Record<string, unknown>)[CLIENT_CAPABILITIES_META_KEY] ?? {}) as Readonly<
-    Record<string, unknown>
-  >;
 
 async function askWithState(key: string, message: string, schema: never, payload: Record<string, unknown>) {
   const requestState = await state.mint({ ...payload, nonce: randomBytes(8).toString('hex') });
@@ -277,10 +278,10 @@ const ASKING_TOOLS: Readonly<Record<string, FixtureTool>> = {
     },
   },
   test_input_required_result_capabilities: {
-    call: (args, context) =>
+    call: (args, context, { declared }) =>
       askingFor(() => ({
-        ...(declaredBy(context).elicitation !== undefined && { user_name: nameRequest() }),
-        ...(declaredBy(context).sampling !== undefined && { greeting: sampling('Generate a greeting') }),
+        ...(declared.elicitation !== undefined && { user_name: nameRequest() }),
+        ...(declared.sampling !== undefined && { greeting: sampling('Generate a greeting') }),
       }))(args, context),
   },
   test_sampling: {
@@ -308,8 +309,8 @@ const ASKING_TOOLS: Readonly<Record<string, FixtureTool>> = {
     },
   },
   test_missing_capability: {
-    call(_args, context) {
-      if (declaredBy(context).sampling !== undefined) return says('declared');
+    call(_args, _context, { declared }) {
+      if (declared.sampling !== undefined) return says('declared');
       throw new ProtocolError(ProtocolErrorCode.MissingRequiredClientCapability, 'Sampling is required.', {
         requiredCapabilities: { sampling: {} },
       });
@@ -360,7 +361,10 @@ function createFixture(manner: FixtureManner): Server {
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = TOOLS[params.name];
     if (tool === undefined) throw new Error(`There is no tool ${params.name}.`);
-    return (await tool.call(params.arguments ?? {}, context, manner)) as CallToolResult;
+    const envelope: Readonly<Record<string, unknown>> = { ...context.mcpReq.envelope };
+    const declared = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
+    const call = { manner, declared: (declared ?? {}) as ClientCapabilities };
+    return (await tool.call(params.arguments ?? {}, context, call)) as CallToolResult;
   });
   return server;
 }
