@@ -4,16 +4,24 @@ import { suiteNotRun } from '../harness/not-run.ts';
 import { type ClientHost, startClientHost } from './client-host.ts';
 import { startFixtureServer } from './fixture-server.ts';
 import { judge } from './judge.ts';
-import { findKit, type KitRole, REVISIONS, requiredScenarios, runScenarios } from './kit.ts';
+import {
+  findKit,
+  type KitRole,
+  REVISIONS,
+  requiredScenarios,
+  runScenarios,
+  type ScenarioResult,
+} from './kit.ts';
 import { notApplicableTo } from './not-applicable.ts';
 import { type ConformancePods, startConformancePods } from './pods.ts';
 
 const NAME = 'the conformance kit of MCP';
 const kit = findKit();
 
-/** The kit reads one stream for 600 ms only, in which a busy machine may have sent nothing. */
-const TOO_LATE_FOR_KIT = /^server-stateless: sep-2575-\S+: Failed to receive progressive stream chunk [^;]*$/;
-const RUNS_MAX = 3;
+/** The kit reads one stream of this scenario for 600 ms only, in which a busy machine may have sent nothing. */
+const HASTY = 'server-stateless';
+const TOO_LATE_FOR_KIT = /^Failed to receive progressive stream chunk/;
+const RUNS_MAX = 5;
 
 /** What is behind the pods: the two fixtures, or a server that somebody else has started, such as that of an SDK. */
 const elsewhere = process.env.PARLEY_CONFORMANCE_SERVER;
@@ -31,7 +39,11 @@ async function faultsOf(
   target: string,
 ): Promise<readonly string[]> {
   const required = requiredScenarios(revision)[role];
-  const results = await runScenarios(node, role, revision, target);
+  let results = await runScenarios(node, role, revision, target);
+  for (let runs = 1; runs < RUNS_MAX && isTooLate(results); runs += 1) {
+    const again = await runScenarios(node, role, revision, target, HASTY);
+    results = [...results.filter(({ scenario }) => scenario !== HASTY), ...again];
+  }
   const { passed, notApplicable, warnings, faults } = judge(
     required,
     results,
@@ -44,6 +56,11 @@ async function faultsOf(
     `${role}, ${revision}: ${passed.length} of ${required.length} scenarios pass (${checks} checks, ${warnings.length} warnings); not applicable: ${notApplicable.length}\n`,
   );
   return faults;
+}
+
+function isTooLate(results: readonly ScenarioResult[]): boolean {
+  const { failures = [] } = results.find(({ scenario }) => scenario === HASTY) ?? {};
+  return failures.some(({ reason }) => TOO_LATE_FOR_KIT.test(reason));
 }
 
 if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);
@@ -65,11 +82,7 @@ else {
       it.each(REVISIONS)(
         '%s: each required scenario passes, or is listed with its reason',
         async (revision) => {
-          let faults = await faultsOf(node, 'server', revision, pods.url);
-          const isOnlyLate = () => faults.length > 0 && faults.every((fault) => TOO_LATE_FOR_KIT.test(fault));
-          for (let runs = 1; runs < RUNS_MAX && isOnlyLate(); runs += 1)
-            faults = await faultsOf(node, 'server', revision, pods.url);
-          expect(faults).toEqual([]);
+          expect(await faultsOf(node, 'server', revision, pods.url)).toEqual([]);
         },
       );
     });

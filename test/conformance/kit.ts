@@ -65,18 +65,23 @@ export function requiredScenarios(revision: KitRevision): Readonly<Record<KitRol
   return Requirements.parse(parse(readFileSync(join(KIT, 'requirements', `${revision}.yaml`), 'utf8')));
 }
 
-/** Runs scenarios of the kit against a server's URL, or against a client's command. */
+/** Runs what a revision requires, or one scenario, against a server's URL, or against a client's command. */
 export async function runScenarios(
   node: string,
   role: KitRole,
   revision: KitRevision,
   target: string,
+  scenario?: string,
 ): Promise<ScenarioResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
   try {
     const option = role === 'server' ? '--url' : '--command';
     const patience = role === 'client' ? ['--timeout', String(CLIENT_TIMEOUT_MS)] : [];
-    await runKit(node, [role, option, target, '--requirements', revision, '-o', folder, ...patience]);
+    const chosen =
+      scenario === undefined
+        ? ['--requirements', revision]
+        : ['--scenario', scenario, '--spec-version', revision];
+    await runKit(node, [role, option, target, ...chosen, '-o', folder, ...patience]);
     return readResults(folder, role);
   } finally {
     await rm(folder, { recursive: true, force: true });
