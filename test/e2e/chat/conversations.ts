@@ -15,8 +15,8 @@ import {
   type Watched,
 } from '../../harness/chat/client.ts';
 import type { ChatSite } from '../../harness/chat/transport-site.ts';
-import type { SitePod } from '../../harness/site/site.ts';
 import { userToken } from '../../harness/tokens.ts';
+import type { Mourner } from './shared-death.ts';
 
 const SERVICE_KEY = 'a-service-key-of-some-length';
 const ADMIN_KEY = 'a-service-key-of-an-administrator';
@@ -70,10 +70,7 @@ export function faultFor({ body }: ModelRequest): ModelFault | undefined {
 }
 
 let chats: ChatSite;
-/** A pod that one of the tests kills. */
-let dying: SitePod | undefined;
-
-const urlOf = (pod: number) => (pod < chats.pods.length ? chats.pods[pod] : dying)?.url ?? '';
+const urlOf = (pod: number) => chats.pods[pod]?.url ?? '';
 const { say, resume, post, read } = createChatClient(urlOf);
 
 /** The running turn of the conversation `c1`, read on another pod. */
@@ -469,21 +466,6 @@ export function conversations(the: () => ChatSite): void {
       expect(chats.model.requests.length - before).toBe(1);
     });
 
-    it('continues when its pod dies, for the same reader, with the same question', async () => {
-      const { authorization } = await person();
-      dying = await chats.site.pod({ ...chats.env, PARLEY_LEASE_MS: '1000' });
-      const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 3 });
-      const elicitationId = await untilAsked(chat);
-      const resumed = await resumedOn(1, authorization);
-      expect(await untilAsked(resumed)).toBe(elicitationId);
-      dying.kill('SIGKILL');
-      const answer = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'teal' } };
-      expect((await post(2, '/run/api/elicitation-responses', authorization, answer)).status).toBe(200);
-      const message = await resumed.done;
-      expect(textOf(message)).toContain('teal');
-      expect(questionIn(message)).toMatchObject({ elicitationId, status: 'accepted' });
-    });
-
     it('accepts a service key without a user, and then asks no question', async () => {
       const reply = await post(1, '/run/api/chat', 'Bearer a-service-key-of-some-length', {
         messages: [{ role: 'user', content: 'ask me' }],
@@ -515,3 +497,21 @@ export function conversations(the: () => ChatSite): void {
     });
   });
 }
+
+/** A turn that its pod holds while it asks. */
+export const heldTurn: Mourner = {
+  name: 'a held turn continues, for the same reader, with the same question',
+  async test(dies) {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'ask me', chatId: 'c1', pod: 0 });
+    const elicitationId = await untilAsked(chat);
+    const resumed = await resumedOn(1, authorization);
+    expect(await untilAsked(resumed)).toBe(elicitationId);
+    await dies();
+    const answer = { conversationId: 'c1', elicitationId, action: 'accept', content: { answer: 'teal' } };
+    expect((await post(2, '/run/api/elicitation-responses', authorization, answer)).status).toBe(200);
+    const message = await resumed.done;
+    expect(textOf(message)).toContain('teal');
+    expect(questionIn(message)).toMatchObject({ elicitationId, status: 'accepted' });
+  },
+};

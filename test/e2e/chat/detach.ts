@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createChatClient, person, questionIn, questionsIn, textOf } from '../../harness/chat/client.ts';
 import type { ChatSite } from '../../harness/chat/transport-site.ts';
 import type { SitePod } from '../../harness/site/site.ts';
+import type { Mourner } from './shared-death.ts';
 
 const WAITING = { parley: { state: 'waiting' } };
 
@@ -23,30 +24,6 @@ export function detachedTurns(the: () => ChatSite): void {
   describe('a turn that is detached while it asks', () => {
     beforeAll(() => {
       chats = the();
-    });
-
-    it('a detached turn ends its stream with its question; its pod dies, a second pod takes the answer, a third streams the rest', async () => {
-      const { authorization } = await person();
-      const chat = await say({ authorization, text: 'ask', chatId: 'detach-1', delivery: 'detach' });
-      const message = await chat.done;
-      const question = questionIn(message);
-      expect(question).toMatchObject({ status: 'pending', message: 'Which colour?' });
-      expect(message?.metadata).toEqual(WAITING);
-      await chats.replace(0, 'SIGKILL');
-
-      const still = await resume(2, authorization, 'detach-1');
-      expect((await still?.done)?.metadata).toEqual(WAITING);
-      expect(questionsIn(still?.seen.message)).toHaveLength(1);
-
-      await answer(1, authorization, 'detach-1', question?.elicitationId ?? '');
-      const after = await (await resume(2, authorization, 'detach-1'))?.done;
-      expect(textOf(after)).toMatch(/^One moment\. Heard .*green.*\.$/);
-      expect(after?.id).toBe(message?.id);
-      expect(after?.metadata).toEqual({ parley: { state: 'finished' } });
-      expect(questionsIn(after).map(({ status }) => status)).toEqual(['accepted']);
-      // A reader without a stream during the turn can still read all of it, on any pod.
-      const later = await (await resume(1, authorization, 'detach-1'))?.done;
-      expect([later?.id, textOf(later)]).toEqual([message?.id, textOf(after)]);
     });
 
     it('a reply in the OpenAI format also ends at the question on request, and an invalid delivery is refused', async () => {
@@ -91,3 +68,31 @@ export function detachedTurns(the: () => ChatSite): void {
     });
   });
 }
+
+/** A turn that was detached while it asks. */
+export const detachedTurn: Mourner = {
+  name: 'a detached turn ends its stream with its question; a second pod takes the answer, a third streams the rest',
+  async test(dies) {
+    const { authorization } = await person();
+    const chat = await say({ authorization, text: 'ask', chatId: 'detach-1', delivery: 'detach' });
+    const message = await chat.done;
+    const question = questionIn(message);
+    expect(question).toMatchObject({ status: 'pending', message: 'Which colour?' });
+    expect(message?.metadata).toEqual(WAITING);
+    await (await dies()).replaced;
+
+    const still = await resume(2, authorization, 'detach-1');
+    expect((await still?.done)?.metadata).toEqual(WAITING);
+    expect(questionsIn(still?.seen.message)).toHaveLength(1);
+
+    await answer(1, authorization, 'detach-1', question?.elicitationId ?? '');
+    const after = await (await resume(2, authorization, 'detach-1'))?.done;
+    expect(textOf(after)).toMatch(/^One moment\. Heard .*green.*\.$/);
+    expect(after?.id).toBe(message?.id);
+    expect(after?.metadata).toEqual({ parley: { state: 'finished' } });
+    expect(questionsIn(after).map(({ status }) => status)).toEqual(['accepted']);
+    // A reader without a stream during the turn can still read all of it, on any pod.
+    const later = await (await resume(1, authorization, 'detach-1'))?.done;
+    expect([later?.id, textOf(later)]).toEqual([message?.id, textOf(after)]);
+  },
+};

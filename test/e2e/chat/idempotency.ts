@@ -4,6 +4,7 @@ import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted
 import { person } from '../../harness/chat/client.ts';
 import type { ChatSite } from '../../harness/chat/transport-site.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
+import type { Mourner } from './shared-death.ts';
 
 export const RECITAL = 'one two three '.repeat(40);
 
@@ -302,32 +303,6 @@ export function messagesSentAgain(the: () => ChatSite): void {
       expect(countRounds(who.text)).toBe(1);
     });
 
-    it('gets the text once in either format, after its pod was killed in the middle of the reply', async () => {
-      const who = { ...(await someone('count')), chatId: 'c1', body: { agent: 'helper' } };
-      const dying = await chats.site.pod({ ...chats.env, ...MORTAL });
-      chats.gate.hold();
-      const first = await send({ ...who, url: dying.url });
-      let seen = '';
-      for await (const piece of first.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-        seen += piece;
-        if (seen.includes('one')) break;
-      }
-      expect(seen).toContain('one');
-      dying.kill('SIGKILL');
-      chats.gate.release();
-      const text = `${who.text} ${RECITAL}`;
-      // A reader that was shown text of a step that starts again is cut off, and returns with the same key.
-      const whole = async () => (await readTurn(await send(who))).text === text;
-      await waitUntil(() => whole().catch(() => false), { what: 'all of it', timeoutMs: 90_000 });
-      const body = { model: 'helper', stream: true };
-      expect(await readTurn(await send({ ...who, ...OPENAI, body }))).toMatchObject({
-        text,
-        state: 'stop',
-        replayed: 'true',
-      });
-      expect(countRounds(who.text)).toBe(2);
-    });
-
     it('gets the turn once its pod reaches Redis again, after that pod had lost Redis', async () => {
       const who = { ...(await someone('hello')), chatId: 'c1' };
       const { pod, proxy, disconnect } = await podThatLosesRedis(who.text);
@@ -345,3 +320,32 @@ export function messagesSentAgain(the: () => ChatSite): void {
     });
   });
 }
+
+/** A message whose pod is killed in the middle of the reply. */
+export const messageSentAgain: Mourner = {
+  name: 'a message that is sent again with its key gets the text once, in either format',
+  async test(dies) {
+    const who = { ...(await someone('count')), chatId: 'c1', body: { agent: 'helper' } };
+    chats.gate.hold();
+    const first = await send({ ...who, url: urlOf(0) });
+    let seen = '';
+    for await (const piece of first.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+      seen += piece;
+      if (seen.includes('one')) break;
+    }
+    expect(seen).toContain('one');
+    await dies();
+    chats.gate.release();
+    const text = `${who.text} ${RECITAL}`;
+    // A reader that was shown text of a step that starts again is cut off, and returns with the same key.
+    const whole = async () => (await readTurn(await send(who))).text === text;
+    await waitUntil(() => whole().catch(() => false), { what: 'all of it', timeoutMs: 90_000 });
+    const body = { model: 'helper', stream: true };
+    expect(await readTurn(await send({ ...who, ...OPENAI, body }))).toMatchObject({
+      text,
+      state: 'stop',
+      replayed: 'true',
+    });
+    expect(countRounds(who.text)).toBe(2);
+  },
+};

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { person } from '../../harness/chat/client.ts';
 import type { ChatSite } from '../../harness/chat/transport-site.ts';
 import { readEvents } from '../../harness/http/read-events.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { RECITAL } from './idempotency.ts';
+import type { Mourner } from './shared-death.ts';
 
 interface Asking {
   readonly url: string;
@@ -42,29 +43,30 @@ function reading(response: Response) {
   return { seen, done: done.catch(() => undefined) };
 }
 
-/** Tests of replies in the OpenAI format whose step starts again. */
-export function stepsStartedAgain(the: () => ChatSite): void {
-  it('a step that starts again is an error where text was streamed live, and is invisible where steps are buffered', async () => {
+/** A reply in the OpenAI format whose step starts again. */
+export const stepThatStartsAgain = (the: () => ChatSite): Mourner => ({
+  name: 'a step that starts again is an error where text was streamed live, and is invisible where steps are buffered',
+  async test(dies) {
     const { authorization } = await person();
     const text = `count ${randomUUID()}`;
     const one = { authorization, key: randomUUID(), text };
     const { env, gate, pods, site } = the();
     const [owner, other] = pods;
     const buffered = await site.pod({ ...env, PARLEY_OPENAI_STEPS: 'buffered' });
-    // Other tests expect only the pods behind the balancer.
-    onTestFinished(async () => void (await buffered.stop()));
     gate.hold();
     const dying = await ask({ ...one, url: owner?.url ?? '' });
     const live = await ask({ ...one, url: other?.url ?? '' });
     const whole = await ask({ ...one, url: buffered.url });
     await waitUntil(() => live.seen.text !== '', { what: 'some of the text' });
     expect(whole.seen.text).toBe('');
-    const replaced = the().replace(0, 'SIGKILL');
+    const { replaced } = await dies();
     await dying.done;
     expect(dying.seen.isDone).toBe(false);
     gate.release();
     await Promise.all([live.done, whole.done, replaced]);
     expect(live.seen.codes).toEqual(['step_restarted']);
     expect(whole.seen).toEqual({ text: `${text} ${RECITAL}`, codes: [], isDone: true });
-  });
-}
+    // Other tests expect only the pods behind the balancer.
+    await buffered.stop();
+  },
+});

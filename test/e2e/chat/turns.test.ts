@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type EchoTools, startEchoTools } from '../../../infra/demo/stand-ins/issue-tracker/echo.ts';
 import { type ChatSite, openChatSite, PATIENT_HEALTH } from '../../harness/chat/transport-site.ts';
-import { agUiClients } from './ag-ui.ts';
+import { agUiClients, speakingRun, waitingRun } from './ag-ui.ts';
 import {
   CONVERSATIONS_ENV,
   conversations,
@@ -9,10 +9,12 @@ import {
   ECHO_HEADERS,
   echoingLine,
   faultFor,
+  heldTurn,
 } from './conversations.ts';
-import { detachedTurns } from './detach.ts';
-import { messagesSentAgain, repeatingLine } from './idempotency.ts';
-import { stepsStartedAgain } from './openai-steps.ts';
+import { detachedTurn, detachedTurns } from './detach.ts';
+import { messageSentAgain, messagesSentAgain, repeatingLine } from './idempotency.ts';
+import { stepThatStartsAgain } from './openai-steps.ts';
+import { afterOneDeath } from './shared-death.ts';
 import { statesOfTurns } from './table.ts';
 import { streamingLine, streams } from './transport.ts';
 
@@ -40,7 +42,12 @@ afterAll(async () => {
 conversations(() => chats);
 messagesSentAgain(() => chats);
 detachedTurns(() => chats);
-stepsStartedAgain(() => chats);
 statesOfTurns(() => chats);
 agUiClients(() => chats);
+afterOneDeath('the pod of turns that wait is killed', () => chats, [heldTurn, detachedTurn, waitingRun]);
+afterOneDeath('the pod of turns whose model speaks is killed', () => chats, [
+  stepThatStartsAgain(() => chats),
+  speakingRun,
+  messageSentAgain,
+]);
 await streams(() => chats);

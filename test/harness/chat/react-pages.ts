@@ -60,6 +60,14 @@ export interface ReactPagesOptions {
 /** Serves pages whose components talk to the api instead of the address in the docs. */
 export async function openReactPages({ chromium, apiUrl }: ReactPagesOptions): Promise<ReactPages> {
   const scripts = new Map<string, string>();
+  const bundles = new Map<string, Promise<string>>();
+  /** A component that several pages show is bundled once. */
+  const bundled = (component: string, version: 6 | 7) => {
+    const key = `${version} ${component}`;
+    const made = bundles.get(key) ?? bundle(component.replaceAll(DOCS_URL, origin), version);
+    bundles.set(key, made);
+    return made;
+  };
   const api = { name: 'api', url: new URL(apiUrl), healthy: true };
   const forwarder = createForwarder({ candidates: () => [api], onAnswer: () => undefined });
   const server = createServer((req, res) => {
@@ -74,7 +82,7 @@ export async function openReactPages({ chromium, apiUrl }: ReactPagesOptions): P
   return {
     async open(component, token, version = 6) {
       const path = `/${scripts.size}`;
-      scripts.set(`${path}.js`, await bundle(component.replaceAll(DOCS_URL, origin), version));
+      scripts.set(`${path}.js`, await bundled(component, version));
       const page = await (await browser.newContext(STILL)).newPage();
       page.setDefaultTimeout(paced(30_000));
       await page.addInitScript((known) => Object.assign(globalThis, { userToken: () => known }), token);
