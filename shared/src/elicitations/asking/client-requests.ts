@@ -70,7 +70,7 @@ const StoredRequest = z.discriminatedUnion('state', [
 type StoredRequest = z.infer<typeof StoredRequest>;
 
 const PREFIX = 'cr_';
-// Another pod may continue the call, and reads the reply then. The questions of the same round may stay open as long.
+// From the deadline on: another pod may continue the call, once the questions of the same round are answered, and reads the reply then.
 const KEPT_MS = 3_600_000;
 const RECHECK_MS = 15_000;
 
@@ -109,7 +109,8 @@ export function createClientRequests({
     if (found?.stored.state !== 'open') return undefined;
     const to = next(found.stored);
     if (to === undefined) return undefined;
-    const change = { name: nameOf(id), from: found.text, to: JSON.stringify(to), ttlMs: KEPT_MS };
+    const ttlMs = KEPT_MS + Math.max(0, to.expiresAt - (await records.now(owner)));
+    const change = { name: nameOf(id), from: found.text, to: JSON.stringify(to), ttlMs };
     return (await records.replace(owner, change)) ? found.stored : undefined;
   }
 
