@@ -2,6 +2,7 @@ import type { Mutant } from './mutant.ts';
 
 const API = 'services/api/src';
 const APPS = 'test/integration/mcp-server/apps.test.ts';
+const ASKED_CLIENTS = 'test/integration/mcp-server/client-requests.test.ts';
 const DELEGATE = 'test/integration/acp/delegate.test.ts';
 
 export const PROTOCOLS: readonly Mutant[] = [
@@ -53,6 +54,38 @@ export const PROTOCOLS: readonly Mutant[] = [
     replace: 'return memory',
     killedBy: 'test/integration/turns/server-questions.test.ts',
     test: 'in rounds let the turn leave its pod',
+  },
+  {
+    defect: 'A server behind Parley is told what other servers have told its client.',
+    file: `${API}/agents/mcp/questions/client-ask.ts`,
+    find: 'const Sampling = z.object({',
+    replace: 'const Sampling = z.looseObject({',
+    killedBy: ASKED_CLIENTS,
+    test: 'is given no context of other servers',
+  },
+  {
+    defect: 'A server may ask an MCP client for what that has not declared.',
+    file: `${API}/agents/mcp/questions/client-ask.ts`,
+    find: 'return services?.sampling !== undefined;',
+    replace: 'return true;',
+    killedBy: 'test/unit/mcp-server/client-requests.test.ts',
+    test: 'sampling/createMessage',
+  },
+  {
+    defect: 'Two calls of a person share one request to their MCP client.',
+    file: `${API}/agents/tools/passthrough/client-asks.ts`,
+    find: 'const place = JSON.stringify([callKey, ordinal, method, params]);',
+    replace: 'const place = JSON.stringify([callKey.length, ordinal, method, params]);',
+    killedBy: ASKED_CLIENTS,
+    test: 'ends with its session',
+  },
+  {
+    defect: 'The model of an agent writes a text for a server although the person has denied it.',
+    file: `${API}/agents/tools/passthrough/samples.ts`,
+    find: "if (decided.type === 'refused') throw await fail(decided.message, REJECTED);",
+    replace: "if (decided.type === 'refused') Object.assign(decided, { type: 'granted', input: args });",
+    killedBy: 'test/integration/turns/samples.test.ts',
+    test: 'are refused where the person denies them',
   },
   {
     defect: 'A model is given the buttons of pages.',
