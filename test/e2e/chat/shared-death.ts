@@ -4,7 +4,7 @@ import type { ChatSite } from '../../harness/chat/transport-site.ts';
 /** A test of what becomes of turns whose pod dies. */
 export interface Mourner {
   readonly name: string;
-  /** `dies` resolves once the pod 0 has been killed and `replaced` settles once another one is there. */
+  /** `dies` resolves once the pod 0 has been killed; `replaced` settles once another one is there. */
   readonly test: (dies: () => Promise<{ readonly replaced: Promise<void> }>) => Promise<void>;
 }
 
