@@ -13,6 +13,7 @@ const TRIGGERS = [
   'credential_required',
   'mcp_elicitation',
   'a2a_input_required',
+  'ag_ui_interrupt',
   'acp',
   'other',
 ] as const;

@@ -126,7 +126,7 @@ export const Variables = z.object({
     5,
     1,
     100,
-    'How many deployments may have delegated an A2A task, one to the next, by the time that it comes here. A longer chain is refused: its agents may delegate to each other in a circle.',
+    'How many deployments may have delegated a task over A2A or AG-UI, one to the next, by the time that it comes here. A longer chain is refused: its agents may delegate to each other in a circle.',
   ),
   PARLEY_A2A_SIGNING_KEY: text(
     'Private key on P-256 (PEM, PKCS #8) that signs the agent cards; the same on all pods. Line breaks may be written as `\\n`. Needs PARLEY_A2A_URL or PARLEY_PUBLIC_URL. Without it the cards are not signed.',

@@ -98,7 +98,8 @@ function line({ userText, results }: Turn): ScriptedReply {
 /** How a pod serves AG-UI. */
 export const AG_UI_SERVING: Pick<ServedPodsOptions, 'authenticate' | 'surfaceOf'> = {
   authenticate: authenticateByName,
-  surfaceOf: ({ engine, turns }, limits) => agUiRoutes({ engine, turns, limits, version: '0.0.0' }),
+  surfaceOf: ({ engine, turns }, limits) =>
+    agUiRoutes({ engine, turns, limits, hopsMax: 5, version: '0.0.0' }),
 };
 
 export type AgUiSite = ServedPods;

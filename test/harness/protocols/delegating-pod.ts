@@ -56,7 +56,7 @@ export interface DelegatingPodOptions {
   readonly file: string;
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly credentials?: Credentials | undefined;
-  readonly toolbox?: Pick<ToolboxDeps, 'acp' | 'a2a' | 'pushesOf'>;
+  readonly toolbox?: Pick<ToolboxDeps, 'acp' | 'a2a' | 'agUi' | 'pushesOf'>;
   readonly turns?: Partial<TurnsDeps> | undefined;
 }
 

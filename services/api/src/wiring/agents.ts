@@ -7,6 +7,7 @@ import { type Env, leaseTiming, wholeEnvironment } from '@parley/shared/runtime/
 import { parseVaultKeys } from '@parley/shared/vault/key-ring';
 import { createRemoteAgents } from '../agents/a2a/remote-agents.ts';
 import { createAcpProcesses } from '../agents/acp/programs.ts';
+import { createAgUiAgents } from '../agents/ag-ui/link.ts';
 import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
@@ -81,6 +82,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     log.warn({ server, status }, 'a tool server refused the credential that was sent to it');
   };
   const a2a = createRemoteAgents({ onUnauthorized });
+  const agUi = createAgUiAgents({ onUnauthorized });
   const mcp = createMcpTools({
     clientInfo: { name: 'parley', version },
     onStderr: (server, line) => log.info({ server, ...shown(line) }, 'MCP server wrote to stderr'),
@@ -101,6 +103,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     ...toolDeps,
     acp,
     a2a,
+    agUi,
     pushesOf: wirePushesOf(parts),
     ...(connect !== undefined && { secrets: connect.secrets }),
   });
@@ -148,6 +151,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     async close() {
       await turns.close();
       a2a.close();
+      agUi.close();
       await Promise.all([mcp.close(), acp.close()]);
       await connect?.close();
     },

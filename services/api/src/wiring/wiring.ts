@@ -253,7 +253,17 @@ function createSurfaces(parts: AppParts): Surface[] {
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
-    ...(turns === undefined ? [] : [agUiRoutes({ engine, limits, turns, version: parts.version })]),
+    ...(turns === undefined
+      ? []
+      : [
+          agUiRoutes({
+            engine,
+            limits,
+            turns,
+            hopsMax: env.PARLEY_A2A_HOPS,
+            version: parts.version,
+          }),
+        ]),
     ...(agents === undefined ? [] : [wireMcp(parts, agents)]),
     ...(agents === undefined ? [] : wireA2a(parts, agents.turns, agents.offeredToA2a)),
     ...(agents === undefined ? [] : wireReceivedPushes(parts)),

@@ -85,7 +85,7 @@ export const CallRecord = z.looseObject({
   run: z.string().optional(),
   /**
    * How another pod continues the call. For an MCP server that has asked the person (2026-07-28): its questions and its
-   * state, sealed; the call has had no effect so far. For a remote A2A agent: the ids of its task, and what is settled.
+   * state, sealed; the call has had no effect so far. For a remote A2A agent: the ids of its task, and what is settled. For an AG-UI agent: its thread, and what it waits for.
    */
   round: z.string().optional(),
   /** The MCP server of a sealed round, without which it cannot be sealed anew. */
@@ -123,7 +123,7 @@ export const Support = z.looseObject({
   unattended: z.literal(true).optional(),
   /** Present when the client shows the pages of MCP servers, and keeps from its model the tools that only these may call. */
   apps: z.literal(true).optional().catch(undefined),
-  /** How many deployments have delegated the turn, one to the next, through A2A. Absent: none. */
+  /** How many deployments have delegated the turn, one to the next, through A2A or AG-UI. Absent: none. */
   hops: z.int().positive().optional().catch(undefined),
 });
 export type Support = z.infer<typeof Support>;

@@ -99,7 +99,10 @@ type SkillsResult =
   | { readonly type: 'absent' };
 
 /** The header names no tenant: the same id in two tenants would be one person there. */
-function isForTenant({ userHeader, userTenant }: RemoteAgentTarget, { tenant }: TurnPerson): boolean {
+export function isForTenant(
+  { userHeader, userTenant }: Pick<RemoteAgentTarget, 'userHeader' | 'userTenant'>,
+  { tenant }: TurnPerson,
+): boolean {
   return userHeader === undefined || userTenant === tenant;
 }
 
@@ -125,9 +128,9 @@ async function attempt(
 type Headers = Readonly<Record<string, string>>;
 
 /** The person's account at the agent, which gives the headers of a call. Undefined for agents that need none. */
-function personalServiceOf(
-  { credentials, asker, person: { tenant, userId }, rules }: RemoteCallDeps,
-  agent: RemoteAgentTarget,
+export function personalServiceOf(
+  { credentials, asker, person: { tenant, userId }, rules }: Omit<RemoteCallDeps, 'agents' | 'pushesOf'>,
+  agent: Pick<RemoteAgentTarget, 'id' | 'title' | 'personal'>,
 ): PersonalService<Headers> | undefined {
   if (agent.personal === undefined) return undefined;
   const { connectorId, credentialType } = agent.personal;

@@ -14,7 +14,7 @@ const ToolSource = z.strictObject({
 });
 
 const Delegate = z.strictObject({
-  agent: Id.describe('Another entry of `agents`, or an entry of `acpAgents` or `a2aAgents`.'),
+  agent: Id.describe('Another entry of `agents`, or an entry of `acpAgents`, `a2aAgents` or `agUiAgents`.'),
   description: prose(2_000, 'Purpose of the other agent, for the delegating model.'),
   skills: z
     .boolean()

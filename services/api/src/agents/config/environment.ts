@@ -65,9 +65,12 @@ function findUses(file: AgentsFile): Use[] {
     ...Object.entries(file.acpAgents).flatMap(([id, { env }]) =>
       env.flatMap((name, index) => use(['acpAgents', id, 'env', index], name, false)),
     ),
-    ...Object.entries(file.a2aAgents).flatMap(([id, { headersFromEnv }]) =>
-      Object.entries(headersFromEnv).flatMap(([header, name]) =>
-        use(['a2aAgents', id, 'headersFromEnv', header], name, true),
+    ...(['a2aAgents', 'agUiAgents'] as const).flatMap((section) =>
+      Object.entries<{ headersFromEnv: Record<string, string> }>(file[section]).flatMap(
+        ([id, { headersFromEnv }]) =>
+          Object.entries(headersFromEnv).flatMap(([header, name]) =>
+            use([section, id, 'headersFromEnv', header], name, true),
+          ),
       ),
     ),
     ...Object.entries(file.mcpServers).flatMap(([id, server]) => {
@@ -96,12 +99,15 @@ interface Address {
   readonly url: string;
 }
 
-/** URLs of models, MCP servers and A2A agents, which Parley calls. */
+/** URLs of models, MCP servers and remote agents, which Parley calls. */
 function findCalledUrls(file: AgentsFile): Address[] {
   return [
     ...Object.entries(file.models).flatMap(([id, model]) => addresses(['models', id], model, ['baseUrl'])),
     ...Object.entries(file.mcpServers).flatMap(([id, server]) =>
       addresses(['mcpServers', id], server, ['url']),
+    ),
+    ...Object.entries(file.agUiAgents).flatMap(([id, agent]) =>
+      addresses(['agUiAgents', id], agent, ['url']),
     ),
     ...Object.entries(file.a2aAgents).flatMap(([id, agent]) => [
       ...addresses(['a2aAgents', id], agent, ['cardUrl']),

@@ -8,6 +8,7 @@ import { A2aOfferEntry } from './offers/a2a-offer.ts';
 import { McpOfferEntry } from './offers/mcp-offer.ts';
 import { A2aAgent as A2aAgentEntry } from './services/a2a-agents.ts';
 import { AcpAgent as AcpAgentEntry } from './services/acp-agents.ts';
+import { AgUiAgent as AgUiAgentEntry } from './services/ag-ui-agents.ts';
 import { McpServer as McpServerEntry } from './services/mcp-servers.ts';
 import { Id } from './words.ts';
 
@@ -28,6 +29,10 @@ export const AgentsFile = z.strictObject({
     .record(Id, A2aAgentEntry)
     .default({})
     .describe('Agents elsewhere that speak A2A, by id. Agents may delegate tasks to them.'),
+  agUiAgents: z
+    .record(Id, AgUiAgentEntry)
+    .default({})
+    .describe('Agents elsewhere that speak AG-UI, by id. Agents may delegate tasks to them.'),
   mcpServers: z.record(Id, McpServerEntry).default({}).describe('MCP servers, by id.'),
   connectors: z
     .record(Id, ConnectorEntry)
@@ -48,6 +53,7 @@ export type Model = z.infer<typeof ModelEntry> & Named;
 export type Agent = z.infer<typeof AgentEntry> & Named & { readonly access: AgentAccess };
 export type AcpAgent = z.infer<typeof AcpAgentEntry> & Named;
 export type A2aAgent = z.infer<typeof A2aAgentEntry> & Named;
+export type AgUiAgent = z.infer<typeof AgUiAgentEntry> & Named;
 export type McpServer = z.infer<typeof McpServerEntry> & Named;
 export type HttpMcpServer = Extract<McpServer, { transport: 'http' }>;
 export type StdioMcpServer = Extract<McpServer, { transport: 'stdio' }>;
@@ -70,6 +76,7 @@ export interface AgentsConfig {
   readonly agents: ById<Agent>;
   readonly acpAgents: ById<AcpAgent>;
   readonly a2aAgents: ById<A2aAgent>;
+  readonly agUiAgents: ById<AgUiAgent>;
   readonly mcpServers: ById<McpServer>;
   readonly connectors: ById<NamedConnector>;
   readonly a2aOffer?: A2aOfferEntry;

@@ -91,6 +91,7 @@ function buildConfig(file: AgentsFile): AgentsConfig {
     agents: withIds(Object.fromEntries(agents)),
     acpAgents: withIds(file.acpAgents),
     a2aAgents: withIds(file.a2aAgents),
+    agUiAgents: withIds(file.agUiAgents),
     mcpServers: withIds(file.mcpServers),
     connectors: withIds(file.connectors),
     ...(file.a2aOffer !== undefined && { a2aOffer: file.a2aOffer }),

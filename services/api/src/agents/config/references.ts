@@ -3,8 +3,18 @@ import type { AgentsFile } from './file.ts';
 import { hint } from './sentences.ts';
 import { Id } from './words.ts';
 
-const SECTIONS = ['models', 'agents', 'acpAgents', 'a2aAgents', 'mcpServers', 'connectors'] as const;
+const SECTIONS = [
+  'models',
+  'agents',
+  'acpAgents',
+  'a2aAgents',
+  'agUiAgents',
+  'mcpServers',
+  'connectors',
+] as const;
 type Section = (typeof SECTIONS)[number];
+/** The sections of agents that are called by a protocol. */
+const REMOTE_SECTIONS = ['acpAgents', 'a2aAgents', 'agUiAgents'] as const;
 /** The ids in each section of the file, including those of invalid entries: a reference to one is not a fault. */
 export type Ids = Readonly<Record<Section, readonly string[]>>;
 
@@ -21,6 +31,7 @@ export function idsOf(value: unknown): Ids {
     agents: of('agents'),
     acpAgents: of('acpAgents'),
     a2aAgents: of('a2aAgents'),
+    agUiAgents: of('agUiAgents'),
     mcpServers: of('mcpServers'),
     connectors: of('connectors'),
   };
@@ -83,8 +94,10 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
       refer(['agents', id, 'tools', index, 'server'], server, 'mcpServers');
     }
     for (const [index, delegate] of agent.delegates.entries()) {
-      refer(['agents', id, 'delegates', index, 'agent'], delegate.agent, 'agents', 'acpAgents', 'a2aAgents');
-      const isOther = ids.agents.includes(delegate.agent) || ids.acpAgents.includes(delegate.agent);
+      const path = ['agents', id, 'delegates', index, 'agent'] as const;
+      refer(path, delegate.agent, 'agents', ...REMOTE_SECTIONS);
+      const others = [...ids.agents, ...ids.acpAgents, ...ids.agUiAgents];
+      const isOther = others.includes(delegate.agent);
       if (delegate.skills && isOther)
         findings.push({
           path: ['agents', id, 'delegates', index, 'skills'],
@@ -112,7 +125,7 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
 }
 
 /** Agents are named by their ids, and accounts by those of the services. */
-function faultsOfIds({ agents, acpAgents, a2aAgents, mcpServers }: Ids): Finding[] {
+function faultsOfIds({ agents, acpAgents, a2aAgents, agUiAgents, mcpServers }: Ids): Finding[] {
   const same = (section: Section, others: Section, ids: readonly string[], taken: readonly string[]) =>
     ids
       .filter((id) => taken.includes(id))
@@ -128,17 +141,22 @@ function faultsOfIds({ agents, acpAgents, a2aAgents, mcpServers }: Ids): Finding
     ...same('a2aAgents', 'agents', a2aAgents, agents),
     ...same('a2aAgents', 'acpAgents', a2aAgents, acpAgents),
     ...same('a2aAgents', 'mcpServers', a2aAgents, mcpServers),
+    ...same('agUiAgents', 'agents', agUiAgents, agents),
+    ...same('agUiAgents', 'acpAgents', agUiAgents, acpAgents),
+    ...same('agUiAgents', 'a2aAgents', agUiAgents, a2aAgents),
+    ...same('agUiAgents', 'mcpServers', agUiAgents, mcpServers),
   ];
 }
 
 /** The services that are called over HTTP, and may have a connector. */
-function servicesOf({ mcpServers, a2aAgents }: AgentsFile) {
+function servicesOf({ mcpServers, a2aAgents, agUiAgents }: AgentsFile) {
   const servers = Object.entries(mcpServers).flatMap(([id, server]) =>
     server.transport === 'http' ? [{ ...server, path: ['mcpServers', id] }] : [],
   );
   return [
     ...servers,
     ...Object.entries(a2aAgents).map(([id, agent]) => ({ ...agent, path: ['a2aAgents', id] })),
+    ...Object.entries(agUiAgents).map(([id, agent]) => ({ ...agent, path: ['agUiAgents', id] })),
   ];
 }
 
@@ -212,10 +230,11 @@ export function findUnused(file: AgentsFile): Finding[] {
     models: new Set(agents.map(({ model }) => model)),
     acpAgents: delegates,
     a2aAgents: delegates,
+    agUiAgents: delegates,
     mcpServers: new Set([...agents, file.mcpOffer].flatMap(({ tools }) => tools.map(({ server }) => server))),
     connectors: new Set(servicesOf(file).map(({ connector }) => connector)),
   };
-  return (['models', 'acpAgents', 'a2aAgents', 'mcpServers', 'connectors'] as const).flatMap((section) =>
+  return (['models', ...REMOTE_SECTIONS, 'mcpServers', 'connectors'] as const).flatMap((section) =>
     Object.keys(file[section])
       .filter((id) => !used[section].has(id))
       .map((id): Finding => ({ path: [section, id], message: 'is not used', at: 'key' })),

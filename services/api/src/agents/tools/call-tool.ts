@@ -1,12 +1,13 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { CallRecord } from '@parley/shared/domain/runs/run';
-import { forwardedEvent, shownCallId } from '../delegation/call-names.ts';
+import { forwardedEvent } from '../delegation/call-names.ts';
 import { callSignal } from '../loop/call-signal.ts';
 import type { IdlePart } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
 import { parseOneCallId } from '../loop/one-call.ts';
 import type { RunContext } from '../loop/run-context.ts';
 import { callAsDecided } from './approvals/gate.ts';
+import { approvalPlaceOf, innerPlace } from './approvals/place.ts';
 import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/request.ts';
 import { withdrawInherited } from './inherited-questions.ts';
 import { sampleForServer } from './passthrough/samples.ts';
@@ -160,26 +161,6 @@ async function callDecided(
   return callAsDecided(tool, { ...call, approve }, decision, isWhole);
 }
 
-/** Where the approval of a call belongs. */
-function approvalPlaceOf(
-  runContext: RunContext,
-  { toolCallId, approvalId, before }: StepCall,
-  save: (more: Partial<CallRecord>) => Promise<void>,
-  { step, approval }: CallRecord,
-  part: IdlePart,
-): ApprovalPlace {
-  return {
-    toolCallId,
-    shownCallId: shownCallId(runContext, toolCallId),
-    step,
-    recorded: approval,
-    requested: approvalId,
-    isInherited: before !== undefined,
-    save: (settled) => save({ approval: settled }),
-    waiting: (wait) => runContext.clock.waiting(() => part.waiting(wait)),
-  };
-}
-
 const UNKNOWN =
   'The call was made, but its outcome was lost with the pod that made it: it may or may not have had its effect. Do not repeat it unasked; find out, or tell the user.';
 
@@ -239,7 +220,8 @@ function toolCallContext(
         );
       },
     }),
-    approve: (needed) => approveCall(runContext, place, needed),
+    approve: (needed, within) =>
+      approveCall(runContext, within === undefined ? place : innerPlace(runContext, place, within), needed),
     delegate: (agent, task) =>
       runContext.delegateTo(
         {

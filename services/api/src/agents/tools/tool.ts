@@ -37,6 +37,14 @@ export function isCallEvent(event: TurnEvent): event is CallEvent {
 /** What a caller reads who names a tool that there is not, or that is not for them. It names no tool. */
 export const NO_SUCH_TOOL = 'There is no such tool. Call only tools that you were given.';
 
+/** Something that needs an approval within a call: a call of a remote agent. */
+export interface InnerApproval {
+  /** The name of the remote agent's call within this one, as its events name it. */
+  readonly callName: string;
+  /** Tells it from other approvals of the same call. */
+  readonly key: string;
+}
+
 /** One call of a tool within a turn. */
 export interface ToolCall {
   /** Unique within the turn. */
@@ -58,9 +66,10 @@ export interface ToolCall {
   ask(ordinal: number, question: AgentQuestion, options?: AskOptions): Promise<AskOutcome>;
   /**
    * Has the person approve the call. Repeating it returns the same decision, also on the pod that continues the call.
-   * Where no person takes part it refuses at once.
+   * Where no person takes part it refuses at once. `within` names what a remote agent does within the call: each has a
+   * decision of its own.
    */
-  approve(needed: NeededApproval): Promise<ApprovalOutcome>;
+  approve(needed: NeededApproval, within?: InnerApproval): Promise<ApprovalOutcome>;
   /** Runs a wait for the person that is no question. It does not count as work of the turn. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
   /** The call has work to do until the returned function is called: its pod keeps the turn although questions are open. */

@@ -4,6 +4,9 @@ import type { RemoteAgents } from '../a2a/remote-agents.ts';
 import { acpAgentOf } from '../acp/acp-agent.ts';
 import type { AcpProcesses } from '../acp/programs.ts';
 import { runAcpTask } from '../acp/run-task.ts';
+import { agUiAgentOf } from '../ag-ui/ag-ui-agent.ts';
+import { callAgUiAgent } from '../ag-ui/call-agent.ts';
+import type { AgUiAgents } from '../ag-ui/link.ts';
 import type { Agent } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import { createDelegateTool, type NamedCall } from '../delegation/delegate-tool.ts';
@@ -41,6 +44,8 @@ export interface ToolboxDeps extends SendDeps {
   readonly acp?: AcpProcesses;
   /** The remote A2A agents. Absent where the configuration has none. */
   readonly a2a?: RemoteAgents;
+  /** The AG-UI agents. Absent where the configuration has none. */
+  readonly agUi?: AgUiAgents;
   /** Receives what remote agents push. Absent where they cannot push to this deployment. */
   readonly pushesOf?: PushesOf | undefined;
   /** The accounts of people, for servers with `credentialScope: user`. */
@@ -64,7 +69,7 @@ interface Offer {
 export function createToolbox(deps: ToolboxDeps): ToolsOf {
   const { loaded, mcp, credentials, secrets, onServerFailure } = deps;
   const { config } = loaded;
-  const { acp, a2a, pushesOf } = deps;
+  const { acp, a2a, agUi, pushesOf } = deps;
   const servers = new Map(
     Object.entries(config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
@@ -82,6 +87,12 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
       if (agent !== undefined && remote !== undefined)
         return remoteTools(remote, { agent, ...delegate, signal, ...(called !== undefined && { called }) });
       const { description } = delegate;
+      const posted = agUiAgentOf(loaded, id);
+      if (posted !== undefined && agUi !== undefined) {
+        const given = { agents: agUi, credentials, asker, person, rules };
+        const work = (call: NamedCall, task: string) => callAgUiAgent(given, posted, call, task);
+        return [createDelegateTool({ agent: id, title: posted.title, description, work })];
+      }
       const target = acpAgentOf(loaded, id);
       if (target === undefined || acp === undefined)
         return [createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description })];

@@ -7,6 +7,7 @@ import {
   parallelConversation,
 } from '@parley/shared/domain/a2a/context';
 import { plainTextField, questionDataOf } from '@parley/shared/domain/a2a/extension';
+import { TOO_MANY_HOPS } from '@parley/shared/domain/a2a/hops';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
@@ -45,8 +46,6 @@ export interface CallerTasks {
 }
 
 const LISTED_MAX = 500;
-const TOO_MANY_HOPS =
-  'The task was delegated through more deployments than this one allows; its agents may delegate to each other in a circle.';
 
 type Answer = ReadMessage['answers'][number];
 

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { conversationOfKey } from '@parley/shared/domain/a2a/context';
+import { hopsIn } from '@parley/shared/domain/a2a/hops';
 import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
+import { isRecord } from '@parley/shared/domain/plain-record';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import { z } from 'zod';
 import { ChatMessage } from '../../turns/messages.ts';
@@ -29,7 +31,7 @@ const ProtocolVersion = z
   .max(ID_LENGTH_MAX)
   .describe('The version of AG-UI that the client speaks; before 1.0 when absent.');
 
-/** `RunAgentInput`. Tools, state, context and properties of the client pass unread. */
+/** `RunAgentInput`. Tools, state and context of the client pass unread. */
 export const RunInput = z
   .looseObject({
     threadId: CallerId.describe('The conversation.'),
@@ -40,6 +42,10 @@ export const RunInput = z
       .describe('In its thread, the same id with the same messages: the same run.'),
     protocolVersion: ProtocolVersion.nullish(),
     messages: z.array(AgUiMessage).max(MESSAGES_MAX),
+    forwardedProps: z
+      .unknown()
+      .optional()
+      .describe('Only how many deployments have delegated the run is read of it.'),
     resume: z
       .array(ResumeEntry)
       .max(ANSWERS_MAX)
@@ -48,6 +54,11 @@ export const RunInput = z
   })
   .meta({ id: 'AgUiRunInput' });
 export type RunInput = z.infer<typeof RunInput>;
+
+/** How many deployments have delegated a run, one to the next. */
+export function hopsOfRun({ forwardedProps }: Pick<RunInput, 'forwardedProps'>): number {
+  return hopsIn(isRecord(forwardedProps) ? forwardedProps : undefined);
+}
 
 /** What a reader names that comes back to its thread. */
 export const ConnectQuery = z.object({

@@ -1,3 +1,4 @@
+import { TOO_MANY_HOPS } from '@parley/shared/domain/a2a/hops';
 import { ParleyError, QUOTA_CODES } from '@parley/shared/domain/errors';
 import { messageIdOf, type StreamRef } from '@parley/shared/domain/ids';
 import type { Support } from '@parley/shared/domain/runs/run';
@@ -25,7 +26,7 @@ import { Capabilities, capabilitiesOf } from './capabilities.ts';
 import { AG_UI_ON_CUT, AG_UI_ON_EXPIRY, type AgUiRun, createAgUiEncoder, openingOf } from './encoder.ts';
 import { agUiRefusal, endedRun, startRun } from './errors.ts';
 import { CAPABILITIES_EXAMPLE, CONNECT_EXAMPLE, RUN_EXAMPLE } from './examples.ts';
-import { ConnectQuery, keyOfRun, RunInput, threadOf } from './input.ts';
+import { ConnectQuery, hopsOfRun, keyOfRun, RunInput, threadOf } from './input.ts';
 import { resumeTurn } from './resume.ts';
 import { readThread } from './thread.ts';
 
@@ -33,6 +34,8 @@ export interface AgUiDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
   readonly turns: Turns;
+  /** How many deployments may have delegated a run, one to the next. */
+  readonly hopsMax: number;
   /** Version of this service, for the capabilities. */
   readonly version: string;
 }
@@ -76,6 +79,7 @@ function runRoute(deps: AgUiDeps): Route {
         'invalid_answer',
         'expired',
         'turn_running',
+        'already_settled',
         'idempotency_mismatch',
         ...QUOTA_CODES,
         'pod_busy',
@@ -94,6 +98,8 @@ async function newRun(deps: AgUiDeps, call: RunCall): Promise<Reply> {
   const agent = agentOf(deps, call);
   const who = actingCallerOf(call);
   const thread = threadOf(who, body.threadId);
+  const hops = hopsOfRun(body);
+  if (hops > deps.hopsMax) throw new ParleyError('already_settled', TOO_MANY_HOPS);
   const reader = { stream: `chat/${thread.conversationId}`, returns: true };
   return inStreamPlace(deps.limits, call, reader, async (place) => {
     const { run } = await startRun(deps.turns, {
@@ -101,7 +107,7 @@ async function newRun(deps: AgUiDeps, call: RunCall): Promise<Reply> {
       conversationId: thread.conversationId,
       messages: body.messages,
       agent: agent.id,
-      support: supportOf(caller, header),
+      support: { ...supportOf(caller, header), ...(hops > 0 && { hops }) },
       delivery: 'detach',
       idempotencyKey: keyOfRun(thread, body.runId),
       draining,

@@ -1,7 +1,7 @@
-import { digestOf } from '../checkpoint.ts';
+import type { ToolCall } from '../../tools/tool.ts';
+import { digestOf, type TaskCheckpoint } from '../checkpoint.ts';
 import { textOf } from '../outcome.ts';
 import type { RemoteTask } from '../remote-task.ts';
-import type { TaskRun } from '../task-run.ts';
 
 /** Shows on the turn's stream what a task has produced so far. */
 export interface Partials {
@@ -16,7 +16,14 @@ const SHOWN_LENGTH_MAX = 64_000;
 const WORD_END =
   /[\s\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
-export function createPartials(run: Pick<TaskRun, 'call' | 'state' | 'save'>): Partials {
+/** What the partial texts of a call need of it. */
+export interface ShowingRun {
+  readonly call: Pick<ToolCall, 'toolCallId' | 'appendEvent'>;
+  readonly state: Pick<TaskCheckpoint, 'shownLength' | 'shownDigest'>;
+  save(change: Pick<TaskCheckpoint, 'shownLength' | 'shownDigest'>): Promise<void>;
+}
+
+export function createPartials(run: ShowingRun): Partials {
   return {
     async show(artifacts) {
       const { call, state } = run;

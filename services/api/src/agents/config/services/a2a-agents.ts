@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { count, HeaderName, title, url } from '../words.ts';
-import { HTTP_CREDENTIAL, refuseCredential } from './http-credential.ts';
+import { count, title, url } from '../words.ts';
+import { HTTP_CREDENTIAL, PERSON_HEADER, refuseCredential } from './http-credential.ts';
 
 const CardKey = z
   .looseObject({ kty: z.enum(['EC', 'RSA', 'OKP'], 'must be EC, RSA or OKP'), kid: z.string().optional() })
@@ -29,16 +29,7 @@ export const A2aAgent = z
         'Keys of which one must have signed the card. Absent: the card is taken without a signature.',
       ),
     ...HTTP_CREDENTIAL,
-    userHeader: HeaderName.optional().describe(
-      'Header that carries the id of the person for whom a task is done, percent-encoded where it is not plain ASCII or has a `%`. `Parley-User` for another Parley that is called with a service key.',
-    ),
-    userTenant: z
-      .string()
-      .min(1)
-      .default('default')
-      .describe(
-        'With `userHeader`: the tenant whose people the header names. The agent is not called for those of other tenants.',
-      ),
+    ...PERSON_HEADER,
     elicitation: z
       .boolean()
       .default(true)

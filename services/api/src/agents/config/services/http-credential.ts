@@ -22,6 +22,20 @@ export const HTTP_CREDENTIAL = {
   ),
 };
 
+/** The keys by which a remote agent learns for whom it works. */
+export const PERSON_HEADER = {
+  userHeader: HeaderName.optional().describe(
+    'Header that carries the id of the person for whom a task is done, percent-encoded where it is not plain ASCII or has a `%`. `Parley-User` for another Parley that is called with a service key.',
+  ),
+  userTenant: z
+    .string()
+    .min(1)
+    .default('default')
+    .describe(
+      'With `userHeader`: the tenant whose people the header names. The agent is not called for those of other tenants.',
+    ),
+};
+
 interface HttpCredential {
   readonly credentialScope: z.infer<typeof Scope>;
   readonly connector?: string | undefined;

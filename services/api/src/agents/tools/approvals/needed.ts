@@ -7,7 +7,8 @@ export const APPROVAL_TRIGGER = 'approval';
 export interface NeededApproval {
   readonly args: Readonly<Record<string, unknown>>;
   readonly tool: ApprovalTool;
-  readonly inputSchema: Readonly<Record<string, unknown>>;
+  /** Absent where the arguments cannot be edited. */
+  readonly inputSchema: Readonly<Record<string, unknown>> | undefined;
   readonly rule: string;
   readonly remember: RememberFor | undefined;
   readonly timeoutSeconds: number;

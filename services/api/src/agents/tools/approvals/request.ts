@@ -180,7 +180,9 @@ function definitionOf(
 ): Omit<ApprovalDefinition, 'traceparent'> & Pick<MaskedArguments, 'fault'> {
   const { tenant, userId, streamRequestId, conversationId } = turn.run;
   const isEditable =
-    Buffer.byteLength(JSON.stringify(inputSchema)) <= SCHEMA_BYTES_MAX && isCheckable(inputSchema);
+    inputSchema !== undefined &&
+    Buffer.byteLength(JSON.stringify(inputSchema)) <= SCHEMA_BYTES_MAX &&
+    isCheckable(inputSchema);
   return {
     tenant,
     userId,
@@ -191,7 +193,7 @@ function definitionOf(
     agent: title,
     agentId: id,
     tool,
-    ...maskArguments(args, inputSchema),
+    ...maskArguments(args, inputSchema ?? {}),
     ...(isEditable && { inputSchema }),
     ...(remember !== undefined && { remember }),
     rule,

@@ -1,0 +1,103 @@
+import { isRecord } from '@parley/shared/domain/plain-record';
+import type { PatchOperation } from './events.ts';
+
+const RESERVED: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+const INDEX = /^(?:0|[1-9]\d{0,8})$/;
+
+/** A patch that does not fit the value. */
+export class PatchError extends Error {
+  override readonly name = 'PatchError';
+}
+
+/**
+ * Applies a JSON Patch (RFC 6902) to a value that nobody else holds, and returns the result. `onCopied` gets each value that
+ * is copied within, before it is, and may throw. Throws PatchError; the value is then of no use.
+ */
+export function applyPatch(
+  root: unknown,
+  operations: readonly PatchOperation[],
+  onCopied: (value: unknown) => void,
+): unknown {
+  // The root is a member of a box, so that it is replaced like any other value.
+  const box = { root };
+  for (const { op, path, from, value } of operations) {
+    const to = placeOf(box, path);
+    switch (op) {
+      case 'add':
+        put(to, value, true);
+        break;
+      case 'replace':
+        read(to);
+        put(to, value, false);
+        break;
+      case 'remove':
+        remove(to);
+        break;
+      case 'test':
+        if (!equal(read(to), value)) throw new PatchError();
+        break;
+      case 'copy': {
+        const copied = read(placeOf(box, from ?? path));
+        onCopied(copied);
+        put(to, structuredClone(copied), true);
+        break;
+      }
+      case 'move': {
+        if (from === undefined || path.startsWith(`${from}/`)) throw new PatchError();
+        const source = placeOf(box, from);
+        const moved = read(source);
+        remove(source);
+        put(placeOf(box, path), moved, true);
+        break;
+      }
+    }
+  }
+  return box.root;
+}
+
+interface PatchPlace {
+  readonly parent: unknown;
+  readonly key: string;
+}
+
+function placeOf(box: { root: unknown }, path: string): PatchPlace {
+  if (path === '') return { parent: box, key: 'root' };
+  if (!path.startsWith('/')) throw new PatchError();
+  const keys = path
+    .slice(1)
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const last = keys.pop() ?? '';
+  return { parent: keys.reduce<unknown>((parent, key) => read({ parent, key }), box.root), key: last };
+}
+
+function read({ parent, key }: PatchPlace): unknown {
+  if (Array.isArray(parent) && INDEX.test(key) && Number(key) < parent.length) return parent[Number(key)];
+  if (isRecord(parent) && !RESERVED.has(key) && Object.hasOwn(parent, key)) return parent[key];
+  throw new PatchError();
+}
+
+function put({ parent, key }: PatchPlace, value: unknown, inserts: boolean): void {
+  if (Array.isArray(parent)) {
+    const index = key === '-' ? parent.length : INDEX.test(key) ? Number(key) : Number.NaN;
+    if (!(index <= parent.length)) throw new PatchError();
+    parent.splice(index, inserts ? 0 : 1, value);
+  } else if (isRecord(parent) && !RESERVED.has(key)) parent[key] = value;
+  else throw new PatchError();
+}
+
+function remove(place: PatchPlace): void {
+  read(place);
+  const { parent, key } = place;
+  if (Array.isArray(parent)) parent.splice(Number(key), 1);
+  else delete (parent as Record<string, unknown>)[key];
+}
+
+function equal(one: unknown, other: unknown): boolean {
+  if (Array.isArray(one) && Array.isArray(other))
+    return one.length === other.length && one.every((item, index) => equal(item, other[index]));
+  if (!isRecord(one) || !isRecord(other)) return Object.is(one, other);
+  const keys = Object.keys(one);
+  const isSameSize = keys.length === Object.keys(other).length;
+  return isSameSize && keys.every((key) => Object.hasOwn(other, key) && equal(one[key], other[key]));
+}

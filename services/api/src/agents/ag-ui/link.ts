@@ -1,0 +1,139 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { visibleLabels } from '@parley/shared/domain/visible';
+import { guardEvents } from '../a2a/event-guard.ts';
+import { faultOf, RemoteFault } from '../a2a/faults.ts';
+import { personHeaders } from '../a2a/remote-agent.ts';
+import type { CalledFor } from '../a2a/remote-agents.ts';
+import { createScrubFor, type Scrub } from '../mcp/calls/scrub.ts';
+import { CredentialRefused } from '../mcp/errors.ts';
+import { createEventSplitter, dataOf } from '../mcp/transports/events.ts';
+import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
+import { createHttpFetch, type HttpFetch } from '../mcp/transports/http-fetch.ts';
+import type { AgUiAgentTarget } from './ag-ui-agent.ts';
+import { MalformedRun, type ReadEvent, readAgUiEvent } from './events.ts';
+
+/** An AG-UI agent, to be called with one credential. */
+export interface AgUiLink {
+  readonly agent: AgUiAgentTarget;
+  /**
+   * Posts a run, and reads its events to its end or to the end of the connection. Throws RemoteFault, MalformedRun, and the reason of
+   * an aborted signal. To read no further closes the connection, by which clients of AG-UI cancel a run.
+   */
+  run(input: object, signal: AbortSignal): AsyncGenerator<ReadEvent, void>;
+  /** Removes the secrets that were sent from what the agent says. */
+  readonly scrub: Scrub;
+}
+
+/** The AG-UI agents of a pod. */
+export interface AgUiAgents {
+  /** The agent, to be called for a person, with the headers of their credential in addition to its own. */
+  open(agent: AgUiAgentTarget, person: CalledFor): AgUiLink;
+  close(): void;
+}
+
+export interface AgUiAgentsOptions {
+  /** Called for every reply that refuses the credential. */
+  readonly onUnauthorized?: (agent: string, status: 401 | 403) => void;
+}
+
+/** A run may take as long as the task. The task's own time ends it. */
+const RUN_MS = 86_400_000;
+/** Values of one event: many times those of the largest that a thread could keep. */
+const VALUES_MAX = 50_000;
+/** Events of one run, passed-over ones included. */
+const EVENTS_MAX = 50_000;
+
+export function createAgUiAgents({ onUnauthorized = () => undefined }: AgUiAgentsOptions = {}): AgUiAgents {
+  const exchanges = new AsyncLocalStorage<Exchange>();
+  const sockets = new Map<string, HttpFetch>();
+
+  function socketsOf({ id, url, messageBytesMax }: AgUiAgentTarget): HttpFetch {
+    const known = sockets.get(id);
+    if (known !== undefined) return known;
+    const bounds = { bytesMax: messageBytesMax, valuesMax: VALUES_MAX };
+    const made = createHttpFetch({ origin: new URL(url).origin, bounds, exchanges });
+    sockets.set(id, made);
+    return made;
+  }
+
+  return {
+    open(agent, { userId, credential }) {
+      const secrets = { ...agent.headers, ...credential };
+      const scrub = createScrubFor(Object.values(secrets));
+      const headers = {
+        ...secrets,
+        ...personHeaders(agent, userId),
+        'content-type': 'application/json',
+        accept: 'text/event-stream',
+      };
+      return {
+        agent,
+        scrub,
+        async *run(input, signal) {
+          signal.throwIfAborted();
+          const exchange = startExchange({ timeoutMs: RUN_MS, signal });
+          let status: number | undefined;
+          let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+          try {
+            const init = { method: 'POST', headers, body: JSON.stringify(input), signal: exchange.signal };
+            const posting = exchanges.run(exchange, () => socketsOf(agent).fetch(agent.url, init));
+            const response = await raceAbort(exchange, posting);
+            status = response.status;
+            reader = readerOf(response);
+            yield* eventsOf(reader, exchange);
+          } catch (error) {
+            signal.throwIfAborted();
+            if (error instanceof CredentialRefused) onUnauthorized(agent.id, error.refusal.status);
+            // An event that is too large ends its exchange, and then fails its reader in some way.
+            const cause = exchange.signal.aborted ? exchange.signal.reason : error;
+            if (cause instanceof MalformedRun) throw cause;
+            throw faultOf(cause, { dispatched: exchange.dispatched, status, scrub: scrub.text });
+          } finally {
+            exchange.end();
+            await reader?.cancel().catch(() => undefined);
+          }
+        },
+      };
+    },
+    close() {
+      for (const { close } of sockets.values()) close();
+      exchanges.disable();
+    },
+  };
+}
+
+function readerOf(response: Response): ReadableStreamDefaultReader<Uint8Array> {
+  const isStream =
+    response.headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
+  if (response.ok && isStream && response.body !== null)
+    return (guardEvents(response).body as ReadableStream<Uint8Array>).getReader();
+  void response.body?.cancel().catch(() => undefined);
+  if (response.status >= 400) throw new Error('The agent replied with an error.');
+  throw new RemoteFault('refused', `its reply is no stream of events (HTTP ${response.status})`);
+}
+
+/** The events of a run. What they show to people is made visible where it enters. */
+async function* eventsOf(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  exchange: Exchange,
+): AsyncGenerator<ReadEvent, void> {
+  const events = createEventSplitter();
+  let count = 0;
+  for (;;) {
+    const { done, value } = await raceAbort(exchange, reader.read());
+    if (done) return;
+    for (const event of events.take(value)) {
+      const data = dataOf(event);
+      if (data === '') continue;
+      count += 1;
+      if (count > EVENTS_MAX) throw new RemoteFault('too_large');
+      const read = readAgUiEvent(JSON.parse(data));
+      if (read !== undefined) yield withVisibleInterrupts(read);
+    }
+  }
+}
+
+/** What the agent asks is for people. What it says and makes is data. */
+function withVisibleInterrupts(event: ReadEvent): ReadEvent {
+  return event.type === 'RUN_FINISHED' ? { ...event, outcome: visibleLabels(event.outcome) } : event;
+}

@@ -1,0 +1,217 @@
+import { RemoteFault } from '../a2a/faults.ts';
+import { type AgUiInterrupt, MalformedRun, type ReadEvent, type ThreadMessage } from './events.ts';
+import { applyPatch, PatchError } from './json-patch.ts';
+
+/** What a client of AG-UI keeps of a thread from one run to the next, and sends with each. */
+export interface AgUiThread {
+  readonly messages: readonly ThreadMessage[];
+  readonly state?: unknown;
+}
+
+/** How a run ended. */
+export type AgUiRunEnd =
+  | { readonly type: 'success'; readonly result?: unknown }
+  | { readonly type: 'cancelled' }
+  | { readonly type: 'interrupt'; readonly interrupts: readonly AgUiInterrupt[] }
+  | { readonly type: 'error'; readonly code: string; readonly message: string };
+
+/** A call that the agent made, or its result. */
+export type ThreadCallEvent =
+  | { readonly type: 'called'; readonly id: string; readonly name: string; readonly arguments: string }
+  | { readonly type: 'returned'; readonly id: string; readonly content: string };
+
+/** The events of one run, as they change a thread. */
+export interface RunFold {
+  /** Takes the next event. Returns how the run ended, if it did. Throws RemoteFault and MalformedRun. */
+  take(event: ReadEvent): AgUiRunEnd | undefined;
+  /** What calls were made or returned since the last time. */
+  calls(): readonly ThreadCallEvent[];
+  readonly thread: AgUiThread;
+}
+
+type OpenMessage = { -readonly [Key in keyof ThreadMessage]: ThreadMessage[Key] };
+
+/** Begins with a thread. `bytesMax` is the size of its JSON that is kept. */
+export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
+  let messages = structuredClone(before.messages) as OpenMessage[];
+  let state = structuredClone(before.state);
+  let byId = new Map(messages.map((message) => [message.id, message]));
+  let callsById = callsOf(messages);
+  /** The message and the call that chunks without an id continue. */
+  let openText = '';
+  let openCall = '';
+  const ended = new Set(callsById.keys());
+  const made: ThreadCallEvent[] = [];
+  let size = bytesOf([messages, state]);
+
+  /** Counts what comes. Only where that is too much, the thread is measured: something may have been taken away. */
+  function grow(bytes: number): void {
+    size += bytes;
+    if (size <= bytesMax) return;
+    size = bytesOf([messages, state]);
+    if (size > bytesMax) throw new RemoteFault('too_large');
+  }
+
+  function messageOf(id: string, role: string): OpenMessage {
+    const known = byId.get(id);
+    if (known !== undefined) return known;
+    const message: OpenMessage = { id, role };
+    messages.push(message);
+    byId.set(id, message);
+    grow(bytesOf(message));
+    return message;
+  }
+
+  function say(id: string, delta: string, role = 'assistant'): undefined {
+    openText = id;
+    const message = messageOf(id, role);
+    const said = typeof message.content === 'string' ? message.content : '';
+    message.content = said + delta;
+    grow(Buffer.byteLength(delta));
+  }
+
+  function startCall(id: string, name: string, parent: string | undefined): void {
+    openCall = id;
+    if (callsById.has(id)) return;
+    const message = messageOf(parent ?? id, 'assistant');
+    const call = { id, type: 'function', function: { name, arguments: '' } };
+    message.toolCalls = [...(message.toolCalls ?? []), call];
+    callsById.set(id, call);
+    grow(bytesOf(call));
+  }
+
+  function addArguments(id: string, delta: string): void {
+    const call = callsById.get(id);
+    if (call === undefined) throw new MalformedRun('it names a call that it has not made');
+    call.function.arguments += delta;
+    grow(Buffer.byteLength(delta));
+  }
+
+  /** The arguments are whole. Chunks have no event that says so: what follows them does. */
+  function endCall(id: string): void {
+    const call = callsById.get(id);
+    if (id === openCall) openCall = '';
+    if (call === undefined || ended.has(id)) return;
+    ended.add(id);
+    made.push({ type: 'called', id, ...call.function });
+  }
+
+  function takeCallChunk({
+    toolCallId = openCall,
+    toolCallName,
+    parentMessageId,
+    delta = '',
+  }: Extract<ReadEvent, { type: 'TOOL_CALL_CHUNK' }>): void {
+    if (toolCallId !== openCall) endCall(openCall);
+    if (toolCallName !== undefined) startCall(toolCallId, toolCallName, parentMessageId);
+    openCall = toolCallId;
+    addArguments(toolCallId, delta);
+  }
+
+  function takeResult({
+    messageId,
+    toolCallId,
+    content,
+  }: Extract<ReadEvent, { type: 'TOOL_CALL_RESULT' }>): void {
+    endCall(toolCallId);
+    const message = messageOf(messageId, 'tool');
+    message.toolCallId = toolCallId;
+    message.content = content;
+    grow(bytesOf(content ?? null));
+    const text = typeof content === 'string' ? content : JSON.stringify(content ?? null);
+    if (callsById.has(toolCallId)) made.push({ type: 'returned', id: toolCallId, content: text });
+  }
+
+  function patch(operations: Extract<ReadEvent, { type: 'STATE_DELTA' }>['delta']): void {
+    grow(bytesOf(operations));
+    try {
+      state = applyPatch(state, operations, (copied) => grow(bytesOf(copied ?? null)));
+    } catch (error) {
+      if (error instanceof PatchError) throw new MalformedRun('its state cannot be changed as it says');
+      throw error;
+    }
+  }
+
+  function finish(event: Extract<ReadEvent, { type: 'RUN_FINISHED' }>): AgUiRunEnd {
+    endCall(openCall);
+    const { outcome, result } = event;
+    if (outcome?.type === 'cancelled') return { type: 'cancelled' };
+    if (outcome?.type === 'interrupt') {
+      grow(bytesOf(outcome.interrupts));
+      return { type: 'interrupt', interrupts: outcome.interrupts };
+    }
+    return { type: 'success', ...(result !== undefined && { result }) };
+  }
+
+  return {
+    take(event) {
+      switch (event.type) {
+        case 'TEXT_MESSAGE_START':
+          return say(event.messageId, '', event.role);
+        case 'TEXT_MESSAGE_CONTENT':
+          return say(event.messageId, event.delta);
+        case 'TEXT_MESSAGE_CHUNK':
+          return say(event.messageId ?? openText, event.delta ?? '', event.role);
+        case 'TOOL_CALL_START':
+          startCall(event.toolCallId, event.toolCallName, event.parentMessageId);
+          return undefined;
+        case 'TOOL_CALL_ARGS':
+          addArguments(event.toolCallId, event.delta);
+          return undefined;
+        case 'TOOL_CALL_END':
+          endCall(event.toolCallId);
+          return undefined;
+        case 'TOOL_CALL_CHUNK':
+          takeCallChunk(event);
+          return undefined;
+        case 'TOOL_CALL_RESULT':
+          takeResult(event);
+          return undefined;
+        case 'STATE_SNAPSHOT':
+          state = event.snapshot;
+          grow(bytesOf(state ?? null));
+          return undefined;
+        case 'STATE_DELTA':
+          patch(event.delta);
+          return undefined;
+        case 'MESSAGES_SNAPSHOT':
+          messages = event.messages;
+          byId = new Map(messages.map((message) => [message.id, message]));
+          callsById = callsOf(messages);
+          grow(bytesOf(messages));
+          return undefined;
+        case 'RUN_FINISHED':
+          return finish(event);
+        case 'RUN_ERROR':
+          return { type: 'error', code: event.code ?? '', message: event.message };
+      }
+    },
+    calls: () => made.splice(0),
+    get thread() {
+      return { messages, state };
+    },
+  };
+}
+
+/** What the agent has said after the task, which is the first message. */
+export function textOfThread({ messages }: Pick<AgUiThread, 'messages'>): string {
+  return messages
+    .filter(({ role }) => role === 'assistant')
+    .map(({ content }) => (typeof content === 'string' ? content.trim() : ''))
+    .filter((text) => text !== '')
+    .join('\n\n')
+    .toWellFormed();
+}
+
+/** The call of a thread with this id. */
+export function callOfThread({ messages }: Pick<AgUiThread, 'messages'>, id: string) {
+  return callsOf(messages).get(id)?.function;
+}
+
+function callsOf(messages: readonly ThreadMessage[]) {
+  return new Map(messages.flatMap(({ toolCalls = [] }) => toolCalls.map((call) => [call.id, call])));
+}
+
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? '');
+}

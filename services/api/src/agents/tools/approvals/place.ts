@@ -1,0 +1,49 @@
+import type { CallRecord } from '@parley/shared/domain/runs/run';
+import { shownCallId } from '../../delegation/call-names.ts';
+import type { IdlePart } from '../../loop/idle.ts';
+import type { RunContext } from '../../loop/run-context.ts';
+import type { InnerApproval } from '../tool.ts';
+import type { ApprovalPlace } from './request.ts';
+
+/** A call of a step, as far as its approval needs it. */
+interface PlacedCall {
+  readonly toolCallId: string;
+  readonly before?: CallRecord;
+  readonly approvalId?: string | undefined;
+}
+
+/** Where the approval of a call belongs. */
+export function approvalPlaceOf(
+  runContext: RunContext,
+  { toolCallId, approvalId, before }: PlacedCall,
+  save: (more: Partial<CallRecord>) => Promise<void>,
+  { step, approval }: CallRecord,
+  part: IdlePart,
+): ApprovalPlace {
+  return {
+    toolCallId,
+    shownCallId: shownCallId(runContext, toolCallId),
+    step,
+    recorded: approval,
+    requested: approvalId,
+    isInherited: before !== undefined,
+    save: (settled) => save({ approval: settled }),
+    waiting: (wait) => runContext.clock.waiting(() => part.waiting(wait)),
+  };
+}
+
+/** The place of an approval that a remote agent needs within a call. Its row alone has the decision. */
+export function innerPlace(
+  runContext: RunContext,
+  place: ApprovalPlace,
+  { callName, key }: InnerApproval,
+): ApprovalPlace {
+  return {
+    ...place,
+    toolCallId: `${place.toolCallId}.${callName} ${key}`,
+    shownCallId: shownCallId(runContext, `${place.toolCallId}.${callName}`),
+    recorded: undefined,
+    requested: undefined,
+    save: async () => undefined,
+  };
+}
