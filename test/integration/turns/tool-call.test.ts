@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { CLIENT_CAPABILITIES_META_KEY, type ClientCapabilities, Server } from '@modelcontextprotocol/server';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
@@ -13,6 +14,7 @@ import { followTurn } from '../../../services/api/src/turns/follow.ts';
 import { newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import { type ServedMcp, serveMcp } from '../../harness/mcp-servers/serve-mcp.ts';
 import { DEMANDED } from '../../harness/mcp-servers/tools.ts';
 import { startPersonalPod } from '../../harness/turns/configured.ts';
 import { readEvents } from '../../harness/turns/setup.ts';
@@ -22,14 +24,26 @@ import { waitUntil } from '../../harness/wait-until.ts';
 const KEY = 'good-key-1';
 
 let plain: RunningMcpServer;
+let choosy: ServedMcp;
 let tracker: IssueTracker;
 beforeAll(async () => {
+  // As the reference server of MCP does, it has tools that ask for those alone who can be asked.
+  choosy = await serveMcp(() => {
+    const server = new Server({ name: 'choosy', version: '1.0.0' }, { capabilities: { tools: {} } });
+    server.setRequestHandler('tools/list', (_request, { mcpReq }) => {
+      const declared = (mcpReq.envelope ?? {}) as Readonly<Record<string, ClientCapabilities>>;
+      const { elicitation = {} } = declared[CLIENT_CAPABILITIES_META_KEY] ?? {};
+      const tools = Object.keys(elicitation).map((mode) => `ask_by_${mode}`);
+      return { tools: tools.map((name) => ({ name, inputSchema: { type: 'object' as const } })) };
+    });
+    return server;
+  });
   plain = await startMcpServer({ revision: 'new' });
   tracker = await startIssueTracker({
     verify: async (token) => (token === KEY ? { subject: 'ada', scopes: [] } : undefined),
   });
 });
-afterAll(() => Promise.all([plain.kill(), tracker.stop()]));
+afterAll(() => Promise.all([plain.kill(), choosy.stop(), tracker.stop()]));
 
 const OFFER = `
   tools:
@@ -45,6 +59,7 @@ defaultAgent: helper
 mcpServers:
   plain: { title: Plain, transport: http, url: "${plain.url}", credentialScope: none }
   guarded: { title: Guarded, transport: http, url: "${plain.url}", credentialScope: none, approval: { ask: always } }
+  choosy: { title: Choosy, transport: http, url: "${choosy.url}", credentialScope: none }
   away: { title: Away, transport: http, url: "http://127.0.0.1:1/mcp", credentialScope: none }
   tracker: { title: Issue Tracker, transport: http, url: "${tracker.url}", credentialScope: user, connector: account }
 connectors:
@@ -289,6 +304,23 @@ describe('what MCP clients are offered', () => {
     expect(names).not.toContain('tracker__connect');
     expect(await found('tracker__list_issues')).toEqual(target);
     expect(await found('tracker__no_such_tool')).toBeUndefined();
+  });
+
+  it.each([
+    { form: true, url: true },
+    { form: true, url: false },
+    { form: false, url: true },
+    { form: false, url: false },
+  ])('is what a server has for clients that can be asked so: %j', async (support) => {
+    const pod = newPod({ offer: ' { agents: [], tools: [{ server: choosy }] }' });
+    const names = Object.entries(support).flatMap(([mode, has]) => (has ? [`choosy__ask_by_${mode}`] : []));
+    const offered = await pod.turns.listOffered(callerOf(newOwner()), SIGNAL, support);
+    expect(offered.map(({ name }) => name)).toEqual(names);
+    for (const mode of ['form', 'url'] as const) {
+      const name = `choosy__ask_by_${mode}`;
+      const found = await pod.turns.findOffered(callerOf(newOwner()), name, SIGNAL, support);
+      expect(found !== undefined).toBe(support[mode]);
+    }
   });
 
   it('has a name for one server only, whether or not it can be reached', async () => {

@@ -23,7 +23,7 @@ import { fromFirstUser } from '../agents/loop/history.ts';
 import { admitImages } from '../agents/loop/images.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
 import { callMessage, oneCallId, type ServerTool } from '../agents/loop/one-call.ts';
-import { createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
+import { createReach, createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
 import { viewerOf } from '../agents/mcp/calls/visibility.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
@@ -37,6 +37,8 @@ import { readTimeline, type Timeline } from './timeline.ts';
 export const TITLE_LENGTH = 80;
 /** Characters of it that are searched for the title: a message may be long. */
 const TITLE_SEARCH_LENGTH = 4_000;
+
+const SHOWS_NOTHING: Support = { form: false, url: false };
 
 export interface TurnsDeps extends PodRunsDeps, ReachDeps {
   readonly engine: Engine;
@@ -79,20 +81,16 @@ export interface Turns {
    */
   beginCall(request: CallRequest): Promise<BegunTurn>;
   /**
-   * What an MCP client of the caller can call. Never asks the person. `support.apps`: also what only pages may call, which
-   * that client keeps from its model.
+   * What an MCP client of the caller can call, by what it shows: a server may have tools for those alone who can be asked.
+   * Never asks the person. `support.apps`: also what only pages may call, which that client keeps from its model.
    */
-  listOffered(
-    caller: Caller,
-    signal: AbortSignal,
-    support?: Pick<Support, 'apps'>,
-  ): Promise<readonly OfferedTool[]>;
+  listOffered(caller: Caller, signal: AbortSignal, support?: Support): Promise<readonly OfferedTool[]>;
   /** What a name in that list stands for, also for tools that cannot be listed yet; undefined when it is not offered. */
   findOffered(
     caller: Caller,
     name: string,
     signal: AbortSignal,
-    support?: Pick<Support, 'apps'>,
+    support?: Support,
   ): Promise<OfferedTarget | undefined>;
   /** The prompts and resources of servers that an MCP client of the caller can read. */
   readonly content: ServerContent;
@@ -162,6 +160,12 @@ export function createTurns(deps: TurnsDeps): Turns {
       : { ...run, isRepeat: false };
   }
 
+  const offeredTo = (caller: Caller, support: Support = SHOWS_NOTHING) => ({
+    ...principalOf(caller),
+    reach: createReach(deps, support),
+    viewer: viewerOf(support),
+  });
+
   return {
     begin,
     beginCall: ({ target, arguments: input, ...request }) =>
@@ -172,10 +176,9 @@ export function createTurns(deps: TurnsDeps): Turns {
         before: [],
         unlisted: true,
       }),
-    listOffered: (caller, signal, support = {}) =>
-      deps.offering.list(caller, principalOf(caller), signal, viewerOf(support)),
-    findOffered: (caller, name, signal, support = {}) =>
-      deps.offering.find(caller, principalOf(caller), name, signal, viewerOf(support)),
+    listOffered: (caller, signal, support) => deps.offering.list(caller, offeredTo(caller, support), signal),
+    findOffered: (caller, name, signal, support) =>
+      deps.offering.find(caller, offeredTo(caller, support), name, signal),
     content: deps.offering.content,
     listAgents: deps.agents.list,
     admitToAgent: deps.agents.admit,

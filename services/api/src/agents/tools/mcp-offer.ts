@@ -1,4 +1,3 @@
-import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
@@ -6,10 +5,11 @@ import type { ServerTool } from '../loop/one-call.ts';
 import { scopedAddress, withPages } from '../mcp/calls/addresses.ts';
 import type { McpTool, McpToolHints } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import { isVisible, type Viewer } from '../mcp/calls/visibility.ts';
+import { isVisible } from '../mcp/calls/visibility.ts';
 import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-headers.ts';
 import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
+import type { TurnPerson } from './passthrough/person.ts';
 import { CONNECT } from './personal-tools.ts';
 
 /** What an offered tool stands for: an agent, which gets a message, or a tool of a server. */
@@ -37,19 +37,13 @@ export interface OfferedTool {
 /** What the configuration offers to MCP clients. */
 export interface McpOffering {
   /** All that the caller may call. Never asks the person. A server that cannot be reached offers nothing. */
-  list(
-    caller: Caller,
-    principal: Owner,
-    signal: AbortSignal,
-    viewer: Viewer,
-  ): Promise<readonly OfferedTool[]>;
+  list(caller: Caller, person: TurnPerson, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /** What the name stands for. Undefined when the caller is not offered such a tool, without a difference. */
   find(
     caller: Caller,
-    principal: Owner,
+    person: TurnPerson,
     name: string,
     signal: AbortSignal,
-    viewer: Viewer,
   ): Promise<OfferedTarget | undefined>;
   /** Prompts and resources of servers. */
   readonly content: ServerContent;
@@ -110,18 +104,19 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
     return config.mcpOffer.tools.filter(({ access }) => access === undefined || admits(access, caller));
   }
 
-  async function toolsOf(source: OfferedSource, principal: Owner, signal: AbortSignal, viewer: Viewer) {
-    const { tools, isKnown } = await named.list(source.server, principal, signal);
+  async function toolsOf(source: OfferedSource, person: TurnPerson, signal: AbortSignal) {
+    const { tools, isKnown } = await named.list(source.server, person, signal);
+    const { viewer = 'model' } = person;
     const isOffered = (tool: McpTool) => isVisible(tool, viewer) && isAllowed(source, tool, isKnown);
     return { isKnown, tools: tools.filter(isOffered) };
   }
 
   return {
     content: createMcpContent({ config, named }),
-    async list(caller, principal, signal, viewer) {
+    async list(caller, person, signal) {
       const lists = await Promise.all(
         sourcesFor(caller).map(async (source) => {
-          const { tools } = await toolsOf(source, principal, signal, viewer);
+          const { tools } = await toolsOf(source, person, signal);
           return tools.map((tool) => offered(source, tool));
         }),
       );
@@ -130,13 +125,13 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
         if (!byName.has(tool.name)) byName.set(tool.name, tool);
       return [...byName.values()];
     },
-    async find(caller, principal, name, signal, viewer) {
+    async find(caller, person, name, signal) {
       const agent = agentsFor(caller).find((one) => one.name === name);
       if (agent !== undefined) return agent.target;
       let unlisted: CallTarget | undefined;
       for (const source of sourcesFor(caller)) {
         if (!mayName(source, name)) continue;
-        const { tools, isKnown } = await toolsOf(source, principal, signal, viewer);
+        const { tools, isKnown } = await toolsOf(source, person, signal);
         const listed = tools.map((tool) => offered(source, tool)).find((tool) => tool.name === name);
         if (listed !== undefined) return offeredTarget(listed);
         if (isKnown) continue;

@@ -2,6 +2,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { ServerTool } from '../loop/one-call.ts';
+import type { ReachOfQuestion } from '../loop/reach.ts';
 import { createScoping } from '../mcp/calls/addresses.ts';
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure, McpReadResult, McpTool, McpToolList } from '../mcp/calls/results.ts';
@@ -35,13 +36,18 @@ export interface NamedToolList {
   readonly isKnown: boolean;
 }
 
+/** The person for whom a server is read. With `reach`, the server is told what they can be asked. */
+export interface ServerReader extends Owner {
+  readonly reach?: ReachOfQuestion | undefined;
+}
+
 /** Tools of servers that are called by name, by something else than a model. */
 export interface NamedTools {
   /**
-   * The tools that the server has for this person. Never asks the person: without their account, the announced tools, or
-   * one tool that asks them to connect.
+   * The tools that the server has for this person, as far as they can be asked. Never asks the person: without their account,
+   * the announced tools, or one tool that asks them to connect.
    */
-  list(server: string, principal: Owner, signal: AbortSignal): Promise<NamedToolList>;
+  list(server: string, reader: ServerReader, signal: AbortSignal): Promise<NamedToolList>;
   /**
    * Reads from the server for this person. Undefined without their account. Never asks the person. Rejects only with the
    * reason of the signal.
@@ -129,8 +135,9 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
 
   return {
     read: (id, principal, read, signal) => readFrom(id, serviceOf(id, principal, 0), read, signal),
-    async list(id, principal, signal) {
-      const list = await listOf(id, serviceOf(id, principal, 0), signal);
+    async list(id, { reach, ...principal }, signal) {
+      const asked = reach && askedPerson(find(id), { ...principal, reach });
+      const list = await listOf(id, serviceOf(id, principal, 0, asked), signal, asked);
       const tools = toolsIn(list, id);
       if (tools !== undefined) return { tools, isKnown: true };
       const { personal, config } = find(id);
