@@ -36,8 +36,8 @@ export async function openStackPods(): Promise<StackPods> {
     startEverything(),
     startOldA2aAgent(),
   ]);
-  const server = (id: string, url: string) =>
-    `  ${id}: { title: ${id}, transport: http, url: "${url}", credentialScope: none }`;
+  const server = (id: string, url: string, more = '') =>
+    `  ${id}: { title: ${id}, transport: http, url: "${url}", credentialScope: none${more} }`;
   const config = site.agents(
     model.url,
     `agents:
@@ -46,11 +46,12 @@ a2aAgents:
   old: { title: Old, cardUrl: "${old.url}", credentialScope: none }
 mcpServers:
 ${server('fast', fast.url)}
+${server('held', fast.url, ', approval: { ask: always }')}
 ${server('use', use.url)}
 ${server('all', everything.url)}
 defaultAgent: helper
 mcpOffer:
-  tools: [{ server: fast }, { server: use }, { server: all, allow: [${SERVED}] }]
+  tools: [{ server: fast }, { server: held }, { server: use }, { server: all, allow: [${SERVED}] }]
 a2aOffer:
   agents: [{ agent: helper }]
 `,

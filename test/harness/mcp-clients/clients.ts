@@ -30,6 +30,8 @@ export interface Called {
 
 export interface CallOptions {
   readonly tool?: string;
+  /** The arguments; the message alone by default. */
+  readonly input?: object;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -134,8 +136,8 @@ export async function v1Client(options: ClientOptions): Promise<StockClient> {
   return {
     completed,
     progress,
-    async call(message, { tool: name = 'helper', timeoutMs = TIMEOUT_MS, signal } = {}) {
-      const result = await client.callTool({ name, arguments: { message } }, undefined, {
+    async call(message, { tool: name = 'helper', input = { message }, timeoutMs = TIMEOUT_MS, signal } = {}) {
+      const result = await client.callTool({ name, arguments: { ...input } }, undefined, {
         timeout: timeoutMs,
         onprogress: ({ progress: seconds }) => progress.push(seconds),
         ...(signal !== undefined && { signal }),
@@ -173,9 +175,12 @@ export function v2Client(mode: 'legacy' | { readonly pin: string }) {
     return {
       completed,
       progress,
-      async call(message, { tool: name = 'helper', timeoutMs = TIMEOUT_MS, signal } = {}) {
+      async call(
+        message,
+        { tool: name = 'helper', input = { message }, timeoutMs = TIMEOUT_MS, signal } = {},
+      ) {
         const result = await client.callTool(
-          { name, arguments: { message } },
+          { name, arguments: { ...input } },
           {
             timeout: timeoutMs,
             onprogress: ({ progress: seconds }) => progress.push(seconds),
