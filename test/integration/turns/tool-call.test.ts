@@ -32,8 +32,9 @@ beforeAll(async () => {
     const server = new Server({ name: 'choosy', version: '1.0.0' }, { capabilities: { tools: {} } });
     server.setRequestHandler('tools/list', (_request, { mcpReq }) => {
       const declared = (mcpReq.envelope ?? {}) as Readonly<Record<string, ClientCapabilities>>;
-      const { elicitation = {} } = declared[CLIENT_CAPABILITIES_META_KEY] ?? {};
-      const tools = Object.keys(elicitation).map((mode) => `ask_by_${mode}`);
+      const { elicitation = {}, sampling } = declared[CLIENT_CAPABILITIES_META_KEY] ?? {};
+      const ways = [...Object.keys(elicitation), ...(sampling === undefined ? [] : ['sampling'])];
+      const tools = ways.map((way) => `ask_by_${way}`);
       return { tools: tools.map((name) => ({ name, inputSchema: { type: 'object' as const } })) };
     });
     return server;
@@ -306,20 +307,20 @@ describe('what MCP clients are offered', () => {
     expect(await found('tracker__no_such_tool')).toBeUndefined();
   });
 
-  it.each([
-    { form: true, url: true },
-    { form: true, url: false },
-    { form: false, url: true },
-    { form: false, url: false },
-  ])('is what a server has for clients that can be asked so: %j', async (support) => {
+  it.each<[string[], Support]>([
+    [['form', 'url'], { form: true, url: true }],
+    [['form'], { form: true, url: false }],
+    [['url'], { form: false, url: true }],
+    [['sampling'], { form: false, url: false, services: { sampling: { tools: false } } }],
+    [[], { form: false, url: false }],
+  ])('is what a server has for clients that can be asked by %j', async (ways, support) => {
     const pod = newPod({ offer: ' { agents: [], tools: [{ server: choosy }] }' });
-    const names = Object.entries(support).flatMap(([mode, has]) => (has ? [`choosy__ask_by_${mode}`] : []));
     const offered = await pod.turns.listOffered(callerOf(newOwner()), SIGNAL, support);
-    expect(offered.map(({ name }) => name)).toEqual(names);
-    for (const mode of ['form', 'url'] as const) {
-      const name = `choosy__ask_by_${mode}`;
+    expect(offered.map(({ name }) => name)).toEqual(ways.map((way) => `choosy__ask_by_${way}`));
+    for (const way of ['form', 'url', 'sampling']) {
+      const name = `choosy__ask_by_${way}`;
       const found = await pod.turns.findOffered(callerOf(newOwner()), name, SIGNAL, support);
-      expect(found !== undefined).toBe(support[mode]);
+      expect(found !== undefined).toBe(ways.includes(way));
     }
   });
 

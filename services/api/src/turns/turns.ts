@@ -164,6 +164,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     ...principalOf(caller),
     reach: createReach(deps, support),
     viewer: viewerOf(support),
+    client: support.services && { services: support.services },
   });
 
   return {

@@ -9,7 +9,7 @@ import { isVisible } from '../mcp/calls/visibility.ts';
 import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-headers.ts';
 import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
-import type { TurnPerson } from './passthrough/person.ts';
+import type { AskablePerson, TurnPerson } from './passthrough/person.ts';
 import { CONNECT } from './personal-tools.ts';
 
 /** What an offered tool stands for: an agent, which gets a message, or a tool of a server. */
@@ -34,14 +34,17 @@ export interface OfferedTool {
   readonly target: CallTarget;
 }
 
+/** Whom the tools are offered to. */
+export type OfferedPerson = AskablePerson & Pick<TurnPerson, 'viewer'>;
+
 /** What the configuration offers to MCP clients. */
 export interface McpOffering {
   /** All that the caller may call. Never asks the person. A server that cannot be reached offers nothing. */
-  list(caller: Caller, person: TurnPerson, signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  list(caller: Caller, person: OfferedPerson, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /** What the name stands for. Undefined when the caller is not offered such a tool, without a difference. */
   find(
     caller: Caller,
-    person: TurnPerson,
+    person: OfferedPerson,
     name: string,
     signal: AbortSignal,
   ): Promise<OfferedTarget | undefined>;
@@ -104,7 +107,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
     return config.mcpOffer.tools.filter(({ access }) => access === undefined || admits(access, caller));
   }
 
-  async function toolsOf(source: OfferedSource, person: TurnPerson, signal: AbortSignal) {
+  async function toolsOf(source: OfferedSource, person: OfferedPerson, signal: AbortSignal) {
     const { tools, isKnown } = await named.list(source.server, person, signal);
     const { viewer = 'model' } = person;
     const isOffered = (tool: McpTool) => isVisible(tool, viewer) && isAllowed(source, tool, isKnown);

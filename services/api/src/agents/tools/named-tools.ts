@@ -13,6 +13,7 @@ import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
 import {
+  type AskablePerson,
   askedPerson,
   type SendDeps,
   type ServerCallLimits,
@@ -36,8 +37,8 @@ export interface NamedToolList {
   readonly isKnown: boolean;
 }
 
-/** The person for whom a server is read. With `reach`, the server is told what they can be asked. */
-export interface ServerReader extends Owner {
+/** The person for whom a server is read. With `reach`, the server is told what they and their client can be asked. */
+export interface ServerReader extends Owner, Pick<AskablePerson, 'client'> {
   readonly reach?: ReachOfQuestion | undefined;
 }
 
@@ -135,8 +136,8 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
 
   return {
     read: (id, principal, read, signal) => readFrom(id, serviceOf(id, principal, 0), read, signal),
-    async list(id, { reach, ...principal }, signal) {
-      const asked = reach && askedPerson(find(id), { ...principal, reach });
+    async list(id, { reach, client, ...principal }, signal) {
+      const asked = reach && askedPerson(find(id), { ...principal, reach, client });
       const list = await listOf(id, serviceOf(id, principal, 0, asked), signal, asked);
       const tools = toolsIn(list, id);
       if (tools !== undefined) return { tools, isKnown: true };

@@ -29,10 +29,15 @@ export interface ServerCallLimits {
   readonly questionsPerCall: number;
 }
 
+/** A person, and what their client shows and does. */
+export interface AskablePerson extends Pick<TurnPerson, 'tenant' | 'userId' | 'reach'> {
+  readonly client?: Pick<TurnClient, 'services'> | undefined;
+}
+
 /** What a server is told that it can ask this person and their client for; undefined: nothing. */
 export function askedPerson(
   { mayAsk, maySample = false }: Pick<Server, 'mayAsk' | 'maySample'>,
-  { tenant, userId, reach, client }: TurnPerson,
+  { tenant, userId, reach, client }: AskablePerson,
   agent?: SamplingAgent,
 ): AskedPerson | undefined {
   const form = isAsked(reach({ mode: 'form' }));
