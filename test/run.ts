@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { diagnose } from '@parley/shared/redis/diagnosis/diagnose';
-import { installKit } from './conformance/kit.ts';
 
 import { ensurePrograms } from './harness/ensure-programs.ts';
 import { findRedis } from './harness/redis/find-redis.ts';
@@ -54,9 +53,8 @@ async function runCheck({
 
 async function install(): Promise<void> {
   await ensurePrograms(print);
-  await installKit(print).catch((error: unknown) => print(`not run: the conformance kit of MCP: ${error}`));
   await installStacks(print).catch((error: unknown) =>
-    print(`not run: independent clients and servers: ${error}`),
+    print(`not run: the conformance kit of MCP, independent clients and servers: ${error}`),
   );
 }
 

@@ -24,7 +24,7 @@ const readLock = (folder: string): LockFile =>
   JSON.parse(readFileSync(`${root}${folder}package-lock.json`, 'utf8'));
 const lock = readLock('');
 /** Packages that a test, a bench or a picture installs, when it runs, and that nothing else needs. */
-const APART = ['bench/peers/', 'test/conformance/', 'test/harness/stacks/'];
+const APART = ['bench/peers/', 'test/harness/stacks/'];
 const entries = Object.entries(lock.packages);
 const packages = entries.filter(([path]) => path.includes('node_modules/'));
 const foreign = foreignIn(lock);

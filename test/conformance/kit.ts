@@ -1,19 +1,15 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { installPackages } from '../harness/install-packages.ts';
-import { findNode, isNode } from '../harness/recent-node.ts';
+import { findStackCommand, stackPath } from '../harness/stacks/packages.ts';
 
-const FOLDER = new URL('./', import.meta.url);
-const KIT = fileURLToPath(new URL('node_modules/@modelcontextprotocol/conformance/', FOLDER));
+const KIT = stackPath('@modelcontextprotocol/conformance/');
 const CLI = join(KIT, 'dist/index.js');
-/** The kit uses what older versions do not have. */
-const NODE_MIN = 22;
 const KIT_TIMEOUT_MS = 15 * 60_000;
 /** For one client. The kit starts the clients of all scenarios at once. */
 const CLIENT_TIMEOUT_MS = 3 * 60_000;
@@ -24,18 +20,8 @@ export type KitRevision = (typeof REVISIONS)[number];
 /** The side that is tested. */
 export type KitRole = 'server' | 'client';
 
-/** Installs the kit, and a Node for it unless this process runs on one. Rejects with the reason. */
-export function installKit(progress: (text: string) => void): Promise<void> {
-  return installPackages(FOLDER, progress, { omit: isNode(NODE_MIN) });
-}
-
 /** The Node that runs the kit; or why the kit cannot run. */
-export function findKit(): { readonly node: string } | { readonly notRun: string } {
-  if (!existsSync(CLI)) return { notRun: 'the kit is not installed; `npm run conformance` installs it' };
-  const node = findNode(NODE_MIN, FOLDER);
-  if (node !== undefined) return { node };
-  return { notRun: `the kit needs Node ${NODE_MIN}, and there is none for this system` };
-}
+export const findKit = () => findStackCommand('@modelcontextprotocol/conformance/dist/index.js');
 
 /** A check that did not pass. */
 export interface Complaint {
@@ -94,7 +80,11 @@ function runKit(node: string, args: readonly string[]): Promise<string> {
     execFile(
       node,
       [CLI, ...args],
-      { cwd: fileURLToPath(new URL('../../', FOLDER)), timeout: KIT_TIMEOUT_MS, maxBuffer: 100_000_000 },
+      {
+        cwd: fileURLToPath(new URL('../../', import.meta.url)),
+        timeout: KIT_TIMEOUT_MS,
+        maxBuffer: 100_000_000,
+      },
       (error, stdout, stderr) => {
         if (error === null || typeof error.code === 'number') resolve(stdout);
         else reject(new Error(`the kit could not run: ${error.message} ${stderr.slice(0, 500)}`));

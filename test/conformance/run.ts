@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { installKit } from './kit.ts';
+import { installStacks } from '../harness/stacks/packages.ts';
 
 /**
  * `npm run conformance`: installs the conformance kit of MCP and runs its suites against two pods. With `-- --server URL` the
@@ -8,7 +8,7 @@ import { installKit } from './kit.ts';
  */
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-await installKit((text) => process.stdout.write(`${text}\n`));
+await installStacks((text) => process.stdout.write(`${text}\n`));
 const given = process.argv.slice(2);
 const at = given.indexOf('--server');
 const [, PARLEY_CONFORMANCE_SERVER] = at < 0 ? [] : given.splice(at, 2);

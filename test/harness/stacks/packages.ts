@@ -25,7 +25,7 @@ export function installStacks(progress: (text: string) => void): Promise<void> {
 export const stackPath = (file: string) => fileURLToPath(new URL(`node_modules/${file}`, FOLDER));
 
 /** The script of a package; or why it cannot run. */
-function findStackCommand(file: string): StackCommand | { readonly notRun: string } {
+export function findStackCommand(file: string): StackCommand | { readonly notRun: string } {
   const script = stackPath(file);
   if (!existsSync(script)) return { notRun: `${file} is not installed; \`npm test\` installs it` };
   const node = findNode(NODE_MIN, FOLDER);

@@ -5,7 +5,7 @@ const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.m
 const json = (path: string) => JSON.parse(read(path));
 
 /** Where the tests take software of others from. */
-const FOLDERS = ['', 'test/conformance/', 'test/harness/stacks/'];
+const FOLDERS = ['', 'test/harness/stacks/'];
 /** What the software of the stacks needs beside itself. */
 const NEEDED = ['@langchain/core', '@langchain/langgraph', 'zod'];
 
