@@ -4,7 +4,7 @@ import type { Support } from './runs/run.ts';
 
 /**
  * How a question gets to its person now. `client`: their client shows it. `page`: their client opens the hosted page on
- * which the owner signs in and answers the form. `notify`: a channel such as Slack takes it, or a link to its page.
+ * which the owner signs in and answers, or tells its address. `notify`: a channel such as Slack takes it, or a link to its page.
  * `notice`: nobody is asked, and the client is informed of what it cannot show. `undeliverable`: nobody is asked, and the
  * asker continues with its own default, or without an answer.
  */
@@ -20,7 +20,12 @@ export interface QuestionShape {
   readonly mode: Mode;
   readonly requestedSchema?: unknown;
   readonly sensitive?: boolean | undefined;
+  /** In url mode; absent for the connect page of Parley. */
+  readonly url?: string | undefined;
 }
+
+/** A question with a page of its asker, whichever it is. */
+export const PAGE_OF_ASKER: QuestionShape = { mode: 'url', url: 'https://asker.invalid/' };
 
 /** What a question needs of the place that shows it. */
 export interface QuestionNeeds {
@@ -29,11 +34,13 @@ export interface QuestionNeeds {
   readonly fieldKinds: readonly FieldKind[];
   /** True when the answer is kept from the model. A secret is a url question and needs no flag. */
   readonly sensitive: boolean;
+  /** True in url mode for the connect page of Parley. */
+  readonly connects: boolean;
 }
 
 /** How a person can be reached now: what their client declared for the turn, and what the deployment offers in addition. */
 export interface Reachability
-  extends Pick<Support, 'form' | 'url' | 'fieldKinds' | 'sensitiveForms' | 'unattended'> {
+  extends Pick<Support, 'form' | 'url' | 'fieldKinds' | 'sensitiveForms' | 'tellsPages' | 'unattended'> {
   /** True when the deployment has a hosted answer page on which the owner signs in. */
   readonly page: boolean;
   /** True when a channel can notify this person. */
@@ -49,7 +56,7 @@ export function reachOf(question: QuestionNeeds, person: Reachability): Reach {
   const { mode, sensitive } = question;
   if (person.unattended !== true) {
     if (isShownByClient(question, person)) return 'client';
-    if (mode === 'form' && person.page && person.url) return 'page';
+    if (isOnPage(question, person)) return 'page';
     if (person.notify && (mode === 'url' || !sensitive || person.page)) return 'notify';
   }
   return mode === 'url' ? 'notice' : 'undeliverable';
@@ -70,8 +77,15 @@ export function isAsked(reach: Reach): boolean {
 
 /** What a question needs. A field of no known kind is left out. */
 export function needsOf(question: QuestionShape): QuestionNeeds {
-  const { mode, requestedSchema, sensitive = false } = question;
-  return { mode, fieldKinds: mode === 'form' ? fieldKindsOf(requestedSchema) : [], sensitive };
+  const { mode, requestedSchema, sensitive = false, url } = question;
+  const fieldKinds = mode === 'form' ? fieldKindsOf(requestedSchema) : [];
+  return { mode, fieldKinds, sensitive, connects: mode === 'url' && url === undefined };
+}
+
+/** True when their client leads the person to a hosted page. The connect page is there wherever it can be asked for. */
+function isOnPage({ mode, connects }: QuestionNeeds, { page, url, tellsPages }: Reachability): boolean {
+  if (mode === 'form') return page && (url || tellsPages === true);
+  return tellsPages === true && (page || connects);
 }
 
 function isShownByClient({ mode, fieldKinds, sensitive }: QuestionNeeds, client: Reachability): boolean {

@@ -14,7 +14,7 @@ import type { UrlCase } from './url-cases.ts';
 
 export const AT_ONCE = 8;
 /** The tenant of the accounts on the connect pages. */
-const TENANT = 'acme';
+export const TENANT = 'acme';
 export const GREEN: ClientAnswer = { action: 'accept', content: { answer: 'green' } };
 /** What the person of a call answers, by the ordinal of the call. The last asks twice. */
 const ANSWERS: readonly ClientAnswer[] = [GREEN, { action: 'decline' }, { action: 'cancel' }, GREEN];

@@ -6,10 +6,11 @@ import { SIZE } from '../../harness/load/size.ts';
 import { CLIENTS } from '../../harness/mcp-clients/clients.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { A2A_BINDINGS, followTask, openA2aClient, sent, WAITING_CASES } from './a2a-clients.ts';
-import { type Answer, AT_ONCE, answerOf, createCalls, GREEN, type Results, workOn } from './calls.ts';
+import { type Answer, AT_ONCE, answerOf, createCalls, GREEN, type Results, TENANT, workOn } from './calls.ts';
 import { startRemoteChat, statusesOf } from './remote-chats.ts';
 import { type CaseRow, reportCases } from './report.ts';
 import { cuttableFetch, type McpPods, openMcpPods } from './site.ts';
+import { actOnPages, TOLD_CASES } from './told-cases.ts';
 import { URL_CASES, type UrlCase } from './url-cases.ts';
 
 const CALLS = SIZE.full ? 200 : 4;
@@ -79,6 +80,32 @@ describe.each(CASES)('the official client %s, through two pods', (name, open) =>
     for (const [{ name: caseName, result, effects }, results] of ended)
       expectRight(pods, `url: ${caseName}`, results, () => ({ ...result, effects }));
   });
+});
+
+/** Daily one client of each revision: to the pods, those of the same revision are the same. */
+const TOLD_CLIENTS = CASES.filter(([name]) => SIZE.full || name === 'v1' || name.includes('2026'));
+
+describe.each(TOLD_CLIENTS)('the official client %s without elicitation, through two pods', (name, open) => {
+  it.each(TOLD_CASES)(
+    'is told the pages of a call that is $name there; the same call, from two other sessions at once, gets its result',
+    async (one) => {
+      const userId = `person-${randomUUID()}`;
+      const message = `one 0-${randomUUID()}`;
+      const token = await pods.token(userId, TENANT);
+      const options = { urls: [pods.url], token, shows: false, answer: async () => GREEN } as const;
+      const call = async () => {
+        const client = await open(options);
+        return client.call(message, { tool: one.tool }).finally(() => client.close());
+      };
+      const told = await call();
+      expect(told).toEqual({ text: expect.stringContaining('waits for the user'), isError: true });
+      expect(await actOnPages(told, one, pods.url, userId)).toBe(one.pages);
+      const expected = { text: expect.stringMatching(one.text), isError: one.isError };
+      expect(await Promise.all([call(), call()]), name).toEqual([expected, expected]);
+      expect(pods.booked.get(message.slice('one '.length)) ?? 0).toBe(one.effects);
+      expect(await statusesOf(pods.url, TENANT, userId)).toHaveLength(one.pages);
+    },
+  );
 });
 
 /** Calls of an MCP client that wait: accepted, declined, cancelled, and two questions at once. */

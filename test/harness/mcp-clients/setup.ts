@@ -110,6 +110,7 @@ export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOpti
       // So long that a busy machine has asked by the end of a round, too.
       roundMs: 30_000,
       progressMs: 100,
+      againMs: 500,
       answerPage: { baseUrl: ANSWER_PAGE_URL, afterMs: UNANSWERED_MS },
       onFault: () => undefined,
       authenticate: authenticateByName,

@@ -8,8 +8,8 @@ import {
   type Shows,
   type StockClient,
 } from '../../harness/mcp-clients/clients.ts';
-import { type McpSite, openMcpSite } from '../../harness/mcp-clients/setup.ts';
-import { newPerson, openQuestion } from '../../harness/protocols/pods.ts';
+import { ANSWER_PAGE_URL, type McpSite, openMcpSite } from '../../harness/mcp-clients/setup.ts';
+import { listOpenOf, newPerson, openQuestion, type Person } from '../../harness/protocols/pods.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 let site: McpSite;
@@ -32,8 +32,8 @@ describe.each(Object.entries(CLIENTS))(
     async function connect(
       answer: (asked: AskedOfClient, signal: AbortSignal) => Promise<ClientAnswer> | ClientAnswer,
       shows?: false | Shows,
+      person = newPerson(),
     ) {
-      const person = newPerson();
       const asked: AskedOfClient[] = [];
       const client = await open({
         urls: site.pods.map(({ url }) => url),
@@ -115,17 +115,56 @@ describe.each(Object.entries(CLIENTS))(
       if (!isModern) expect([client.completed, asked[0]?.elicitationId]).toEqual([[id], id]);
     });
 
-    it('that declares `elicitation: {}` is asked by form alone [MCP25-08 MCP25-11 MCP25-14 MCP26-08]', async () => {
-      const { client, asked } = await connect(() => GREEN, {});
-      expect((await client.call(`text page: ${name}`)).text).toContain('green');
+    it('that declares `elicitation: {}` is asked by form alone, and is told the page of a question by url [MCP25-08 MCP25-11 MCP25-14 MCP26-08]', async () => {
+      const { client, asked, person } = await connect(() => GREEN, {});
+      const told = await client.call(`text page: ${name}`);
+      const { id } = await openQuestion(site.pods[0].engine, person);
+      expect(told).toEqual({ text: expect.stringContaining(`${ANSWER_PAGE_URL}${id} `), isError: true });
+      await answerQuestion(site.pods[0].engine, person, id, 'decline');
+      expect((await client.call(`text page: ${name}`)).text).toMatch(/green.*declined|declined.*green/s);
       expect(asked.map(({ mode = 'form' }) => mode)).toEqual(['form']);
       const requestedSchema = { type: 'object', properties: { answer: { type: 'string' } } };
       expect(asked).toMatchObject([{ message: 'Which colour?', requestedSchema }]);
     });
 
-    it('without the capability is not asked, and the agent continues', async () => {
-      const { client } = await connect(() => GREEN, false);
-      expect((await client.call('text: nobody')).text).toMatch(/cannot show|Nobody was asked/);
+    describe('without the capability', () => {
+      const open = (person?: Person) => connect(() => GREEN, false, person);
+
+      it('is told the page; the same call goes on after the answer there, twice at once, in other sessions, and what it does is done once', async () => {
+        const { client, person } = await open();
+        const message = `text work: told ${name}`;
+        const told = await client.call(message);
+        const { id } = await openQuestion(site.pods[1].engine, person);
+        expect(told).toEqual({ text: expect.stringContaining(`${ANSWER_PAGE_URL}${id} `), isError: true });
+        expect(told.text).toContain('Which colour?');
+        await answerQuestion(site.pods[1].engine, person, id, 'accept', { answer: 'teal' });
+        const others = await Promise.all([open(person), open(person)]);
+        for (const { text, isError } of await Promise.all(others.map((other) => other.client.call(message))))
+          expect([text, isError]).toEqual([expect.stringContaining('teal'), false]);
+        expect(site.done.get(message)).toBe(1);
+        expect(await listOpenOf(site.pods[0].engine, person)).toEqual([]);
+      });
+
+      it('that repeats its call before the answer joins it, is told again, and gets the answer that comes meanwhile', async () => {
+        const { client, person } = await open();
+        const message = `text: early ${name}`;
+        const told = await client.call(message);
+        expect(await client.call(message)).toEqual(told);
+        const { id } = await openQuestion(site.pods[0].engine, person);
+        const joining = client.call(message);
+        await answerQuestion(site.pods[0].engine, person, id, 'decline');
+        expect((await joining).text).toContain('declined');
+      });
+
+      it('does not join the equal call of another person', async () => {
+        const message = `text: mine ${name}`;
+        const [alice, bob] = [await open(), await open()];
+        const told = [await alice.client.call(message), await bob.client.call(message)];
+        for (const [at, { person }] of [alice, bob].entries()) {
+          const { id } = await openQuestion(site.pods[0].engine, person);
+          expect(told.map(({ text }) => text.includes(id))).toEqual([at === 0, at === 1]);
+        }
+      });
     });
 
     it('gets progress while a call waits [T25-33]', async () => {

@@ -9,6 +9,7 @@ import {
   modern,
   modernCall,
   modernExchange,
+  type RawSession,
   readReply,
   readUntil,
   send,
@@ -335,7 +336,23 @@ describe('a session', () => {
     expect(site.done.get('page work: json')).toBe(1);
     const mute = await beginSession(first, person, { elicitation: { form: {} } });
     const refused = await mute.exchange(first, callMessage(3, 'page: mute'), json);
-    expect(errorOf(refused)?.code).not.toBe(-32042);
+    expect(textIn(refused.messages[0])).toContain(`${ANSWER_PAGE_URL}${await questionOf(person)} `);
+  });
+
+  it('that ends leaves alone a call whose client was told the page of its question, also while it waits again', async () => {
+    const person = newPerson();
+    const [one, other] = [await beginSession(first, person, {}), await beginSession(second, person, {})];
+    const message = 'text: left to its page';
+    const read = async (stream: Response) => textIn((await readReply(stream)).messages.at(-1));
+    const end = (session: RawSession) => session.exchange(first, undefined, { method: 'DELETE' });
+    const told = await read(await one.call(second, 1, message));
+    const id = await questionOf(person);
+    expect(told).toContain(`${ANSWER_PAGE_URL}${id} `);
+    await end(one);
+    const again = await other.call(second, 1, message);
+    await end(other);
+    expect(await read(again)).toBe(told);
+    expect(await statusOf(person, id)).toBe('pending');
   });
 });
 
@@ -482,6 +499,22 @@ describe('revision 2026-07-28', () => {
     leaving.abort();
     await waits;
     await isWithdrawn(person, id);
+  });
+
+  it('does not stop a call whose client was told the page of its question, when it closes the request that waits again', async () => {
+    const person = newPerson();
+    const call = () => modernCall(first, person, 'text: told and closed', {}, {});
+    const { text } = await call();
+    const id = await questionOf(person);
+    expect(text).toContain(`${ANSWER_PAGE_URL}${id} `);
+    const leaving = new AbortController();
+    const params = { name: 'helper', arguments: { message: 'text: told and closed' } };
+    const { body, headers } = modern('tools/call', { ...params, _meta: { progressToken: 1 } }, {});
+    const again = await send(second, body, { token: person.token, headers, signal: leaving.signal });
+    await readUntil(again, 'progress');
+    leaving.abort();
+    expect((await call()).text).toBe(text);
+    expect(await statusOf(person, id)).toBe('pending');
   });
 
   it('a pod that drains gives its waiting calls back, and they go on elsewhere', async () => {

@@ -14,6 +14,7 @@ const showsForm: Fits = (question, { form, fieldKinds = FIELD_KINDS, sensitiveFo
 
 const QUESTIONS: Readonly<Record<string, Fits>> = {
   '`url`': ({ mode }) => mode === 'url',
+  '`url`, to connect': ({ connects }) => connects,
   '`form`': ({ mode }) => mode === 'form',
   '`form`, not sensitive': ({ mode, sensitive }) => mode === 'form' && !sensitive,
 };
@@ -22,6 +23,7 @@ const CLIENTS: Readonly<Record<string, Fits>> = {
   'nobody attends': (_question, { unattended }) => unattended === true,
   'shows urls': (_question, { url }) => url,
   'shows the form': showsForm,
+  'tells pages': (_question, { tellsPages }) => tellsPages === true,
 };
 const DEPLOYMENTS: Readonly<Record<string, Fits>> = {
   '': () => true,
@@ -46,14 +48,15 @@ const LINES = (PAGE.split('<!-- reach -->')[1]?.split('<!-- /reach -->')[0] ?? '
 function everyCase(): Case[] {
   const both = [false, true];
   const questions = both.flatMap((sensitive): QuestionNeeds[] => [
-    { mode: 'url', fieldKinds: [], sensitive },
-    { mode: 'form', fieldKinds: [], sensitive },
-    { mode: 'form', fieldKinds: ['text'], sensitive },
-    { mode: 'form', fieldKinds: ['text', 'multi_select'], sensitive },
+    { mode: 'url', fieldKinds: [], sensitive, connects: false },
+    { mode: 'url', fieldKinds: [], sensitive, connects: true },
+    { mode: 'form', fieldKinds: [], sensitive, connects: false },
+    { mode: 'form', fieldKinds: ['text'], sensitive, connects: false },
+    { mode: 'form', fieldKinds: ['text', 'multi_select'], sensitive, connects: false },
   ]);
   const clients = both.flatMap((form) => both.map((url) => ({ form, url })));
   const declared = [{}, { fieldKinds: ['text'] }, { fieldKinds: [] }];
-  const careful = [{}, { sensitiveForms: false as const }];
+  const careful = [{}, { sensitiveForms: false as const }, { tellsPages: true as const }];
   const attended = [{}, { unattended: true as const }];
   const deployments = both.flatMap((page) => both.map((notify) => ({ page, notify })));
   return questions.flatMap((question) =>

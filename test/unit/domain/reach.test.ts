@@ -2,6 +2,7 @@ import {
   afterUnshownForm,
   FIELD_KINDS,
   needsOf,
+  PAGE_OF_ASKER,
   type QuestionNeeds,
   type Reachability,
   reachOf,
@@ -12,8 +13,18 @@ import { sized } from '../../harness/proof-size.ts';
 
 const kinds = fc.uniqueArray(fc.constantFrom(...FIELD_KINDS));
 const question: fc.Arbitrary<QuestionNeeds> = fc.oneof(
-  fc.record({ mode: fc.constant('form' as const), fieldKinds: kinds, sensitive: fc.boolean() }),
-  fc.record({ mode: fc.constant('url' as const), fieldKinds: fc.constant([]), sensitive: fc.boolean() }),
+  fc.record({
+    mode: fc.constant('form' as const),
+    fieldKinds: kinds,
+    sensitive: fc.boolean(),
+    connects: fc.constant(false),
+  }),
+  fc.record({
+    mode: fc.constant('url' as const),
+    fieldKinds: fc.constant([]),
+    sensitive: fc.boolean(),
+    connects: fc.boolean(),
+  }),
 );
 const person: fc.Arbitrary<Reachability> = fc.record(
   {
@@ -23,6 +34,7 @@ const person: fc.Arbitrary<Reachability> = fc.record(
     notify: fc.boolean(),
     fieldKinds: fc.uniqueArray(fc.constantFrom(...FIELD_KINDS, 'of-a-newer-build')),
     sensitiveForms: fc.constant(false as const),
+    tellsPages: fc.constant(true as const),
     unattended: fc.constant(true as const),
   },
   { requiredKeys: ['form', 'url', 'page', 'notify'] },
@@ -55,7 +67,13 @@ describe('the reach of a question', () => {
       ['client', 'page', 'notify'].includes(reachOf(asked, of));
     always((asked, of) => {
       if (!isAsked(asked, of)) return;
-      for (const more of [{ form: true }, { url: true }, { page: true }, { notify: true }])
+      for (const more of [
+        { form: true },
+        { url: true },
+        { page: true },
+        { notify: true },
+        { tellsPages: true as const },
+      ])
         expect(isAsked(asked, { ...of, ...more })).toBe(true);
     });
   });
@@ -90,6 +108,7 @@ describe('the needs of a question', () => {
       mode: 'form',
       fieldKinds: ['text', 'integer', 'number', 'boolean', 'select', 'multi_select'],
       sensitive: false,
+      connects: false,
     });
   });
 
@@ -104,6 +123,8 @@ describe('the needs of a question', () => {
       mode: 'url',
       fieldKinds: [],
       sensitive: true,
+      connects: true,
     });
+    expect(needsOf(PAGE_OF_ASKER).connects).toBe(false);
   });
 });

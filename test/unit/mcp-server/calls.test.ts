@@ -2,8 +2,8 @@ import { mintElicitationId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCalls } from '../../../services/api/src/surfaces/mcp/calls.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createCalls, type StartedCall } from '../../../services/api/src/surfaces/mcp/calls.ts';
 import type { McpDeps } from '../../../services/api/src/surfaces/mcp/deps.ts';
 import { createSessions } from '../../../services/api/src/surfaces/mcp/legacy/sessions.ts';
 import { createCallState } from '../../../services/api/src/surfaces/mcp/modern/state.ts';
@@ -111,15 +111,14 @@ it('a call of a session that ends while the call begins is stopped', async () =>
 });
 
 describe('an equal MCP call', () => {
-  it.each([
-    ['joins one that ended nine minutes ago', 9, true],
-    ['is another one eleven minutes after the end', 11, false],
-  ])('%s, by the clock of the records', async (_what, minutes, joins) => {
-    const backend = createMemoryBackend(ROOMY);
-    onTestFinished(() => backend.close());
-    let aheadMs = 0;
-    const { mcp } = backend.ownerRecords;
-    const records = { ...mcp, now: async () => Date.now() + aheadMs };
+  /** Calls whose run has ended once it is begun, by a clock that the test moves. */
+  function endedCalls() {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const backend = createMemoryBackend({ ...ROOMY, retentionMs: 10 * HOUR_MS });
+    onTestFinished(() => {
+      vi.useRealTimers();
+      return backend.close();
+    });
     const turns = {
       findOffered: async () => ({ type: 'tool' }),
       async beginCall({ conversation }: { readonly conversation: RunRef }) {
@@ -131,11 +130,43 @@ describe('an equal MCP call', () => {
         return { isRepeat: false };
       },
     };
-    const deps = { records, turns, engine: engineOn(backend), callMs: HOUR_MS };
-    const calls = createCalls(deps as unknown as McpDeps);
-    const begin = () => calls.begin(CALL);
-    const { run } = await begin();
-    aheadMs = minutes * 60_000;
-    expect((await begin()).run.streamRequestId === run.streamRequestId).toBe(joins);
+    const deps = { records: backend.ownerRecords.mcp, turns, engine: engineOn(backend), callMs: HOUR_MS };
+    return createCalls(deps as unknown as McpDeps);
+  }
+
+  it.each([
+    // What happens to the first call before the next one, after seconds, and whether that joins it.
+    ['joins one that ended nine minutes ago', [], 540, true],
+    ['is another one eleven minutes after the end', [], 660, false],
+    [
+      'joins one whose client was told a page, as long as the person can act and for the retention',
+      ['told'],
+      5_000,
+      true,
+    ],
+    ['is another one later than that', ['told'], 5_401, false],
+    ['is another one once the result was fetched', ['fetched'], 0, false],
+    [
+      'joins one whose client was told a page, seconds after the result was fetched',
+      ['told', 'fetched'],
+      9,
+      true,
+    ],
+    ['is another one soon after that', ['told', 'fetched'], 10, false],
+    ['joins one of which another client was told meanwhile', ['joined', 'told', 'fetched'], 9, true],
+    ['is another one then, however often it was fetched', ['told', 'fetched', 9, 'fetched'], 1, false],
+  ] as const)('%s', async (_what, before, seconds, joins) => {
+    const calls = endedCalls();
+    const wait = (some: number) => vi.setSystemTime(Date.now() + some * 1_000);
+    const first = await calls.begin(CALL);
+    let joined: StartedCall | undefined;
+    for (const one of before) {
+      if (typeof one === 'number') wait(one);
+      else if (one === 'told') await calls.told(first, HOUR_MS / 2);
+      else if (one === 'joined') joined = await calls.begin(CALL);
+      else await calls.release(joined ?? (await calls.begin(CALL)));
+    }
+    wait(seconds);
+    expect((await calls.begin(CALL)).run.streamRequestId === first.run.streamRequestId).toBe(joins);
   });
 });

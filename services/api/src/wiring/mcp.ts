@@ -12,6 +12,7 @@ import type { PodParts } from './pod-parts.ts';
 // Clients end a request after 60 s.
 const ROUND_MS = 50_000;
 const PROGRESS_MS = 10_000;
+const AGAIN_MS = 20_000;
 const KEY_BYTES = 32;
 
 /** Builds the MCP endpoint. */
@@ -37,6 +38,8 @@ export function wireMcp(
     callMs: env.PARLEY_RETENTION_SECONDS * 1000,
     roundMs: ROUND_MS,
     progressMs: PROGRESS_MS,
+    againMs: AGAIN_MS,
+    connectBaseUrl: env.PARLEY_PUBLIC_URL && `${env.PARLEY_PUBLIC_URL}/auth/connect/`,
     ...(hasAnswerPage && {
       answerPage: {
         baseUrl: `${env.PARLEY_PUBLIC_URL}/auth/answer/`,

@@ -119,6 +119,8 @@ export const Support = z.looseObject({
   sensitiveForms: z.literal(false).optional(),
   /** What its client does for MCP servers itself. Absent: nothing. */
   services: ClientServices.optional(),
+  /** Present when its surface tells it the address of the hosted page of each question that it cannot show. */
+  tellsPages: z.literal(true).optional().catch(undefined),
   /** Present when the turn has no person: then no question is asked or recorded. */
   unattended: z.literal(true).optional(),
   /** Present when the client shows the pages of MCP servers, and keeps from its model the tools that only these may call. */

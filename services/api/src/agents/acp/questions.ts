@@ -6,7 +6,7 @@ import type {
   RequestPermissionResponse,
 } from '@agentclientprotocol/sdk';
 import { isParleyError } from '@parley/shared/domain/errors';
-import { isAsked } from '@parley/shared/domain/reach';
+import { isAsked, PAGE_OF_ASKER, type QuestionShape } from '@parley/shared/domain/reach';
 import { visibleLabels } from '@parley/shared/domain/visible';
 import type { Scrub } from '../mcp/calls/scrub.ts';
 import {
@@ -52,8 +52,8 @@ export interface TaskQuestions {
 /** Makes the questions of one task: they become elicitations on the turn's stream. */
 export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOptions): TaskQuestions {
   const { agent, questionsMax, questionTimeoutSeconds, waiting, over, onEndless, scrub } = options;
-  const mayAsk = (mode: 'form' | 'url') => agent.mayAsk && isAsked(call.reach({ mode }));
-  const modes = { form: mayAsk('form'), url: mayAsk('url') };
+  const mayAsk = (question: QuestionShape) => agent.mayAsk && isAsked(call.reach(question));
+  const modes = { form: mayAsk({ mode: 'form' }), url: mayAsk(PAGE_OF_ASKER) };
   let count = 0;
 
   /** Counts a request before it is read, so that refused ones count too, and returns its ordinal. */

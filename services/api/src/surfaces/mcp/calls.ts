@@ -1,13 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
-import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import type { Owner } from '@parley/shared/domain/ids';
 import type { Delivery, RunRef, Support } from '@parley/shared/domain/runs/run';
 import { endsTurn, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { principalOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
+import { joinDigest, keyOfCall, type RequestName, runOfCall, textOfRequest } from './call-names.ts';
 import type { McpDeps } from './deps.ts';
-import type { RequestId } from './json-rpc.ts';
 import type { CallKind } from './outcome.ts';
 
 /** A `tools/call` as its client sent it. */
@@ -25,12 +25,6 @@ export interface ToolCallRequest {
   readonly signal: AbortSignal;
 }
 
-/** A request of a session. Its id is unique there. */
-export interface RequestName {
-  readonly sessionId: string;
-  readonly id: RequestId;
-}
-
 /** Whether the session of a request is still open. */
 export type IsOpen = () => Promise<boolean>;
 
@@ -45,6 +39,9 @@ export interface StartedCall {
   /** Names this request among those that follow the call. */
   readonly follower: string;
 }
+
+/** Of a call whose client was told where its person acts: whether its result was fetched. */
+type ToldState = 'told' | 'fetched';
 
 /** The calls of tools, each a turn in an unlisted conversation of its own. */
 export interface Calls {
@@ -63,63 +60,37 @@ export interface Calls {
    * of the request has ended since it was read: `stopAll` did not see this follower.
    */
   follow(call: StartedCall, isOpen?: IsOpen): Promise<void>;
-  /** The next equal call is another one: the result was fetched, or the call was cancelled. */
+  /**
+   * The client of this request was told where its person acts, and follows the call no more. The next equal call joins it as
+   * long as its person can act (`openMs`), and for the retention after that; the end of a session does not stop it.
+   */
+  told(call: StartedCall, openMs: number): Promise<void>;
+  /** The result was fetched. The next equal call is another one; of a call that was told, once some seconds have passed. */
   release(call: StartedCall): Promise<void>;
   /** Ends a call, on whichever pod it runs, unless a later request follows it. */
   stop(call: StartedCall): Promise<void>;
-  /** Ends the calls of a session, but those that a request of another session follows. */
+  /** As `stop`, for a client that no longer waits. A call of which a client was told goes on: its person may be acting. */
+  leave(call: StartedCall): Promise<void>;
+  /** Ends the calls of a session, but those that a request of another session follows and those that were told. */
   stopAll(owner: Owner, sessionId: string): Promise<void>;
 }
 
 const KEY_BYTES = 16;
 // A client that returns later than this after the end of its call asks anew.
 const UNFETCHED_MS = 600_000;
-
-/** Identifies a tool and its arguments, in whatever order their keys come. */
-export function callDigest(name: string, args: unknown): string {
-  return sha256(JSON.stringify([name, sorted(args)]));
-}
-
-/** Identifies calls that may be one. A client that can show more, or less, is asked by a call of its own. */
-function joinDigest({
-  name,
-  arguments: args,
-  support,
-}: Pick<ToolCallRequest, 'name' | 'arguments' | 'support'>) {
-  const { form, url, apps, services } = support;
-  const more = [...(apps ? ['apps'] : []), ...(services === undefined ? [] : [services])];
-  return sha256(JSON.stringify([callDigest(name, args), form, url, ...more]));
-}
+const REQUEST = 'mcp-request/';
+// Programs repeat such a call more than once at a time.
+const FETCHED_MS = 10_000;
 
 function newName(): string {
   return randomBytes(KEY_BYTES).toString('base64url');
-}
-
-/** A request as a short text: its session, and a digest of its id. */
-export function textOfRequest({ sessionId, id }: RequestName): string {
-  return `${sessionId}/${sha256(JSON.stringify(id))}`;
-}
-
-const CONVERSATION = 'conv_mcp-';
-const REQUEST = 'mcp-request/';
-
-/** The key of a call, by its conversation. */
-export function keyOfCall({ conversationId }: Pick<RunRef, 'conversationId'>): string {
-  return conversationId.slice(CONVERSATION.length);
-}
-
-/** The run of a call, by its key. */
-export async function runOfCall(owner: Owner, key: string): Promise<RunRef> {
-  const { tenant, userId } = owner;
-  // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
-  const streamRequestId = await keyedStreamRequestId(owner, `mcp ${key}`);
-  return { tenant, userId, streamRequestId, conversationId: `${CONVERSATION}${key}` };
 }
 
 export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
   const { records, turns, engine, callMs } = deps;
   const callName = (digest: string) => `mcp-call/${digest}`;
   const followerName = (run: RunRef) => `mcp-follower/${keyOfCall(run)}`;
+  const toldName = (key: string) => `mcp-told/${key}`;
   const requestName = (request: RequestName) => `${REQUEST}${textOfRequest(request)}`;
 
   /** The key of the equal call whose result was not fetched, or a new one. */
@@ -139,7 +110,9 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       const turnEvent = turnEventOf(event);
       if (turnEvent !== undefined && endsTurn(turnEvent)) endedAt = at;
     }
-    return endedAt !== undefined && (await records.now(owner)) - endedAt > UNFETCHED_MS;
+    if (endedAt === undefined || (await records.now(owner)) - endedAt <= UNFETCHED_MS) return false;
+    // A person acts on a page when they find the time, and says so to their client later.
+    return (await records.read(owner, toldName(key))) === undefined;
   }
 
   /** The key under which a request begins its call: that of the first request with this name. */
@@ -158,10 +131,43 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     throw new ParleyError('invalid_request', 'The id of this request was used before.');
   }
 
-  async function release({ run, digest }: Pick<StartedCall, 'run' | 'digest'>): Promise<void> {
+  async function told({ run, digest, follower }: StartedCall, openMs: number): Promise<void> {
+    const key = keyOfCall(run);
+    const keptMs = openMs + callMs;
+    await records.putIfAbsent(run, toldName(key), 'told' satisfies ToldState, keptMs);
     await Promise.all([
-      records.remove(run, callName(digest), keyOfCall(run)),
+      records.read(run, toldName(key), keptMs),
+      records.read(run, callName(digest), keptMs),
+      records.remove(run, followerName(run), follower),
+    ]);
+  }
+
+  async function toldState(run: RunRef): Promise<ToldState | undefined> {
+    const stored = await records.read(run, toldName(keyOfCall(run)));
+    return stored === undefined ? undefined : stored === 'fetched' ? 'fetched' : 'told';
+  }
+
+  async function release({ run, digest, isRepeat }: StartedCall): Promise<void> {
+    // Another request may have been told since this one came.
+    const state = isRepeat ? await toldState(run) : undefined;
+    if (state === undefined) return forget({ run, digest });
+    if (state === 'fetched') return;
+    const key = keyOfCall(run);
+    const keepBriefly = (name: string, from: string, to: string) =>
+      records.replace(run, { name, from, to, ttlMs: FETCHED_MS });
+    await Promise.all([
+      keepBriefly(callName(digest), key, key),
+      keepBriefly(toldName(key), 'told', 'fetched'),
       records.remove(run, followerName(run)),
+    ]);
+  }
+
+  async function forget({ run, digest }: Pick<StartedCall, 'run' | 'digest'>): Promise<void> {
+    const key = keyOfCall(run);
+    await Promise.all([
+      records.remove(run, callName(digest), key),
+      records.remove(run, followerName(run)),
+      records.remove(run, toldName(key)),
     ]);
   }
 
@@ -182,7 +188,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     isOwn: (follower: string | undefined) => boolean,
   ): Promise<void> {
     if (!isOwn(await records.read(call.run, followerName(call.run)))) return;
-    await release(call);
+    await forget(call);
     await turns.stop(call.run);
   }
 
@@ -195,6 +201,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   }
 
   return {
+    told,
     release,
     follow,
     async begin(call) {
@@ -215,13 +222,9 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       const stored = await records.read(owner, requestName(request));
       if (stored === undefined) return undefined;
       const { key, digest, kind } = storedCall(stored);
-      return {
-        run: await runOfCall(owner, key),
-        digest,
-        kind,
-        isRepeat: true,
-        follower: textOfRequest(request),
-      };
+      const run = await runOfCall(owner, key);
+      const follower = textOfRequest(request);
+      return { run, digest, kind, isRepeat: true, follower };
     },
     async resume(call, key) {
       const { type: kind } = await targetOf(call);
@@ -231,11 +234,16 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       return started;
     },
     stop,
+    async leave(call) {
+      if ((await toldState(call.run)) === undefined) await stop(call);
+    },
     async stopAll(owner, sessionId) {
       const begun = await records.list(owner, `${REQUEST}${sessionId}/`);
       const stops = begun.map(async ({ value }) => {
         const { key, digest } = storedCall(value);
+        // Programs end their session with each call, and its person acts in another place.
         const run = await runOfCall(owner, key);
+        if ((await toldState(run)) !== undefined) return;
         await stopFollowed({ run, digest }, (latest) => latest?.startsWith(`${sessionId}/`) === true);
       });
       await Promise.all(stops);
@@ -277,18 +285,4 @@ function checkMessage({ message }: ToolCallRequest['arguments']): void {
   throw new ParleyError('invalid_request', 'The arguments are not well formed; see errors.', {
     issues: [{ path: 'message', message: 'must be text' }],
   });
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([key, item]) => [key, sorted(item)]),
-  );
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }

@@ -60,12 +60,13 @@ export function showsOfEnvelope(envelope: Readonly<Record<string, unknown>> | un
   return showsOf(envelope?.[CLIENT_CAPABILITIES_META_KEY], { isRecent: true });
 }
 
-/** The same for a run. MCP forbids forms for sensitive answers. */
+/** The same for a run. MCP forbids forms for sensitive answers. The result of a call tells the pages of all that is not shown. */
 export function supportOf({ form, url, apps, services }: Shows): Support {
   return {
     form,
     url,
     sensitiveForms: false,
+    tellsPages: true,
     ...(apps && { apps }),
     ...(services !== undefined && { services }),
   };

@@ -37,6 +37,10 @@ export interface McpDeps {
   readonly progressMs: number;
   /** Where the owner of a form can answer it, and how long their client may leave it unanswered before it is named. */
   readonly answerPage?: AnswerPage | undefined;
+  /** The hosted page on which a person connects an account or gives a secret, by the elicitation's id. */
+  readonly connectBaseUrl?: string | undefined;
+  /** How long a repeated call waits for a person who acts in another place, until its client is told again, in ms. */
+  readonly againMs: number;
   readonly onFault: (error: unknown) => void;
   /** Registers further request handlers with the server of each request. */
   readonly extend?: (server: Server) => void;

@@ -1,30 +1,42 @@
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
 import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
 import { type FollowedEvent, type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
-import type { StartedCall } from './calls.ts';
+import type { Calls, StartedCall } from './calls.ts';
 import type { McpDeps } from './deps.ts';
-import { type ClientAsked, createOpenRequests } from './open-requests.ts';
-import { type CallKind, createCallOutput, type EndedCall } from './outcome.ts';
+import { createCallOutput, type EndedCall } from './outcome.ts';
 import { progressMessage, WAITING, WORKING } from './progress.ts';
+import { openMsOf, toldResult } from './waiting/told.ts';
+import {
+  type AskedOfClient,
+  type CallWaits,
+  type CallWaitsOptions,
+  createWaits,
+  type ShownModes,
+} from './waiting/waits.ts';
 
 /** What one request learns of its call. */
 export type CallRound =
   | ({ readonly type: 'result' } & EndedCall)
-  /** The person is asked, or their client; nothing of it was acted on yet. */
-  | {
-      readonly type: 'asks';
-      readonly questions: readonly Elicitation[];
-      readonly requests: readonly ClientAsked[];
-    }
+  /** The client is asked to show questions, or for itself; nothing of it was acted on yet. */
+  | ({ readonly type: 'asks' } & AskedOfClient)
+  /** The person acts in another place. The next equal call joins this one. */
+  | { readonly type: 'told'; readonly result: EndedCall['result'] }
   /** Neither, in the time of the request. */
   | { readonly type: 'open' }
   /** Nothing of the call is stored any more. */
   | { readonly type: 'gone' };
 
+type RoundDeps = Pick<
+  McpDeps,
+  'engine' | 'turns' | 'clientRequests' | 'progressMs' | 'againMs' | 'answerPage' | 'connectBaseUrl'
+> & { readonly calls: Pick<Calls, 'told'> };
+
 export interface RoundOptions {
+  /** What the client of the call declared. */
+  readonly shows: ShownModes;
+  /** When the call, as far as its client has not been told of it, was requested. */
+  readonly came: CallWaitsOptions['came'];
   readonly signal: AbortSignal;
   /** How long the request waits, in ms. */
   readonly waitMs: number;
@@ -32,37 +44,44 @@ export interface RoundOptions {
   readonly onProgress: (message: string) => void;
 }
 
-// A run with several open questions asks them within this time. One that is detached says when it has asked all.
-const QUIET_MS = 300;
-// While earlier events are read.
-const READING_MS = 3_000;
-
-/** Follows a call until it has a result or asks its person, for at most `waitMs`. */
+/** Follows a call until it has a result, asks its person or waits for them in another place, for at most `waitMs`. */
 export async function followRound(
-  deps: Pick<McpDeps, 'engine' | 'turns' | 'progressMs' | 'clientRequests'>,
-  { run, kind, isRepeat }: StartedCall,
-  { signal, waitMs, onProgress }: RoundOptions,
+  deps: RoundDeps,
+  started: StartedCall,
+  { signal, waitMs, onProgress, shows, came }: RoundOptions,
 ): Promise<CallRound> {
+  const { run, kind, isRepeat } = started;
   const endsAt = performance.now() + waitMs;
   const facts = isRepeat ? await readReplayFacts(deps, run) : undefined;
   if (isRepeat && facts?.detachment === undefined) return { type: 'gone' };
   const leaving = new AbortController();
   const following = AbortSignal.any([signal, leaving.signal]);
-  const round = createRound(kind, facts?.detachment?.until);
-  const tickMs = () => {
-    const pauseMs = round.pauseMs() ?? deps.progressMs;
-    return Math.max(1, Math.min(pauseMs, endsAt - performance.now()));
+  const output = createCallOutput(kind);
+  const waits = createWaits({
+    shows,
+    until: facts?.detachment?.until,
+    came,
+    againMs: deps.againMs,
+  });
+
+  const take = (event: FollowedEvent) => {
+    waits.take(event);
+    return output.take(event);
   };
+  const due = (now: number) => roundAt(deps, started, waits, { now, isLeft: signal.aborted });
+  const tickMs = () => Math.max(1, Math.min(nextAt(waits, deps.progressMs), endsAt) - performance.now());
   try {
     const events = await followTurn(deps, run, { signal: following, facts, onAsked: seenIn(deps, run) });
     for await (const event of withTicks(events, tickMs)) {
-      const end = await stillDue(deps, run, round, event === TICK ? round.asked() : round.take(event));
-      if (end !== undefined) return end;
-      const message = event === TICK ? round.state() : progressMessage(event);
+      const end = event === TICK ? undefined : take(event);
+      if (end !== undefined) return { type: 'result', ...end };
+      const found = await due(performance.now());
+      if (found !== undefined) return found;
+      const message = messageAt(event, waits);
       if (message !== undefined) onProgress(message);
       if (performance.now() >= endsAt) break;
     }
-    return (await stillDue(deps, run, round, round.asked())) ?? { type: 'open' };
+    return (await due(Number.POSITIVE_INFINITY)) ?? { type: 'open' };
   } catch (error) {
     if (signal.aborted) return { type: 'open' };
     throw error;
@@ -71,69 +90,44 @@ export async function followRound(
   }
 }
 
-/** What is still asked. A reply is stored before the feed says so, unlike an answer: the pod of the call writes the event. */
-async function stillDue(
-  { clientRequests }: Pick<McpDeps, 'clientRequests'>,
-  owner: Owner,
-  round: ReturnType<typeof createRound>,
-  end: CallRound | undefined,
+/** When the next tick of a round is due. */
+function nextAt(waits: CallWaits, progressMs: number): number {
+  const progressAt = performance.now() + progressMs;
+  return Math.min(waits.asked()?.at ?? progressAt, waits.elsewhere()?.at ?? progressAt);
+}
+
+/** The progress at an event or a tick, if there is any to report. */
+function messageAt(event: FollowedEvent | typeof TICK, { isAsking }: CallWaits): string | undefined {
+  if (event !== TICK) return progressMessage(event);
+  return isAsking ? WAITING : WORKING;
+}
+
+/** What a call asks of its client at a time. One that has left is told nothing. */
+async function roundAt(
+  deps: RoundDeps,
+  started: StartedCall,
+  waits: CallWaits,
+  { now, isLeft }: { readonly now: number; readonly isLeft: boolean },
 ): Promise<CallRound | undefined> {
-  if (end?.type !== 'asks') return end;
-  for (const { requestId } of end.requests)
-    if (!(await clientRequests.isOpen(owner, requestId))) round.replied(requestId);
-  return round.asked();
+  const asksAt = waits.asked()?.at;
+  const asked =
+    asksAt !== undefined && asksAt <= now ? await stillAsked(deps, started.run, waits) : undefined;
+  if (asked !== undefined) return { type: 'asks', ...asked };
+  const elsewhere = isLeft ? undefined : waits.elsewhere();
+  if (elsewhere === undefined || elsewhere.at > now) return undefined;
+  await deps.calls.told(started, openMsOf(elsewhere.open));
+  return { type: 'told', result: toldResult(deps, elsewhere.open) };
+}
+
+/** What is still asked. A reply is stored before the feed says so, unlike an answer: the pod of the call writes the event. */
+async function stillAsked({ clientRequests }: RoundDeps, owner: Owner, waits: CallWaits) {
+  for (const { requestId } of waits.asked()?.open.requests ?? [])
+    if (!(await clientRequests.isOpen(owner, requestId))) waits.replied(requestId);
+  return waits.asked()?.open;
 }
 
 /** Clients of MCP show the questions that they declare, and no approvals. */
 export function seenIn({ turns }: Pick<McpDeps, 'turns'>, run: StreamRef): FollowTurnOptions['onAsked'] {
   const note = turns.seenNotes(run);
   return (asked) => void ('elicitationId' in asked && note(asked));
-}
-
-/** The state of a call as its events go by. `until` is the last event that was there when its reader came. */
-function createRound(kind: CallKind, until: FeedPosition | undefined) {
-  const output = createCallOutput(kind);
-  const open = new Map<string, Elicitation>();
-  let hasRead = until === undefined;
-  const requests = createOpenRequests();
-  const pending = () => [...open.values()].filter(({ status }) => status === 'pending');
-  const isAsking = () => pending().length > 0 || requests.open().length > 0;
-
-  function asked(): CallRound | undefined {
-    return isAsking() ? { type: 'asks', questions: pending(), requests: requests.open() } : undefined;
-  }
-
-  function take(event: FollowedEvent): CallRound | undefined {
-    if ('id' in event && until !== undefined) hasRead ||= isAtLeast(parseReaderPosition(event.id), until);
-    const end = output.take(event);
-    requests.take(event);
-    if (event.type === 'lost') open.clear();
-    if (event.type === 'question') {
-      const { elicitation } = event;
-      if (event.change === 'elicitation-resolved') open.delete(elicitation.elicitationId);
-      else open.set(elicitation.elicitationId, elicitation);
-    }
-    if (end !== undefined) return { type: 'result', ...end };
-    return waits(event) ? asked() : undefined;
-  }
-
-  return {
-    take,
-    asked,
-    /** The client has replied to a request. */
-    replied: requests.replied,
-    state: () => (open.size > 0 || isAsking() ? WAITING : WORKING),
-    /** How long the questions so far may be incomplete; undefined while there are none. */
-    pauseMs: () => (!isAsking() ? undefined : hasRead ? QUIET_MS : READING_MS),
-  };
-}
-
-/** True at the event after which all of the turn waits for its person. */
-function waits(event: FollowedEvent): boolean {
-  if ('isWaiting' in event && event.isWaiting) return true;
-  return event.type === 'turn' && event.event.type === 'turn-detached';
-}
-
-function isAtLeast(position: FeedPosition | undefined, until: FeedPosition): boolean {
-  return position !== undefined && (position.epoch !== until.epoch || position.seq >= until.seq);
 }

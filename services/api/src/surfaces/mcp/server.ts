@@ -22,7 +22,7 @@ export function createMcpServer(
     { name: 'parley', title: 'Parley', version },
     {
       instructions:
-        'A tool that takes a message is an agent. Give it a task in plain words. It asks the user itself when it needs to.',
+        'A tool that takes a message is an agent. Give it a task in plain words. It asks the user itself when it needs to. A result that says that a call waits for the user is not final: tell them what it says, and repeat the call afterwards.',
       ...options,
       capabilities: { tools: {}, ...contentCapabilities(turns.content), ...capabilities },
     },

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
-import { isAsked } from '@parley/shared/domain/reach';
+import { isAsked, PAGE_OF_ASKER } from '@parley/shared/domain/reach';
 import type { ClientServices } from '@parley/shared/domain/runs/client-request';
 import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Agent as AgentConfig } from '../../config/file.ts';
@@ -41,7 +41,7 @@ export function askedPerson(
   agent?: SamplingAgent,
 ): AskedPerson | undefined {
   const form = isAsked(reach({ mode: 'form' }));
-  const url = isAsked(reach({ mode: 'url' }));
+  const url = isAsked(reach(PAGE_OF_ASKER));
   const isSampledHere = maySample && agent !== undefined && (form || url);
   const services = isSampledHere ? withSampling(client?.services) : client?.services;
   if (!mayAsk || (!form && !url && services === undefined)) return undefined;

@@ -10,6 +10,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
 import { WakeSignal } from '@parley/shared/elicitations/wake-signal';
 import { type Frame, framesOf } from '../../../http/sse.ts';
+import type { WholeResult } from '../../../turns/call-result.ts';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import { jsonLine } from '../../../turns/plain.ts';
 import type { Shows } from '../capabilities.ts';
@@ -24,6 +25,7 @@ import {
   waitingMessage,
 } from '../progress.ts';
 import { elicitParamsOf, MCP_SURFACE } from '../questions.ts';
+import { type CallWaits, type ElsewhereOpen, isShown } from '../waiting/waits.ts';
 import { createClientMessages } from './client-messages.ts';
 import { type Misfit, type Misfits, questionRequestId } from './misfits.ts';
 import { formatPosition, type StreamRequest } from './position.ts';
@@ -44,6 +46,9 @@ export interface CallStream {
   readonly isReplay: boolean;
   readonly progressMs: number;
   readonly answerPage: AnswerPage | undefined;
+  readonly waits: CallWaits;
+  /** The result in place of the tool's, where the person acts in another place. */
+  readonly tell: (open: ElsewhereOpen) => Promise<WholeResult>;
   /** Called once the result was written. */
   readonly onFetched: () => Promise<void>;
 }
@@ -57,15 +62,16 @@ export interface CallFramesDeps {
 type QuestionEvent = Extract<FollowedEvent, { type: 'question' }>;
 
 /**
- * The stream of one `tools/call`: an event to resume after, the call's questions and their ends, progress, and the result.
- * Ends with the result; in any other case the connection is cut, and the client continues on any pod.
+ * The stream of one `tools/call`: an event to resume after, the call's questions and their ends, progress, and the result,
+ * or what the client is told in its place. Ends with that; in any other case the connection is cut, and the client continues
+ * on any pod.
  */
 export async function* callFrames(
   deps: CallFramesDeps,
   stream: CallStream,
   events: AsyncIterator<FollowedEvent, unknown>,
 ): AsyncGenerator<Frame, 'end' | 'cut'> {
-  const { after, progressMs, onFetched } = stream;
+  const { after, progressMs, onFetched, waits } = stream;
   const messages = createMessages(deps, stream);
   const wake = new WakeSignal(undefined);
   const unfollow = deps.misfits.follow(stream.run, (id) => {
@@ -82,10 +88,20 @@ export async function* callFrames(
 
   yield { id: idAt(last), text: '' };
   let progressAt = performance.now() + progressMs;
+  const tickMs = () => {
+    const next = Math.min(progressAt, waits.elsewhere()?.at ?? progressAt);
+    return Math.max(1, next - performance.now());
+  };
   try {
-    for await (const event of withTicks(events, () => Math.max(1, progressAt - performance.now()), wake)) {
+    for await (const event of withTicks(events, tickMs, wake)) {
       if (event === TICK) {
         yield* again();
+        const elsewhere = waits.elsewhere();
+        if (elsewhere !== undefined && elsewhere.at <= performance.now()) {
+          const result = await stream.tell(elsewhere.open);
+          yield* framesOf([messages.resultOf(result)], idAt(last), idAt(last));
+          return 'end';
+        }
         if (performance.now() < progressAt) continue;
         progressAt = performance.now() + progressMs;
         yield* messages.whileWaiting().map((text) => ({ text }));
@@ -93,6 +109,7 @@ export async function* callFrames(
       }
       progressAt = performance.now() + progressMs;
       const before = idAt(last);
+      waits.take(event);
       const { texts, isOver } = await messages.take(event);
       const place = 'id' in event && !isSuperseded(event) ? parseReaderPosition(event.id) : last;
       yield* framesOf(texts, idAt(place), before);
@@ -136,8 +153,11 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
     return [jsonLine(notification('notifications/message', params))];
   }
 
+  const resultOf = (result: WholeResult) => jsonLine(resultMessage(request.id, result));
+
   return {
     onMisfit: questions.onMisfit,
+    resultOf,
     /** The request, with what its client was asked again. */
     request: () => ({ ...request, again: questions.again() }),
     /** Asks again what was answered with something that does not fit. */
@@ -156,7 +176,7 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
         ...progressOfEvent(event),
         ...logged(event),
         ...[...asked, ...(await requested(event))].map(jsonLine),
-        ...(end === undefined ? [] : [jsonLine(resultMessage(request.id, end.result))]),
+        ...(end === undefined ? [] : [resultOf(end.result)]),
       ];
       return { texts, isOver: end !== undefined };
     },
@@ -191,7 +211,7 @@ function createQuestions(
 
   async function ask(elicitation: Elicitation, isKnown: boolean): Promise<object[]> {
     const { elicitationId: id, mode } = elicitation;
-    if (open.has(id) || !shows[mode]) return [];
+    if (open.has(id) || !isShown(elicitation, shows)) return [];
     if (!isKnown && replays && (await isOver(id))) return [];
     open.set(id, { question: elicitation, seenAt: performance.now() });
     if (isKnown) {

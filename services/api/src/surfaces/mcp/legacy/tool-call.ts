@@ -6,12 +6,15 @@ import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { followTurn } from '../../../turns/follow.ts';
 import { readReplayFacts } from '../../../turns/replay.ts';
 import { podDraining } from '../../../turns/start.ts';
-import { type Calls, type IsOpen, type RequestName, type StartedCall, textOfRequest } from '../calls.ts';
+import { type RequestName, textOfRequest } from '../call-names.ts';
+import type { Calls, IsOpen, StartedCall } from '../calls.ts';
 import { type Shows, supportOf } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { errorMessage, errorReply, RPC, resultMessage } from '../json-rpc.ts';
 import { elicitParamsOf } from '../questions.ts';
 import { followRound, seenIn } from '../rounds.ts';
+import { openMsOf, toldResult } from '../waiting/told.ts';
+import { createWaits } from '../waiting/waits.ts';
 import type { ToolCallMessage } from './messages.ts';
 import type { Misfits } from './misfits.ts';
 import type { StreamPosition, StreamRequest } from './position.ts';
@@ -39,9 +42,8 @@ export async function streamToolCall(
 ): Promise<Reply> {
   const name = { sessionId: session.id, id: message.id };
   return inCallStream(deps, call, { name, returns: false }, async (place) => {
-    const started = await begin(deps, call, session, message);
+    const { started, at } = await begin(deps, call, session, message);
     const progressToken = message.params._meta?.progressToken;
-    const at = await deps.records.now(started.run);
     const request = { id: message.id, at, ...(progressToken !== undefined && { progressToken }) };
     return framesReply(deps, call, place, { session, started, request });
   });
@@ -92,27 +94,22 @@ async function awaitResult(
 ): Promise<Reply> {
   // Nor can it be sent requests.
   const shows = { ...session.shows, form: false, services: undefined };
-  const started = await begin(deps, call, { ...session, shows }, message);
-  const options = { signal, waitMs: deps.roundMs, onProgress: () => undefined };
+  const { started, at } = await begin(deps, call, { ...session, shows }, message);
+  const came = { at, here: performance.now() };
+  const options = { signal, waitMs: deps.roundMs, shows, came, onProgress: () => undefined };
   for (let isRepeat = started.isRepeat; ; isRepeat = true) {
     const round = await followRound(deps, { ...started, isRepeat }, options);
     if (signal.aborted) throw podDraining();
     if (round.type === 'open') continue;
     if (round.type === 'gone') throw podDraining();
-    if (round.type === 'asks') return urlsReply(message, shows, round.questions);
-    await deps.calls.release(started);
+    if (round.type === 'asks') return urlsReply(message, round.questions);
+    if (round.type === 'result') await deps.calls.release(started);
     return json(200, resultMessage(message.id, round.result));
   }
 }
 
-function urlsReply({ id }: ToolCallMessage, shows: Shows, questions: readonly Elicitation[]): Reply {
-  const elicitations = questions
-    .filter(({ mode }) => shows.url && mode === 'url')
-    .map((question) => elicitParamsOf(question, { namesUrl: true }));
-  if (elicitations.length === 0) {
-    const message = 'The call asks the user a question that this client cannot show without a stream.';
-    return json(200, errorMessage({ code: RPC.internal, message }, id));
-  }
+function urlsReply({ id }: ToolCallMessage, questions: readonly Elicitation[]): Reply {
+  const elicitations = questions.map((question) => elicitParamsOf(question, { namesUrl: true }));
   const error = {
     code: RPC.urlElicitationRequired,
     message: 'Open these pages first, then call again.',
@@ -121,24 +118,29 @@ function urlsReply({ id }: ToolCallMessage, shows: Shows, questions: readonly El
   return json(200, errorMessage(error, id));
 }
 
+/** Begins a call. `at` is the time before that, on the clock of the records: all that it asks is asked later. */
 async function begin(
-  { calls }: LegacyDeps,
+  { calls, records }: LegacyDeps,
   call: RouteCall,
   { id: sessionId, shows, isOpen }: RequestSession,
   { id, params: { name, arguments: args } }: ToolCallMessage,
-): Promise<StartedCall> {
+): Promise<{ readonly started: StartedCall; readonly at: number }> {
   await call.admitted;
   if (call.draining) throw podDraining();
   const support = supportOf(shows);
-  return calls.begin({
+  const caller = userOf(call.caller);
+  const at = await records.now(caller);
+  const started = await calls.begin({
     signal: call.signal,
-    caller: userOf(call.caller),
+    caller,
     name,
     arguments: args,
     support,
-    delivery: 'hold',
+    // Where its client shows nothing, no request stays until its person has answered.
+    delivery: shows.form || shows.url || shows.services !== undefined ? 'hold' : 'detach',
     request: { sessionId, id, isOpen },
   });
+  return { started, at };
 }
 
 function inCallStream(
@@ -169,6 +171,14 @@ async function framesReply(
     release();
     return errorReply(400, { code: RPC.transport, message: 'This stream is no longer stored.' });
   }
+  const ageMs = (await deps.records.now(run)) - request.at;
+  const { shows } = session;
+  const waits = createWaits({
+    shows,
+    until: facts?.detachment?.until,
+    came: { at: request.at, here: performance.now() - ageMs },
+    againMs: deps.againMs,
+  });
   const events = await followTurn(deps, run, { signal, facts, after, onAsked: seenIn(deps, run) });
   const frames = callFrames(
     deps,
@@ -176,14 +186,19 @@ async function framesReply(
       caller: userOf(caller),
       run,
       request,
-      ageMs: (await deps.records.now(run)) - request.at,
+      ageMs,
       after,
       kind,
-      shows: session.shows,
+      shows,
       logLevel: await session.logLevel(),
       isReplay: isRepeat,
       progressMs: deps.progressMs,
       answerPage: deps.answerPage,
+      waits,
+      async tell(open) {
+        await deps.calls.told(started, openMsOf(open));
+        return toldResult(deps, open);
+      },
       onFetched: () => deps.calls.release(started),
     },
     events,

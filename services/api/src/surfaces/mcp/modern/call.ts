@@ -11,7 +11,8 @@ import { admitAnswer } from '../../../http/limits/call-limits.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { RouteCall } from '../../../http/route.ts';
 import { podDraining } from '../../../turns/start.ts';
-import { type Calls, keyOfCall, type StartedCall } from '../calls.ts';
+import { keyOfCall } from '../call-names.ts';
+import type { Calls, StartedCall } from '../calls.ts';
 import { showsOfEnvelope, supportOf } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { RPC } from '../json-rpc.ts';
@@ -50,21 +51,26 @@ export async function answerToolCall(
 ) {
   const { signal } = ctx.mcpReq;
   const now = await deps.records.now(userOf(call.caller));
-  const at = ctx.mcpReq.requestState<CallState>()?.at ?? now;
+  const resumed = ctx.mcpReq.requestState<CallState>();
+  const at = resumed?.at ?? now;
+  const { form, url } = showsOfEnvelope(ctx.mcpReq.envelope);
+  const shows = resumed?.shows ?? { form, url };
   let started: StartedCall | undefined;
   try {
     started = await startedCall(deps, call, params, ctx);
     const round = await followRound(deps, started, {
+      shows,
+      came: { at, here: performance.now() - (now - at) },
       signal: AbortSignal.any([signal, deps.served]),
       waitMs: Math.min(deps.roundMs, (call.expiresAtMs ?? Number.POSITIVE_INFINITY) - Date.now()),
       onProgress: progressSender(ctx, now - at),
     });
     signal.throwIfAborted();
-    return await resultOfRound(deps, { ...started, at }, round, ctx);
+    return await resultOfRound(deps, { ...started, at, shows }, round, ctx);
   } catch (error) {
     throw signal.aborted ? error : protocolErrorOf(error, deps.onFault);
   } finally {
-    if (signal.aborted && started !== undefined) await deps.calls.stop(started);
+    if (signal.aborted && started !== undefined) await deps.calls.leave(started);
   }
 }
 
@@ -101,7 +107,7 @@ async function startedCall(
 
 async function resultOfRound(
   { calls, state }: ToolCallDeps,
-  call: StartedCall & Pick<CallState, 'at'>,
+  call: StartedCall & Required<Pick<CallState, 'at' | 'shows'>>,
   round: CallRound,
   ctx: ServerContext,
 ) {
@@ -112,13 +118,15 @@ async function resultOfRound(
     // The result is the tool's; the SDK checks its form.
     return round.result as CallToolResult;
   }
+  if (round.type === 'told') return round.result as CallToolResult;
   if (round.type === 'gone') throw new ProtocolError(RPC.invalidParams, 'Invalid or expired requestState');
   const { questions, requests } = round.type === 'asks' ? round : { questions: [], requests: [] };
   const ends = [
     ...questions.map(({ expiresAt }) => Date.parse(expiresAt)),
     ...requests.map(({ expiresAt }) => expiresAt),
   ];
-  const requestState = await state.mint({ call: keyOfCall(call.run), at: call.at }, ends, ctx);
+  const { at, shows } = call;
+  const requestState = await state.mint({ call: keyOfCall(call.run), at, shows }, ends, ctx);
   const asked = [
     ...questions.map(inputRequestOf),
     ...requests.map(

@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { createRequestStateCodec, type ServerContext } from '@modelcontextprotocol/server';
 import type { Owner } from '@parley/shared/domain/ids';
+import type { ShownModes } from '../waiting/waits.ts';
 
 /** What `requestState` names: a call of its caller. It holds no secret; the client can read it. */
 export interface CallState {
   readonly call: string;
   /** When the call began, in ms since 1970 on the clock of the questions. */
   readonly at: number;
+  /** What the client that began it declared; absent in states of earlier builds. */
+  readonly shows?: ShownModes;
   /** When it is no longer accepted, in seconds since 1970 on the clock of the questions. */
   readonly until: number;
   /** Makes the states of two rounds differ that end in the same second: a client may compare them. */

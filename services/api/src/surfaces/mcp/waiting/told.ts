@@ -1,0 +1,65 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { McpDeps } from '../deps.ts';
+import type { EndedCall } from '../outcome.ts';
+import type { ElsewhereOpen } from './waits.ts';
+
+type Hosted = Pick<McpDeps, 'answerPage' | 'connectBaseUrl'>;
+
+// The pages show the whole text.
+const TEXT_MAX = 500;
+
+/**
+ * The result of a call that waits for its person in a place that its client cannot show: what the model tells the person,
+ * and that the same call continues this one. An error, because it is not what the tool returns: a program must not take it for
+ * that, and a schema of the tool's output does not fit it.
+ */
+export function toldResult(hosted: Hosted, { questions, approvals }: ElsewhereOpen): EndedCall['result'] {
+  const asked = questions.map((question) => lineOf(question, addressOf(hosted, question)));
+  const hasAddress = questions.some((question) => addressOf(hosted, question) !== undefined);
+  const text = [
+    'This call has not failed. It waits for the user, and goes on by itself once they have acted:',
+    ...[...asked, ...approvals.map(lineOfApproval)].map((line) => `- ${line}`),
+    hasAddress ? `${ADDRESSES} ${AGAIN}` : AGAIN,
+  ].join('\n\n');
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+const ADDRESSES =
+  'Give the user each address unchanged, as a link, and say what it is for. They sign in there and act themselves; do not open it, and do not answer in their place.';
+const AGAIN =
+  'When the user says that they are done, call this tool again with exactly the same arguments: that call continues this one and returns its result. Other arguments begin another call.';
+
+/** How long something is open still, in ms. */
+export function openMsOf({ questions, approvals }: ElsewhereOpen): number {
+  const ends = [...questions, ...approvals].map(
+    ({ expiresAt, createdAt }) => Date.parse(expiresAt) - Date.parse(createdAt),
+  );
+  return Math.max(0, ...ends);
+}
+
+/** The hosted page on which the owner of a question acts, after a sign-in; undefined where there is none. */
+function addressOf(
+  { answerPage, connectBaseUrl }: Hosted,
+  { elicitationId, url }: Elicitation,
+): string | undefined {
+  if (connectBaseUrl !== undefined && url === `${connectBaseUrl}${elicitationId}`) return url;
+  return answerPage && `${answerPage.baseUrl}${elicitationId}`;
+}
+
+function lineOf({ title, message, expiresAt }: Elicitation, address: string | undefined): string {
+  const text = oneLine(title === undefined ? message : `${title}: ${message}`);
+  const place = address ?? 'the user was asked in another place, such as Slack';
+  return `${text}\n  ${place} (until ${expiresAt})`;
+}
+
+function lineOfApproval({ tool, agent, expiresAt }: Approval): string {
+  const call = oneLine(`${agent}: the call of ${tool.title ?? tool.name} needs the user's approval`);
+  return `${call}\n  the user decides in the inbox of their application (until ${expiresAt})`;
+}
+
+function oneLine(text: string): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  const characters = [...line.slice(0, 2 * TEXT_MAX)];
+  return characters.length <= TEXT_MAX ? line : `${characters.slice(0, TEXT_MAX - 1).join('')}…`;
+}

@@ -1,0 +1,139 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
+import type { FollowedEvent } from '../../../turns/follow.ts';
+import type { Shows } from '../capabilities.ts';
+import { type ClientAsked, createOpenRequests } from '../open-requests.ts';
+
+/** What a call waits for, as far as its client cannot show it: its person acts in another place. */
+export interface ElsewhereOpen {
+  readonly questions: readonly Elicitation[];
+  readonly approvals: readonly Approval[];
+}
+
+/** What a call waits for from its client; nothing of it was acted on yet. */
+export interface AskedOfClient {
+  readonly questions: readonly Elicitation[];
+  readonly requests: readonly ClientAsked[];
+}
+
+/** What a call waits for, as its events go by. Times are those of `performance.now()`. */
+export interface CallWaits {
+  take(event: FollowedEvent): void;
+  /** True while something is asked of the person or the client. */
+  readonly isAsking: boolean;
+  /** What the client has to show or to do, from `at` on. */
+  asked(): Due<AskedOfClient> | undefined;
+  /** The client has replied to a request. */
+  replied(requestId: string): void;
+  /** What the client has to be told, from `at` on. Nothing while it is asked itself: its answer may be all that is missing. */
+  elsewhere(): Due<ElsewhereOpen> | undefined;
+}
+
+interface Due<Open> {
+  readonly open: Open;
+  readonly at: number;
+}
+
+/** The questions that a client shows. */
+export type ShownModes = Pick<Shows, 'form' | 'url'>;
+
+export interface CallWaitsOptions {
+  /** What the client of the call declared. */
+  readonly shows: ShownModes;
+  /** The last event that was there when the reader came. */
+  readonly until: FeedPosition | undefined;
+  /** When the client asked for what it waits for: ms on the clock of the records, and by `performance.now()`. */
+  readonly came: { readonly at: number; readonly here: number };
+  /** How long a question that was open by then is waited for, until the client is told of it again. */
+  readonly againMs: number;
+}
+
+// A run with several open questions asks them within this time. One that is detached says when it has asked all.
+const QUIET_MS = 300;
+// While earlier events are read.
+const READING_MS = 3_000;
+
+export function createWaits({ shows, until, came, againMs }: CallWaitsOptions): CallWaits {
+  const questions = new Map<string, Elicitation>();
+  const approvals = new Map<string, Approval>();
+  const requests = createOpenRequests();
+  const showsNothing = !shows.form && !shows.url;
+  let hasRead = until === undefined;
+  let changedAt = 0;
+  let isComplete = false;
+
+  function takeOpen(event: FollowedEvent): void {
+    if (event.type === 'question') {
+      const { elicitation, change } = event;
+      if (change === 'elicitation-resolved') questions.delete(elicitation.elicitationId);
+      else questions.set(elicitation.elicitationId, elicitation);
+    }
+    if (event.type !== 'approval') return;
+    const { approval, change, isOver } = event;
+    if (isOver || change === 'approval-resolved') approvals.delete(approval.approvalId);
+    else approvals.set(approval.approvalId, approval);
+  }
+
+  /** From when on the open ones are all that the run asks now. */
+  function completeAt(): number {
+    if (isComplete) return 0;
+    return changedAt + (hasRead ? QUIET_MS : READING_MS);
+  }
+
+  const isNew = ({ createdAt }: Pick<Elicitation, 'createdAt'>) => Date.parse(createdAt) >= came.at;
+
+  return {
+    get isAsking() {
+      return questions.size > 0 || requests.open().length > 0;
+    },
+    take(event) {
+      if (event.type === 'lost') {
+        questions.clear();
+        approvals.clear();
+      }
+      if ('id' in event && until !== undefined) hasRead ||= isAtLeast(parseReaderPosition(event.id), until);
+      isComplete = isWaitingAt(event);
+      const { asked, dropped } = requests.take(event);
+      const isChange = event.type === 'question' || event.type === 'approval' || asked !== undefined;
+      if (!hasRead || isChange || dropped.length > 0) changedAt = performance.now();
+      takeOpen(event);
+    },
+    asked() {
+      const all = [...questions.values()];
+      const open = {
+        questions: all.filter((one) => one.status === 'pending' && isShown(one, shows)),
+        requests: requests.open(),
+      };
+      if (open.questions.length + open.requests.length === 0) return undefined;
+      return { open, at: completeAt() };
+    },
+    replied: requests.replied,
+    elsewhere() {
+      const all = [...questions.values()];
+      if (requests.open().length > 0 || all.some((one) => isShown(one, shows))) return undefined;
+      const open = { questions: all, approvals: showsNothing ? [...approvals.values()] : [] };
+      const acts = [...open.questions, ...open.approvals];
+      if (acts.length === 0) return undefined;
+      return { open, at: acts.some(isNew) ? completeAt() : Math.max(completeAt(), came.here + againMs) };
+    },
+  };
+}
+
+/** True for a question that the client shows. MCP forbids forms for sensitive answers. */
+export function isShown(
+  { mode, sensitive }: Pick<Elicitation, 'mode' | 'sensitive'>,
+  shows: ShownModes,
+): boolean {
+  return shows[mode] && (mode === 'url' || sensitive !== true);
+}
+
+/** True at the event after which all of the turn waits for its person. */
+function isWaitingAt(event: FollowedEvent): boolean {
+  if ('isWaiting' in event && event.isWaiting) return true;
+  return event.type === 'turn' && event.event.type === 'turn-detached';
+}
+
+function isAtLeast(position: FeedPosition | undefined, until: FeedPosition): boolean {
+  return position !== undefined && (position.epoch !== until.epoch || position.seq >= until.seq);
+}
