@@ -40,7 +40,7 @@ export interface HoldingTest {
   readonly rows: readonly string[];
 }
 
-const ROW = '(?:MCP25|T25|MCP26|MRTR|T26|SEC|ACP|A2A)-\\d\\d';
+const ROW = '(?:MCP25|T25|MCP26|MRTR|T26|SAMP|SEC|ACP|A2A)-\\d\\d';
 const TAG = new RegExp(`\\[(${ROW}(?: ${ROW})*)\\]`, 'gu');
 const LITERAL = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/gu;
 

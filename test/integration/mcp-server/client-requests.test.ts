@@ -91,7 +91,7 @@ mcpOffer: { tools: [{ server: desk, prefix: false${limits} }] }
 
     describe.each(REVISIONS)('a server of the %s revision', (revision) => {
       it.each(Object.keys(CLIENTS) as (keyof typeof CLIENTS)[])(
-        'gets it from the client %s that declares it, together with the answer of the person',
+        'gets it from the client %s that declares it, together with the answer of the person [SAMP-01]',
         async (name) => {
           const seen: object[] = [];
           const sample = (params: object) => {
@@ -131,7 +131,7 @@ mcpOffer: { tools: [{ server: desk, prefix: false${limits} }] }
         expect([isCancelled, server.effects]).toEqual([true, []]);
       });
 
-      it('is given no context of other servers', async () => {
+      it('is given no context of other servers [SAMP-08]', async () => {
         const seen: object[] = [];
         const sample = (params: object) => String(seen.push(params));
         const { client } = await open(revision, 'v1', { does: { sample } });
@@ -196,19 +196,19 @@ mcpOffer: { tools: [{ server: desk, prefix: false${limits} }] }
     });
 
     describe('what was not declared', () => {
-      it('is refused with -32601 in the 2025 revision', async () => {
+      it('is refused with -32601 in the 2025 revision [SAMP-02]', async () => {
         const { server, client } = await open('old', 'v1', {});
         for (const tool of ['write', 'folders']) expect((await client.call('', { tool })).isError).toBe(true);
         expect(server.errors.map(({ code }) => code)).toEqual([-32601, -32601]);
       });
 
-      it('is refused with -32602 where sampling is declared without tools', async () => {
+      it('is refused with -32602 where sampling is declared without tools [SAMP-03]', async () => {
         const { server, client } = await open('old', 'v1', { does: { sample: () => 'never' } });
         expect((await client.call('', { tool: 'tools' })).isError).toBe(true);
         expect(server.errors).toMatchObject([{ code: -32602 }]);
       });
 
-      it('ends the call with -32021, which names it, in the 2026 revision', async () => {
+      it('ends the call with -32021, which names it, in the 2026 revision [SAMP-02]', async () => {
         const { client } = await open('new', 'v2 (2026-07-28)', {});
         const call = client.call('', { tool: UNDECLARED });
         await expect(call).rejects.toMatchObject({

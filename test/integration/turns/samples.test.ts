@@ -110,7 +110,7 @@ mcpServers:
     }
 
     describe.each(REVISIONS)('of the %s revision', (revision) => {
-      it('are written once the person has approved what the model is given, which is nothing of the chat', async () => {
+      it('are written once the person has approved what the model is given, which is nothing of the chat [SAMP-04 SAMP-05]', async () => {
         const { begin, approval, decide, words, events, server } = await open(revision);
         const before = model.current.requests.length;
         const run = await begin('call context Autumn');
@@ -125,6 +125,8 @@ mcpServers:
         await decide(id, { decision: 'approve' });
         expect(await words(run)).toContain('Verses on Autumn');
         expect(server.effects).toEqual([expect.stringContaining('"model":"Helper"')]);
+        const written = expect.objectContaining({ body: expect.objectContaining({ max_tokens: 50 }) });
+        expect(model.current.requests).toContainEqual(written);
         const shown = (await events(run)).map(turnEventOf).filter((event) => event !== undefined);
         expect(shown).toContainEqual(
           expect.objectContaining({
@@ -135,7 +137,7 @@ mcpServers:
         );
       });
 
-      it('are written from what the person has edited', async () => {
+      it('are written from what the person has edited [SAMP-04]', async () => {
         const { begin, approval, decide, words, tokens, record } = await open(revision);
         const run = await begin('call write Autumn');
         const { id } = await approval();
@@ -150,7 +152,7 @@ mcpServers:
         );
       });
 
-      it('are refused where the person denies them, and the server learns it', async () => {
+      it('are refused where the person denies them, and the server learns it [SAMP-04 SAMP-09]', async () => {
         const { begin, approval, decide, words, server } = await open(revision);
         const before = model.current.requests.length;
         const run = await begin('call write Autumn');
@@ -162,13 +164,13 @@ mcpServers:
         expect(model.current.requests).toHaveLength(before + 2);
       });
 
-      it('are not offered unless the configuration says so', async () => {
+      it('are not offered unless the configuration says so [SAMP-01]', async () => {
         const { begin, words, server } = await open(revision, { config: '' });
         expect(await words(await begin('call write Autumn'))).not.toContain('Verses');
         expect(server.effects).toEqual([]);
       });
 
-      it('are no more than the limits say', async () => {
+      it('are no more than the limits say [SAMP-05 SAMP-06]', async () => {
         const limits = 'samplesPerCall: 1, sampleTokens: 7';
         const { begin, approval, decide, words, server, engine, conversation } = await open(revision, {
           limits,

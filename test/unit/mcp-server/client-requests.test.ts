@@ -66,7 +66,7 @@ describe('what a server asks the client for', () => {
   });
 });
 
-describe('the reply of a client', () => {
+describe('the reply of a client [SAMP-07]', () => {
   it.each([
     ['a text', 'sampling/createMessage', { result: TEXT }, { result: TEXT }],
     [
