@@ -5,7 +5,7 @@ import { type GetPromptResult, ResourceNotFoundError, type Server } from '@model
 export const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 
-export const CONTENT_CAPABILITIES = { prompts: {}, resources: {}, completions: {} };
+export const CONTENT_CAPABILITIES = { prompts: {}, resources: { subscribe: true }, completions: {} };
 
 type Content = GetPromptResult['messages'][number]['content'];
 
@@ -85,6 +85,9 @@ export function registerFixtureContent(server: Server): void {
     resourceTemplates: [{ uriTemplate: 'test://template/{id}/data', name: 'Data of an id' }],
   }));
   server.setRequestHandler('resources/read', ({ params }) => ({ contents: [contentsOf(params.uri)] }));
+  // In 2025-11-25. The resources of this server never change.
+  for (const method of ['resources/subscribe', 'resources/unsubscribe'] as const)
+    server.setRequestHandler(method, () => ({}));
   server.setRequestHandler('completion/complete', ({ params: { argument } }) => ({
     completion: { values: [`${argument.value}ing`, `${argument.value}ed`], hasMore: false },
   }));
