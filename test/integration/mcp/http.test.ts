@@ -25,6 +25,7 @@ describe.each(REVISIONS)('an MCP server of the %s revision over HTTP', (revision
       description: 'The tool echo.',
       inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
       hints: { readOnlyHint: true, destructiveHint: true, idempotentHint: true, openWorldHint: true },
+      visibility: { model: true, app: true },
     });
     expect(list.tools[1]?.hints).toEqual({
       readOnlyHint: false,
