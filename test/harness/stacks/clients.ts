@@ -94,7 +94,7 @@ const langChain: Open = async (options) => {
     async call(name, input = {}) {
       try {
         const said = await tools.find((tool) => tool.name === name)?.invoke(input);
-        return { text: String(said), isError: false };
+        return typeof said === 'string' ? { text: said, isError: false } : calledOf({ content: said });
       } catch (error) {
         return { text: String(error), isError: true };
       }
@@ -143,6 +143,8 @@ export interface StackEntry {
   readonly open: Open;
   /** Whether it shows questions. */
   readonly asks: boolean;
+  /** Each call starts a process. */
+  readonly isProgram?: true;
   /** Why it cannot run here. */
   readonly notRun?: string;
 }
@@ -156,6 +158,7 @@ export const STACK_CLIENTS: Readonly<Record<string, StackEntry>> = {
   '@modelcontextprotocol/inspector': {
     open: inspector,
     asks: false,
+    isProgram: true,
     ...('notRun' in INSPECTOR && { notRun: INSPECTOR.notRun }),
   },
 };
