@@ -8,8 +8,6 @@ import { startEverything, startFastMcp, startMcpUse } from '../../harness/stacks
 export interface StackPods {
   readonly url: string;
   token(): Promise<string>;
-  /** Kills a pod; another one takes its place once the returned function is called. */
-  kill(): Promise<() => Promise<void>>;
   stop(): Promise<void>;
 }
 
@@ -65,7 +63,6 @@ a2aOffer:
   let people = 0;
   return {
     url: pods.url,
-    kill: pods.kill,
     token() {
       people += 1;
       return pods.token(`person-${people}`, TENANT);
