@@ -1,4 +1,10 @@
-import { type GetPromptResult, ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
+import {
+  acceptedContent,
+  type GetPromptResult,
+  inputRequired,
+  ResourceNotFoundError,
+  type Server,
+} from '@modelcontextprotocol/server';
 
 /** The prompts, resources and completions that the scenarios of the kit read. Names and texts are those that the kit asks for. */
 
@@ -46,6 +52,17 @@ const PROMPTS: Readonly<Record<string, FixturePrompt>> = {
   },
 };
 
+/** A prompt that asks the person first. */
+const ASKING_PROMPT = 'test_input_required_result_prompt';
+const CONTEXT_QUESTION = {
+  message: 'What context should the prompt use?',
+  requestedSchema: {
+    type: 'object' as const,
+    properties: { context: { type: 'string' as const } },
+    required: ['context'],
+  },
+};
+
 const RESOURCES = [
   { uri: 'test://static-text', name: 'Static text', mimeType: 'text/plain' },
   { uri: 'test://static-binary', name: 'Static binary', mimeType: 'image/png' },
@@ -69,13 +86,22 @@ function contentsOf(uri: string) {
 
 export function registerFixtureContent(server: Server): void {
   server.setRequestHandler('prompts/list', () => ({
-    prompts: Object.entries(PROMPTS).map(([name, { arguments: names = [] }]) => ({
-      name,
-      description: `The prompt ${name}.`,
-      arguments: names.map((one) => ({ name: one, required: true })),
-    })),
+    prompts: [
+      { name: ASKING_PROMPT, description: 'Asks first.' },
+      ...Object.entries(PROMPTS).map(([name, { arguments: names = [] }]) => ({
+        name,
+        description: `The prompt ${name}.`,
+        arguments: names.map((one) => ({ name: one, required: true })),
+      })),
+    ],
   }));
-  server.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }) => {
+  server.setRequestHandler('prompts/get', ({ params: { name, arguments: args = {} } }, { mcpReq }) => {
+    if (name === ASKING_PROMPT) {
+      const said = acceptedContent<{ context: string }>(mcpReq.inputResponses, 'user_context');
+      return said === undefined
+        ? inputRequired({ inputRequests: { user_context: inputRequired.elicit(CONTEXT_QUESTION) } })
+        : { messages: [{ role: 'user', content: { type: 'text', text: said.context } }] };
+    }
     const prompt = PROMPTS[name];
     if (prompt === undefined) throw new Error(`There is no prompt ${name}.`);
     return { messages: prompt.messages(args).map((content) => ({ role: 'user', content })) };

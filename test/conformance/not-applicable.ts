@@ -14,20 +14,6 @@ export interface NotApplicable {
 export const NOT_APPLICABLE: readonly NotApplicable[] = [
   {
     role: 'server',
-    revisions: ['2025-11-25'],
-    reason:
-      'Parley passes on no changes of resources: no connection to a server behind it stays open for a client of Parley. It does not declare `subscribe`.',
-    scenarios: ['resources-subscribe', 'resources-unsubscribe'],
-  },
-  {
-    role: 'server',
-    revisions: ['2026-07-28'],
-    reason:
-      'A prompt that asks the person is refused: a question belongs to a run, which has its record, its deadline and its end, and a prompt has none.',
-    scenarios: ['input-required-result-non-tool-request'],
-  },
-  {
-    role: 'server',
     revisions: ['2026-07-28'],
     reason:
       'They expect the key `user_name`, which their fixture chose. The keys of the questions of Parley are the ids of the elicitations.',

@@ -55,6 +55,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     inboxWakes,
     answerMisfits: new InProcessEventBus<AnswerMisfit>(),
     clientReplies: new InProcessEventBus<ClientReplied>(),
+    subscriptionChanges: new InProcessEventBus<'changed'>(),
     pushedCalls: new InProcessEventBus<PushedCall>(),
     // No worker takes jobs in this process: the timers and the sweep of the pod expire its elicitations.
     deadlineJobs: { add: async () => undefined },

@@ -96,6 +96,8 @@ export interface Backend {
   readonly answerMisfits: EventBus<AnswerMisfit>;
   /** Replies of clients to requests of servers, by the stream request of the call. */
   readonly clientReplies: EventBus<ClientReplied>;
+  /** That the subscriptions of a session of MCP changed, by its id in place of a stream request. */
+  readonly subscriptionChanges: EventBus<'changed'>;
   /** Pushes of remote agents, by the stream request of the run whose call they are about. */
   readonly pushedCalls: EventBus<PushedCall>;
   readonly deadlineJobs: DeadlineJobs;

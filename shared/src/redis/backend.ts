@@ -120,6 +120,13 @@ export function createRedisBackend({
       encode: encodeReplied,
       decode: decodeReplied,
     }),
+    subscriptionChanges: new RedisEventBus<'changed'>({
+      redis,
+      subscriber,
+      family: 'subscriptions',
+      encode: (event) => event,
+      decode: (message) => (message === 'changed' ? message : undefined),
+    }),
     pushedCalls: new RedisEventBus({
       redis,
       subscriber,

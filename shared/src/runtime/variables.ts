@@ -117,6 +117,12 @@ export const Variables = z.object({
     31_536_000,
     'How long a session of an MCP client is kept after its last request.',
   ),
+  PARLEY_MCP_SUBSCRIPTIONS: integer(
+    100,
+    1,
+    1_000,
+    'Resources to which a session of an MCP client, or one `subscriptions/listen`, may be subscribed at once.',
+  ),
 
   PARLEY_A2A_URL: text(
     'Origin at which A2A clients reach `/run/a2a`. The agent cards name it. With PARLEY_VAULT_KEYS, remote agents that this deployment calls push to it (`/run/a2a-pushed`). Default the origin of PARLEY_PUBLIC_URL; without both, cards name the origin of the request, and nobody pushes.',

@@ -151,7 +151,7 @@ export function modern(
   params: Readonly<Record<string, unknown>>,
   capabilities: object = SHOWS_ALL,
 ) {
-  const name = typeof params.name === 'string' ? params.name : undefined;
+  const name = [params.name, params.uri].find((one) => typeof one === 'string') as string | undefined;
   return {
     body: {
       jsonrpc: '2.0',

@@ -103,6 +103,8 @@ export const mcpSurface = (settings: Partial<McpRouteDeps> = {}): ServedPodsOpti
       },
       answerMisfits: backend.answerMisfits,
       clientRequests: createClientRequests(backend),
+      subscriptionChanges: backend.subscriptionChanges,
+      subscriptionsMax: 3,
       version: '0.0.0',
       stateKeys: [STATE_KEY],
       sessionMs: 600_000,

@@ -3,22 +3,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import { toNodeHandler } from '@modelcontextprotocol/node';
-import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import {
-  CallToolRequestSchema,
-  ElicitResultSchema,
-  ListToolsRequestSchema,
-  UrlElicitationRequiredError,
-} from '@modelcontextprotocol/sdk/types.js';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,
   inputRequired,
   Server,
+  type ServerContext,
 } from '@modelcontextprotocol/server';
 import { listenOnFreePort } from '../free-port.ts';
-import type { Answer, Legacy, Modern } from './asking.ts';
+import type { Answer, Modern } from './asking.ts';
+import { capabilitiesOf, INFO, namesOf, oldServer, watchedBy } from './old-server.ts';
 import type { MakeServer } from './revisions.ts';
 import { everyday, type Fixture } from './tools.ts';
 
@@ -72,14 +67,16 @@ export type RunningMcpServer = {
   forgetSessions(): void;
   /** Notifies clients that the list of tools changed. */
   toolsChanged(): Promise<void>;
+  /** Notifies the clients that have subscribed to the resource that it changed. */
+  resourceChanged(uri: string): Promise<void>;
+  /** Cuts every connection, and takes new ones. */
+  cut(): void;
   /** Cuts every connection and takes no more. */
   kill(): Promise<void>;
 };
 
 type NodeRequest = Parameters<ReturnType<typeof toNodeHandler>>[0];
 type NodeReply = Parameters<ReturnType<typeof toNodeHandler>>[1];
-
-const INFO = { name: 'fixture', version: '1.0.0' };
 
 /** Starts a server; `kill` it at the end. */
 export async function startMcpServer(options: McpServerOptions): Promise<RunningMcpServer> {
@@ -124,6 +121,8 @@ export async function startMcpServer(options: McpServerOptions): Promise<Running
     },
     forgetSessions: leg.forgetSessions,
     toolsChanged: leg.toolsChanged,
+    resourceChanged: leg.resourceChanged,
+    cut: () => http.closeAllConnections(),
     kill: async () => {
       const closed = new Promise((resolve) => http.close(resolve));
       http.closeAllConnections();
@@ -137,6 +136,7 @@ type Leg = {
   sessions(): number;
   forgetSessions(): void;
   toolsChanged(): Promise<void>;
+  resourceChanged(uri: string): Promise<void>;
 };
 
 function legOf(options: McpServerOptions): Leg {
@@ -163,12 +163,25 @@ function newLeg({ revision, make, fixture = everyday }: McpServerOptions): Leg {
     sessions: () => 0,
     forgetSessions: () => undefined,
     toolsChanged: async () => handler.notify.toolsChanged(),
+    resourceChanged: async (uri) => handler.notify.resourceUpdated(uri),
   };
 }
 
 /** A server of the v2 SDK, for one request or for one stdio connection. */
 export function newServer(fixture: Fixture, authorization?: string): Server {
-  const server = new Server(INFO, { capabilities: { tools: { listChanged: true }, logging: {} } });
+  const server = new Server(INFO, { capabilities: capabilitiesOf(fixture) });
+  const { content } = fixture;
+  if (content !== undefined) {
+    const { prompts, resources } = namesOf(content);
+    const read = async (method: Parameters<typeof content.read>[0], params: object, context: ServerContext) =>
+      (await content.read(method, { ...params }, { modern: modernOf(context) })) as never;
+    server.setRequestHandler('prompts/list', () => ({ prompts }));
+    server.setRequestHandler('resources/list', () => ({ resources }));
+    server.setRequestHandler('prompts/get', ({ params }, context) => read('prompts/get', params, context));
+    server.setRequestHandler('resources/read', ({ params }, context) =>
+      read('resources/read', params, context),
+    );
+  }
   server.setRequestHandler('tools/list', ({ params }) => fixture.list(params?.cursor) as never);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const progress = (done: number, total: number) =>
@@ -178,37 +191,40 @@ export function newServer(fixture: Fixture, authorization?: string): Server {
       });
     const log = (data: string) =>
       context.mcpReq.notify({ method: 'notifications/message', params: { level: 'info', data } });
-    const modern: Modern = {
-      require: (requests, requestState) =>
-        inputRequired({
-          inputRequests: Object.fromEntries(
-            Object.entries(requests).map(([key, one]) => [
-              key,
-              { method: 'elicitation/create', params: one },
-            ]),
-          ) as never,
-          ...(requestState !== undefined && { requestState }),
-        }),
-      responses: context.mcpReq.inputResponses as Record<string, Answer> | undefined,
-      state: context.mcpReq.requestState(),
-      capabilities: () =>
-        (context.mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY],
-    };
     return (await fixture.call(params.name, params.arguments ?? {}, {
       authorization,
       progress,
       log,
-      modern,
+      modern: modernOf(context),
     })) as never;
   });
   return server;
 }
 
+function modernOf({ mcpReq }: ServerContext): Modern {
+  return {
+    require: (requests, requestState) =>
+      inputRequired({
+        inputRequests: Object.fromEntries(
+          Object.entries(requests).map(([key, one]) => [key, { method: 'elicitation/create', params: one }]),
+        ) as never,
+        ...(requestState !== undefined && { requestState }),
+      }),
+    responses: mcpReq.inputResponses as Record<string, Answer> | undefined,
+    state: mcpReq.requestState(),
+    capabilities: () =>
+      (mcpReq.envelope as Record<string, unknown> | undefined)?.[CLIENT_CAPABILITIES_META_KEY],
+  };
+}
+
+/** A server that announces what changed. */
+interface Announcing {
+  sendToolListChanged?(): unknown;
+  sendResourceUpdated?(changed: { uri: string }): unknown;
+}
+
 function oldLeg({ make, fixture = everyday, unknownSession = 404 }: McpServerOptions): Leg {
-  const sessions = new Map<
-    string,
-    { transport: StreamableHTTPServerTransport; server: { sendToolListChanged?(): unknown } }
-  >();
+  const sessions = new Map<string, { transport: StreamableHTTPServerTransport; server: Announcing }>();
 
   async function open(): Promise<StreamableHTTPServerTransport> {
     const server = make?.('legacy') ?? oldServer(fixture);
@@ -241,42 +257,9 @@ function oldLeg({ make, fixture = everyday, unknownSession = 404 }: McpServerOpt
     toolsChanged: async () => {
       for (const { server } of sessions.values()) await server.sendToolListChanged?.();
     },
+    resourceChanged: async (uri) => {
+      for (const { server } of sessions.values())
+        if (watchedBy(server).has(uri)) await server.sendResourceUpdated?.({ uri });
+    },
   };
-}
-
-/** A server of the v1 SDK, for one session or for one stdio connection. */
-export function oldServer(fixture: Fixture): OldServer {
-  const server = new OldServer(INFO, { capabilities: { tools: { listChanged: true }, logging: {} } });
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => fixture.list(params?.cursor) as never);
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
-    const authorization = extra.requestInfo?.headers.authorization;
-    const progress = (done: number, total: number) =>
-      extra.sendNotification({
-        method: 'notifications/progress',
-        params: { progressToken: extra._meta?.progressToken ?? '', progress: done, total },
-      });
-    const log = (data: string) =>
-      extra.sendNotification({ method: 'notifications/message', params: { level: 'info', data } });
-    const elicit = (asked: Record<string, unknown>) =>
-      ({ method: 'elicitation/create', params: asked }) as never;
-    const legacy: Legacy = {
-      ask: (asked, { patient, ...options } = {}) =>
-        extra.sendRequest(elicit(asked), ElicitResultSchema, {
-          timeout: 60_000,
-          ...options,
-          ...(patient === true && { onprogress: () => undefined, resetTimeoutOnProgress: true }),
-        }),
-      askApart: (asked) => server.request(elicit(asked), ElicitResultSchema, { timeout: 60_000 }),
-      requirePages: (pages) => new UrlElicitationRequiredError(pages as never),
-      complete: (id) => server.createElicitationCompletionNotifier(id)(),
-      capabilities: () => server.getClientCapabilities(),
-    };
-    return (await fixture.call(params.name, params.arguments ?? {}, {
-      legacy,
-      authorization: Array.isArray(authorization) ? authorization[0] : authorization,
-      progress,
-      log,
-    })) as never;
-  });
-  return server;
 }

@@ -8,7 +8,8 @@ import { spawn } from 'node:child_process';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createAskingFixture } from './asking.ts';
-import { newServer, oldServer } from './mcp-servers.ts';
+import { newServer } from './mcp-servers.ts';
+import { oldServer } from './old-server.ts';
 import { createRevisionServers } from './revisions.ts';
 import { anyTool, everyday, type Fixture, said } from './tools.ts';
 

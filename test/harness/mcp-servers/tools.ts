@@ -28,6 +28,18 @@ export type Fixture = {
   /** A page of the list. */
   list: (cursor: string | undefined) => { tools: FixtureTool[]; nextCursor?: string };
   call: (name: string, args: Record<string, unknown>, context: CallContext) => Promise<unknown>;
+  content?: FixtureContent;
+};
+
+/** The prompts and resources of a server. During a read it may ask, as a tool may. */
+export type FixtureContent = {
+  prompts: readonly string[];
+  resources: readonly string[];
+  read: (
+    method: 'prompts/get' | 'resources/read',
+    params: Record<string, unknown>,
+    context: Pick<CallContext, 'legacy' | 'modern'>,
+  ) => Promise<unknown>;
 };
 
 const ANY = { type: 'object', properties: { text: { type: 'string' } } };

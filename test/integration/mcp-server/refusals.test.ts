@@ -133,7 +133,8 @@ it('shows a client nothing of an unexpected error, and reports it to the operato
   const fail = async () => {
     throw new Error('secret of the store');
   };
-  const turns = { findOffered: fail, listOffered: fail, content: NO_OFFERING.content };
+  const askableBy = () => ({ reach: () => 'undeliverable' as const });
+  const turns = { findOffered: fail, listOffered: fail, askableBy, content: NO_OFFERING.content };
   const url = await serveWith({
     turns: turns as unknown as McpRouteDeps['turns'],
     onFault: (error) => faults.push(String(error)),
@@ -204,7 +205,7 @@ describe('a tool of a server behind', () => {
       content: {
         ...turns.content,
         offers: { prompts: false, resources: true },
-        readResource: () =>
+        read: () =>
           Promise.reject(new ParleyError('invalid_request', 'no', { cause: new RefusedByServer(GONE) })),
       },
     }));

@@ -67,7 +67,8 @@ function contentOf(offer: string, changed: Readonly<Record<string, Replies>> = {
         const meta = { ui: { resourceUri: `ui://${server}/page` } };
         return { isKnown: true, tools: [{ meta } as unknown as McpTool] };
       },
-      async read(server, _principal, send) {
+      watch: async () => ({ type: 'absent' }),
+      async read(server, _reader, send) {
         const replies = { ...SERVERS[server], ...changed[server] };
         let reply: McpReadResult | undefined;
         const ref = {
@@ -78,7 +79,7 @@ function contentOf(offer: string, changed: Readonly<Record<string, Replies>> = {
           },
         } as unknown as McpServerRef;
         await send(ref);
-        return reply;
+        return reply as never;
       },
     },
   });
@@ -87,7 +88,20 @@ function contentOf(offer: string, changed: Readonly<Record<string, Replies>> = {
     principal: { tenant: 'acme', userId: 'ada' },
     signal: new AbortController().signal,
   };
-  return { content, reader };
+  type Request = Parameters<typeof content.read>[1];
+  const resultOf = async (request: Request) => {
+    const reply = await content.read(reader, request);
+    return reply?.type === 'read' ? reply.result : reply;
+  };
+  return {
+    content: {
+      ...content,
+      getPrompt: (_: typeof reader, name: string, args: unknown) =>
+        resultOf({ method: 'prompts/get', name, arguments: args }),
+      readResource: (_: typeof reader, uri: string) => resultOf({ method: 'resources/read', uri }),
+    },
+    reader,
+  };
 }
 
 describe('prompts and resources of servers that are offered', () => {

@@ -21,8 +21,8 @@ export interface WholeResult {
 }
 
 /** How a run of one call ended. */
-export type CallOutcome =
-  | { readonly type: 'result'; readonly result: WholeResult }
+export type CallOutcome<Result = WholeResult> =
+  | { readonly type: 'result'; readonly result: Result }
   /** No result. `message` is for people; `code` is that of the turn's failure, `call_failed` or `stopped`. */
   | {
       readonly type: 'failed';
@@ -33,18 +33,27 @@ export type CallOutcome =
     };
 
 /** Collects the result of a run of one call from its events. */
-export interface CallResult {
+export interface CallResult<Result = WholeResult> {
   /** Takes the next event of the turn; true once it has ended. */
   take(event: FollowedEvent): boolean;
   /** How it ended; nothing while it runs. */
-  readonly outcome: CallOutcome | undefined;
+  readonly outcome: CallOutcome<Result> | undefined;
 }
 
-const STOPPED: CallOutcome = { type: 'failed', code: 'stopped', message: 'The call was stopped.' };
+const STOPPED: CallOutcome<never> = { type: 'failed', code: 'stopped', message: 'The call was stopped.' };
 
 export function createCallResult(): CallResult {
-  let called: CallOutcome | undefined;
-  let outcome: CallOutcome | undefined;
+  return collectResult(resultOf);
+}
+
+/** Collects what a read returned, as its server sent it, from the events of its run. */
+export function createReadResult(): CallResult<unknown> {
+  return collectResult((output) => output);
+}
+
+function collectResult<Result>(shape: (output: unknown) => Result): CallResult<Result> {
+  let called: CallOutcome<Result> | undefined;
+  let outcome: CallOutcome<Result> | undefined;
   return {
     get outcome() {
       return outcome;
@@ -54,7 +63,7 @@ export function createCallResult(): CallResult {
       if (followed.type === 'lost') called = undefined;
       if (followed.type !== 'turn') return false;
       const { event } = followed;
-      if (event.type === 'tool-returned') called = { type: 'result', result: resultOf(event.output) };
+      if (event.type === 'tool-returned') called = { type: 'result', result: shape(event.output) };
       if (event.type === 'tool-failed')
         called = { type: 'failed', code: 'call_failed', message: event.message, refusal: event.refusal };
       if (!endsTurn(event)) return false;

@@ -22,12 +22,13 @@ import type { Agents } from '../agents/loop/agents.ts';
 import { fromFirstUser } from '../agents/loop/history.ts';
 import { admitImages } from '../agents/loop/images.ts';
 import type { TurnObserver } from '../agents/loop/observer.ts';
-import { callMessage, oneCallId, type ServerTool } from '../agents/loop/one-call.ts';
+import { callMessage, type OneCall, oneCallId } from '../agents/loop/one-call.ts';
 import { createReach, createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
 import { viewerOf } from '../agents/mcp/calls/visibility.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { McpOffering, OfferedTarget, OfferedTool } from '../agents/tools/mcp-offer.ts';
+import type { Askable } from '../agents/tools/passthrough/person.ts';
 import { type ConversationHistory, readHistory, readSaid } from './history.ts';
 import { principalOf } from './principal.ts';
 import { findResumable } from './resumable.ts';
@@ -53,10 +54,10 @@ export interface TurnsDeps extends PodRunsDeps, ReachDeps {
   readonly observer: TurnObserver;
 }
 
-/** A request for one call of a tool. Its conversation is of its own: no other turn runs in it. */
+/** A request for one call of a tool, or for one read. Its conversation is of its own: no other turn runs in it. */
 export interface CallRequest
   extends Pick<TurnRequest, 'conversation' | 'support' | 'delivery' | 'repeatable'> {
-  readonly target: ServerTool;
+  readonly target: OneCall;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
@@ -94,6 +95,8 @@ export interface Turns {
   ): Promise<OfferedTarget | undefined>;
   /** The prompts and resources of servers that an MCP client of the caller can read. */
   readonly content: ServerContent;
+  /** What servers are told that the person of a run of one call, and their client, can be asked. */
+  askableBy(support: Support): Askable;
   /** The agents with which the caller may begin turns. */
   listAgents: Agents['list'];
   /** The agent of a turn that the caller begins, by its id or the default. Throws `invalid_request`. */
@@ -160,11 +163,14 @@ export function createTurns(deps: TurnsDeps): Turns {
       : { ...run, isRepeat: false };
   }
 
+  const askableBy = (support: Support): Askable => ({
+    reach: createReach(deps, support),
+    client: support.services && { services: support.services },
+  });
   const offeredTo = (caller: Caller, support: Support = SHOWS_NOTHING) => ({
     ...principalOf(caller),
-    reach: createReach(deps, support),
+    ...askableBy(support),
     viewer: viewerOf(support),
-    client: support.services && { services: support.services },
   });
 
   return {
@@ -181,6 +187,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     findOffered: (caller, name, signal, support) =>
       deps.offering.find(caller, offeredTo(caller, support), name, signal),
     content: deps.offering.content,
+    askableBy,
     listAgents: deps.agents.list,
     admitToAgent: deps.agents.admit,
     history: (conversation) => readHistory(deps, conversation),

@@ -30,6 +30,8 @@ export function wireMcp(
     records: backend.ownerRecords.mcp,
     answerMisfits: backend.answerMisfits,
     clientRequests: createClientRequests(backend),
+    subscriptionChanges: backend.subscriptionChanges,
+    subscriptionsMax: env.PARLEY_MCP_SUBSCRIPTIONS,
     authenticate: createAuthentication(env, log, env.PARLEY_MCP_AUDIENCE),
     resource: { ...(url !== undefined && { url }), ...(issuer !== undefined && { issuer }) },
     origins: originsOf(env, url),

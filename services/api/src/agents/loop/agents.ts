@@ -10,7 +10,7 @@ import type { ToolsOf } from '../tools/toolbox.ts';
 import type { TakenImages } from './images.ts';
 import { createLanguageModel } from './model/language-model.ts';
 import { type ModelSettings, repliesOf, samplesOf } from './model-step.ts';
-import { parseOneCallId, replyWithCall, type ServerTool } from './one-call.ts';
+import { type OneCall, parseOneCallId, replyWithCall } from './one-call.ts';
 import type { RunAgent, RunLimits } from './run-steps.ts';
 
 // How often one call is sent at most, and what a run of one call may take beside.
@@ -111,7 +111,7 @@ function offersTools({ mcpOffer }: AgentsConfig, id: string): boolean {
 }
 
 /** What takes the place of an agent in a run of one call: no model, and one tool. */
-function openCall(config: AgentsConfig, named: NamedTools, call: ServerTool, person: TurnPerson): RunAgent {
+function openCall(config: AgentsConfig, named: NamedTools, call: OneCall, person: TurnPerson): RunAgent {
   const limits = config.mcpOffer.tools.find(({ server }) => server === call.server)?.limits;
   if (limits === undefined) throw new Error(`No tool of the server ${call.server} is offered.`);
   return {

@@ -1,5 +1,6 @@
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { Message } from '@parley/shared/domain/runs/run';
+import type { AskingReadMethod } from '../mcp/calls/read-request.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import type { RequestedCall, StepReply } from './model-step.ts';
 
@@ -9,25 +10,44 @@ export interface ServerTool {
   readonly tool: string;
 }
 
+/** A read of a server of the configuration, during which it asks. The input of its call has the parameters. */
+export interface ServerRead {
+  readonly server: string;
+  readonly read: AskingReadMethod;
+}
+
+/** What a run of one call does. */
+export type OneCall = ServerTool | ServerRead;
+
 // No agent of a configuration has an id with a colon.
-const PREFIX = 'mcp:';
+const TOOL_PREFIX = 'mcp:';
+const READ_PREFIX = 'mcp-read:';
 const CALL_ID = 'call';
 
 /** What a run of one call has in place of an agent's id, so that any pod can continue it. */
-export function oneCallId({ server, tool }: ServerTool): string {
-  return `${PREFIX}${server}/${tool}`;
+export function oneCallId(call: OneCall): string {
+  return 'read' in call
+    ? `${READ_PREFIX}${call.server}/${call.read}`
+    : `${TOOL_PREFIX}${call.server}/${call.tool}`;
 }
 
-/** The tool of a run of one call. Undefined for the id of an agent. */
-export function parseOneCallId(id: string): ServerTool | undefined {
+/** What a run of one call does, by its id. Undefined for the id of an agent. */
+export function parseOneCallId(id: string): OneCall | undefined {
+  const prefix = [TOOL_PREFIX, READ_PREFIX].find((one) => id.startsWith(one));
   const at = id.indexOf('/');
-  if (!id.startsWith(PREFIX) || at < 0) return undefined;
-  return { server: id.slice(PREFIX.length, at), tool: id.slice(at + 1) };
+  if (prefix === undefined || at < 0) return undefined;
+  const [server, name] = [id.slice(prefix.length, at), id.slice(at + 1)];
+  return prefix === TOOL_PREFIX ? { server, tool: name } : { server, read: name as AskingReadMethod };
+}
+
+/** The name of the only tool of a run of one call. */
+export function oneCallTool(call: OneCall): string {
+  return modelToolName(call.server, 'read' in call ? call.read : call.tool);
 }
 
 /** The input of a run of one call: the message with which a model would make the call. */
-export function callMessage({ server, tool }: ServerTool, input: Readonly<Record<string, unknown>>): Message {
-  const call = { type: 'tool-call', toolCallId: CALL_ID, toolName: modelToolName(server, tool), input };
+export function callMessage(one: OneCall, input: Readonly<Record<string, unknown>>): Message {
+  const call = { type: 'tool-call', toolCallId: CALL_ID, toolName: oneCallTool(one), input };
   return { role: 'assistant', content: [call] };
 }
 

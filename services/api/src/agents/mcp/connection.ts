@@ -10,6 +10,7 @@ import { NoSession } from './errors.ts';
 import type { McpLimits } from './limits.ts';
 import type { AskableKinds } from './questions/client-ask.ts';
 import { type ConnectionQuestions, createConnectionQuestions } from './questions/connection-questions.ts';
+import { createResourceNotices, type ResourceNotices } from './resource-notices.ts';
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 import { createSessionCheck, type SessionFate } from './session-check.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
@@ -25,6 +26,10 @@ export interface McpConnection {
   readonly revision: McpRevision;
   /** Whether arguments may have to be mirrored in headers (2026-07-28 over HTTP). */
   readonly mirrorsParams: boolean;
+  /** What the server reports about resources. */
+  readonly notices: ResourceNotices;
+  /** Resolves when the server's own event stream was requested, or after a second. */
+  readonly listening: () => Promise<void>;
   /** Present when the server may ask. */
   readonly questions?: ConnectionQuestions | undefined;
   /** Asks the server where the error does not say it. Never rejects. */
@@ -68,7 +73,8 @@ export async function openConnection(
   const { config, modes, signal, revision } = options;
   const isHttp = config.transport.type === 'http';
   const isModern = revision === '2026-07-28';
-  const { transport, endSession, listening } = createTransport(deps, options);
+  const notices = createResourceNotices();
+  const { transport, endSession, listening } = createTransport(deps, options, notices);
   const { progressMs } = limits;
   const close = async () => {
     await endSession();
@@ -86,7 +92,13 @@ export async function openConnection(
   client.setNotificationHandler('notifications/message', ({ params }) =>
     exchanges.getStore()?.onLog?.(params),
   );
-  transport.onclose = options.onClosed;
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
+    notices.report(params.uri),
+  );
+  transport.onclose = () => {
+    notices.lose();
+    options.onClosed();
+  };
 
   const exchange = startExchange({ timeoutMs: limits.connectTimeoutMs, signal });
   // The SDK's timeouts are per message and its probe ignores signals, so closing the transport ends the attempt.
@@ -110,6 +122,8 @@ export async function openConnection(
     client,
     revision,
     mirrorsParams: isHttp && isModern,
+    notices,
+    listening,
     questions,
     sessionAfter: createSessionCheck(
       () => transport.sessionId,
@@ -171,6 +185,7 @@ function acceptAny<T>(): JsonSchemaValidator<T> {
 function createTransport(
   deps: McpConnectionDeps,
   { config, credential }: ConnectionOptions,
+  notices: ResourceNotices,
 ): { transport: Transport; endSession: () => Promise<void>; listening: () => Promise<void> } {
   const { limits, exchanges, guard } = deps;
   const { messageBytesMax, killGraceMs } = limits;
@@ -192,7 +207,7 @@ function createTransport(
   }
   const headers = mergeHeaders(config.transport.headers, credential?.headers);
   const { url } = config.transport;
-  const transport = createHttpTransport({ url, headers, messageBytesMax, exchanges, door });
+  const transport = createHttpTransport({ url, headers, messageBytesMax, exchanges, door, notices });
   return {
     transport,
     endSession: () => withEndTimeout(transport.endSession()),

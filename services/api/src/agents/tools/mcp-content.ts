@@ -5,13 +5,17 @@ import { visible } from '@parley/shared/domain/visible';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
+import type { ServerRead } from '../loop/one-call.ts';
 import { createScoping, namesPage, readAddress } from '../mcp/calls/addresses.ts';
+import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { ReadMethod } from '../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import { RefusedByServer } from '../mcp/errors.ts';
-import { withoutReturned } from '../mcp/transports/door.ts';
 import type { NamedTools } from './named-tools.ts';
+import { away, refuse, resultOf } from './passthrough/content-replies.ts';
+import type { Askable } from './passthrough/person.ts';
+import type { HeldWatch } from './passthrough/resource-watches.ts';
+import { type AsksDuringRead, readUnlessAsked, scopedReply } from './passthrough/server-read.ts';
 
 type Item = Readonly<Record<string, unknown>>;
 
@@ -20,7 +24,27 @@ export interface ContentReader {
   readonly caller: Caller;
   readonly principal: Owner;
   readonly signal: AbortSignal;
+  /** Absent: the server is told that nobody can be asked. */
+  readonly askable?: Askable | undefined;
 }
+
+/** What a client reads, in its own terms. */
+export type ReadRequest =
+  | { readonly method: 'prompts/get'; readonly name: string; readonly arguments?: unknown }
+  | { readonly method: 'resources/read'; readonly uri: string };
+
+/** A read of the server that has what was requested. */
+export interface FoundRead extends ServerRead {
+  /** As that server knows them. */
+  readonly params: Item;
+  /** Whether the client names the server with what it reads. */
+  readonly isScoped: boolean;
+}
+
+/** What a read led to. `asks`: the server asks the person first; a run makes the request again. */
+export type ContentReply =
+  | { readonly type: 'read'; readonly result: Item }
+  | ({ readonly type: 'asks' } & FoundRead);
 
 /** Names what a completion is for, as its client does. */
 export type CompletionRef =
@@ -40,14 +64,20 @@ export interface ServerContent {
   listPrompts(reader: ContentReader): Promise<readonly Item[]>;
   listResources(reader: ContentReader): Promise<readonly Item[]>;
   listTemplates(reader: ContentReader): Promise<readonly Item[]>;
-  getPrompt(reader: ContentReader, name: string, args: unknown): Promise<Item | undefined>;
-  readResource(reader: ContentReader, uri: string): Promise<Item | undefined>;
+  read(reader: ContentReader, request: ReadRequest): Promise<ContentReply | undefined>;
+  /** Finds the server that has what is requested, as for `read`. */
+  findRead(reader: ContentReader, request: ReadRequest): Promise<FoundRead | undefined>;
+  /**
+   * Watches a resource, which is found as for `read`, until it is released; as `ResourceWatches.hold`. Throws also where its
+   * server reports no changes.
+   */
+  watch(reader: ContentReader, uri: string, listener: () => void): Promise<HeldWatch | undefined>;
   complete(reader: ContentReader, ref: CompletionRef, params: Item): Promise<Item | undefined>;
 }
 
 export interface ServerContentDeps {
   readonly config: AgentsConfig;
-  readonly named: Pick<NamedTools, 'list' | 'read'>;
+  readonly named: Pick<NamedTools, 'list' | 'read' | 'watch'>;
 }
 
 type OfferedServer = AgentsConfig['mcpOffer']['tools'][number];
@@ -63,7 +93,6 @@ const PAGES_MAX = 20;
 // Of one server, as for its tools.
 const ITEMS_MAX = 1_000;
 const TIMEOUT_MS = 30_000;
-const ASKS_FIRST = 'The server asks the user first, which is possible for tools only.';
 
 /** The lists of MCP, and the member of their pages that has the items. */
 const MEMBERS = {
@@ -88,13 +117,15 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     );
 
   function send(
-    { server }: OfferedServer,
+    { server }: Pick<OfferedServer, 'server'>,
     { principal, signal }: ContentReader,
     method: ReadMethod,
     params: Item,
   ) {
     const options = { signal, timeoutMs: TIMEOUT_MS };
-    return named.read(server, principal, (ref) => ref.read(method, params, options), signal);
+    // A read without an asker has no rounds.
+    const read = (ref: McpServerRef) => ref.read(method, params, options) as Promise<McpReadResult>;
+    return named.read(server, principal, read, signal);
   }
 
   /** The items of a list; undefined where the server could not be asked. */
@@ -189,6 +220,21 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     return found === undefined || others.length > 0 ? undefined : { ...plain, source: found };
   }
 
+  async function findRead(reader: ContentReader, request: ReadRequest): Promise<FoundRead | undefined> {
+    const { method: read } = request;
+    if (request.method === 'resources/read') {
+      const { uri } = request;
+      const resource = await findResource(reader, uri);
+      if (resource === undefined) return undefined;
+      const { source, isScoped } = resource;
+      return { server: source.server, read, params: { uri: resource.uri }, isScoped };
+    }
+    const found = await findPrompt(reader, request.name);
+    const { arguments: args } = request;
+    const params = { name: found?.name, ...(args !== undefined && { arguments: args }) };
+    return found && { server: found.source.server, read, params, isScoped: true };
+  }
+
   return {
     offers: {
       prompts: sources.some(({ prompts }) => prompts),
@@ -197,20 +243,31 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     listPrompts: (reader) => listAll(sourcesFor('prompts', reader), reader, 'prompts/list'),
     listResources: (reader) => listAll(sourcesFor('resources', reader), reader, 'resources/list'),
     listTemplates: (reader) => listAll(sourcesFor('resources', reader), reader, 'resources/templates/list'),
-    async getPrompt(reader, name, args) {
-      const found = await findPrompt(reader, name);
+    findRead,
+    async read(reader, request) {
+      const found = await findRead(reader, request);
       if (found === undefined) return undefined;
-      const params = { name: found.name, ...(args !== undefined && { arguments: args }) };
-      const result = resultOf(await send(found.source, reader, 'prompts/get', params));
-      return result && createScoping(found.source.server).prompt(result);
+      const { server, read, params } = found;
+      const { principal, signal, askable } = reader;
+      const options = { signal, timeoutMs: TIMEOUT_MS };
+      const reply: McpReadResult | AsksDuringRead | undefined = await named.read(
+        server,
+        { ...principal, ...askable },
+        (ref) => readUnlessAsked(ref, read, params, options),
+        signal,
+      );
+      if (reply?.type === 'asks') return { type: 'asks', ...found };
+      const result = resultOf(reply && scopedReply(found, reply, found.isScoped));
+      return result && { type: 'read', result };
     },
-    async readResource(reader, address) {
-      const found = await findResource(reader, address);
+    async watch(reader, uri, listener) {
+      const found = await findResource(reader, uri);
       if (found === undefined) return undefined;
-      const { source, uri, isScoped } = found;
-      const result = resultOf(await send(source, reader, 'resources/read', { uri }));
-      // Whoever knows a server's own address reads its own addresses.
-      return result && isScoped ? createScoping(source.server).contents(result) : result;
+      const { principal, signal } = reader;
+      const held = await named.watch(found.source.server, principal, found.uri, listener, signal);
+      if (held.type === 'held') return held;
+      if (held.type !== 'absent') return refuse(held);
+      throw new ParleyError('invalid_request', 'The server of this resource does not report its changes.');
     },
     async complete(reader, ref, params) {
       const found = await (ref.type === 'ref/prompt'
@@ -239,28 +296,4 @@ function isBegun(template: unknown, uri: string): boolean {
   if (typeof template !== 'string') return false;
   const literal = template.split('{', 1)[0] ?? '';
   return literal !== '' && literal !== template && uri.startsWith(literal);
-}
-
-/** How long clients may keep a result is the server's advice for its own clients, and may not hold for another person. */
-function resultOf(reply: McpReadResult | undefined): Item | undefined {
-  if (reply === undefined || reply.type === 'absent') return undefined;
-  if (reply.type === 'read') {
-    const { ttlMs: _ttl, cacheScope: _scope, resultType: _type, _meta, ...result } = reply.result;
-    return withoutReturned(result);
-  }
-  if (reply.type !== 'refused' && reply.type !== 'input_required') throw away();
-  const { refusal } = reply;
-  const message = reply.type === 'refused' ? reply.message : ASKS_FIRST;
-  const cause = refusal && new RefusedByServer(refusal);
-  throw new ParleyError('invalid_request', message, { cause });
-}
-
-function away(): ParleyError {
-  return new ParleyError(
-    'unavailable',
-    'The server behind Parley cannot be reached, or refused its credential.',
-    {
-      retryAfterSeconds: 5,
-    },
-  );
 }

@@ -63,15 +63,16 @@ export const NO_OFFERING: McpOffering = {
     listPrompts: nothing,
     listResources: nothing,
     listTemplates: nothing,
-    getPrompt: none,
-    readResource: none,
+    read: none,
+    findRead: none,
+    watch: none,
     complete: none,
   },
 };
 
 export interface McpOfferingDeps {
   readonly config: AgentsConfig;
-  readonly named: Pick<NamedTools, 'list' | 'read'>;
+  readonly named: Pick<NamedTools, 'list' | 'read' | 'watch'>;
 }
 
 type OfferedSource = AgentsConfig['mcpOffer']['tools'][number];

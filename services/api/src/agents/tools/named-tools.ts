@@ -1,11 +1,10 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { LoadedAgentsConfig } from '../config/load.ts';
-import type { ServerTool } from '../loop/one-call.ts';
-import type { ReachOfQuestion } from '../loop/reach.ts';
+import { type OneCall, oneCallTool, type ServerRead, type ServerTool } from '../loop/one-call.ts';
 import { createScoping } from '../mcp/calls/addresses.ts';
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
-import type { McpFailure, McpReadResult, McpTool, McpToolList } from '../mcp/calls/results.ts';
+import type { McpFailure, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import { FOR_ALL } from '../mcp/calls/visibility.ts';
 import type { AskedPerson } from '../mcp/target.ts';
@@ -13,19 +12,26 @@ import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
 import {
-  type AskablePerson,
+  type Askable,
   askedPerson,
   type SendDeps,
   type ServerCallLimits,
   sendRules,
   type TurnPerson,
 } from './passthrough/person.ts';
-import { sendCall } from './passthrough/send-call.ts';
+import {
+  createResourceWatches,
+  type HeldWatch,
+  type NoWatch,
+  type WatchedServer,
+} from './passthrough/resource-watches.ts';
+import { sendAnswering, sendCall } from './passthrough/send-call.ts';
+import { ReadInput, readOutcomeOf, scopedReply } from './passthrough/server-read.ts';
 import { createPersonalService, type PersonalService } from './personal-service.ts';
 import { CONNECT, connectTool, notConnected } from './personal-tools.ts';
 import { toolOf, wholeOutcomeOf } from './server-tools.ts';
 import { serverOf } from './servers.ts';
-import type { Tool, ToolOutcome } from './tool.ts';
+import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
 
 /** Who calls a tool, as questions name it. */
 const CALLER = 'Your MCP client';
@@ -38,9 +44,7 @@ export interface NamedToolList {
 }
 
 /** The person for whom a server is read. With `reach`, the server is told what they and their client can be asked. */
-export interface ServerReader extends Owner, Pick<AskablePerson, 'client'> {
-  readonly reach?: ReachOfQuestion | undefined;
-}
+export interface ServerReader extends Owner, Partial<Askable> {}
 
 /** Tools of servers that are called by name, by something else than a model. */
 export interface NamedTools {
@@ -50,20 +54,28 @@ export interface NamedTools {
    */
   list(server: string, reader: ServerReader, signal: AbortSignal): Promise<NamedToolList>;
   /**
-   * Reads from the server for this person. Undefined without their account. Never asks the person. Rejects only with the
-   * reason of the signal.
+   * Reads from the server for this person. Undefined without their account. Never asks the person for it. Rejects only with
+   * the reason of the signal.
    */
-  read(
+  read<Result extends { readonly type: string }>(
+    server: string,
+    reader: ServerReader,
+    read: (server: McpServerRef) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result | undefined>;
+  /** Watches a resource for this person, as `ResourceWatches.hold`. Without their account, it is absent. */
+  watch(
     server: string,
     principal: Owner,
-    read: (server: McpServerRef) => Promise<McpReadResult>,
+    uri: string,
+    listener: () => void,
     signal: AbortSignal,
-  ): Promise<McpReadResult | undefined>;
+  ): Promise<HeldWatch | NoWatch>;
   /**
-   * The tool with that name, for a run that calls nothing else. Its outcome is the server's whole result. A tool that
-   * the server does not list is called all the same: the server refuses it.
+   * The tool with that name, or the read, for a run that calls nothing else. Its outcome is the server's whole result. A
+   * tool that the server does not list is called all the same: the server refuses it.
    */
-  open(named: ServerTool, limits: ServerCallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
+  open(call: OneCall, limits: ServerCallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
 }
 
 export interface NamedToolsDeps extends SendDeps {
@@ -79,6 +91,8 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
   const servers = new Map(
     Object.entries(loaded.config.mcpServers).map(([id, entry]) => [id, serverOf(loaded, id, entry)] as const),
   );
+
+  const watches = createResourceWatches();
 
   function find(id: string) {
     const server = servers.get(id);
@@ -107,7 +121,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     });
   }
 
-  async function readFrom<Result extends McpToolList | McpReadResult>(
+  async function readFrom<Result extends { readonly type: string }>(
     id: string,
     service: PersonalService | undefined,
     read: (server: McpServerRef) => Promise<Result>,
@@ -135,7 +149,19 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
   }
 
   return {
-    read: (id, principal, read, signal) => readFrom(id, serviceOf(id, principal, 0), read, signal),
+    read(id, { reach, client, ...principal }, read, signal) {
+      const asked = reach && askedPerson(find(id), { ...principal, reach, client });
+      return readFrom(id, serviceOf(id, principal, 0, asked), read, signal, asked);
+    },
+    watch(id, { tenant, userId }, uri, listener, signal) {
+      const isPersonal = find(id).personal !== undefined;
+      const key = JSON.stringify(isPersonal ? [id, tenant, userId] : [id]);
+      const watch: WatchedServer['watch'] = (wanted, ending) => {
+        const service = serviceOf(id, { tenant, userId }, 0);
+        return readFrom(id, service, (ref) => ref.watch(wanted, ending), ending);
+      };
+      return watches.hold({ key, watch }, uri, listener, signal);
+    },
     async list(id, { reach, client, ...principal }, signal) {
       const asked = reach && askedPerson(find(id), { ...principal, reach, client });
       const list = await listOf(id, serviceOf(id, principal, 0, asked), signal, asked);
@@ -146,35 +172,83 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
       const offered = isUnconnected ? [connectOffer(id, config.title)] : (personal?.announced ?? []);
       return { tools: offered, isKnown: false };
     },
-    async open({ server: id, tool: name }, limits, person, signal) {
-      const server = find(id);
-      const { config, personal } = server;
-      const asked = askedPerson(server, person);
-      const service = serviceOf(id, person, limits.questionTimeoutSeconds, asked);
-      const listed = toolsIn(await listOf(id, service, signal, asked), id) ?? personal?.announced ?? [];
-      const known = listed.find((tool) => tool.name === name);
-      if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
-      const target = known ?? unlisted(id, name);
-      const tool = toolOf(target, async (call) => {
-        const rules = { ...sendRules(server, person, limits, deps), whole: true } as const;
-        if (service === undefined) {
-          const opened = mcp.open(config, undefined, asked);
-          return scoped(id, wholeOutcomeOf(config.title, await sendCall(call, opened, name, rules)));
-        }
-        const result = await service.call({ ...call, toolName: target.modelName }, (opened) =>
-          sendCall(call, opened, name, rules),
-        );
-        return result.type === 'not_connected'
-          ? notConnected(result)
-          : scoped(id, wholeOutcomeOf(config.title, result));
-      });
-      const entry = loaded.config.mcpServers[id];
-      const policy = entry && policyOf(entry, undefined, target);
-      if (policy === undefined) return tool;
-      const { questionTimeoutSeconds: timeoutSeconds } = limits;
-      return withApproval(tool, { policy, server: id, source: target, timeoutSeconds, whole: true });
-    },
+    open: async (call, limits, person, signal) =>
+      'read' in call ? openRead(call, limits, person) : openTool(call, limits, person, signal),
   };
+
+  function openRead(call: ServerRead, limits: ServerCallLimits, person: TurnPerson): Tool {
+    const { server: id, read } = call;
+    const server = find(id);
+    const { config } = server;
+    const asked = askedPerson(server, person);
+    const service = serviceOf(id, person, limits.questionTimeoutSeconds, asked);
+    const rules = sendRules(server, person, limits, deps);
+    const name = oneCallTool(call);
+    return {
+      name,
+      title: config.title,
+      description: '',
+      inputSchema: { type: 'object' },
+      isRepeatable: true,
+      async call(made) {
+        const { signal } = made;
+        const { isScoped } = ReadInput.parse(made.input);
+        const ask: ToolCall['ask'] = async (...question) => {
+          // A read may be repeated: while it asks, any pod may take it over, and finds the question.
+          await made.notExecuted();
+          return made.ask(...question);
+        };
+        const send = (opened: McpServerRef) =>
+          sendAnswering({ ...made, ask }, opened, rules, async (options) =>
+            opened.read(read, ReadInput.parse(await made.beforeDispatch()).params, {
+              signal,
+              timeoutMs: rules.timeoutMs,
+              ...options,
+            }),
+          );
+        const result =
+          service === undefined
+            ? await send(mcp.open(config, undefined, asked))
+            : await service.call({ ...made, toolName: name }, send);
+        if (result.type === 'not_connected') return notConnected(result);
+        return readOutcomeOf(config.title, scopedReply(call, result, isScoped));
+      },
+    };
+  }
+
+  async function openTool(
+    { server: id, tool: name }: ServerTool,
+    limits: ServerCallLimits,
+    person: TurnPerson,
+    signal: AbortSignal,
+  ): Promise<Tool> {
+    const server = find(id);
+    const { config, personal } = server;
+    const asked = askedPerson(server, person);
+    const service = serviceOf(id, person, limits.questionTimeoutSeconds, asked);
+    const listed = toolsIn(await listOf(id, service, signal, asked), id) ?? personal?.announced ?? [];
+    const known = listed.find((tool) => tool.name === name);
+    if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
+    const target = known ?? unlisted(id, name);
+    const tool = toolOf(target, async (call) => {
+      const rules = { ...sendRules(server, person, limits, deps), whole: true } as const;
+      if (service === undefined) {
+        const opened = mcp.open(config, undefined, asked);
+        return scoped(id, wholeOutcomeOf(config.title, await sendCall(call, opened, name, rules)));
+      }
+      const result = await service.call({ ...call, toolName: target.modelName }, (opened) =>
+        sendCall(call, opened, name, rules),
+      );
+      return result.type === 'not_connected'
+        ? notConnected(result)
+        : scoped(id, wholeOutcomeOf(config.title, result));
+    });
+    const entry = loaded.config.mcpServers[id];
+    const policy = entry && policyOf(entry, undefined, target);
+    if (policy === undefined) return tool;
+    const { questionTimeoutSeconds: timeoutSeconds } = limits;
+    return withApproval(tool, { policy, server: id, source: target, timeoutSeconds, whole: true });
+  }
 }
 
 /** Clients find the server again by the addresses that it returns. */

@@ -1,7 +1,17 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
 import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { RunRef, Support } from '@parley/shared/domain/runs/run';
+import type { RequestedRead } from './content.ts';
 import type { RequestId } from './json-rpc.ts';
+import { CALL_KINDS, type CallKind } from './outcome.ts';
+
+/** A call, as the record of its request names it. */
+interface StoredCall {
+  readonly key: string;
+  readonly digest: string;
+  readonly kind: CallKind;
+}
 
 /** A request of a session. Its id is unique there. */
 export interface RequestName {
@@ -9,23 +19,30 @@ export interface RequestName {
   readonly id: RequestId;
 }
 
-/** Identifies a tool and its arguments, in whatever order their keys come. */
-export function callDigest(name: string, args: unknown): string {
-  return sha256(JSON.stringify([name, sorted(args)]));
+/** Identifies a tool, or a method that reads, and its arguments, in whatever order their keys come. */
+export function callDigest(name: string, args: unknown, { isRead = false } = {}): string {
+  return sha256(JSON.stringify([name, sorted(args), ...(isRead ? ['read'] : [])]));
+}
+
+/** The name and the arguments of a read, as those of a call. */
+export function callOfRead({ method, ...params }: RequestedRead) {
+  return { name: method, arguments: params };
 }
 
 /** Identifies calls that may be one. A client that can show more, or less, is asked by a call of its own. */
 export function joinDigest({
   name,
   arguments: args,
+  read,
   support: { form, url, apps, services },
 }: {
   readonly name: string;
   readonly arguments: unknown;
+  readonly read?: RequestedRead | undefined;
   readonly support: Pick<Support, 'form' | 'url' | 'apps' | 'services'>;
 }): string {
   const more = [...(apps ? ['apps'] : []), ...(services === undefined ? [] : [services])];
-  return sha256(JSON.stringify([callDigest(name, args), form, url, ...more]));
+  return sha256(JSON.stringify([callDigest(name, args, { isRead: read !== undefined }), form, url, ...more]));
 }
 
 /** A request as a short text: its session, and a digest of its id. */
@@ -33,6 +50,7 @@ export function textOfRequest({ sessionId, id }: RequestName): string {
   return `${sessionId}/${sha256(JSON.stringify(id))}`;
 }
 
+const KEY_BYTES = 16;
 const CONVERSATION = 'conv_mcp-';
 
 /** The key of a call, by its conversation. */
@@ -46,6 +64,25 @@ export async function runOfCall(owner: Owner, key: string): Promise<RunRef> {
   // Callers cannot send an idempotency key with a space, so no key of theirs collides with this one.
   const streamRequestId = await keyedStreamRequestId(owner, `mcp ${key}`);
   return { tenant, userId, streamRequestId, conversationId: `${CONVERSATION}${key}` };
+}
+
+/** The call that a request began, as its record names it. */
+export function storedCall(stored: string): StoredCall {
+  const [key = '', digest = '', kind] = stored.split('.');
+  return { key, digest, kind: CALL_KINDS.find((known) => known === kind) ?? 'agent' };
+}
+
+/** A name that nothing else has. */
+export function newName(): string {
+  return randomBytes(KEY_BYTES).toString('base64url');
+}
+
+/** Throws `invalid_request` where an agent gets no message. */
+export function checkMessage({ message }: Readonly<Record<string, unknown>>): void {
+  if (typeof message === 'string' && message.trim() !== '') return;
+  throw new ParleyError('invalid_request', 'The arguments are not well formed; see errors.', {
+    issues: [{ path: 'message', message: 'must be text' }],
+  });
 }
 
 function sorted(value: unknown): unknown {

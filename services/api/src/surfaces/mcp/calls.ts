@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Delivery, RunRef, Support } from '@parley/shared/domain/runs/run';
@@ -6,15 +5,27 @@ import { endsTurn, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { principalOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
-import { joinDigest, keyOfCall, type RequestName, runOfCall, textOfRequest } from './call-names.ts';
+import {
+  checkMessage,
+  joinDigest,
+  keyOfCall,
+  newName,
+  type RequestName,
+  runOfCall,
+  storedCall,
+  textOfRequest,
+} from './call-names.ts';
+import type { RequestedRead } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import type { CallKind } from './outcome.ts';
 
-/** A `tools/call` as its client sent it. */
+/** A `tools/call`, or a read during which its server asks, as its client sent it. */
 export interface ToolCallRequest {
   readonly caller: Caller & { readonly kind: 'user' };
+  /** The tool, or the method of the read. */
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+  readonly read?: RequestedRead | undefined;
   readonly support: Support;
   readonly delivery: Delivery;
   /** The session and the id of the request, where it has a session. */
@@ -75,16 +86,11 @@ export interface Calls {
   stopAll(owner: Owner, sessionId: string): Promise<void>;
 }
 
-const KEY_BYTES = 16;
 // A client that returns later than this after the end of its call asks anew.
 const UNFETCHED_MS = 600_000;
 const REQUEST = 'mcp-request/';
 // Programs repeat such a call more than once at a time.
 const FETCHED_MS = 10_000;
-
-function newName(): string {
-  return randomBytes(KEY_BYTES).toString('base64url');
-}
 
 export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
   const { records, turns, engine, callMs } = deps;
@@ -192,8 +198,14 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     await turns.stop(call.run);
   }
 
-  async function targetOf(call: NamedTool): Promise<FoundTarget> {
-    const { caller, name, signal, support, check } = call;
+  async function targetOf(call: NamedTool): Promise<BegunTarget> {
+    const { caller, name, read, signal, support, check } = call;
+    if (read !== undefined) {
+      const found = await turns.content.findRead({ caller, principal: principalOf(caller), signal }, read);
+      if (found === undefined)
+        throw new ParleyError('invalid_request', 'There is no such prompt or resource.');
+      return { type: 'read', ...found };
+    }
     const target = await turns.findOffered(caller, name, signal, support);
     if (target === undefined) throw new ParleyError('invalid_request', `Unknown tool: ${name}`);
     check?.(target);
@@ -251,25 +263,27 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   };
 }
 
-type NamedTool = Pick<ToolCallRequest, 'caller' | 'name' | 'signal' | 'support' | 'check'>;
+type NamedTool = Pick<ToolCallRequest, 'caller' | 'name' | 'read' | 'signal' | 'support' | 'check'>;
 type CallName = Pick<StartedCall, 'digest' | 'kind'>;
 type FoundTarget = NonNullable<Awaited<ReturnType<Turns['findOffered']>>>;
-
-/** The call that a request began, as its record names it. */
-function storedCall(stored: string): CallName & { readonly key: string } {
-  const [key = '', digest = '', kind] = stored.split('.');
-  return { key, digest, kind: kind === 'tool' ? 'tool' : 'agent' };
-}
+type ReadTarget = NonNullable<Awaited<ReturnType<Turns['content']['findRead']>>>;
+type BegunTarget = FoundTarget | ({ readonly type: 'read' } & ReadTarget);
 
 function beginRun(
   turns: McpDeps['turns'],
-  target: FoundTarget,
+  target: BegunTarget,
   { caller, arguments: args, support, delivery }: ToolCallRequest,
   conversation: RunRef,
   repeatable: { readonly key: string; readonly digest: string },
 ) {
   const common = { conversation, support, delivery, repeatable };
   if (target.type === 'tool') return turns.beginCall({ ...common, target, arguments: args });
+  if (target.type === 'read')
+    return turns.beginCall({
+      ...common,
+      target,
+      arguments: { params: target.params, isScoped: target.isScoped },
+    });
   const agent = turns.admitToAgent(caller, target.agent);
   return turns.begin({
     ...common,
@@ -277,12 +291,5 @@ function beginRun(
     input: [{ role: 'user', content: String(args.message) }],
     before: [],
     unlisted: true,
-  });
-}
-
-function checkMessage({ message }: ToolCallRequest['arguments']): void {
-  if (typeof message === 'string' && message.trim() !== '') return;
-  throw new ParleyError('invalid_request', 'The arguments are not well formed; see errors.', {
-    issues: [{ path: 'message', message: 'must be text' }],
   });
 }

@@ -1,4 +1,9 @@
-import { ProtocolError, ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
+import {
+  ProtocolError,
+  ResourceNotFoundError,
+  type Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { principalOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
@@ -12,9 +17,22 @@ type ServerOptions = NonNullable<ConstructorParameters<typeof Server>[1]>;
 export function contentCapabilities({ offers }: ReadableContent): NonNullable<ServerOptions['capabilities']> {
   return {
     ...(offers.prompts && { prompts: {} }),
-    ...(offers.resources && { resources: {} }),
+    ...(offers.resources && { resources: { subscribe: true } }),
     ...((offers.prompts || offers.resources) && { completions: {} }),
   };
+}
+
+export type RequestedRead = Parameters<ReadableContent['read']>[1];
+type AskableClient = ReturnType<Turns['askableBy']>;
+
+/** Replies to a read during which the server asks, or that continues one. */
+export type ReplyToAsking = (request: RequestedRead, context: ServerContext) => Promise<unknown>;
+
+/** What becomes of a read during which the server asks. */
+export interface AskingReads {
+  /** What can be asked. */
+  readonly askableOf: (context: ServerContext) => AskableClient;
+  readonly reply: ReplyToAsking;
 }
 
 /** Registers the prompts and resources of servers that are offered. Their forms are checked by the SDK. */
@@ -23,10 +41,20 @@ export function registerContent(
   content: ReadableContent,
   caller: Caller,
   guarded: Guarded,
+  asking: AskingReads,
 ): void {
   const { prompts, resources } = content.offers;
   const principal = principalOf(caller);
   const reading = (signal: AbortSignal) => ({ caller, principal, signal });
+  const read = (request: RequestedRead, context: ServerContext, notFound: () => Error) =>
+    guarded(context.mcpReq.signal, async () => {
+      const isContinued = context.mcpReq.requestState() !== undefined;
+      if (isContinued) return (await asking.reply(request, context)) as never;
+      const reader = { ...reading(context.mcpReq.signal), askable: asking.askableOf(context) };
+      const reply = await content.read(reader, request);
+      if (reply === undefined) throw notFound();
+      return (reply.type === 'read' ? reply.result : await asking.reply(request, context)) as never;
+    });
   if (prompts) {
     server.setRequestHandler('prompts/list', ({ params }, { mcpReq: { signal } }) =>
       guarded(signal, async () => {
@@ -34,9 +62,14 @@ export function registerContent(
         return { prompts: items as never[], ...rest };
       }),
     );
-    server.setRequestHandler('prompts/get', ({ params: { name, arguments: args } }, { mcpReq: { signal } }) =>
-      guarded(signal, async () => found(await content.getPrompt(reading(signal), name, args), 'prompt')),
-    );
+    server.setRequestHandler('prompts/get', ({ params: { name, arguments: args } }, context) => {
+      const request = {
+        method: 'prompts/get',
+        name,
+        ...(args !== undefined && { arguments: args }),
+      } as const;
+      return read(request, context, () => missing('prompt'));
+    });
   }
   if (resources) {
     server.setRequestHandler('resources/list', ({ params }, { mcpReq: { signal } }) =>
@@ -51,12 +84,8 @@ export function registerContent(
         return { resourceTemplates: items as never[], ...rest };
       }),
     );
-    server.setRequestHandler('resources/read', ({ params: { uri } }, { mcpReq: { signal } }) =>
-      guarded(signal, async () => {
-        const result = await content.readResource(reading(signal), uri);
-        if (result === undefined) throw new ResourceNotFoundError(uri);
-        return result as never;
-      }),
+    server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
+      read({ method: 'resources/read', uri }, context, () => new ResourceNotFoundError(uri)),
     );
   }
   if (prompts || resources)
@@ -64,7 +93,9 @@ export function registerContent(
       guarded(signal, async () => {
         const { ref, argument, context } = params;
         const rest = { argument, ...(context !== undefined && { context }) };
-        return found(await content.complete(reading(signal), ref, rest), 'prompt or resource');
+        const result = await content.complete(reading(signal), ref, rest);
+        if (result === undefined) throw missing('prompt or resource');
+        return result as never;
       }),
     );
 }
@@ -72,7 +103,11 @@ export function registerContent(
 /** Runs a handler; its errors become errors of the protocol. */
 export type Guarded = <T>(signal: AbortSignal, run: () => Promise<T>) => Promise<T>;
 
-function found(result: unknown, what: string): never {
-  if (result === undefined) throw new ProtocolError(RPC.invalidParams, `There is no such ${what}.`);
-  return result as never;
+function missing(what: string): ProtocolError {
+  return new ProtocolError(RPC.invalidParams, `There is no such ${what}.`);
+}
+
+/** Why a subscription is refused that is one too many. */
+export function tooManySubscriptions(max: number): string {
+  return `At most ${max} resources can be subscribed to at once; unsubscribe from one.`;
 }

@@ -23,6 +23,10 @@ export interface McpDeps {
   readonly answerMisfits: EventBus<AnswerMisfit>;
   /** What servers ask of clients, beside their questions to people. */
   readonly clientRequests: ClientRequests;
+  /** That the subscriptions of a session changed, on whichever pod. */
+  readonly subscriptionChanges: EventBus<'changed'>;
+  /** To how many resources a session, or one `subscriptions/listen`, may be subscribed. */
+  readonly subscriptionsMax: number;
   /** Version of this service, which clients are informed of. */
   readonly version: string;
   /** The first signs `requestState`, each verifies it. The same on all pods; at least 32 bytes each. */

@@ -1,9 +1,16 @@
 import { createBufferedTurn } from '../../turns/buffered.ts';
-import { createCallResult, type ServerRefusal, type WholeResult } from '../../turns/call-result.ts';
+import {
+  createCallResult,
+  createReadResult,
+  type ServerRefusal,
+  type WholeResult,
+} from '../../turns/call-result.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
+import { errorMessage, type RequestId, RPC, resultMessage } from './json-rpc.ts';
 
-/** What a call leads to: a turn of an agent, or one call of a tool of a server. */
-export type CallKind = 'agent' | 'tool';
+/** What a call leads to: a turn of an agent, or one call of a tool or one read of a server. */
+export const CALL_KINDS = ['agent', 'tool', 'read'] as const;
+export type CallKind = (typeof CALL_KINDS)[number];
 
 /** Collects the result of a call from its events: the agent's text, or what the tool returned. */
 export interface CallOutput {
@@ -12,14 +19,32 @@ export interface CallOutput {
 }
 
 /** How a call ended. */
-export interface EndedCall {
-  readonly result: WholeResult;
-  /** The error of the tool's server in place of a result, for clients of its revision. */
-  readonly refusal?: ServerRefusal | undefined;
+export type EndedCall =
+  | {
+      readonly result: unknown;
+      /** The error of the tool's server in place of a result, for clients of its revision. */
+      readonly refusal?: ServerRefusal | undefined;
+    }
+  /** A read has no other word for a failure. */
+  | { readonly result?: undefined; readonly refusal: ServerRefusal };
+
+/** What a client is told that cannot show a question. Of a read, it is an error. */
+export function toldAs(kind: CallKind, result: unknown): EndedCall {
+  const { content = [] } = result as { readonly content?: readonly { readonly text?: string }[] };
+  const message = content.map(({ text = '' }) => text).join('\n');
+  return kind === 'read' ? { refusal: { code: RPC.internal, message } } : { result };
+}
+
+/** The response to a request of a session. */
+export function responseOf({ result, refusal }: EndedCall, id: RequestId) {
+  return result === undefined && refusal !== undefined
+    ? errorMessage(refusal, id)
+    : resultMessage(id, result);
 }
 
 export function createCallOutput(kind: CallKind): CallOutput {
-  return kind === 'agent' ? agentOutput() : toolOutput();
+  if (kind === 'agent') return agentOutput();
+  return kind === 'tool' ? toolOutput() : readOutput();
 }
 
 function agentOutput(): CallOutput {
@@ -47,6 +72,19 @@ function toolOutput(): CallOutput {
       return outcome?.type === 'failed'
         ? { result: failed(outcome.message), refusal: outcome.refusal }
         : outcome;
+    },
+  };
+}
+
+function readOutput(): CallOutput {
+  const read = createReadResult();
+  return {
+    take(event) {
+      read.take(event);
+      const { outcome } = read;
+      if (outcome?.type !== 'failed') return outcome;
+      const { message, refusal = { code: RPC.internal, message } } = outcome;
+      return { refusal };
     },
   };
 }

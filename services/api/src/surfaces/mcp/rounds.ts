@@ -1,5 +1,6 @@
 import type { Owner, StreamRef } from '@parley/shared/domain/ids';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
+import type { WholeResult } from '../../turns/call-result.ts';
 import { type FollowedEvent, type FollowTurnOptions, followTurn } from '../../turns/follow.ts';
 import { readReplayFacts } from '../../turns/replay.ts';
 import type { Calls, StartedCall } from './calls.ts';
@@ -21,7 +22,7 @@ export type CallRound =
   /** The client is asked to show questions, or for itself; nothing of it was acted on yet. */
   | ({ readonly type: 'asks' } & AskedOfClient)
   /** The person acts in another place. The next equal call joins this one. */
-  | { readonly type: 'told'; readonly result: EndedCall['result'] }
+  | { readonly type: 'told'; readonly result: WholeResult }
   /** Neither, in the time of the request. */
   | { readonly type: 'open' }
   /** Nothing of the call is stored any more. */

@@ -3,7 +3,7 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { serverRefusalOf } from '../../turns/call-result.ts';
 import { type Shows, supportOf } from './capabilities.ts';
-import { contentCapabilities, type Guarded, registerContent } from './content.ts';
+import { contentCapabilities, type Guarded, type ReplyToAsking, registerContent } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import { rpcErrorOf } from './json-rpc.ts';
 import { toolsPage } from './offer.ts';
@@ -11,11 +11,18 @@ import { toolsPage } from './offer.ts';
 /** Revisions with a session that this server speaks, the preferred one first. */
 export const SESSION_REVISIONS = ['2025-11-25', '2025-06-18'];
 
+/** The client of one request. */
+export interface ServedClient {
+  /** What it can show. */
+  readonly showsOf: (context: ServerContext) => Shows;
+  readonly replyToAsking: ReplyToAsking;
+}
+
 /** The server of one request: what it is, and the tools that its caller may use. Calls are added by era. */
 export function createMcpServer(
   { turns, version, extend, onFault }: Pick<McpDeps, 'turns' | 'version' | 'extend' | 'onFault'>,
   caller: Caller,
-  showsOf: (context: ServerContext) => Shows,
+  { showsOf, replyToAsking }: ServedClient,
   { capabilities, ...options }: Partial<ConstructorParameters<typeof Server>[1]> = {},
 ): Server {
   const server = new Server(
@@ -27,13 +34,7 @@ export function createMcpServer(
       capabilities: { tools: {}, ...contentCapabilities(turns.content), ...capabilities },
     },
   );
-  const guarded: Guarded = async (signal, run) => {
-    try {
-      return await run();
-    } catch (error) {
-      throw signal.aborted ? error : protocolErrorOf(error, onFault);
-    }
-  };
+  const guarded = guardedBy(onFault);
   server.setRequestHandler('tools/list', ({ params }, context) => {
     const { signal } = context.mcpReq;
     const support = supportOf(showsOf(context));
@@ -41,9 +42,23 @@ export function createMcpServer(
       toolsPage(await turns.listOffered(caller, signal, support), params?.cursor),
     );
   });
-  registerContent(server, turns.content, caller, guarded);
+  registerContent(server, turns.content, caller, guarded, {
+    askableOf: (context) => turns.askableBy(supportOf(showsOf(context))),
+    reply: replyToAsking,
+  });
   extend?.(server);
   return server;
+}
+
+/** Errors of handlers become errors of the protocol. */
+export function guardedBy(onFault: McpDeps['onFault']): Guarded {
+  return async (signal, run) => {
+    try {
+      return await run();
+    } catch (error) {
+      throw signal.aborted ? error : protocolErrorOf(error, onFault);
+    }
+  };
 }
 
 // What the SDK reports when it refuses a request. Clients cause these, as often as they like.

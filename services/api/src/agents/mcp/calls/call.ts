@@ -9,7 +9,7 @@ import type { McpConnection } from '../connection.ts';
 import { MessageTooLarge } from '../errors.ts';
 import type { McpLimits } from '../limits.ts';
 import type { McpAsker } from '../questions/asker.ts';
-import { sendWithPages } from '../questions/required-pages.ts';
+import { sendAsking } from '../questions/required-pages.ts';
 import type { SendRequest } from '../request.ts';
 import { neededAfter } from '../revisions/evidence.ts';
 import type { RevisionReply } from '../revisions/needed.ts';
@@ -18,7 +18,7 @@ import type { ServerTarget } from '../target.ts';
 import type { RunningExchange } from '../transports/exchange.ts';
 import { resultOf, textOf, tooLarge } from './content.ts';
 import { failureOf } from './failure.ts';
-import type { McpCallResult, McpLogMessage, McpProgress, McpRound } from './results.ts';
+import type { McpCallResult, McpFailure, McpLogMessage, McpProgress, McpRound } from './results.ts';
 import type { ToolLists } from './tool-lists.ts';
 
 export interface McpCallOptions {
@@ -100,10 +100,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
           ...(onProgress !== undefined && { onprogress: onProgress }),
         },
       );
-    const { modes } = target;
-    if (asker === undefined || questions === undefined || modes === undefined) return sendOnce();
-    const call = { asker, exchange };
-    return questions.during(call, () => sendWithPages(sendOnce, call, questions, modes));
+    return sendAsking(sendOnce, { asker, exchange, questions, modes: target.modes });
   }
 
   return async (target, name, args, options) => {
@@ -163,10 +160,11 @@ function replyOf(reply: CallToolResult, limits: McpLimits, whole: true | undefin
     : resultOf(reply, { bytesMax: limits.resultBytesMax, whole });
 }
 
-function roundOf(
+/** A round of questions; refused where it is larger than `bytesMax`. */
+export function roundOf(
   { inputRequests = {}, requestState: state }: { inputRequests?: object; requestState?: string },
   bytesMax: number,
-): McpCallResult {
+): McpRound | McpFailure {
   const round: McpRound = {
     type: 'round',
     requests: { ...inputRequests },

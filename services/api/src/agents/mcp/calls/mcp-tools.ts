@@ -14,9 +14,10 @@ import { createChildGuard } from '../transports/child-guard.ts';
 import { type Exchange, raceAbort } from '../transports/exchange.ts';
 import { createCaller, type McpCallOptions } from './call.ts';
 import { createReader, type ReadMethod, type ReadOptions } from './read-request.ts';
-import type { McpCallResult, McpReadResult, McpToolList } from './results.ts';
+import type { McpCallResult, McpReadResult, McpRound, McpToolList } from './results.ts';
 import { createToolLists } from './tool-lists.ts';
 import { fetchTools } from './tool-pages.ts';
+import { createWatcher, type WantedResources, type WatchEnd } from './watch.ts';
 
 export interface McpToolsOptions {
   /** Name and version that this client sends to servers. */
@@ -44,12 +45,14 @@ export interface McpServerRef {
     args: Readonly<Record<string, unknown>>,
     options?: McpCallOptions,
   ): Promise<McpCallResult>;
-  /** Reads prompts, resources or completions. Rejects only with the reason of `signal`. */
+  /** Reads prompts, resources or completions; a round only with an asker. Rejects only with the reason of `signal`. */
   read(
     method: ReadMethod,
     params: Readonly<Record<string, unknown>>,
     options?: ReadOptions,
-  ): Promise<McpReadResult>;
+  ): Promise<McpReadResult | McpRound>;
+  /** Watches resources until none is wanted or the connection breaks. Never rejects. */
+  watch(wanted: WantedResources, signal: AbortSignal): Promise<WatchEnd>;
   /**
    * Replaces the headers, as after a refresh or a reconnection. The connection with the old headers gets no further
    * calls and closes after its last one.
@@ -94,7 +97,8 @@ export function createMcpTools({
   );
   const call = createCaller({ sendRequest, limits, lists, retire: pool.retire });
   const inNeededRevision = createInNeededRevision(memory);
-  const read = createReader(sendRequest, limits);
+  const read = createReader({ sendRequest, limits, retire: pool.retire });
+  const watch = createWatcher({ pool, exchanges, limits });
   const lanes = createLanes();
 
   /** Connections that can ask carry one call at a time. Others carry any number. */
@@ -103,7 +107,7 @@ export function createMcpTools({
     return lanes.inLane(target.key, (lane) => work(laneOf(target, lane)));
   }
 
-  function reportRefusal<Result extends McpCallResult | McpToolList | McpReadResult>(
+  function reportRefusal<Result extends McpCallResult | McpToolList | McpReadResult | McpRound | WatchEnd>(
     { config }: ServerTarget,
     result: Result,
   ): Result {
@@ -134,8 +138,13 @@ export function createMcpTools({
         },
         read: async (method, params, options = {}) => {
           options.signal?.throwIfAborted();
-          return reportRefusal(target, await connected(target, (one) => read(one, method, params, options)));
+          const requested = { name: nameOfRead(method, params), hasRound: options.answers !== undefined };
+          const result = await inNeededRevision(target, requested, (asked) =>
+            connected(asked, (one) => read(one, method, params, options)),
+          );
+          return reportRefusal(target, result);
         },
+        watch: async (wanted, signal) => reportRefusal(target, await watch(target, wanted, signal)),
         rebuild: (headers) => {
           pool.retire(target);
           target = targetOf(config, { key: credential?.key ?? '', headers }, asked);
@@ -152,4 +161,9 @@ export function createMcpTools({
       exchanges.disable();
     },
   };
+}
+
+/** What a read is about. No tool has such a name. */
+function nameOfRead(method: ReadMethod, { name, uri }: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify([method, name ?? uri]);
 }

@@ -1,31 +1,37 @@
+import { isInputRequiredResult, ProtocolError, withInputRequired } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { McpLimits } from '../limits.ts';
+import { sendAsking } from '../questions/required-pages.ts';
 import type { SendRequest } from '../request.ts';
+import { neededAfter } from '../revisions/evidence.ts';
+import type { RevisionReply } from '../revisions/needed.ts';
+import type { McpRevision } from '../server-config.ts';
 import type { ServerTarget } from '../target.ts';
+import { type McpCallOptions, roundOf } from './call.ts';
 import { failureOf } from './failure.ts';
-import type { McpReadResult } from './results.ts';
+import type { McpReadResult, McpRound } from './results.ts';
 
-/** Requests of MCP that read. They ask nobody and may be repeated. */
+/** Requests during which a server may ask the person, and which may be repeated all the same. */
+export type AskingReadMethod = 'prompts/get' | 'resources/read';
+
+/** Requests of MCP that read. They may be repeated. */
 export type ReadMethod =
+  | AskingReadMethod
   | 'prompts/list'
-  | 'prompts/get'
   | 'resources/list'
   | 'resources/templates/list'
-  | 'resources/read'
   | 'completion/complete';
 
-export interface ReadOptions {
-  readonly signal?: AbortSignal;
-  readonly timeoutMs?: number;
-}
+/** With an asker, the server may ask during the request. */
+export type ReadOptions = Pick<McpCallOptions, 'signal' | 'timeoutMs' | 'asker' | 'answers'>;
 
-/** Sends a request to a server, and returns its result. */
+/** Sends a request to a server, and returns its result, or what it asks before. */
 export type ReadFromServer = (
   target: ServerTarget,
   method: ReadMethod,
   params: Readonly<Record<string, unknown>>,
   options: ReadOptions,
-) => Promise<McpReadResult>;
+) => Promise<RevisionReply<McpReadResult | McpRound>>;
 
 const CAPABILITIES = {
   'prompts/list': 'prompts',
@@ -36,26 +42,51 @@ const CAPABILITIES = {
   'completion/complete': 'completions',
 } as const satisfies Record<ReadMethod, string>;
 
-const Result = z.looseObject({});
+const Result = withInputRequired(z.looseObject({}));
 // The exchange ends the request. This ends the request of the SDK, in case it does not follow its signal.
 const MARGIN_MS = 1_000;
+const SDK_TIMEOUT_MS = 2 ** 31 - 1;
+
+export interface ReaderDeps {
+  readonly sendRequest: SendRequest;
+  readonly limits: McpLimits;
+  /** Gives no further request the target's connection. */
+  readonly retire: (target: ServerTarget) => void;
+}
 
 /** Rejects only when the caller aborts, with the signal's reason. */
-export function createReader(sendRequest: SendRequest, limits: McpLimits): ReadFromServer {
-  return async (target, method, params, { signal, timeoutMs = limits.callTimeoutMs }) => {
-    const reply = await sendRequest(
-      target,
-      { timeoutMs, signal, isRepeatable: () => true },
-      async ({ client }, exchange) =>
-        client.getServerCapabilities()?.[CAPABILITIES[method]] === undefined
-          ? undefined
-          : client.request({ method, params }, Result, {
-              timeout: timeoutMs + MARGIN_MS,
-              signal: exchange.signal,
-            }),
-    );
-    if ('error' in reply) return failureOf(reply.error, reply.dispatched);
-    if (reply.value === undefined) return { type: 'absent' };
-    return { type: 'read', result: reply.value };
+export function createReader({ sendRequest, limits, retire }: ReaderDeps): ReadFromServer {
+  return async (target, method, params, { signal, timeoutMs = limits.callTimeoutMs, asker, answers }) => {
+    const bounds = { timeoutMs, signal, isRepeatable: () => true };
+    // The exchange ends a request whose time is paused while the person thinks.
+    const timeout = asker === undefined ? timeoutMs + MARGIN_MS : SDK_TIMEOUT_MS;
+    let revision: McpRevision | undefined;
+    try {
+      const reply = await sendRequest(target, bounds, async (connection, exchange) => {
+        const { client, questions } = connection;
+        revision = connection.revision;
+        if (client.getServerCapabilities()?.[CAPABILITIES[method]] === undefined) return undefined;
+        const options = { timeout, signal: exchange.signal, allowInputRequired: asker !== undefined };
+        const send = () => client.request({ method, params: { ...params, ...answers } }, Result, options);
+        return sendAsking(send, { asker, exchange, questions, modes: target.modes });
+      });
+      if ('error' in reply) {
+        const { error } = reply;
+        const need = asker === undefined ? undefined : neededAfter(error, revision, bounds.isRepeatable);
+        // What the server asks late must not reach the next request, which may be one of another revision.
+        if (need !== undefined || !(error instanceof ProtocolError)) forget(target);
+        return { result: failureOf(error, reply.dispatched), need };
+      }
+      if (reply.value === undefined) return { result: { type: 'absent' } };
+      if (isInputRequiredResult(reply.value)) return { result: roundOf(reply.value, limits.roundBytesMax) };
+      return { result: { type: 'read', result: reply.value } };
+    } catch (error) {
+      forget(target);
+      throw error;
+    }
   };
+
+  function forget(target: ServerTarget): void {
+    if (target.modes !== undefined) retire(target);
+  }
 }

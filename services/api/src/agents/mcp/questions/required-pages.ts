@@ -1,5 +1,5 @@
 import { SdkError, SdkErrorCode, UrlElicitationRequiredError } from '@modelcontextprotocol/client';
-import type { RequiredPage } from './asker.ts';
+import type { McpAsker, RequiredPage } from './asker.ts';
 import type { AskingCall, ConnectionQuestions } from './connection-questions.ts';
 import { type QuestionModes, readQuestion } from './question.ts';
 
@@ -33,6 +33,23 @@ export async function sendWithPages<T>(
     if (visited !== 'done') throw new PagesNotVisited(visited.message);
     return send();
   }
+}
+
+/** What a request needs for its server to ask during it. */
+export interface AskingRequest extends Pick<AskingCall, 'exchange'> {
+  readonly asker: McpAsker | undefined;
+  readonly questions?: ConnectionQuestions | undefined;
+  readonly modes?: QuestionModes | undefined;
+}
+
+/** Sends a request during which the server may ask, where there is somebody to ask. */
+export function sendAsking<T>(
+  send: () => Promise<T>,
+  { asker, exchange, questions, modes }: AskingRequest,
+): Promise<T> {
+  if (asker === undefined || questions === undefined || modes === undefined) return send();
+  const call = { asker, exchange };
+  return questions.during(call, () => sendWithPages(send, call, questions, modes));
 }
 
 /** The pages of the error. Throws QuestionRefused when they are not well formed. */

@@ -6,6 +6,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { CredentialRefused } from '../errors.ts';
+import type { ResourceNotices } from '../resource-notices.ts';
 import type { Door } from './door.ts';
 import { connectionLost, type Exchanges } from './exchange.ts';
 import { createHttpFetch } from './http-fetch.ts';
@@ -19,6 +20,8 @@ export interface HttpTransportOptions {
   readonly messageBytesMax: number;
   readonly exchanges: Exchanges;
   readonly door: Door;
+  /** Learns what becomes of the server's own event stream. */
+  readonly notices: Pick<ResourceNotices, 'report' | 'lose'>;
 }
 
 /** Streamable HTTP with an explicit end of the session. */
@@ -37,7 +40,7 @@ const LISTENING_MAX_MS = 1_000;
  * the SDK waits for its timeout; ids of requests begin at random; the stream of a failed request is closed; `close` releases all resources.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const { url, headers, messageBytesMax, exchanges, door } = options;
+  const { url, headers, messageBytesMax, exchanges, door, notices } = options;
   const bounds = { bytesMax: messageBytesMax };
   const { fetch, close } = createHttpFetch({ origin: new URL(url).origin, bounds, exchanges });
   const reconnects = createReconnects();
@@ -47,12 +50,16 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   });
   const inner = new StreamableHTTPClientTransport(new URL(url), {
     fetch: async (input, init) => {
+      const isListening = init?.method === 'GET';
       try {
-        return await fetch(input, init);
+        const response = await fetch(input, init);
+        if (isListening) heard(response, init);
+        return response;
       } catch (error) {
+        if (isListening) notices.lose();
         throw error instanceof CredentialRefused ? new CredentialRefused(door.refusal(error.refusal)) : error;
       } finally {
-        if (init?.method === 'GET') onListening();
+        if (isListening) onListening();
       }
     },
     requestInit: { headers },
@@ -64,6 +71,13 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       maxRetries: RESUMES_MAX,
     },
   });
+  let streams = 0;
+  /** The server's own event stream begins, or begins again. */
+  function heard({ ok, status }: Response, init: RequestInit): void {
+    streams += 1;
+    if (!ok) notices.lose(status === 405 ? 'absent' : undefined);
+    else if (streams > 1 && !new Headers(init.headers).has('last-event-id')) notices.report();
+  }
   const pending = createPendingRequests();
   const ids = createRequestIds();
 

@@ -3,7 +3,7 @@ import { ProtocolErrorCode } from '@modelcontextprotocol/client';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { McpCallOptions } from '../../mcp/calls/call.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
-import type { McpCallResult, McpFailure } from '../../mcp/calls/results.ts';
+import type { McpCallResult, McpFailure, McpRound } from '../../mcp/calls/results.ts';
 import { isVisible, type Viewer } from '../../mcp/calls/visibility.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import {
@@ -46,28 +46,41 @@ const LOGGER_LENGTH = 200;
 const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
-/**
- * Makes a call of a server's tool, unless the tool is not for who makes it. What the server asks during the call becomes
- * questions on the turn's stream. Records the call as dispatched before each request; while a round of questions is open (2026-07-28), it is recorded as not executed, with
- * the round, so that another pod can continue it. Rejects only with the reason of the call's signal.
- */
+/** Makes a call of a server's tool, as `sendAnswering`, unless the tool is not for who makes it. */
 export async function sendCall(
   call: ToolCall,
   server: McpServerRef,
   name: string,
   rules: SendRules,
 ): Promise<McpCallResult> {
-  const { signal } = call;
-  const { timeoutMs, whole, rounds } = rules;
+  const { timeoutMs, whole } = rules;
   const hidden = await refusalOf(call, server, name, rules);
   if (hidden !== undefined) return hidden;
-  const send = async (options: Pick<McpCallOptions, 'asker' | 'answers'>) =>
+  return sendAnswering(call, server, rules, async (options) =>
     server.call(name, argumentsOf(await call.beforeDispatch()), {
-      signal,
+      signal: call.signal,
       timeoutMs,
       ...(whole && { whole, onProgress: progressOf(call), onLog: logOf(call) }),
       ...options,
-    });
+    }),
+  );
+}
+
+/** The questions of a request, and the answers to its last round. */
+export type AnsweringOptions = Pick<McpCallOptions, 'asker' | 'answers'>;
+
+/**
+ * Makes a call of a server's tool, or reads from it. What the server asks during the call becomes questions on the turn's stream. Records the call
+ * as dispatched before each request; while a round of questions is open (2026-07-28), it is recorded as not executed, with
+ * the round, so that another pod can continue it. Rejects only with the reason of the call's signal.
+ */
+export async function sendAnswering<Result extends { readonly type: string }>(
+  call: ToolCall,
+  server: McpServerRef,
+  rules: SendRules,
+  send: (options: AnsweringOptions) => Promise<Result | McpRound>,
+): Promise<Result | McpRound | McpFailure> {
+  const { rounds } = rules;
   if (server.modes === undefined) return send({});
 
   const save = async (next: QuestionRound) => {
@@ -87,7 +100,7 @@ export async function sendCall(
     const answers = round && (await answersTo(call, server, questions, round));
     if (answers !== undefined && 'type' in answers) return answers;
     const result = await send({ asker: questions, ...(answers !== undefined && { answers }) });
-    if (result.type !== 'round') return result;
+    if (!isRound(result)) return result;
     const number: number = (round?.number ?? 0) + 1;
     if (number > ROUNDS_MAX) return { type: 'refused', message: 'The server never stops asking.' };
     const { requests, state } = result;
@@ -114,6 +127,10 @@ async function refusalOf(
   const isHidden =
     tool === undefined ? list.dropped.some((one) => one.name === name) : !isVisible(tool, viewer);
   return isHidden ? { type: 'refused', message: NO_SUCH_TOOL } : undefined;
+}
+
+function isRound(result: { readonly type: string }): result is McpRound {
+  return result.type === 'round';
 }
 
 /** Appends what the server says about its progress to the turn's feed, up to a limit. */
@@ -154,7 +171,7 @@ async function answersTo(
   server: McpServerRef,
   questions: ServerQuestions,
   { requests, state, number, asked }: QuestionRound,
-): Promise<Answers | McpCallResult> {
+): Promise<Answers | McpFailure> {
   const echoed = state !== undefined && { requestState: state };
   const entries = Object.entries(requests);
   if (entries.length === 0) {
@@ -193,7 +210,7 @@ function questionIn(request: unknown, { modes }: McpServerRef): ServerRequest {
 }
 
 /** A round that cannot be answered, with what a client must declare for it. */
-function refusedRound({ message, requires }: QuestionRefused): McpCallResult {
+function refusedRound({ message, requires }: QuestionRefused): McpFailure {
   const data = { requiredCapabilities: requires };
   const refusal = { code: ProtocolErrorCode.MissingRequiredClientCapability, message, data };
   return { type: 'input_required', message, ...(requires !== undefined && { refusal }) };
@@ -205,7 +222,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
 }
 
-function lost(): McpCallResult {
+function lost(): McpFailure {
   return {
     type: 'refused',
     message: 'The questions of the server can no longer be read on this pod. Nothing was done.',

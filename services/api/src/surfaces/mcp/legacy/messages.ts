@@ -1,5 +1,6 @@
 import { LOG_LEVELS } from '@parley/shared/domain/runs/turn-events';
 import { z } from 'zod';
+import type { RequestedRead } from '../content.ts';
 import { RequestId } from '../json-rpc.ts';
 
 /** A `tools/call`. Its arguments are the tool's to check. */
@@ -11,7 +12,16 @@ export const ToolCallMessage = z.looseObject({
     _meta: z.looseObject({ progressToken: RequestId.optional() }).optional(),
   }),
 });
-export type ToolCallMessage = z.infer<typeof ToolCallMessage>;
+export type ToolCallMessage = z.infer<typeof ToolCallMessage> & {
+  /** Present for a read that is served as a call. */
+  readonly read?: RequestedRead;
+};
+
+/** A read during which its server may ask; its parameters are the SDK's to check. */
+export const ReadMessage = z.looseObject({
+  id: RequestId,
+  params: z.looseObject({ _meta: z.looseObject({ progressToken: RequestId.optional() }).optional() }),
+});
 
 export const InitializeMessage = z.looseObject({
   params: z.looseObject({ protocolVersion: z.string(), capabilities: z.looseObject({}) }),

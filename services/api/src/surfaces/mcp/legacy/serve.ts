@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type classifyInboundRequest,
   legacyStatelessFallback,
@@ -8,18 +7,22 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { isClientRequestId } from '@parley/shared/elicitations/asking/client-requests';
 import { admitAnswer } from '../../../http/limits/call-limits.ts';
-import { inStreamPlace, type StreamPlace } from '../../../http/limits/stream-places.ts';
+import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { takenBy } from '../accept.ts';
+import { callOfRead } from '../call-names.ts';
 import { SHOWS_NOTHING, type Shows, showsOf } from '../capabilities.ts';
+import type { ReplyToAsking, RequestedRead } from '../content.ts';
 import { errorMessage, RPC, refusal, resultMessage, rpcErrorOf } from '../json-rpc.ts';
 import { recordAnswer } from '../questions.ts';
 import { createMcpServer, SESSION_REVISIONS, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
+import { createHandedOver } from './handed-over.ts';
 import {
   CancelledMessage,
   InitializeMessage,
+  ReadMessage,
   ResponseMessage,
   SetLevelMessage,
   ToolCallMessage,
@@ -27,6 +30,8 @@ import {
 import { questionOfRequest } from './misfits.ts';
 import { parsePosition } from './position.ts';
 import { createSessions } from './sessions.ts';
+import { standaloneFrames } from './standalone.ts';
+import { createSubscriptions, registerSubscriptions } from './subscriptions.ts';
 import {
   awaitToolCall,
   type LegacyDeps,
@@ -45,26 +50,45 @@ type LegacyReason = Extract<ReturnType<typeof classifyInboundRequest>, { kind: '
 export function createLegacyServing(deps: LegacyDeps) {
   const { engine, limits, sessionMs, records, calls, progressMs, misfits, clientRequests } = deps;
   const sessions = createSessions(records, sessionMs);
+  const subscriptions = createSubscriptions(deps);
+  const handedOver = createHandedOver();
   const serverOf = ({ authInfo }: McpRequestContext) => {
     const request = authInfo?.extra?.request as PlainRequest;
-    return createMcpServer(deps, request.call.caller, () => request.shows, {
-      supportedProtocolVersions: SESSION_REVISIONS,
-      capabilities: { logging: {} },
-    });
+    const { replyToAsking, shows } = request;
+    const server = createMcpServer(
+      deps,
+      request.call.caller,
+      { showsOf: () => shows, replyToAsking },
+      {
+        supportedProtocolVersions: SESSION_REVISIONS,
+        capabilities: { logging: {} },
+      },
+    );
+    const { call, session } = request;
+    if (session !== undefined)
+      registerSubscriptions(deps, server, { call, sessionId: session.id, handedOver });
+    return server;
   };
   const plain = legacyStatelessFallback(serverOf, sdkFaults(deps.onFault));
 
   /** A request that needs nothing but its own message. */
   async function servePlain(
     call: RouteCall,
-    shows: Shows = SHOWS_NOTHING,
-    headers?: Readonly<Record<string, string>>,
+    { headers, replyToAsking, session, shows = SHOWS_NOTHING }: PlainOptions = {},
   ): Promise<Reply> {
     await call.admitted;
     const request = webRequestOf(call.head, call.signal);
-    const authInfo = { token: '', clientId: '', scopes: [], extra: { request: { call, shows } } };
+    const served: PlainRequest = {
+      call,
+      session,
+      shows: session?.shows ?? shows,
+      replyToAsking: replyToAsking ?? replyNothing,
+    };
+    const authInfo = { token: '', clientId: '', scopes: [], extra: { request: served } };
     const response = await plain(request, { parsedBody: call.body, authInfo });
-    return replyOf(response, takenBy(call), response.ok ? headers : undefined);
+    // What a read leads to is known once it is over.
+    const takes = replyToAsking === undefined ? takenBy(call) : { json: true, events: false };
+    return replyOf(response, takes, response.ok ? headers : undefined);
   }
 
   async function initialize(call: RouteCall): Promise<Reply> {
@@ -75,7 +99,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     await call.admitted;
     const shows = showsOf(capabilities, { isRecent: revision === RECENT });
     const id = await sessions.begin(userOf(call.caller), shows);
-    return servePlain(call, shows, { [SESSION_HEADER]: id });
+    return servePlain(call, { shows, headers: { [SESSION_HEADER]: id } });
   }
 
   /** The session that a request names, or why it is refused. */
@@ -106,13 +130,37 @@ export function createLegacyServing(deps: LegacyDeps) {
   async function toolCall(call: RouteCall, session: RequestSession): Promise<Reply> {
     const message = ToolCallMessage.safeParse(call.body);
     if (!message.success) return refusal(call, 200, RPC.invalidParams, 'The call is not well formed.');
+    return serveCall(call, session, message.data);
+  }
+
+  async function serveCall(
+    call: RouteCall,
+    session: RequestSession,
+    message: ToolCallMessage,
+  ): Promise<Reply> {
     const serve = takenBy(call).events ? streamToolCall : awaitToolCall;
     try {
-      return await serve(deps, call, session, message.data);
+      return await serve(deps, call, session, message);
     } catch (error) {
       if (!isParleyError(error)) deps.onFault(error);
-      return json(200, errorMessage(rpcErrorOf(error), message.data.id));
+      return json(200, errorMessage(rpcErrorOf(error), message.id));
     }
+  }
+
+  /** A read, which becomes a call where its server asks. */
+  async function read(call: RouteCall, session: RequestSession): Promise<Reply> {
+    const { data } = ReadMessage.safeParse(call.body);
+    let asked: RequestedRead | undefined;
+    const reply = await servePlain(call, {
+      session,
+      async replyToAsking(request) {
+        asked = request;
+        return NOTHING;
+      },
+    });
+    if (asked === undefined || data === undefined) return reply;
+    const params = { ...data.params, ...callOfRead(asked) };
+    return serveCall(call, session, { id: data.id, params, read: asked });
   }
 
   async function setLevel(call: RouteCall, session: RequestSession): Promise<Reply> {
@@ -167,7 +215,8 @@ export function createLegacyServing(deps: LegacyDeps) {
       if (reason === 'notification') return notified(call, session);
       const method = isRecord(call.body) ? call.body.method : undefined;
       if (method === 'tools/call') return toolCall(call, session);
-      return method === 'logging/setLevel' ? setLevel(call, session) : servePlain(call, session.shows);
+      if (method === 'prompts/get' || method === 'resources/read') return read(call, session);
+      return method === 'logging/setLevel' ? setLevel(call, session) : servePlain(call, { session });
     },
     async get(call: RouteCall): Promise<Reply> {
       await call.admitted;
@@ -185,51 +234,49 @@ export function createLegacyServing(deps: LegacyDeps) {
       if ('type' in session) return session;
       // First the session, so that none of its calls begins anew.
       await sessions.end(userOf(call.caller), session.id);
+      await subscriptions.end(userOf(call.caller), session.id);
       await calls.stopAll(userOf(call.caller), session.id);
       return { type: 'empty', status: 204 };
     },
   };
 
-  /** The stream of messages that belong to no request. There are none; it shows that the session is there. */
+  /** The stream of messages that belong to no request. */
   function standalone({ caller, signal }: RouteCall, { id, isOpen }: RequestSession): Promise<Reply> {
+    const user = userOf(caller);
     const reader = { stream: `mcp/${id}/standalone`, returns: true };
     return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
       type: 'events',
       onExpiry: () => [],
-      events: silent({
+      events: standaloneFrames({
         ...place,
         everyMs: progressMs,
         isOver: async () => !(await isOpen()),
+        subscribed: () => subscriptions.list(user, id),
+        onSubscribed: (listener) => subscriptions.follow(user, id, listener),
+        mayHaveChanged: (uri) => handedOver.take(id, uri),
+        watch: (uri, listener, until) =>
+          deps.turns.content.watch({ caller, principal: user, signal: until }, uri, listener),
       }),
     }));
   }
 }
 
-/** A request that the SDK serves, with what its session shows. */
+/** The request that a server of the SDK serves. */
 interface PlainRequest {
   readonly call: RouteCall;
+  readonly session: RequestSession | undefined;
   readonly shows: Shows;
+  readonly replyToAsking: ReplyToAsking;
 }
+
+interface PlainOptions extends Partial<Omit<PlainRequest, 'call'>> {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+// In place of a reply that is not sent.
+const NOTHING = { messages: [], contents: [] };
+const replyNothing: ReplyToAsking = async () => NOTHING;
 
 const ACCEPTED: Reply = { type: 'empty', status: 202 };
 // What clients give as the reason when they have stopped waiting.
 const TIMED_OUT = /\btime(?:d)?[ -]?out\b/i;
-
-interface Silence extends StreamPlace {
-  readonly everyMs: number;
-  readonly isOver: () => Promise<boolean>;
-}
-
-/** Nothing, until the reader leaves or what it reads is over, which any pod may have ended. */
-async function* silent({ signal, release, everyMs, isOver }: Silence): AsyncGenerator<never, 'end' | 'cut'> {
-  try {
-    while (!signal.aborted) {
-      await sleep(everyMs, undefined, { signal }).catch(() => undefined);
-      // A store that does not answer ends nothing.
-      if (!signal.aborted && (await isOver().catch(() => false))) return 'end';
-    }
-    return 'cut';
-  } finally {
-    release();
-  }
-}

@@ -15,8 +15,8 @@ import type { FollowedEvent } from '../../../turns/follow.ts';
 import { jsonLine } from '../../../turns/plain.ts';
 import type { Shows } from '../capabilities.ts';
 import type { AnswerPage } from '../deps.ts';
-import { notification, resultMessage } from '../json-rpc.ts';
-import { type CallKind, createCallOutput } from '../outcome.ts';
+import { notification } from '../json-rpc.ts';
+import { type CallKind, createCallOutput, responseOf, toldAs } from '../outcome.ts';
 import {
   createProgress,
   progressMessage,
@@ -153,7 +153,7 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
     return [jsonLine(notification('notifications/message', params))];
   }
 
-  const resultOf = (result: WholeResult) => jsonLine(resultMessage(request.id, result));
+  const resultOf = (result: WholeResult) => jsonLine(responseOf(toldAs(stream.kind, result), request.id));
 
   return {
     onMisfit: questions.onMisfit,
@@ -176,7 +176,7 @@ function createMessages(deps: CallFramesDeps, stream: CallStream) {
         ...progressOfEvent(event),
         ...logged(event),
         ...[...asked, ...(await requested(event))].map(jsonLine),
-        ...(end === undefined ? [] : [resultOf(end.result)]),
+        ...(end === undefined ? [] : [jsonLine(responseOf(end, request.id))]),
       ];
       return { texts, isOver: end !== undefined };
     },

@@ -10,7 +10,8 @@ import { type RequestName, textOfRequest } from '../call-names.ts';
 import type { Calls, IsOpen, StartedCall } from '../calls.ts';
 import { type Shows, supportOf } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
-import { errorMessage, errorReply, RPC, resultMessage } from '../json-rpc.ts';
+import { errorMessage, errorReply, RPC } from '../json-rpc.ts';
+import { responseOf, toldAs } from '../outcome.ts';
 import { elicitParamsOf } from '../questions.ts';
 import { followRound, seenIn } from '../rounds.ts';
 import { openMsOf, toldResult } from '../waiting/told.ts';
@@ -104,7 +105,8 @@ async function awaitResult(
     if (round.type === 'gone') throw podDraining();
     if (round.type === 'asks') return urlsReply(message, round.questions);
     if (round.type === 'result') await deps.calls.release(started);
-    return json(200, resultMessage(message.id, round.result));
+    const end = round.type === 'told' ? toldAs(started.kind, round.result) : round;
+    return json(200, responseOf(end, message.id));
   }
 }
 
@@ -123,7 +125,7 @@ async function begin(
   { calls, records }: LegacyDeps,
   call: RouteCall,
   { id: sessionId, shows, isOpen }: RequestSession,
-  { id, params: { name, arguments: args } }: ToolCallMessage,
+  { id, params: { name, arguments: args }, read }: ToolCallMessage,
 ): Promise<{ readonly started: StartedCall; readonly at: number }> {
   await call.admitted;
   if (call.draining) throw podDraining();
@@ -135,6 +137,7 @@ async function begin(
     caller,
     name,
     arguments: args,
+    read,
     support,
     // Where its client shows nothing, no request stays until its person has answered.
     delivery: shows.form || shows.url || shows.services !== undefined ? 'hold' : 'detach',

@@ -8,14 +8,17 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { isClientRequestId } from '@parley/shared/elicitations/asking/client-requests';
 import { admitAnswer } from '../../../http/limits/call-limits.ts';
+import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { RouteCall } from '../../../http/route.ts';
 import { podDraining } from '../../../turns/start.ts';
-import { keyOfCall } from '../call-names.ts';
+import { callOfRead, keyOfCall } from '../call-names.ts';
 import type { Calls, StartedCall } from '../calls.ts';
 import { showsOfEnvelope, supportOf } from '../capabilities.ts';
+import type { RequestedRead } from '../content.ts';
 import type { McpDeps } from '../deps.ts';
 import { RPC } from '../json-rpc.ts';
+import { toldAs } from '../outcome.ts';
 import { createProgress, type ProgressToken } from '../progress.ts';
 import { elicitParamsOf, recordAnswer } from '../questions.ts';
 import { type CallRound, followRound } from '../rounds.ts';
@@ -35,7 +38,9 @@ const ANSWERS_MAX = 50;
 
 interface ToolCallParams {
   readonly name: string;
-  readonly arguments?: Record<string, unknown> | undefined;
+  readonly arguments?: Readonly<Record<string, unknown>> | undefined;
+  /** Present for a read that is served as a call. */
+  readonly read?: RequestedRead;
 }
 
 /**
@@ -74,17 +79,27 @@ export async function answerToolCall(
   }
 }
 
+/** One request of a read during which its server asks: as a tool call, with a place among the streams of the user. */
+export function answerRead(deps: ToolCallDeps, call: RouteCall, read: RequestedRead, ctx: ServerContext) {
+  const { caller, signal } = call;
+  const reader = { stream: 'mcp', returns: false };
+  return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
+    const params = { ...callOfRead(read), read };
+    return answerToolCall({ ...deps, served: place.signal }, call, params, ctx).finally(place.release);
+  });
+}
+
 async function startedCall(
   deps: ToolCallDeps,
   call: RouteCall,
-  { name, arguments: args = {} }: ToolCallParams,
+  { name, arguments: args = {}, read }: ToolCallParams,
   ctx: ServerContext,
 ): Promise<StartedCall> {
   const caller = userOf(call.caller);
   const support = supportOf(showsOfEnvelope(ctx.mcpReq.envelope));
   const check = (target: Parameters<typeof checkParamHeaders>[0]) =>
     checkParamHeaders(target, args, call.header);
-  const named = { caller, name, arguments: args, support, check, signal: ctx.mcpReq.signal };
+  const named = { caller, name, arguments: args, read, support, check, signal: ctx.mcpReq.signal };
   await call.admitted;
   const resumed = ctx.mcpReq.requestState<CallState>();
   if (resumed === undefined) {
@@ -118,7 +133,11 @@ async function resultOfRound(
     // The result is the tool's; the SDK checks its form.
     return round.result as CallToolResult;
   }
-  if (round.type === 'told') return round.result as CallToolResult;
+  if (round.type === 'told') {
+    const { result, refusal } = toldAs(call.kind, round.result);
+    if (refusal !== undefined) throw new ProtocolError(refusal.code, refusal.message);
+    return result as CallToolResult;
+  }
   if (round.type === 'gone') throw new ProtocolError(RPC.invalidParams, 'Invalid or expired requestState');
   const { questions, requests } = round.type === 'asks' ? round : { questions: [], requests: [] };
   const ends = [

@@ -1,5 +1,6 @@
 import { createMcpHandler, type McpRequestContext } from '@modelcontextprotocol/server';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';
@@ -8,11 +9,13 @@ import { noEvents, takenBy } from '../accept.ts';
 import { callDigest } from '../call-names.ts';
 import type { Calls } from '../calls.ts';
 import { showsOfEnvelope } from '../capabilities.ts';
+import type { RequestedRead } from '../content.ts';
 import type { McpDeps } from '../deps.ts';
-import { RPC } from '../json-rpc.ts';
-import { createMcpServer, sdkFaults } from '../server.ts';
+import { RPC, refusal } from '../json-rpc.ts';
+import { createMcpServer, type ServedClient, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
-import { answerToolCall } from './call.ts';
+import { answerRead, answerToolCall } from './call.ts';
+import { beginListening, faultOfListening, isListening, type Listening } from './listen.ts';
 import { createCallState } from './state.ts';
 
 /** Serves requests of revision 2026-07-28, each by itself: any pod serves any of them. */
@@ -21,42 +24,59 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     const request = authInfo?.extra?.request as ServedRequest;
     const { call, served } = request;
     const caller = userOf(call.caller);
-    const { name, args } = toolCallOf(call.body);
     const owner = principalOf(caller);
     const state = createCallState({
       keys: deps.stateKeys,
       owner,
-      digest: callDigest(name, args),
+      digest: digestOf(call.body),
       now: () => deps.records.now(owner),
     });
-    const server = createMcpServer(deps, caller, ({ mcpReq }) => showsOfEnvelope(mcpReq.envelope), {
-      requestState: { verify: state.verify },
-    });
+    const callDeps = { ...deps, calls, state, served };
+    const client: ServedClient = {
+      showsOf: ({ mcpReq }) => showsOfEnvelope(mcpReq.envelope),
+      replyToAsking: (read, ctx) => answerRead(callDeps, call, read, ctx),
+    };
+    const server = createMcpServer(deps, caller, client, { requestState: { verify: state.verify } });
     server.setRequestHandler('tools/call', (request, ctx) =>
-      answerToolCall({ ...deps, calls, state, served }, call, request.params, ctx),
+      answerToolCall(callDeps, call, request.params, ctx),
     );
     return server;
   };
-  const handler = createMcpHandler(serverOf, { legacy: 'reject', onerror: sdkFaults(deps.onFault) });
+  const options = { legacy: 'reject', onerror: sdkFaults(deps.onFault) } as const;
+  const handler = createMcpHandler(serverOf, options);
 
   return async (call: RouteCall): Promise<Reply> => {
     const { caller, signal, body } = call;
-    const serve = (served: AbortSignal) =>
-      handler.fetch(webRequestOf(call.head, isToolCall(body) ? disconnectOf(call) : served), {
-        parsedBody: body,
-        authInfo: { token: '', clientId: '', scopes: [], extra: { request: { call, served } } },
-      });
+    const serve = (served: AbortSignal, { body, bus }: ListenedRequest = call) =>
+      (bus === undefined ? handler : createMcpHandler(serverOf, { ...options, bus })).fetch(
+        webRequestOf(call.head, mayAsk(body) ? disconnectOf(call) : served),
+        {
+          parsedBody: body,
+          authInfo: { token: '', clientId: '', scopes: [], extra: { request: { call, served } } },
+        },
+      );
     const takes = takenBy(call);
     if (isListening(body) && !takes.events) return noEvents(call);
-    if (!isLong(body)) return replyOf(await serve(signal), takes);
+    if (!isLong(body)) return endingItself(body, await replyOf(await serve(signal), takes));
     const reader = { stream: 'mcp', returns: false };
+    const tooMany = faultOfListening(deps, body);
+    if (tooMany !== undefined) return refusal(call, 200, RPC.invalidParams, tooMany);
     return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
-      const reply = refusedBeforehand(await replyOf(await serve(place.signal), takes));
-      if (reply.type !== 'pieces') place.release();
-      // A call returns its state when the pod drains or the token expires; its client continues with another request.
-      return reply.type === 'pieces' && isToolCall(body) ? { ...reply, endsItself: true } : reply;
+      const listening = isListening(body) ? await beginListening(deps, call, place.signal) : undefined;
+      if (listening !== undefined) releaseOnAbort(place.signal, listening.release);
+      const reply = refusedBeforehand(await replyOf(await serve(place.signal, listening), takes));
+      if (reply.type !== 'pieces') {
+        listening?.release();
+        place.release();
+      }
+      return endingItself(body, reply);
     });
   };
+}
+
+/** A call returns its state when the pod drains or the token expires; its client continues with another request. */
+function endingItself(body: unknown, reply: Reply): Reply {
+  return reply.type === 'pieces' && mayAsk(body) ? { ...reply, endsItself: true } : reply;
 }
 
 /** The SDK knows its own mismatches alone, and replies with 200 to those of Parley. */
@@ -65,6 +85,9 @@ function refusedBeforehand(reply: Reply): Reply {
   const { error } = reply.body;
   return isRecord(error) && error.code === RPC.headerMismatch ? { ...reply, status: 400 } : reply;
 }
+
+/** A request that is served as it is, or that listens on a bus of its own. */
+type ListenedRequest = Pick<RouteCall, 'body'> & Partial<Pick<Listening, 'bus'>>;
 
 interface ServedRequest {
   readonly call: RouteCall;
@@ -85,15 +108,27 @@ function isLong(body: unknown): boolean {
   return isToolCall(body) || isListening(body);
 }
 
-function isListening(body: unknown): boolean {
-  return isRecord(body) && body.method === 'subscriptions/listen';
-}
-
 function isToolCall(body: unknown): boolean {
   return isRecord(body) && body.method === 'tools/call';
 }
 
-function toolCallOf(body: unknown): { readonly name: string; readonly args: unknown } {
-  const params = isRecord(body) && isRecord(body.params) ? body.params : {};
-  return { name: String(params.name), args: params.arguments ?? {} };
+/** True for requests that become a call where their server asks. */
+function mayAsk(body: unknown): boolean {
+  return isToolCall(body) || (isRecord(body) && READS.includes(String(body.method)));
+}
+
+const READS: readonly string[] = [
+  'prompts/get',
+  'resources/read',
+] satisfies readonly RequestedRead['method'][];
+
+function paramsOf(body: unknown): Readonly<Record<string, unknown>> {
+  return isRecord(body) && isRecord(body.params) ? body.params : {};
+}
+
+/** Identifies what is requested. */
+function digestOf(body: unknown): string {
+  const { name, arguments: args, uri } = paramsOf(body);
+  if (isToolCall(body) || !mayAsk(body) || !isRecord(body)) return callDigest(String(name), args ?? {});
+  return callDigest(String(body.method), { name, args, uri }, { isRead: true });
 }

@@ -1,7 +1,7 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { WholeResult } from '../../../turns/call-result.ts';
 import type { McpDeps } from '../deps.ts';
-import type { EndedCall } from '../outcome.ts';
 import type { ElsewhereOpen } from './waits.ts';
 
 type Hosted = Pick<McpDeps, 'answerPage' | 'connectBaseUrl'>;
@@ -14,7 +14,7 @@ const TEXT_MAX = 500;
  * and that the same call continues this one. An error, because it is not what the tool returns: a program must not take it for
  * that, and a schema of the tool's output does not fit it.
  */
-export function toldResult(hosted: Hosted, { questions, approvals }: ElsewhereOpen): EndedCall['result'] {
+export function toldResult(hosted: Hosted, { questions, approvals }: ElsewhereOpen): WholeResult {
   const asked = questions.map((question) => lineOf(question, addressOf(hosted, question)));
   const hasAddress = questions.some((question) => addressOf(hosted, question) !== undefined);
   const text = [

@@ -1,0 +1,186 @@
+import { type McpSubscription, ProtocolError } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import type { McpConnection } from '../connection.ts';
+import type { McpLimits } from '../limits.ts';
+import type { Pool } from '../pool.ts';
+import type { ServerTarget } from '../target.ts';
+import { type Exchanges, raceAbort, startExchange } from '../transports/exchange.ts';
+import { failureOf } from './failure.ts';
+import type { McpFailure } from './results.ts';
+
+/** The resources of one server that are to be watched. They change while it is watched. */
+export interface WantedResources {
+  uris(): ReadonlySet<string>;
+  /** Resolves once `uris` is another set than when it was called last, or the signal is aborted. */
+  changed(signal: AbortSignal): Promise<void>;
+  /** The server reports changes of it from now on. */
+  watched(uri: string): void;
+  /** The server does not report changes of it. */
+  refused(uri: string, failure: McpFailure): void;
+  /** It changed, or may have. */
+  updated(uri: string): void;
+}
+
+/** Why resources are not watched any more. `interrupted`: the connection broke, or none is wanted. `absent`: the server cannot. */
+export type WatchEnd = { readonly type: 'interrupted' } | { readonly type: 'absent' } | McpFailure;
+
+/** Watches resources over one connection until none is wanted or the connection breaks. Never rejects. */
+export type WatchServer = (
+  target: ServerTarget,
+  wanted: WantedResources,
+  signal: AbortSignal,
+) => Promise<WatchEnd>;
+
+export interface WatcherDeps {
+  readonly pool: Pool<ServerTarget>;
+  readonly exchanges: Exchanges;
+  readonly limits: McpLimits;
+}
+
+const Nothing = z.looseObject({});
+const NOT_REPORTED: McpFailure = {
+  type: 'refused',
+  message: 'The server does not report changes of this resource.',
+};
+
+/** What the server was told to report, in either revision. */
+interface Subscribed {
+  /** Subscribes to what is new among these, and ends what is not among them. */
+  adjust(uris: ReadonlySet<string>): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchServer {
+  const timeout = limits.callTimeoutMs;
+
+  async function send(connection: McpConnection, method: string, uri: string): Promise<unknown> {
+    const exchange = startExchange({ timeoutMs: timeout });
+    const { signal } = exchange;
+    const reply = exchanges.run(exchange, () =>
+      connection.client.request({ method, params: { uri } }, Nothing, { signal, timeout }),
+    );
+    return raceAbort(exchange, reply).finally(exchange.end);
+  }
+
+  /** One subscription for each resource (2025-11-25). */
+  function bySession(connection: McpConnection, wanted: WantedResources, known: Set<string>): Subscribed {
+    const end = (uri: string) => send(connection, 'resources/unsubscribe', uri).catch(() => undefined);
+    return {
+      async adjust(uris) {
+        for (const uri of [...uris].filter((one) => !known.has(one))) {
+          // At once: what is reported may come before the reply.
+          known.add(uri);
+          try {
+            await send(connection, 'resources/subscribe', uri);
+            wanted.watched(uri);
+          } catch (error) {
+            known.delete(uri);
+            if (!(error instanceof ProtocolError)) throw error;
+            wanted.refused(uri, failureOf(error, 'maybe'));
+          }
+        }
+        const over = [...known].filter((uri) => !uris.has(uri));
+        for (const uri of over) known.delete(uri);
+        await Promise.all(over.map(end));
+      },
+      async close() {
+        if (!connection.notices.lost.aborted) await Promise.all([...known].map(end));
+      },
+    };
+  }
+
+  /** One stream for all (2026-07-28). The next one begins before the last one ends. */
+  function byListening(
+    connection: McpConnection,
+    wanted: WantedResources,
+    known: Set<string>,
+    onEnd: () => void,
+  ) {
+    let current: McpSubscription | undefined;
+    const subscribed: Subscribed = {
+      async adjust(uris) {
+        const isSame = uris.size === known.size && [...uris].every((uri) => known.has(uri));
+        if (isSame) return;
+        const last = current;
+        current = uris.size === 0 ? undefined : await listen([...uris]);
+        const next = current;
+        next?.closed.then((why) => why !== 'local' && next === current && onEnd());
+        take(new Set(next?.honoredFilter.resourceSubscriptions), uris);
+        await last?.close();
+      },
+      close: async () => current?.close(),
+    };
+    /** Tells what the server agreed to report. */
+    function take(honored: ReadonlySet<string>, uris: ReadonlySet<string>): void {
+      const before = new Set(known);
+      known.clear();
+      for (const uri of uris) {
+        if (honored.has(uri)) known.add(uri);
+        else wanted.refused(uri, NOT_REPORTED);
+      }
+      for (const uri of known) if (!before.has(uri)) wanted.watched(uri);
+    }
+    const listen = (resourceSubscriptions: string[]) =>
+      connection.client.listen({ resourceSubscriptions }, { timeout });
+    return subscribed;
+  }
+
+  async function watchOn(
+    connection: McpConnection,
+    wanted: WantedResources,
+    signal: AbortSignal,
+  ): Promise<WatchEnd> {
+    const { client, notices } = connection;
+    if (client.getServerCapabilities()?.resources?.subscribe !== true) return { type: 'absent' };
+    const known = new Set<string>();
+    const ending = new AbortController();
+    const over = AbortSignal.any([signal, notices.lost, ending.signal]);
+    const subscribed =
+      client.getProtocolEra() === 'modern'
+        ? byListening(connection, wanted, known, () => ending.abort())
+        : bySession(connection, wanted, known);
+    const unfollow = notices.follow((uri) => {
+      for (const one of known) if (uri === undefined || isWithin(uri, one)) wanted.updated(one);
+    });
+    try {
+      // What is reported before the stream is open is lost.
+      await connection.listening();
+      if (notices.areAbsent) return { type: 'absent' };
+      if (notices.lost.aborted) return { type: 'interrupted' };
+      for (;;) {
+        const uris = wanted.uris();
+        await subscribed.adjust(uris);
+        if (over.aborted || wanted.uris().size === 0) return { type: 'interrupted' };
+        await wanted.changed(over);
+      }
+    } finally {
+      unfollow();
+      await subscribed.close().catch(() => undefined);
+    }
+  }
+
+  return async (target, wanted, signal) => {
+    try {
+      return await pool.use(target, async (connection) => {
+        try {
+          const end = await watchOn(connection, wanted, signal);
+          const { lost, areAbsent } = connection.notices;
+          if (lost.aborted && !areAbsent) pool.retire(target, connection);
+          return end;
+        } catch (error) {
+          if ((await connection.sessionAfter(error)) !== 'known') pool.retire(target, connection);
+          throw error;
+        }
+      });
+    } catch (error) {
+      return failureOf(error, 'maybe');
+    }
+  };
+}
+
+/** True for the resource itself, and for one below it: servers may report parts of what was subscribed to. */
+export function isWithin(uri: string, subscribed: string): boolean {
+  if (!uri.startsWith(subscribed)) return false;
+  const rest = uri.slice(subscribed.length);
+  return rest === '' || subscribed.endsWith('/') || /^[/?#]/.test(rest);
+}

@@ -1,0 +1,32 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { McpFailure, McpReadResult } from '../../mcp/calls/results.ts';
+import { RefusedByServer } from '../../mcp/errors.ts';
+import { passedOn } from './server-read.ts';
+
+const ASKS_FIRST = 'The server asks the user first, and the client cannot show what it asks.';
+
+/** What was read, for a client. */
+export function resultOf(reply: McpReadResult | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (reply === undefined || reply.type === 'absent') return undefined;
+  return reply.type === 'read' ? passedOn(reply.result) : refuse(reply);
+}
+
+/** Throws what a client is told of a failure. */
+export function refuse(reply: McpFailure): never {
+  if (reply.type !== 'refused' && reply.type !== 'input_required') throw away();
+  const { refusal } = reply;
+  const message = reply.type === 'refused' ? reply.message : ASKS_FIRST;
+  const cause = refusal && new RefusedByServer(refusal);
+  throw new ParleyError('invalid_request', message, { cause });
+}
+
+/** The error of a server that cannot be reached. */
+export function away(): ParleyError {
+  return new ParleyError(
+    'unavailable',
+    'The server behind Parley cannot be reached, or refused its credential.',
+    {
+      retryAfterSeconds: 5,
+    },
+  );
+}

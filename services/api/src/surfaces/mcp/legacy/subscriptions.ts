@@ -1,0 +1,115 @@
+import { ResourceNotFoundError, type Server } from '@modelcontextprotocol/server';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import { z } from 'zod';
+import { userOf } from '../../../http/reply.ts';
+import type { RouteCall } from '../../../http/route.ts';
+import { tooManySubscriptions } from '../content.ts';
+import type { McpDeps } from '../deps.ts';
+import { guardedBy } from '../server.ts';
+import type { HandedOver } from './handed-over.ts';
+
+/** The resources to which sessions are subscribed, on every pod. The pod that has a session's own stream watches them. */
+export interface SessionSubscriptions {
+  list(owner: Owner, sessionId: string): Promise<readonly string[]>;
+  /** Throws `invalid_request` beyond the bound. */
+  add(owner: Owner, sessionId: string, uri: string): Promise<void>;
+  remove(owner: Owner, sessionId: string, uri: string): Promise<void>;
+  /** Ends all, and the stream that watches them. */
+  end(owner: Owner, sessionId: string): Promise<void>;
+  /** Calls the listener when they changed, or may have, on whichever pod. Returns what ends it. */
+  follow(owner: Owner, sessionId: string, listener: () => void): () => void;
+}
+
+type SubscriptionDeps = Pick<McpDeps, 'records' | 'sessionMs' | 'subscriptionChanges' | 'subscriptionsMax'>;
+
+const Uris = z.array(z.string());
+
+export function createSubscriptions({
+  records,
+  sessionMs,
+  subscriptionChanges,
+  subscriptionsMax,
+}: SubscriptionDeps): SessionSubscriptions {
+  const nameOf = (sessionId: string) => `mcp-subscriptions/${sessionId}`;
+  const topicOf = ({ tenant, userId }: Owner, streamRequestId: string) => ({
+    tenant,
+    userId,
+    streamRequestId,
+  });
+  const parsed = (stored: string | undefined) => (stored === undefined ? [] : Uris.parse(JSON.parse(stored)));
+  const published = (owner: Owner, sessionId: string) =>
+    subscriptionChanges.publish(topicOf(owner, sessionId), 'changed');
+
+  async function change(
+    owner: Owner,
+    sessionId: string,
+    next: (uris: readonly string[]) => readonly string[],
+  ): Promise<void> {
+    const name = nameOf(sessionId);
+    for (;;) {
+      const from = await records.read(owner, name, sessionMs);
+      const to = JSON.stringify(next(parsed(from)));
+      if (to === (from ?? '[]')) return;
+      if (!(await records.replace(owner, { name, from, to, ttlMs: sessionMs }))) continue;
+      await published(owner, sessionId);
+      return;
+    }
+  }
+
+  return {
+    list: async (owner, sessionId) => parsed(await records.read(owner, nameOf(sessionId), sessionMs)),
+    add: (owner, sessionId, uri) =>
+      change(owner, sessionId, (uris) => {
+        if (uris.includes(uri)) return uris;
+        if (uris.length < subscriptionsMax) return [...uris, uri];
+        throw new ParleyError('invalid_request', tooManySubscriptions(subscriptionsMax));
+      }),
+    remove: (owner, sessionId, uri) => change(owner, sessionId, (uris) => uris.filter((one) => one !== uri)),
+    async end(owner, sessionId) {
+      await records.remove(owner, nameOf(sessionId));
+      await published(owner, sessionId);
+    },
+    follow: (owner, sessionId, listener) =>
+      subscriptionChanges.subscribe(topicOf(owner, sessionId), listener).unsubscribe,
+  };
+}
+
+/** A request of a session that may subscribe. */
+export interface SubscribingRequest {
+  readonly call: Pick<RouteCall, 'caller'>;
+  readonly sessionId: string;
+  readonly handedOver: HandedOver;
+}
+
+/** Registers what a session may subscribe to with the server of one of its requests. */
+export function registerSubscriptions(
+  deps: SubscriptionDeps & Pick<McpDeps, 'turns' | 'onFault'>,
+  server: Server,
+  { call, sessionId, handedOver }: SubscribingRequest,
+): void {
+  const { content } = deps.turns;
+  if (!content.offers.resources) return;
+  const subscriptions = createSubscriptions(deps);
+  const guarded = guardedBy(deps.onFault);
+  const caller = userOf(call.caller);
+  server.setRequestHandler('resources/subscribe', ({ params: { uri } }, { mcpReq: { signal } }) =>
+    guarded(signal, async () => {
+      let isChanged = false;
+      const onChange = () => {
+        isChanged = true;
+      };
+      const held = await content.watch({ caller, principal: caller, signal }, uri, onChange);
+      if (held === undefined) throw new ResourceNotFoundError(uri);
+      handedOver.put(sessionId, uri, { hasChanged: () => isChanged, release: held.release });
+      await subscriptions.add(caller, sessionId, uri);
+      return {};
+    }),
+  );
+  server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }, { mcpReq: { signal } }) =>
+    guarded(signal, async () => {
+      await subscriptions.remove(caller, sessionId, uri);
+      return {};
+    }),
+  );
+}
