@@ -116,7 +116,7 @@ mcpServers:
         const run = await begin('call context Autumn');
         const { id, definition } = await approval();
         expect(definition).toMatchObject({
-          toolCallId: expect.stringMatching(/\.sampling-0$/),
+          toolCallId: expect.stringMatching(/\.sampling-0\.[\w-]{43}$/),
           agent: 'Helper',
           tool: { server: 'desk', title: 'Text for Front Desk' },
           arguments: { system: 'Be brief.', messages: [{ role: 'user', text: 'Autumn' }] },

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** A request of a server for a text of the agent's own model. */
 export interface SampleForServer {
   readonly ordinal: number;
@@ -15,9 +17,13 @@ export interface SampleForServer {
 /** What the calls are named that the samplings of a turn are shown as. */
 export const SAMPLING = 'sampling';
 
-/** The id of a sampling on the turn's stream. It is named after the call of the tool, as a delegate's calls are. */
-export function samplingId(toolCallId: string, ordinal: number): string {
-  return `${toolCallId}.${SAMPLING}-${ordinal}`;
+/**
+ * The id of a sampling on the turn's stream. It is named after the call of the tool, as a delegate's calls are, and after what the
+ * person approves: a server that is called again may ask for another text at the same place.
+ */
+export function samplingId(toolCallId: string, ordinal: number, approved: unknown): string {
+  const digest = createHash('sha256').update(JSON.stringify(approved)).digest('base64url');
+  return `${toolCallId}.${SAMPLING}-${ordinal}.${digest}`;
 }
 
 /** True for the id of a sampling that belongs to the call. */

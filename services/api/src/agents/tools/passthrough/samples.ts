@@ -42,8 +42,8 @@ const Shown = z.object({
 const SCHEMA = z.toJSONSchema(Shown) as Readonly<Record<string, unknown>>;
 
 /**
- * Has the agent's own model write a text for a server, after the person has approved what is given to it. The same ordinal
- * leads to the same approval, on every pod. Throws QuestionRefused for what is no text, ClientRefused when there is none, and
+ * Has the agent's own model write a text for a server, after the person has approved what is given to it. The same text at the
+ * same ordinal leads to the same approval, on every pod. Throws QuestionRefused for what is no text, ClientRefused when there is none, and
  * the reason of the signal.
  */
 export async function sampleForServer(
@@ -60,7 +60,7 @@ export async function sampleForServer(
     ...(systemPrompt !== '' && { system: systemPrompt }),
     messages: messages.map(({ role, content }) => ({ role, text: textsOf(content) })),
   };
-  const toolCallId = samplingId(of, ordinal);
+  const toolCallId = samplingId(of, ordinal, args);
   const fail = async (message: string, code: number) => {
     await appendEvent({ type: 'tool-failed', toolCallId, message });
     return new ClientRefused(message, code);
