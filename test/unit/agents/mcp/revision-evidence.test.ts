@@ -6,6 +6,8 @@ const OLDER = '2025-11-25';
 const NEWER = '2026-07-28';
 const NO_WAY =
   "Cannot send 'elicitation/create': this transport context has no back-channel for server-initiated requests.";
+const ASKED =
+  'Handler for tools/call returned an input-required result, but this request is served on protocol revision 2025-11-25, which has no input_required vocabulary';
 
 it.each<[string, McpRevision, [McpRevision, boolean] | undefined]>([
   [
@@ -25,11 +27,7 @@ it.each<[string, McpRevision, [McpRevision, boolean] | undefined]>([
     NEWER,
     [OLDER, false],
   ],
-  [
-    'Handler for tools/call returned an input-required result, but this request is served on protocol revision 2025-11-25, which has no input_required vocabulary',
-    OLDER,
-    [NEWER, true],
-  ],
+  [ASKED, OLDER, [NEWER, true]],
   [
     "Cannot request input 'city' (elicitation/create): the client on this 2025-era connection did not declare the required capability (no client capabilities are available on this connection — per-request legacy serving cannot receive server-to-client requests)",
     OLDER,
@@ -48,9 +46,16 @@ it.each<[string, McpRevision, [McpRevision, boolean] | undefined]>([
   ['Handler returned an invalid result', OLDER, [NEWER, false]],
   ['Handler returned an invalid result', NEWER, undefined],
   ['The ticket says: Handler returned an invalid result', OLDER, undefined],
+  [`The ticket says: ${ASKED}`, OLDER, undefined],
   ['The client does not support elicitation.', OLDER, undefined],
   [`${'x'.repeat(5_000)} ${NO_WAY}`, NEWER, undefined],
 ])('a reply of %j in %s says which revision the server needed', (text, revision, expected) => {
-  const need = neededAfter(text, revision, () => false);
+  const need = neededAfter(text, revision, { isRepeatable: () => false, hasAsked: false });
   expect(need && [need.revision, need.isHarmless]).toEqual(expected);
+});
+
+it('a call that has asked before may have acted on the answer, and is repeated only where that is harmless', () => {
+  const isHarmless = (isRepeatable: boolean) =>
+    neededAfter(ASKED, OLDER, { isRepeatable: () => isRepeatable, hasAsked: true })?.isHarmless;
+  expect([isHarmless(false), isHarmless(true)]).toEqual([false, true]);
 });

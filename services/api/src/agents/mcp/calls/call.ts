@@ -34,7 +34,7 @@ export interface McpCallOptions {
   /** True: the result is also kept as the server sent it, with binary data, for a caller that is no model. */
   readonly whole?: true;
   /** Answers what the server asks during the call. Required where the handle has a person to ask. */
-  readonly asker?: McpAsker;
+  readonly asker?: McpAsker | undefined;
   /** The answers to the round that the call had returned before, by its keys, and the server's state. */
   readonly answers?: {
     readonly inputResponses?: Readonly<Record<string, unknown>>;
@@ -107,9 +107,15 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     const { timeoutMs = limits.callTimeoutMs, signal, whole } = options;
     const until = performance.now() + timeoutMs;
     let revision: McpRevision | undefined;
+    let hasAsked = false;
+    const asker =
+      options.asker &&
+      notingAsker(options.asker, () => {
+        hasAsked = true;
+      });
     const mayRepeat = () => isRepeatable(target, name);
     const replyAfter = (result: McpCallResult, failure: unknown) => {
-      const need = neededAfter(failure, revision, mayRepeat);
+      const need = neededAfter(failure, revision, { isRepeatable: mayRepeat, hasAsked });
       // The next connection may be one of another revision.
       if (need !== undefined) forget(target);
       return { result, need };
@@ -122,7 +128,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
       };
       return sendRequest(target, bounds, (connection, exchange) => {
         revision = connection.revision;
-        return send(target, name, args, options, connection, exchange);
+        return send(target, name, args, { ...options, asker }, connection, exchange);
       });
     };
     try {
@@ -152,6 +158,20 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
   function forget(target: ServerTarget): void {
     if (target.modes !== undefined) retire(target);
   }
+}
+
+/** The same asker, which notes that it was used. */
+function notingAsker(asker: McpAsker, onAsked: () => void): McpAsker {
+  return {
+    ask(read, withdrawn) {
+      onAsked();
+      return asker.ask(read, withdrawn);
+    },
+    visit(pages, completed) {
+      onAsked();
+      return asker.visit(pages, completed);
+    },
+  };
 }
 
 function replyOf(reply: CallToolResult, limits: McpLimits, whole: true | undefined): McpCallResult {

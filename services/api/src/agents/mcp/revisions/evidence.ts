@@ -26,7 +26,10 @@ interface Sign {
 const OLDER = { in: '2026-07-28', revision: '2025-11-25', hasAskedInstead: false } as const;
 const NEWER = { in: '2025-11-25', revision: '2026-07-28', hasAskedInstead: true } as const;
 
-/** The words of the SDKs, in an error or in a failed result. */
+/**
+ * The words of the SDKs, in an error or in a failed result. Where they lead to a repetition they must begin it: a tool that has
+ * run may quote anybody's words in its error.
+ */
 const SIGNS: readonly Sign[] = [
   // TypeScript SDK 2: `elicitInput` (and its kind), and the error -32042. The tool may have begun its work before.
   { ...OLDER, words: /not available on protocol revision 2026-07-28: '[a-z/]+' cannot be sent/i },
@@ -37,15 +40,33 @@ const SIGNS: readonly Sign[] = [
   { ...OLDER, words: /via server-initiated requests is unavailable on 2026-07-28/ },
   // TypeScript SDK 2: `inputRequired()` where its bridge is off, where the server keeps no session, and where its client lacks
   // what it asks for, which only the newer revision says by a code of its own (-32021).
-  { ...NEWER, words: /returned an input-required result, but .{0,200}has no input_required vocabulary/ },
-  { ...NEWER, words: /client on this 2025-era connection did not declare the required capability/ },
+  {
+    ...NEWER,
+    words:
+      /^Handler for tools\/call returned an input-required result, but .{0,200}has no input_required vocabulary/,
+  },
+  {
+    ...NEWER,
+    words:
+      /^Cannot request input '.{0,200}: the client on this 2025-era connection did not declare the required capability/,
+  },
   // FastMCP 4: `InputRequiredResult`.
-  { ...NEWER, words: /returned an InputRequiredResult .{0,200}only exists at MCP 2026-07-28/ },
+  {
+    ...NEWER,
+    words: /^Tool '.{0,200}' returned an InputRequiredResult .{0,200}only exists at MCP 2026-07-28/,
+  },
   // Python SDK 2: `InputRequiredResult`, and any other result that the revision does not have.
   { ...NEWER, hasAskedInstead: false, words: /^Handler returned an invalid result$/ },
   // Python SDK 2 where the server keeps no session.
   { ...NEWER, hasAskedInstead: false, words: /no back-channel for server-initiated requests/ },
 ];
+
+/** What is known about the call that failed. */
+export interface CallSoFar {
+  readonly isRepeatable: () => boolean;
+  /** Whether its server has asked something already: the tool may have acted on the answer before it asked again. */
+  readonly hasAsked: boolean;
+}
 
 const TEXT_MAX = 2_000;
 const WORDS_MAX = 500;
@@ -57,7 +78,7 @@ const WORDS_MAX = 500;
 export function neededAfter(
   failure: unknown,
   revision: McpRevision | undefined,
-  isRepeatable: () => boolean,
+  { isRepeatable, hasAsked }: CallSoFar,
 ): NeededRevision | undefined {
   if (failure instanceof RevisionRefused) {
     const other = failure.revision === '2026-07-28' ? '2025-11-25' : '2026-07-28';
@@ -68,6 +89,6 @@ export function neededAfter(
   const said = text.slice(0, TEXT_MAX);
   const sign = SIGNS.find((one) => one.in === revision && one.words.test(said));
   if (sign === undefined) return undefined;
-  const isHarmless = sign.hasAskedInstead || isRepeatable();
+  const isHarmless = (sign.hasAskedInstead && !hasAsked) || isRepeatable();
   return { revision: sign.revision, isHarmless, isRefused: false, words: said.slice(0, WORDS_MAX) };
 }
