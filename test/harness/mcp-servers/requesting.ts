@@ -37,6 +37,7 @@ const ASKS: Readonly<Record<string, (text: string) => Requests>> = {
   context: (text) => ({ text: sampling(text, { includeContext: 'allServers', systemPrompt: 'Be brief.' }) }),
   tools: (text) => ({ text: sampling(text, { tools: [{ name: 'a', inputSchema: { type: 'object' } }] }) }),
   twice: (text) => ({ first: sampling(text), second: sampling(`more ${text}`) }),
+  halfway: (text) => ({ text: sampling(text), city: question }),
   folders: () => ({ folders: roots }),
   all: (text) => ({ city: question, text: sampling(text), folders: roots }),
 };

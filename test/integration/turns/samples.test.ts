@@ -152,6 +152,20 @@ mcpServers:
         );
       });
 
+      it('count also where the turn is stopped before its step has ended', async () => {
+        const { begin, approval, decide, tokens, record, pod, ended, events } = await open(revision);
+        const run = await begin('call halfway Autumn');
+        await decide((await approval()).id, { decision: 'approve' });
+        await waitUntil(
+          async () => (await events(run)).some((event) => turnEventOf(event)?.type === 'tool-returned'),
+          { what: 'the text' },
+        );
+        await pod.turns.stop(run);
+        await ended(run);
+        const step = (await record(run))?.steps[0];
+        expect(tokens()).toBeGreaterThan((step?.inputTokens ?? 0) + (step?.outputTokens ?? 0));
+      });
+
       it('are refused where the person denies them, and the server learns it [SAMP-04 SAMP-09]', async () => {
         const { begin, approval, decide, words, server } = await open(revision);
         const before = model.current.requests.length;

@@ -55,18 +55,25 @@ export type RunNote =
       readonly type: 'step';
       readonly index: number;
       readonly step: StepRecord;
-      /** Tokens that were taken since the step was first written; absent at that write, which counts those of the step. */
+      /** True where the tokens of the step were counted with an earlier note. */
+      readonly isCounted?: true;
+    }
+  | {
+      readonly type: 'call';
+      readonly call: CallRecord;
+      /** Tokens that a model has taken for the call since the note before. */
       readonly taken?: number;
     }
-  | { readonly type: 'call'; readonly call: CallRecord }
   | { readonly type: 'pause'; readonly pause: PauseRecord };
 
 /** The tokens of models that these notes count, each once, estimated where a model reports none. */
 export function tokensOf(notes: readonly RunNote[]): number {
-  return notes.reduce(
-    (sum, note) => (note.type === 'step' ? sum + (note.taken ?? tokensOfStep(note.step)) : sum),
-    0,
-  );
+  return notes.reduce((sum, note) => sum + tokensOfNote(note), 0);
+}
+
+function tokensOfNote(note: RunNote): number {
+  if (note.type === 'call') return note.taken ?? 0;
+  return note.type === 'step' && note.isCounted !== true ? tokensOfStep(note.step) : 0;
 }
 
 /** The tokens that one reply of a model took. */

@@ -17,7 +17,6 @@ function contextOf(engine: ReturnType<typeof engineOn>): RunContext {
     run: RUN,
     writer: { save: async () => undefined, saveSoon: async () => undefined },
     budget: { isSpent: false, left: 1_000, spend: () => undefined },
-    sampled: { tokens: 0 },
     open: new Set(),
     inheritedPauses: new Map(),
     id: 'helper',
@@ -40,6 +39,7 @@ it('a text is approved anew where a server that is called again asks for another
         step: 0,
         waiting: (wait) => wait(),
         appendEvent: async () => undefined,
+        spent: async () => undefined,
         signal: SIGNAL,
       },
       {

@@ -42,7 +42,6 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     writer,
     clock,
     budget,
-    sampled: { tokens: 0 },
     callIds: new Set(from.callIds),
     open: new Set(),
     delegated: new Set(),

@@ -40,8 +40,6 @@ export interface RunContext {
   readonly writer: RunWriter;
   readonly clock: WorkClock;
   readonly budget: Budget;
-  /** Tokens of texts that its model has written for servers and that no write has counted yet. */
-  readonly sampled: { tokens: number };
   /** Ids of its tool calls so far. On the turn's stream, a delegate's ids are prefixed with the delegating call's id. */
   readonly callIds: Set<string>;
   /** Ids of this run's open questions. */

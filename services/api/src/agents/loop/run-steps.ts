@@ -115,7 +115,7 @@ export async function runSteps(
     await writer.append({ type: 'step-finished', step: index });
     // No write of its own: the records of the calls hold the results too.
     await writer.saveSoon([
-      { type: 'step', index, step: withUsage(context, { ...record, messages }), taken: takeSampled(context) },
+      { type: 'step', index, step: withUsage(context, { ...record, messages }), isCounted: true },
     ]);
     if (outcomes.some((outcome) => outcome.type === 'failed' && outcome.endsTurn)) return 'stopped';
     if (budget.isSpent) return 'step-limit';
@@ -193,13 +193,6 @@ async function replyTo(
     transcript.areEarlierImagesRefused = true;
     return reply;
   }
-}
-
-/** The tokens that were taken for servers and are not counted yet. */
-function takeSampled({ sampled }: RunContext): number {
-  const { tokens } = sampled;
-  sampled.tokens = 0;
-  return tokens;
 }
 
 /** A step's record with the run's usage and working time so far. */

@@ -77,7 +77,6 @@ export async function runTurn(options: RunOptions): Promise<void> {
     turn,
     clock,
     budget,
-    sampled: { tokens: 0 },
     callIds: new Set(from.callIds),
     open: new Set(),
     delegated: new Set(),

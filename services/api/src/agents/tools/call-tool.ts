@@ -215,7 +215,11 @@ function toolCallContext(
         const place = { ...runContext, toolCallId, step: record().step, waiting };
         return sampleForServer(
           runContext,
-          { ...place, appendEvent: (event) => appendEvent(runContext, event) },
+          {
+            ...place,
+            appendEvent: (event) => appendEvent(runContext, event),
+            spent: (taken) => runContext.writer.saveSoon([{ type: 'call', call: record(), taken }]),
+          },
           request,
         );
       },

@@ -14,6 +14,8 @@ import { SAMPLING, type SampleForServer, samplingId } from './sample-request.ts'
 export interface SamplePlace extends Pick<ApprovalPlace, 'step' | 'waiting'> {
   readonly toolCallId: string;
   readonly appendEvent: (event: CallEvent) => Promise<void>;
+  /** Counts tokens with the next write of the run, however the run ends. */
+  readonly spent: (tokens: number) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -48,7 +50,7 @@ const SCHEMA = z.toJSONSchema(Shown) as Readonly<Record<string, unknown>>;
  */
 export async function sampleForServer(
   context: RunContext,
-  { toolCallId: of, step, waiting, appendEvent, signal }: SamplePlace,
+  { toolCallId: of, step, waiting, appendEvent, spent, signal }: SamplePlace,
   { ordinal, server, params, tokensMax, timeoutSeconds, withdrawn }: SampleForServer,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { sample, budget, title } = context;
@@ -97,7 +99,7 @@ export async function sampleForServer(
       context,
     );
     budget.spend(record);
-    context.sampled.tokens += tokensOfStep(record);
+    await spent(tokensOfStep(record));
     const text = textOfStep(record);
     await appendEvent({ type: 'tool-returned', toolCallId, output: text });
     const stopReason = record.finishReason === 'length' ? 'maxTokens' : 'endTurn';
