@@ -7,6 +7,7 @@ import {
   readRequest,
 } from '../../../services/api/src/agents/mcp/questions/client-ask.ts';
 import { showsOf } from '../../../services/api/src/surfaces/mcp/capabilities.ts';
+import { createClientMessages } from '../../../services/api/src/surfaces/mcp/legacy/client-messages.ts';
 import { createOpenRequests } from '../../../services/api/src/surfaces/mcp/open-requests.ts';
 
 const TEXT = { role: 'assistant', content: { type: 'text', text: 'A.' }, model: 'm', stopReason: 'endTurn' };
@@ -128,6 +129,19 @@ describe('the open requests of a call', () => {
     expect(take(requests, { type: 'tool-returned', toolCallId: 'c2', output: '' }).dropped).toEqual([]);
     expect(take(requests, event).dropped).toHaveLength(dropped);
     expect(requests.open()).toEqual([]);
+  });
+
+  it('are sent once to a reader that loses the feed after the reply', async () => {
+    let isOpen = true;
+    const messagesOf = createClientMessages(
+      { clientRequests: { isOpen: async () => isOpen } },
+      { caller: { tenant: 't', userId: 'u' } },
+    );
+    const event = { type: 'turn', event: asked, id: '', isKnown: false, isWaiting: false } as const;
+    expect(await messagesOf(event)).toEqual([expect.objectContaining({ id: 'cr_1' })]);
+    isOpen = false;
+    await messagesOf({ type: 'lost' });
+    expect(await messagesOf(event)).toEqual([]);
   });
 
   it('do not come back after their reply', () => {

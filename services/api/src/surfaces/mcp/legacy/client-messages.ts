@@ -7,13 +7,14 @@ import { type ClientAsked, createOpenRequests } from '../open-requests.ts';
 /** The requests of a call's server to its client, as messages of the call's stream. */
 export function createClientMessages(
   { clientRequests }: { readonly clientRequests: Pick<ClientRequests, 'isOpen'> },
-  { caller, isReplay }: { readonly caller: Owner; readonly isReplay: boolean },
+  { caller }: { readonly caller: Owner },
 ) {
   const requests = createOpenRequests();
 
   async function requestOf(asked: ClientAsked): Promise<object[]> {
     const { requestId: id, method, params } = asked;
-    if (isReplay && !(await clientRequests.isOpen(caller, id))) {
+    // The feed may tell it again, to a reader that came later or had lost it.
+    if (!(await clientRequests.isOpen(caller, id))) {
       requests.replied(id);
       return [];
     }
