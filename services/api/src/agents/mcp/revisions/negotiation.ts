@@ -15,8 +15,9 @@ export interface Negotiated {
   readonly reason: RevisionReason;
 }
 
-// They are about the credential and about the load, not about the revision.
-const OTHER_MATTERS: ReadonlySet<number> = new Set([401, 403, 408, 429]);
+// They are about the credential, the load and what lies in between, not about the revision: one that was chosen for such a reason
+// would be kept when the server is back.
+const OTHER_MATTERS: ReadonlySet<number> = new Set([401, 403, 408, 429, 502, 503, 504]);
 const SERVER_ERROR = 500;
 // The SDK throws an error without a class when the server answers `initialize` with a revision that it does not know.
 const UNKNOWN_REVISION = /^Server's protocol version is not supported/;
@@ -75,7 +76,7 @@ function mayBeRevision(error: unknown, isProgram: boolean): boolean {
 
 /** Some servers of 2026-07-28 fail at a request without its envelope. */
 function isServerError(error: unknown): boolean {
-  return error instanceof SdkHttpError && error.status >= SERVER_ERROR;
+  return error instanceof SdkHttpError && error.status >= SERVER_ERROR && !OTHER_MATTERS.has(error.status);
 }
 
 function isRevisionCode({ code, cause }: SdkError, isProgram: boolean): boolean {
