@@ -1,3 +1,4 @@
+import { BY_MESSAGE } from '@parley/shared/domain/approvals/outcome';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import type { ConversationRef, RunRef, Support } from '@parley/shared/domain/runs/run';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
@@ -176,6 +177,23 @@ mcpServers:
         expect(server.errors.map(({ code }) => code)).toEqual(revision === 'old' ? [-1] : []);
         // The turn's own two steps.
         expect(model.current.requests).toHaveLength(before + 2);
+      });
+
+      it('are refused by a message in their place, and the turn ends without another word', async () => {
+        const { begin, approval, engine, ended, events, conversation } = await open(revision);
+        const before = model.current.requests.length;
+        const run = await begin('call write Autumn');
+        const { tenant, userId } = conversation;
+        await engine.approvals.decide({
+          caller: { kind: 'user', tenant, userId },
+          id: (await approval()).id,
+          response: { decision: 'deny' },
+          surface: BY_MESSAGE,
+        });
+        await ended(run);
+        const last = (await events(run)).map(turnEventOf).at(-1);
+        expect(last).toMatchObject({ type: 'turn-finished', reason: 'stopped' });
+        expect(model.current.requests).toHaveLength(before + 1);
       });
 
       it('are not offered unless the configuration says so [SAMP-01]', async () => {

@@ -30,6 +30,8 @@ export interface TurnScope {
   readonly idle: IdleDetection;
   /** How many questions were asked and have not ended. */
   openQuestions: number;
+  /** True once its person wrote a message instead of approving a text for a server: the message is answered next. */
+  isLeftByMessage?: boolean;
 }
 
 /** The state of one run while this pod works on it. */

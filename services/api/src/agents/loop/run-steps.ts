@@ -117,7 +117,8 @@ export async function runSteps(
     await writer.saveSoon([
       { type: 'step', index, step: withUsage(context, { ...record, messages }), isCounted: true },
     ]);
-    if (outcomes.some((outcome) => outcome.type === 'failed' && outcome.endsTurn)) return 'stopped';
+    const endsTurn = outcomes.some((outcome) => outcome.type === 'failed' && outcome.endsTurn);
+    if (endsTurn || context.turn.isLeftByMessage === true) return 'stopped';
     if (budget.isSpent) return 'step-limit';
   }
   return agent.limits.lastReason ?? 'step-limit';

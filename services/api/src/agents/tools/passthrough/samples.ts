@@ -84,6 +84,7 @@ export async function sampleForServer(
     },
     { args, tool, inputSchema: SCHEMA, rule: RULE, remember: undefined, timeoutSeconds },
   );
+  if (decided.type === 'refused' && decided.endsTurn === true) context.turn.isLeftByMessage = true;
   if (decided.type === 'refused') throw await fail(decided.message, REJECTED);
   if (budget.isSpent) throw await fail('The turn has used up its tokens.', INTERNAL_ERROR);
   const given = Shown.parse(decided.input);
