@@ -1,8 +1,11 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   createScoping,
   readAddress,
   scopedAddress,
+  serverNamed,
+  withPages,
 } from '../../../../services/api/src/agents/mcp/calls/addresses.ts';
 import { createToolOffer } from '../../../../services/api/src/agents/mcp/calls/tool-offer.ts';
 import { isVisible, visibilityOf } from '../../../../services/api/src/agents/mcp/calls/visibility.ts';
@@ -92,9 +95,41 @@ describe('the address of a resource', () => {
     'data:,x',
     'no address',
     '{scheme}://x',
+    'https://shop~x.example/a',
+    'mailto:shop~a@b.example',
   ])('%s has none', (uri) => {
     expect(scopedAddress('a', uri)).toBe(uri);
     expect(readAddress(uri)).toEqual({ uri });
+  });
+
+  it('is found again of every server and every address', () => {
+    const server = fc.stringMatching(/^[A-Za-z0-9._-]{1,64}$/);
+    const begin = fc.constantFrom('ui://', 'UI://', 'file:///', 'urn:', 'https://', 'data:', 'wiki:/', '');
+    const rest = fc.stringMatching(/^[a-zA-Z0-9~%/:?#@{}+.-]{0,20}$/);
+    const property = fc.property(server, begin, rest, (id, scheme, tail) => {
+      const uri = `${scheme}${tail}`;
+      const scoped = scopedAddress(id, uri);
+      if (scoped !== uri) expect(readAddress(scoped)).toEqual({ server: id, uri });
+      else if (/^(?:https|data):/.test(uri)) expect(readAddress(uri)).toEqual({ uri });
+      else expect(/^[a-z][a-z0-9+.-]*:/i.test(uri)).toBe(false);
+    });
+    fc.assert(property);
+  });
+
+  it('is found again as clients write it that normalise addresses', () => {
+    expect(readAddress('ui://shop%7Epage')).toEqual({ server: 'shop', uri: 'ui://page' });
+    const { href } = new URL(scopedAddress('Wiki', 'file:///start'));
+    const { server, uri } = readAddress(href);
+    const [wiki, shop, other] = ['Wiki', 'shop', 'SHOP'].map((id) => ({ server: id }));
+    const servers = [wiki, shop, other].filter((one) => one !== undefined);
+    expect([serverNamed(servers, server), uri]).toEqual([wiki, 'file:///start']);
+    expect(serverNamed(servers, 'shop')).toBe(shop);
+    for (const unclear of ['Shop', 'desk', undefined]) expect(serverNamed(servers, unclear)).toBeUndefined();
+  });
+
+  it('is left out of lists, too, where its page cannot be read', () => {
+    const meta = { pages: ['ui://a', 'https://example.com'], page: 'ui://a' };
+    expect(withPages(meta, () => undefined)).toEqual({ pages: ['https://example.com'] });
   });
 
   it('is the same wherever a result names it, and data stays as it is', () => {

@@ -6,7 +6,7 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
 import type { ServerRead } from '../loop/one-call.ts';
-import { createScoping, namesPage, readAddress } from '../mcp/calls/addresses.ts';
+import { createScoping, namesPage, readAddress, serverNamed } from '../mcp/calls/addresses.ts';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { ReadMethod } from '../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../mcp/calls/results.ts';
@@ -207,7 +207,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
   async function findResource(reader: ContentReader, address: string): Promise<FoundResource | undefined> {
     const sources = sourcesFor('resources', reader);
     const { server, uri } = readAddress(address);
-    const source = sources.find((one) => one.server === server);
+    const source = serverNamed(sources, server);
     if (source !== undefined) {
       const mayRead = !isProject(source) || (await lists(source, reader, uri));
       return mayRead ? { source, uri, isScoped: true } : undefined;

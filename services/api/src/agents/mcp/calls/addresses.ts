@@ -5,8 +5,8 @@ type Described = Readonly<Record<string, unknown>>;
 // These mean the same wherever they come from, and clients open them by themselves.
 const GLOBAL = /^(?:https?|data|mailto|tel):/i;
 const BEGIN = /^[a-z][a-z0-9+.-]*:(?:\/\/)?/i;
-// No id of a server has a `~`, and any part of a URI may.
-const SCOPED = /^([a-z][a-z0-9+.-]*:(?:\/\/)?)([A-Za-z0-9._-]{1,64})~/i;
+// No id of a server has a `~`, and any part of a URI may. Some clients escape it.
+const SCOPED = /^([a-z][a-z0-9+.-]*:(?:\/\/)?)([A-Za-z0-9._-]{1,64})(?:~|%7e)/i;
 const PAGE = /^ui:\/\/\S+$/i;
 
 /**
@@ -19,7 +19,7 @@ export function scopedAddress(server: string, uri: string): string {
 
 /** What a client names: the server, where the address has one, and the server's own address. */
 export function readAddress(address: string): { readonly server?: string; readonly uri: string } {
-  const [scoped, begin = '', server] = SCOPED.exec(address) ?? [];
+  const [scoped, begin = '', server] = GLOBAL.test(address) ? [] : (SCOPED.exec(address) ?? []);
   return scoped === undefined || server === undefined
     ? { uri: address }
     : { server, uri: `${begin}${address.slice(scoped.length)}` };
@@ -29,12 +29,26 @@ export function readAddress(address: string): { readonly server?: string; readon
 export function withPages<Meta>(meta: Meta, addressOf: (uri: string) => string | undefined): Meta {
   const mapped = (value: unknown): unknown => {
     if (typeof value === 'string') return PAGE.test(value) ? addressOf(value) : value;
-    if (Array.isArray(value)) return value.map(mapped);
+    if (Array.isArray(value)) return value.map(mapped).filter((inner) => inner !== undefined);
     if (!isRecord(value)) return value;
     const entries = Object.entries(value).map(([key, inner]) => [key, mapped(inner)]);
     return Object.fromEntries(entries.filter(([, inner]) => inner !== undefined));
   };
   return mapped(meta) as Meta;
+}
+
+/**
+ * The one that an address names, of those with ids of servers. Clients that normalise the addresses of files write their
+ * hosts in lower case: where no server has that id, the only one that differs in case alone is meant.
+ */
+export function serverNamed<One extends { readonly server: string }>(
+  ones: readonly One[],
+  server: string | undefined,
+): One | undefined {
+  const exact = ones.find((one) => one.server === server);
+  if (exact !== undefined || server === undefined) return exact;
+  const [alike, ...others] = ones.filter((one) => one.server.toLowerCase() === server.toLowerCase());
+  return others.length === 0 ? alike : undefined;
 }
 
 /** Whether a `_meta` names that page. */
