@@ -68,6 +68,8 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
   let status: WireTask['status'] | undefined;
   /** Messages of the caller whose answers the next status follows. */
   const answers: WireMessage[] = [];
+  /** All messages of the caller that answered. Others in the history may have the id of one: clients choose ids. */
+  const answered = new Set<WireMessage>();
   let messages = 0;
 
   function messageOf(
@@ -113,8 +115,10 @@ export function createTaskFold(head: TaskHead, options: TaskFoldOptions): TaskFo
 
   /** One message may answer several questions. It stands where it answered the first, as it is after the last. */
   function takeAnswer(message: WireMessage): void {
+    const isEarlier = (one: WireMessage) => answered.has(one) && one.messageId === message.messageId;
+    answered.add(message);
     for (const list of [history, answers]) {
-      const at = list.findIndex(({ messageId }) => messageId === message.messageId);
+      const at = list.findIndex(isEarlier);
       if (at >= 0) {
         list[at] = message;
         return;
