@@ -249,6 +249,25 @@ export function erasingContract(contract: Contract): void {
       expect(lines.filter((line) => names.some((name) => line.includes(name)))).toEqual([]);
       expect(await eraseConversation(deps, conversation)).toBe(false);
     });
+
+    it('removes what is recorded under the ids of its turns, and nothing of other turns', async () => {
+      const { backend, second } = contract.pods;
+      const { gone: owner } = newPair();
+      const [gone, stays] = [turnOf(owner, `gone-${randomUUID()}`), turnOf(owner, 'stays')];
+      const { a2a, pushes } = backend.ownerRecords;
+      const kinds = Object.entries({ 'a2a-answer': a2a, 'a2a-push': pushes });
+      for (const run of [gone, stays]) {
+        await backend.runs.begin(run);
+        for (const [what, records] of kinds)
+          await records.putIfAbsent(owner, `${what}/${run.streamRequestId}/1`, 'said', HOUR_MS);
+      }
+      const deps = { ...depsOn(second), backend: second, engine: engineOn(second) };
+      expect(await eraseConversation(deps, gone)).toBe(true);
+      for (const [what, records] of kinds)
+        expect(await records.list(owner, '')).toEqual([
+          { name: `${what}/${stays.streamRequestId}/1`, value: 'said' },
+        ]);
+    });
   });
 
   describe('erasing a person', () => {

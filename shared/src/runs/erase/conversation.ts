@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ParleyError } from '../../domain/errors.ts';
-import type { StreamRef } from '../../domain/ids.ts';
+import type { Owner, StreamRef } from '../../domain/ids.ts';
 import type { ConversationRef, Run } from '../../domain/runs/run.ts';
 import type { Engine } from '../../elicitations/engine.ts';
 import { openPages } from '../../elicitations/open-pages.ts';
@@ -11,13 +11,15 @@ import { type RemovePartDeps, removePart } from './remove-part.ts';
 
 export interface EraseConversationDeps extends RemovePartDeps {
   readonly backend: RemovePartDeps['backend'] &
-    Pick<Backend, 'runs' | 'runQueue' | 'conversations' | 'elicitations' | 'approvals'>;
+    Pick<Backend, 'runs' | 'runQueue' | 'conversations' | 'elicitations' | 'approvals' | 'ownerRecords'>;
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord' | 'approvals'>;
   /** As for an erasure of a user. */
   readonly graceMs: number;
 }
 
 const ROWS_PAGE = 100;
+// Their names are `<what>/<turn>/<which>`.
+const KINDS_OF_TURNS = ['a2a', 'pushes'] as const;
 // A turn that begins during the removal is ended and removed, too.
 const ATTEMPTS_MAX = 5;
 
@@ -41,6 +43,7 @@ export async function eraseConversation(
     if (found.length === 0 && running === undefined && last === undefined) return attempt > 0;
     await endAll(deps, conversation, turnIds);
     const elicitationIds = await elicitationIdsOf(deps, conversation, turnIds);
+    await removeRecords(deps, owner, turnIds);
     await removePart(deps, owner, {
       elicitationIds,
       turnIds,
@@ -98,6 +101,20 @@ async function endAll(
   if (withdrawn + taken.length > 0) await sleep(graceMs);
   // The end of a question offers the run that waited for it.
   await Promise.all(taken.map(({ run, term }) => runQueue.withdraw(run, term)));
+}
+
+/** Removes what is recorded under the ids of turns, such as the messages that A2A took as answers. */
+async function removeRecords(
+  { backend: { ownerRecords } }: EraseConversationDeps,
+  owner: Owner,
+  turnIds: readonly string[],
+): Promise<void> {
+  const turns = new Set(turnIds);
+  for (const kind of KINDS_OF_TURNS) {
+    const stored = await ownerRecords[kind].list(owner, '');
+    const names = stored.map(({ name }) => name).filter((name) => turns.has(name.split('/')[1] ?? ''));
+    await Promise.all(names.map((name) => ownerRecords[kind].remove(owner, name)));
+  }
 }
 
 /** The questions and approvals of a conversation: those that are listed, and those that the records of its turns name. */
