@@ -297,6 +297,14 @@ describe('a call of a button', () => {
     expect(called).toEqual([]);
   });
 
+  it('puts nothing before the person where the client shows no pages', async () => {
+    const { outcome, engine, person } = await begun('bank', {});
+    expect(await outcome()).toMatchObject({ type: 'failed', message: REFUSED });
+    const owner = { tenant: person.tenant, userId: person.userId };
+    expect((await engine.approvals.list({ owner, limit: 1 })).rows).toEqual([]);
+    expect(called).toEqual([]);
+  });
+
   it('needs the approval that the configuration demands', async () => {
     const { outcome, engine, person } = await begun('bank', { apps: true });
     const owner = { tenant: person.tenant, userId: person.userId };

@@ -6,7 +6,7 @@ import { createScoping } from '../mcp/calls/addresses.ts';
 import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import { FOR_ALL } from '../mcp/calls/visibility.ts';
+import { FOR_ALL, isVisible } from '../mcp/calls/visibility.ts';
 import type { AskedPerson } from '../mcp/target.ts';
 import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
@@ -31,7 +31,7 @@ import { createPersonalService, type PersonalService } from './personal-service.
 import { CONNECT, connectTool, notConnected } from './personal-tools.ts';
 import { toolOf, wholeOutcomeOf } from './server-tools.ts';
 import { serverOf } from './servers.ts';
-import type { Tool, ToolCall, ToolOutcome } from './tool.ts';
+import { failed, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 /** Who calls a tool, as questions name it. */
 const CALLER = 'Your MCP client';
@@ -230,6 +230,8 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     const known = listed.find((tool) => tool.name === name);
     if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
     const target = known ?? unlisted(id, name);
+    // Neither the account nor the approval of the person is asked for.
+    if (!isVisible(target, person.viewer ?? 'model')) return toolOf(target, async () => failed(NO_SUCH_TOOL));
     const tool = toolOf(target, async (call) => {
       const rules = { ...sendRules(server, person, limits, deps), whole: true } as const;
       if (service === undefined) {
