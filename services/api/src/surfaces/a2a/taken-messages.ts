@@ -41,8 +41,11 @@ export function responseIdOf(messageId: string): string {
   return isReferenceId(messageId) ? messageId : sha256(messageId);
 }
 
-/** Finds the message of the caller by which a question came to its state; undefined where it came by another way. */
-export type FindAnswerMessage = (question: Elicitation) => Promise<WireMessage | undefined>;
+/**
+ * Finds the message of the caller by which a question came to its state, at that time (ms on the Redis clock); undefined where
+ * it came by another way.
+ */
+export type FindAnswerMessage = (question: Elicitation, at: number) => Promise<WireMessage | undefined>;
 
 /**
  * Finds the messages that answered the questions of a task, for its history. A service that speaks for the person does not
@@ -57,6 +60,7 @@ export function createFindAnswerMessage(
   const owner = { tenant, userId };
   const settled = new Map<string, Row>();
   let taken: readonly TakenMessage[] = [];
+  let listedAt = Number.NEGATIVE_INFINITY;
 
   const isVisible = (surface: string | undefined) =>
     surface === SURFACES.service || (surface === SURFACES.user && viewer === 'user');
@@ -72,9 +76,14 @@ export function createFindAnswerMessage(
     return row;
   }
 
-  async function find(matches: (message: TakenMessage) => boolean): Promise<TakenMessage | undefined> {
+  async function find(
+    matches: (message: TakenMessage) => boolean,
+    at: number,
+  ): Promise<TakenMessage | undefined> {
     const known = taken.find(matches);
-    if (known !== undefined) return known;
+    // A message is recorded before its answer: a list that is younger than the answer has it, or it is stored no more.
+    if (known !== undefined || at < listedAt) return known;
+    listedAt = await records.now(owner);
     const stored = await records.list(owner, nameOfTask(taskId));
     taken = stored.flatMap(({ value }) => {
       const read = TakenMessage.safeParse(JSON.parse(value));
@@ -111,7 +120,7 @@ export function createFindAnswerMessage(
     return (await Promise.all(parts)).flat();
   }
 
-  return async ({ elicitationId, status, settledBy }) => {
+  return async ({ elicitationId, status, settledBy }, at) => {
     const isOpened = status === 'opened';
     if (!isOpened && !isVisible(settledBy?.surface)) return undefined;
     const responseId = isOpened ? undefined : (await rowOf(elicitationId))?.settlement?.responseId;
@@ -121,7 +130,7 @@ export function createFindAnswerMessage(
       return (
         sent.parts?.some((part) => 'elicitationId' in part && part.elicitationId === elicitationId) === true
       );
-    });
+    }, at);
     if (message?.sent === undefined) return undefined;
     return {
       ...shownOfSent(message.sent),

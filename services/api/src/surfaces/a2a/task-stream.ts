@@ -99,7 +99,7 @@ type ReadItem = Exclude<WatchItem | LiveItem, { type: 'reset' }>;
 
 /** The item with the message of the caller that answered its question, where one did. */
 async function withAnswerMessage<Item extends TaskItem | ReadItem>(item: Item, find: FindAnswerMessage) {
-  const answeredBy = item.type === 'elicitation' ? await find(item.elicitation) : undefined;
+  const answeredBy = item.type === 'elicitation' ? await find(item.elicitation, item.at) : undefined;
   return answeredBy === undefined ? item : { ...item, answeredBy };
 }
 
