@@ -4,7 +4,10 @@ import { isInterrupted } from '@parley/shared/runs/interruption';
 const INTERRUPTED_CALL_GRACE_MS = 3_000;
 
 /** Aborted with the run, until it is released. When the pod shuts down, a dispatched call gets a grace period to return. */
-export function callSignal(signal: AbortSignal, isDispatched: () => boolean) {
+export function callSignal(
+  signal: AbortSignal,
+  isDispatched: () => boolean,
+): { readonly signal: AbortSignal; readonly release: () => void } {
   const ending = new AbortController();
   const end = () => ending.abort(signal.reason);
   const onAbort = () => {

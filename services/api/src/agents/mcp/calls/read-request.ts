@@ -72,7 +72,11 @@ export function createReader({ sendRequest, limits, retire }: ReaderDeps): ReadF
       });
       if ('error' in reply) {
         const { error } = reply;
-        const need = asker === undefined ? undefined : neededAfter(error, revision, bounds.isRepeatable);
+        // A read has no effect, so it may be made again whatever was asked.
+        const need =
+          asker === undefined
+            ? undefined
+            : neededAfter(error, revision, { isRepeatable: bounds.isRepeatable, hasAsked: false });
         // What the server asks late must not reach the next request, which may be one of another revision.
         if (need !== undefined || !(error instanceof ProtocolError)) forget(target);
         return { result: failureOf(error, reply.dispatched), need };

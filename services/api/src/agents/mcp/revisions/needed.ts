@@ -13,7 +13,7 @@ export interface RevisionReply<Result> {
 
 /** What a request is about. */
 export interface Requested {
-  /** The tool. Reads are not made again: they go on the connection that there is. */
+  /** The tool, or what is read. */
   readonly name: string;
   /** Whether it has the answers to a round of questions. */
   readonly hasRound: boolean;
