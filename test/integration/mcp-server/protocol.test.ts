@@ -356,6 +356,18 @@ describe('a session', () => {
   });
 });
 
+it('a client that left before it was told the page is told it at once by the same call', async () => {
+  const patient = await serveOn(site.pods[0], { surfaceOf: mcpSurface({ againMs: 600_000 }) });
+  onTestFinished(patient.stop);
+  const person = newPerson();
+  const session = await beginSession(patient.url, person, {});
+  const leaving = await session.call(patient.url, 1, 'text: left early');
+  await leaving.body?.cancel();
+  const id = await questionOf(person);
+  const again = await readReply(await session.call(patient.url, 2, 'text: left early'));
+  expect(textIn(again.messages.at(-1))).toContain(`${ANSWER_PAGE_URL}${id} `);
+});
+
 describe('revision 2026-07-28', () => {
   it('answers discovery and lists, and refuses what does not fit together [T26-12 T26-14 T26-15 T26-16 T26-17 T26-19 T26-22]', async () => {
     const person = newPerson();

@@ -162,11 +162,19 @@ describe('an equal MCP call', () => {
     let joined: StartedCall | undefined;
     for (const one of before) {
       if (typeof one === 'number') wait(one);
-      else if (one === 'told') await calls.told(first, HOUR_MS / 2);
+      else if (one === 'told') await calls.told(first, { openMs: HOUR_MS / 2, upTo: 1 });
       else if (one === 'joined') joined = await calls.begin(CALL);
       else await calls.release(joined ?? (await calls.begin(CALL)));
     }
     wait(seconds);
     expect((await calls.begin(CALL)).run.streamRequestId === first.run.streamRequestId).toBe(joins);
+  });
+
+  it('knows on every pod up to which question a client was told, whichever was told last', async () => {
+    const calls = endedCalls();
+    const first = await calls.begin(CALL);
+    expect(await calls.toldUpTo(first)).toBeUndefined();
+    for (const upTo of [2, 10, 9]) await calls.told(first, { openMs: HOUR_MS, upTo });
+    expect(await calls.toldUpTo(await calls.begin(CALL))).toBe(10);
   });
 });

@@ -54,13 +54,16 @@ describe('a call of a client that shows', () => {
   });
 
   it.each([
-    ['at once, where its turn waits', SINCE, true, 0],
-    ['later, where it was told before', BEFORE, true, HERE + 20_000],
-  ])('nothing is told %s', (_what, createdAt, waits, at) => {
+    ['at once, where its turn waits', SINCE, undefined, true, 0],
+    ['at once what nobody was told', BEFORE, undefined, true, 0],
+    ['at once what was asked since it was told', BEFORE, Date.parse(BEFORE) - 1, true, 0],
+    ['later, where it was told before', BEFORE, Date.parse(BEFORE), true, HERE + 20_000],
+  ])('nothing is told %s', (_what, createdAt, toldUpTo, waits, at) => {
     const state = createWaits({
       shows: NOTHING,
       until: undefined,
       came: { at: CAME, here: HERE },
+      toldUpTo,
       againMs: 20_000,
     });
     state.take(question('form', { createdAt }));

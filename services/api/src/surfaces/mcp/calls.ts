@@ -18,6 +18,7 @@ import {
 import type { RequestedRead } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import type { CallKind } from './outcome.ts';
+import { createToldCalls, type ToldTimes } from './waiting/told-calls.ts';
 
 /** A `tools/call`, or a read during which its server asks, as its client sent it. */
 export interface ToolCallRequest {
@@ -51,9 +52,6 @@ export interface StartedCall {
   readonly follower: string;
 }
 
-/** Of a call whose client was told where its person acts: whether its result was fetched. */
-type ToldState = 'told' | 'fetched';
-
 /** The calls of tools, each a turn in an unlisted conversation of its own. */
 export interface Calls {
   /**
@@ -75,7 +73,9 @@ export interface Calls {
    * The client of this request was told where its person acts, and follows the call no more. The next equal call joins it as
    * long as its person can act (`openMs`), and for the retention after that; the end of a session does not stop it.
    */
-  told(call: StartedCall, openMs: number): Promise<void>;
+  told(call: StartedCall, open: ToldTimes): Promise<void>;
+  /** Up to when the questions of a call were made that a client of it was told of, in ms since 1970; undefined before the first. */
+  toldUpTo(call: Pick<StartedCall, 'run'>): Promise<number | undefined>;
   /** The result was fetched. The next equal call is another one; of a call that was told, once some seconds have passed. */
   release(call: StartedCall): Promise<void>;
   /** Ends a call, on whichever pod it runs, unless a later request follows it. */
@@ -96,7 +96,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   const { records, turns, engine, callMs } = deps;
   const callName = (digest: string) => `mcp-call/${digest}`;
   const followerName = (run: RunRef) => `mcp-follower/${keyOfCall(run)}`;
-  const toldName = (key: string) => `mcp-told/${key}`;
+  const toldCalls = createToldCalls(records);
   const requestName = (request: RequestName) => `${REQUEST}${textOfRequest(request)}`;
 
   /** The key of the equal call whose result was not fetched, or a new one. */
@@ -111,14 +111,15 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   }
 
   async function hasLapsed(owner: Owner, key: string): Promise<boolean> {
+    const run = await runOfCall(owner, key);
     let endedAt: number | undefined;
-    for await (const { at, event } of engine.replay(await runOfCall(owner, key))) {
+    for await (const { at, event } of engine.replay(run)) {
       const turnEvent = turnEventOf(event);
       if (turnEvent !== undefined && endsTurn(turnEvent)) endedAt = at;
     }
     if (endedAt === undefined || (await records.now(owner)) - endedAt <= UNFETCHED_MS) return false;
     // A person acts on a page when they find the time, and says so to their client later.
-    return (await records.read(owner, toldName(key))) === undefined;
+    return (await toldCalls.find(run)) === undefined;
   }
 
   /** The key under which a request begins its call: that of the first request with this name. */
@@ -137,43 +138,33 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     throw new ParleyError('invalid_request', 'The id of this request was used before.');
   }
 
-  async function told({ run, digest, follower }: StartedCall, openMs: number): Promise<void> {
-    const key = keyOfCall(run);
+  async function told({ run, digest, follower }: StartedCall, { openMs, upTo }: ToldTimes): Promise<void> {
     const keptMs = openMs + callMs;
-    await records.putIfAbsent(run, toldName(key), 'told' satisfies ToldState, keptMs);
+    await toldCalls.note(run, upTo, keptMs);
     await Promise.all([
-      records.read(run, toldName(key), keptMs),
       records.read(run, callName(digest), keptMs),
       records.remove(run, followerName(run), follower),
     ]);
   }
 
-  async function toldState(run: RunRef): Promise<ToldState | undefined> {
-    const stored = await records.read(run, toldName(keyOfCall(run)));
-    return stored === undefined ? undefined : stored === 'fetched' ? 'fetched' : 'told';
-  }
-
   async function release({ run, digest, isRepeat }: StartedCall): Promise<void> {
     // Another request may have been told since this one came.
-    const state = isRepeat ? await toldState(run) : undefined;
+    const state = isRepeat ? await toldCalls.find(run) : undefined;
     if (state === undefined) return forget({ run, digest });
     if (state === 'fetched') return;
     const key = keyOfCall(run);
-    const keepBriefly = (name: string, from: string, to: string) =>
-      records.replace(run, { name, from, to, ttlMs: FETCHED_MS });
     await Promise.all([
-      keepBriefly(callName(digest), key, key),
-      keepBriefly(toldName(key), 'told', 'fetched'),
+      records.replace(run, { name: callName(digest), from: key, to: key, ttlMs: FETCHED_MS }),
+      toldCalls.fetched(run, FETCHED_MS),
       records.remove(run, followerName(run)),
     ]);
   }
 
   async function forget({ run, digest }: Pick<StartedCall, 'run' | 'digest'>): Promise<void> {
-    const key = keyOfCall(run);
     await Promise.all([
-      records.remove(run, callName(digest), key),
+      records.remove(run, callName(digest), keyOfCall(run)),
       records.remove(run, followerName(run)),
-      records.remove(run, toldName(key)),
+      toldCalls.forget(run),
     ]);
   }
 
@@ -214,6 +205,10 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
 
   return {
     told,
+    async toldUpTo({ run }) {
+      const state = await toldCalls.find(run);
+      return state === 'fetched' ? undefined : state?.upTo;
+    },
     release,
     follow,
     async begin(call) {
@@ -247,7 +242,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     },
     stop,
     async leave(call) {
-      if ((await toldState(call.run)) === undefined) await stop(call);
+      if ((await toldCalls.find(call.run)) === undefined) await stop(call);
     },
     async stopAll(owner, sessionId) {
       const begun = await records.list(owner, `${REQUEST}${sessionId}/`);
@@ -255,7 +250,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
         const { key, digest } = storedCall(value);
         // Programs end their session with each call, and its person acts in another place.
         const run = await runOfCall(owner, key);
-        if ((await toldState(run)) !== undefined) return;
+        if ((await toldCalls.find(run)) !== undefined) return;
         await stopFollowed({ run, digest }, (latest) => latest?.startsWith(`${sessionId}/`) === true);
       });
       await Promise.all(stops);

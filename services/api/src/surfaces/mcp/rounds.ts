@@ -7,7 +7,7 @@ import type { Calls, StartedCall } from './calls.ts';
 import type { McpDeps } from './deps.ts';
 import { createCallOutput, type EndedCall } from './outcome.ts';
 import { progressMessage, WAITING, WORKING } from './progress.ts';
-import { openMsOf, toldResult } from './waiting/told.ts';
+import { toldOf, toldResult } from './waiting/told.ts';
 import {
   type AskedOfClient,
   type CallWaits,
@@ -31,7 +31,7 @@ export type CallRound =
 type RoundDeps = Pick<
   McpDeps,
   'engine' | 'turns' | 'clientRequests' | 'progressMs' | 'againMs' | 'answerPage' | 'connectBaseUrl'
-> & { readonly calls: Pick<Calls, 'told'> };
+> & { readonly calls: Pick<Calls, 'told' | 'toldUpTo'> };
 
 export interface RoundOptions {
   /** What the client of the call declared. */
@@ -62,6 +62,7 @@ export async function followRound(
     shows,
     until: facts?.detachment?.until,
     came,
+    toldUpTo: isRepeat ? await deps.calls.toldUpTo(started) : undefined,
     againMs: deps.againMs,
   });
 
@@ -116,7 +117,7 @@ async function roundAt(
   if (asked !== undefined) return { type: 'asks', ...asked };
   const elsewhere = isLeft ? undefined : waits.elsewhere();
   if (elsewhere === undefined || elsewhere.at > now) return undefined;
-  await deps.calls.told(started, openMsOf(elsewhere.open));
+  await deps.calls.told(started, toldOf(elsewhere.open));
   return { type: 'told', result: toldResult(deps, elsewhere.open) };
 }
 

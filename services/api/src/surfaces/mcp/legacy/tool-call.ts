@@ -14,7 +14,7 @@ import { errorMessage, errorReply, RPC } from '../json-rpc.ts';
 import { responseOf, toldAs } from '../outcome.ts';
 import { elicitParamsOf } from '../questions.ts';
 import { followRound, seenIn } from '../rounds.ts';
-import { openMsOf, toldResult } from '../waiting/told.ts';
+import { toldOf, toldResult } from '../waiting/told.ts';
 import { createWaits } from '../waiting/waits.ts';
 import type { ToolCallMessage } from './messages.ts';
 import type { Misfits } from './misfits.ts';
@@ -180,6 +180,7 @@ async function framesReply(
     shows,
     until: facts?.detachment?.until,
     came: { at: request.at, here: performance.now() - ageMs },
+    toldUpTo: isRepeat ? await deps.calls.toldUpTo(started) : undefined,
     againMs: deps.againMs,
   });
   const events = await followTurn(deps, run, { signal, facts, after, onAsked: seenIn(deps, run) });
@@ -199,7 +200,7 @@ async function framesReply(
       answerPage: deps.answerPage,
       waits,
       async tell(open) {
-        await deps.calls.told(started, openMsOf(open));
+        await deps.calls.told(started, toldOf(open));
         return toldResult(deps, open);
       },
       onFetched: () => deps.calls.release(started),

@@ -2,6 +2,7 @@ import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { WholeResult } from '../../../turns/call-result.ts';
 import type { McpDeps } from '../deps.ts';
+import type { ToldTimes } from './told-calls.ts';
 import type { ElsewhereOpen } from './waits.ts';
 
 type Hosted = Pick<McpDeps, 'answerPage' | 'connectBaseUrl'>;
@@ -30,12 +31,16 @@ const ADDRESSES =
 const AGAIN =
   'When the user says that they are done, call this tool again with exactly the same arguments: that call continues this one and returns its result. Other arguments begin another call.';
 
-/** How long something is open still, in ms. */
-export function openMsOf({ questions, approvals }: ElsewhereOpen): number {
-  const ends = [...questions, ...approvals].map(
-    ({ expiresAt, createdAt }) => Date.parse(expiresAt) - Date.parse(createdAt),
-  );
-  return Math.max(0, ...ends);
+/** What a client is told of, by its times. */
+export function toldOf({ questions, approvals }: ElsewhereOpen): ToldTimes {
+  const open = [...questions, ...approvals].map(({ expiresAt, createdAt }) => {
+    const askedAt = Date.parse(createdAt);
+    return { askedAt, openMs: Date.parse(expiresAt) - askedAt };
+  });
+  return {
+    openMs: Math.max(0, ...open.map(({ openMs }) => openMs)),
+    upTo: Math.max(0, ...open.map(({ askedAt }) => askedAt)),
+  };
 }
 
 /** The hosted page on which the owner of a question acts, after a sign-in; undefined where there is none. */

@@ -45,7 +45,9 @@ export interface CallWaitsOptions {
   readonly until: FeedPosition | undefined;
   /** When the client asked for what it waits for: ms on the clock of the records, and by `performance.now()`. */
   readonly came: { readonly at: number; readonly here: number };
-  /** How long a question that was open by then is waited for, until the client is told of it again. */
+  /** Up to when all was asked that a client of the call was told of, by the clock of the records. Absent: nothing was told. */
+  readonly toldUpTo?: number | undefined;
+  /** How long a question that was told by then is waited for, until the client is told of it again. */
   readonly againMs: number;
 }
 
@@ -54,7 +56,7 @@ const QUIET_MS = 300;
 // While earlier events are read.
 const READING_MS = 3_000;
 
-export function createWaits({ shows, until, came, againMs }: CallWaitsOptions): CallWaits {
+export function createWaits({ shows, until, came, toldUpTo = 0, againMs }: CallWaitsOptions): CallWaits {
   const questions = new Map<string, Elicitation>();
   const approvals = new Map<string, Approval>();
   const requests = createOpenRequests();
@@ -81,7 +83,11 @@ export function createWaits({ shows, until, came, againMs }: CallWaitsOptions): 
     return changedAt + (hasRead ? QUIET_MS : READING_MS);
   }
 
-  const isNew = ({ createdAt }: Pick<Elicitation, 'createdAt'>) => Date.parse(createdAt) >= came.at;
+  /** True for what this request was not told of: it began before, or nobody was told, as the client had left. */
+  function isNew({ createdAt }: Pick<Elicitation, 'createdAt'>): boolean {
+    const at = Date.parse(createdAt);
+    return at >= came.at || at > toldUpTo;
+  }
 
   return {
     get isAsking() {
