@@ -25,8 +25,8 @@ export const PROTOCOLS: readonly Mutant[] = [
   {
     defect: 'A call whose MCP client was told a page begins anew ten minutes after its end.',
     file: `${API}/surfaces/mcp/calls.ts`,
-    find: 'return (await toldCalls.find(run)) === undefined;',
-    replace: 'return true;',
+    find: 'if (endedAt === undefined || (await toldCalls.find(run)) !== undefined)',
+    replace: 'if (endedAt === undefined)',
     killedBy: 'test/unit/mcp-server/calls.test.ts',
     test: 'joins one whose client was told a page, as long',
   },

@@ -7,7 +7,10 @@ import { createCalls, type StartedCall } from '../../../services/api/src/surface
 import type { McpDeps } from '../../../services/api/src/surfaces/mcp/deps.ts';
 import { createSessions } from '../../../services/api/src/surfaces/mcp/legacy/sessions.ts';
 import { createCallState } from '../../../services/api/src/surfaces/mcp/modern/state.ts';
+import { createCallOutput } from '../../../services/api/src/surfaces/mcp/outcome.ts';
 import { recordAnswer } from '../../../services/api/src/surfaces/mcp/questions.ts';
+import type { WholeResult } from '../../../services/api/src/turns/call-result.ts';
+import type { FollowedEvent } from '../../../services/api/src/turns/follow.ts';
 import { stateKeysOf } from '../../../services/api/src/wiring/mcp.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
@@ -168,6 +171,23 @@ describe('an equal MCP call', () => {
     }
     wait(seconds);
     expect((await calls.begin(CALL)).run.streamRequestId === first.run.streamRequestId).toBe(joins);
+  });
+
+  it.each([
+    [600, undefined],
+    [601, 'says when that was'],
+  ])('that joins one that ended %d s ago: %s', async (seconds, says) => {
+    const calls = endedCalls();
+    await calls.told(await calls.begin(CALL), { openMs: HOUR_MS, upTo: 1 });
+    const ended = Date.now();
+    vi.setSystemTime(ended + seconds * 1_000);
+    const { endedAt } = await calls.begin(CALL);
+    expect(endedAt).toBe(says && ended);
+    const output = createCallOutput('tool', endedAt);
+    const end = { type: 'turn', event: { type: 'turn-failed', code: 'call_failed', message: 'No.' } };
+    const { content = [] } = (output.take(end as FollowedEvent)?.result ?? {}) as Partial<WholeResult>;
+    expect(content).toHaveLength(says === undefined ? 1 : 2);
+    if (says !== undefined) expect(JSON.stringify(content)).toContain(new Date(ended).toISOString());
   });
 
   it('knows on every pod up to which question a client was told, whichever was told last', async () => {

@@ -48,6 +48,8 @@ export interface StartedCall {
   readonly kind: CallKind;
   /** True when an earlier request began it. */
   readonly isRepeat: boolean;
+  /** When it ended, in ms since 1970, where that is so long ago that its result may not be what the client expects. */
+  readonly endedAt?: number | undefined;
   /** Names this request among those that follow the call. */
   readonly follower: string;
 }
@@ -100,26 +102,29 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   const requestName = (request: RequestName) => `${REQUEST}${textOfRequest(request)}`;
 
   /** The key of the equal call whose result was not fetched, or a new one. */
-  async function joinedKey(owner: Owner, digest: string): Promise<{ key: string; isNew: boolean }> {
+  async function joinedKey(owner: Owner, digest: string): Promise<JoinedKey & { readonly isNew: boolean }> {
     for (;;) {
       const minted = newName();
       const key = await records.putIfAbsent(owner, callName(digest), minted, callMs);
-      const isNew = key === minted;
-      if (isNew || !(await hasLapsed(owner, key))) return { key, isNew };
+      if (key === minted) return { key, isNew: true };
+      const run = await runOfCall(owner, key);
+      const endedAt = await longEnded(run);
+      // A person acts on a page when they find the time, and says so to their client later.
+      if (endedAt === undefined || (await toldCalls.find(run)) !== undefined)
+        return { key, endedAt, isNew: false };
       await records.remove(owner, callName(digest), key);
     }
   }
 
-  async function hasLapsed(owner: Owner, key: string): Promise<boolean> {
-    const run = await runOfCall(owner, key);
+  /** When a call ended, if that is long ago. */
+  async function longEnded(run: RunRef): Promise<number | undefined> {
     let endedAt: number | undefined;
     for await (const { at, event } of engine.replay(run)) {
       const turnEvent = turnEventOf(event);
       if (turnEvent !== undefined && endsTurn(turnEvent)) endedAt = at;
     }
-    if (endedAt === undefined || (await records.now(owner)) - endedAt <= UNFETCHED_MS) return false;
-    // A person acts on a page when they find the time, and says so to their client later.
-    return (await toldCalls.find(run)) === undefined;
+    if (endedAt === undefined || (await records.now(run)) - endedAt <= UNFETCHED_MS) return undefined;
+    return endedAt;
   }
 
   /** The key under which a request begins its call: that of the first request with this name. */
@@ -127,14 +132,14 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     owner: Owner,
     { digest: call, kind }: CallName,
     request: RequestName | undefined,
-  ): Promise<string> {
-    const { key, isNew } = await joinedKey(owner, call);
-    if (request === undefined) return key;
+  ): Promise<JoinedKey> {
+    const { key, isNew, endedAt } = await joinedKey(owner, call);
+    if (request === undefined) return { key, endedAt };
     const stored = await records.putIfAbsent(owner, requestName(request), `${key}.${call}.${kind}`, callMs);
     const { key: first, digest: callOfFirst } = storedCall(stored);
     // A key that another request began with stays: its call is under way.
     if (isNew && first !== key) await records.remove(owner, callName(call), key);
-    if (callOfFirst === call) return first;
+    if (callOfFirst === call) return { key: first, endedAt: first === key ? endedAt : undefined };
     throw new ParleyError('invalid_request', 'The id of this request was used before.');
   }
 
@@ -217,11 +222,11 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       if (kind === 'agent') checkMessage(call.arguments);
       const owner = principalOf(call.caller);
       const digest = joinDigest(call);
-      const key = await keyFor(owner, { digest, kind }, call.request);
+      const { key, endedAt } = await keyFor(owner, { digest, kind }, call.request);
       const run = await runOfCall(owner, key);
       const { isRepeat } = await beginRun(turns, target, call, run, { key: `mcp ${key}`, digest });
       const follower = call.request === undefined ? newName() : textOfRequest(call.request);
-      const started = { run, digest, kind, isRepeat, follower };
+      const started = { run, digest, kind, isRepeat, endedAt: isRepeat ? endedAt : undefined, follower };
       await follow(started, call.request?.isOpen);
       return started;
     },
@@ -259,6 +264,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
 }
 
 type NamedTool = Pick<ToolCallRequest, 'caller' | 'name' | 'read' | 'signal' | 'support' | 'check'>;
+type JoinedKey = Pick<StartedCall, 'endedAt'> & { readonly key: string };
 type CallName = Pick<StartedCall, 'digest' | 'kind'>;
 type FoundTarget = NonNullable<Awaited<ReturnType<Turns['findOffered']>>>;
 type ReadTarget = NonNullable<Awaited<ReturnType<Turns['content']['findRead']>>>;

@@ -42,9 +42,25 @@ export function responseOf({ result, refusal }: EndedCall, id: RequestId) {
     : resultMessage(id, result);
 }
 
-export function createCallOutput(kind: CallKind): CallOutput {
-  if (kind === 'agent') return agentOutput();
-  return kind === 'tool' ? toolOutput() : readOutput();
+/** `endedAt`: when a call ended that its client may have forgotten. The result of a read has no place for a text. */
+export function createCallOutput(kind: CallKind, endedAt?: number): CallOutput {
+  if (kind === 'read') return readOutput();
+  const output = kind === 'agent' ? agentOutput() : toolOutput();
+  if (endedAt === undefined) return output;
+  return {
+    take(event) {
+      const ended = output.take(event);
+      return ended && { ...ended, result: withNote(ended.result as WholeResult, noteOf(endedAt)) };
+    },
+  };
+}
+
+function noteOf(endedAt: number): string {
+  return `This is the result of the same call that ended at ${new Date(endedAt).toISOString()}, and that nobody had fetched. Nothing was done again. To have it done once more, make the call again after ten seconds.`;
+}
+
+function withNote(result: WholeResult, text: string): WholeResult {
+  return { ...result, content: [...result.content, { type: 'text', text }] };
 }
 
 function agentOutput(): CallOutput {

@@ -51,13 +51,13 @@ export async function followRound(
   started: StartedCall,
   { signal, waitMs, onProgress, shows, came }: RoundOptions,
 ): Promise<CallRound> {
-  const { run, kind, isRepeat } = started;
+  const { run, kind, isRepeat, endedAt } = started;
   const endsAt = performance.now() + waitMs;
   const facts = isRepeat ? await readReplayFacts(deps, run) : undefined;
   if (isRepeat && facts?.detachment === undefined) return { type: 'gone' };
   const leaving = new AbortController();
   const following = AbortSignal.any([signal, leaving.signal]);
-  const output = createCallOutput(kind);
+  const output = createCallOutput(kind, endedAt);
   const waits = createWaits({
     shows,
     until: facts?.detachment?.until,

@@ -39,6 +39,8 @@ export interface CallStream {
   /** The last event of the feed that the client has; nothing at the start of the stream. */
   readonly after?: FeedPosition | undefined;
   readonly kind: CallKind;
+  /** When a call ended that its client may have forgotten, in ms since 1970. */
+  readonly endedAt?: number | undefined;
   readonly shows: Shows;
   /** The least severe level of the log messages that the client gets. */
   readonly logLevel: LogLevel;
@@ -129,7 +131,7 @@ export async function* callFrames(
 /** The messages of a call, each as a line of JSON. */
 function createMessages(deps: CallFramesDeps, stream: CallStream) {
   const { request } = stream;
-  const output = createCallOutput(stream.kind);
+  const output = createCallOutput(stream.kind, stream.endedAt);
   const questions = createQuestions(deps, stream);
   const requested = createClientMessages(deps, stream);
   const progress = createProgress(request.progressToken, stream.ageMs);

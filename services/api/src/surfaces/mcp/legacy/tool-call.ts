@@ -168,7 +168,7 @@ async function framesReply(
   { signal, release }: StreamPlace,
   { session, started, request, after }: StreamedCall,
 ): Promise<Reply> {
-  const { run, kind, isRepeat } = started;
+  const { run, kind, isRepeat, endedAt } = started;
   const facts = isRepeat ? await readReplayFacts(deps, run, after) : undefined;
   if (after !== undefined && facts?.detachment === undefined) {
     release();
@@ -193,6 +193,7 @@ async function framesReply(
       ageMs,
       after,
       kind,
+      endedAt,
       shows,
       logLevel: await session.logLevel(),
       isReplay: isRepeat,
