@@ -157,6 +157,12 @@ describe('an equal MCP call', () => {
     ],
     ['is another one soon after that', ['told', 'fetched'], 10, false],
     ['joins one of which another client was told meanwhile', ['joined', 'told', 'fetched'], 9, true],
+    [
+      'joins one that the first request fetched, when another was told',
+      ['told', 'fetched by the first'],
+      9,
+      true,
+    ],
     ['is another one then, however often it was fetched', ['told', 'fetched', 9, 'fetched'], 1, false],
   ] as const)('%s', async (_what, before, seconds, joins) => {
     const calls = endedCalls();
@@ -166,6 +172,7 @@ describe('an equal MCP call', () => {
     for (const one of before) {
       if (typeof one === 'number') wait(one);
       else if (one === 'told') await calls.told(first, { openMs: HOUR_MS / 2, upTo: 1 });
+      else if (one === 'fetched by the first') await calls.release(first);
       else if (one === 'joined') joined = await calls.begin(CALL);
       else await calls.release(joined ?? (await calls.begin(CALL)));
     }

@@ -152,9 +152,9 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     ]);
   }
 
-  async function release({ run, digest, isRepeat }: StartedCall): Promise<void> {
-    // Another request may have been told since this one came.
-    const state = isRepeat ? await toldCalls.find(run) : undefined;
+  async function release({ run, digest }: StartedCall): Promise<void> {
+    // The client of another request may have been told, whichever request began the call.
+    const state = await toldCalls.find(run);
     if (state === undefined) return forget({ run, digest });
     if (state === 'fetched') return;
     const key = keyOfCall(run);
