@@ -1,17 +1,14 @@
 /** Remote AG-UI agents as delegates: a stock server, and the AG-UI surface of another Parley. */
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
-import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { agUiPodsInFile } from '../../harness/ag-ui/delegating.ts';
 import { type AgUiServer, startAgUiServer } from '../../harness/ag-ui/remote-agent.ts';
 import { type AgUiSite, openAgUiSite, paid } from '../../harness/ag-ui/site.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
 import { sized } from '../../harness/proof-size.ts';
 import {
   answer,
   answerText,
   type Begun,
-  closeAfterTest,
   type DelegatingPod,
   outcomeOf,
   questions,
@@ -234,10 +231,9 @@ describe('a stock AG-UI server as a delegate', () => {
 
 /** A turn whose pod dies at a write while it has the agent do a task that asks once. */
 async function turnThatLoses(death: Death, server: AgUiServer, entry: string) {
-  const backend = createMemoryBackend(ROOMY);
+  const [backend, other] = pods.stores();
   const { state, ...dying } = createDyingBackend(backend, death.when, (_write, count) => count === death.at);
   const leaseTiming = { renewMs: 20, leaseMs: 60_000 };
-  closeAfterTest(() => backend.close());
   const given = { url: server.url, entry };
   const first = pods.open({
     ...given,
@@ -248,8 +244,8 @@ async function turnThatLoses(death: Death, server: AgUiServer, entry: string) {
   });
   // The lease of the first pod lasts as long as the pod lives, however slow the machine is.
   const alive = async (owner: string) => !state.dead || !owner.startsWith('first');
-  const heartbeats = { ...backend.heartbeats, alive };
-  const second = pods.open({ ...given, backend, pod: 'second', turns: { heartbeats, leaseTiming } });
+  const heartbeats = { ...other.heartbeats, alive };
+  const second = pods.open({ ...given, backend: other, pod: 'second', turns: { heartbeats, leaseTiming } });
   const before = server.inputs.length;
   const begun = await first.handOver('text');
   const leave = second.turns.attend(begun.run);
@@ -261,12 +257,13 @@ async function turnThatLoses(death: Death, server: AgUiServer, entry: string) {
         answered.add(open.id);
         await answer(second, begun, open.id, { action: 'accept', content: { answer: 'red' } });
       }
-      return (await backend.runs.standing(begun.run))?.status !== 'running';
+      return (await other.runs.standing(begun.run))?.status !== 'running';
     },
     { what: `the end of a turn whose pod died at write ${death.at}`, timeoutMs: 60_000 },
   );
   leave();
   const text = await outcomeOf(second, begun);
+  await second.close();
   const { died, writes } = { died: state.dead, writes: state.writes };
   return { text, runs: server.inputs.length - before, answered: answered.size, died, writes };
 }

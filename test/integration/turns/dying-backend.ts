@@ -1,5 +1,7 @@
+import { ParleyError } from '@parley/shared/domain/errors';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Heartbeats } from '@parley/shared/ports/runs/heartbeats';
+import type { RunQueue } from '@parley/shared/ports/runs/run-queue';
 import type { Runs, RunWrite } from '@parley/shared/ports/runs/runs';
 
 export const DEATHS = ['before it is made', 'before its reply'] as const;
@@ -18,6 +20,11 @@ export function createDyingBackend(
 ) {
   const state = { dead: false, writes: 0 };
   const never = new Promise<never>(() => undefined);
+  let die: (reason: unknown) => void = () => undefined;
+  const died = new Promise<never>((_, reject) => {
+    die = reject;
+  });
+  died.catch(() => undefined);
   const heartbeats: Pick<Heartbeats, 'beat' | 'alive' | 'connected'> = {
     beat: async (pod, ttlMs) => (state.dead ? never : backend.heartbeats.beat(pod, ttlMs)),
     alive: (pod) => backend.heartbeats.alive(pod),
@@ -29,10 +36,20 @@ export function createDyingBackend(
       if (state.dead) return never;
       state.writes += 1;
       state.dead = isLast(write, state.writes);
+      if (state.dead) die(new ParleyError('pod_busy', 'This pod is dead.'));
       if (state.dead && when === 'before it is made') return never;
       const result = await backend.runs.write(run, write);
       return state.dead ? never : result;
     },
   };
-  return { state, heartbeats, runs };
+  // The queue gives what a dead process had taken to another one. This process lives on, and would keep it.
+  const runQueue: RunQueue = {
+    ...backend.runQueue,
+    consume(take) {
+      const consumer = backend.runQueue.consume((stream) => Promise.race([died, take(stream)]));
+      died.catch(() => consumer.pause());
+      return consumer;
+    },
+  };
+  return { state, heartbeats, runs, runQueue };
 }
