@@ -1,6 +1,7 @@
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { withdraw } from '@parley/shared/runs/open-questions';
 import type { RunContext } from '../loop/run-context.ts';
+import { isWithinCall } from './approvals/place.ts';
 import { isSamplingOf } from './passthrough/sample-request.ts';
 
 /**
@@ -11,7 +12,8 @@ export async function withdrawInherited(
   { engine, run, writer, inheritedPauses }: Pick<RunContext, 'engine' | 'run' | 'writer' | 'inheritedPauses'>,
   toolCallId: string,
 ): Promise<void> {
-  const isOwn = (id: string | undefined) => id === toolCallId || isSamplingOf(toolCallId, id);
+  const isOwn = (id: string | undefined) =>
+    id === toolCallId || isSamplingOf(toolCallId, id) || isWithinCall(toolCallId, id);
   for (const pause of [...inheritedPauses.values()].filter((each) => isOwn(each.toolCallId))) {
     inheritedPauses.delete(pause.elicitationId);
     await retryWhileUnavailable(() => withdraw(engine, run.tenant, pause.elicitationId));

@@ -32,6 +32,11 @@ export function approvalPlaceOf(
   };
 }
 
+/** True for the id under which a call waits for an approval that a remote agent needs within it. */
+export function isWithinCall(toolCallId: string, id: string | undefined): boolean {
+  return id?.startsWith(`${toolCallId}.`) === true && id.includes(' ');
+}
+
 /** The place of an approval that a remote agent needs within a call. Its row alone has the decision. */
 export function innerPlace(
   runContext: RunContext,
