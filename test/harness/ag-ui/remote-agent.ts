@@ -3,6 +3,7 @@
  * writes servers. The words of its task say what it does.
  */
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type BaseEvent, EventType, type Interrupt, type RunAgentInput } from '@ag-ui/core';
 import { RunAgentInputSchema } from '@ag-ui/core/schemas';
 import { EventEncoder } from '@ag-ui/encoder';
@@ -16,6 +17,8 @@ export interface AgUiServer {
   readonly authorizations: readonly (string | undefined)[];
   /** How many runs were closed by their client. */
   readonly closed: number;
+  /** How many runs were read to the end of their reply. */
+  readonly read: number;
   /** While true, each connection ends before its reply. */
   cut(isCut: boolean): void;
   stop(): Promise<void>;
@@ -48,6 +51,9 @@ const ASKS: Readonly<Record<string, Omit<Interrupt, 'id'>>> = {
   pay: { reason: 'tool_call', message: 'May I?', toolCallId: 'call-pay', responseSchema: APPROVAL },
 };
 
+/** JSON of lists within lists. */
+const nested = (levels: number) => `{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`;
+
 /** What a word of a task sends beside questions. */
 const SENDS: Readonly<Record<string, readonly object[]>> = {
   state: [
@@ -64,10 +70,16 @@ const SENDS: Readonly<Record<string, readonly object[]>> = {
     { type: EventType.TOOL_CALL_START, toolCallId: 'call-look', toolCallName: 'look' },
     { type: EventType.TOOL_CALL_END, toolCallId: 'call-look' },
   ],
+  nested: [
+    { type: EventType.TOOL_CALL_START, toolCallId: 'call-nested', toolCallName: 'look' },
+    { type: EventType.TOOL_CALL_ARGS, toolCallId: 'call-nested', delta: nested(20_000) },
+    { type: EventType.TOOL_CALL_END, toolCallId: 'call-nested' },
+  ],
   unknown: [{ type: 'FUTURE_EVENT', anything: 1 }],
   malformed: [{ type: EventType.TEXT_MESSAGE_CONTENT, messageId: 7 }],
   patch: [{ type: EventType.STATE_DELTA, delta: [{ op: 'remove', path: '/nothing' }] }],
   large: [{ type: EventType.TEXT_MESSAGE_CONTENT, messageId: 'm-1', delta: 'x'.repeat(20_000) }],
+  expired: [{ type: EventType.RUN_ERROR, message: 'Ask again.', code: 'token_expired' }],
   error: [{ type: EventType.RUN_ERROR, message: 'Sold\u202E out.', code: 'sold_out' }],
 };
 
@@ -118,6 +130,7 @@ export async function startAgUiServer({ repeats = false } = {}): Promise<AgUiSer
   const inputs: RunAgentInput[] = [];
   const authorizations: (string | undefined)[] = [];
   let closed = 0;
+  let read = 0;
   let isCut = false;
   const server = createServer(async (request, response) => {
     let body = '';
@@ -129,12 +142,15 @@ export async function startAgUiServer({ repeats = false } = {}): Promise<AgUiSer
     if (!repeats || inputs.every(({ runId }) => runId !== input.runId)) inputs.push(input);
     const encoder = new EventEncoder({ accept: request.headers.accept ?? '' });
     response.on('close', () => {
-      if (!response.writableEnded) closed += 1;
+      if (response.writableFinished) read += 1;
+      else closed += 1;
     });
     const words = String(input.messages[0]?.content);
     if (words.startsWith('status ')) return void response.writeHead(Number(words.split(' ')[1])).end();
     response.writeHead(200, { 'content-type': encoder.getContentType() });
     for (const event of eventsOf(input, authorization)) response.write(encoder.encodeSSE(event as BaseEvent));
+    // Such as the time in which it stores the thread.
+    if (words.includes('late')) await sleep(100);
     if (!words.includes('wait')) response.end();
   });
   const port = await listenOnFreePort(server);
@@ -144,6 +160,9 @@ export async function startAgUiServer({ repeats = false } = {}): Promise<AgUiSer
     authorizations,
     get closed() {
       return closed;
+    },
+    get read() {
+      return read;
     },
     cut(next) {
       isCut = next;

@@ -164,6 +164,7 @@ describe('a stock AG-UI server as a delegate', () => {
     ['large', ', threadBytes: 10000', 'sent more than can be read'],
     ['large', ', messageBytes: 10000', 'sent more than can be read'],
     ['drop', '', 'Whether it was begun is not known'],
+    ['expired', ', repeatable: true', 'can no longer be called about the task, which may go on there'],
     ['status 404', '', 'refused the task: HTTP 404'],
     ['status 429', '', 'is busy with other tasks. Nothing was done'],
     ['status 302', '', 'refused the task: its reply is no stream of events'],
@@ -176,6 +177,22 @@ describe('a stock AG-UI server as a delegate', () => {
     const begun = await pod.handOver(words);
     if (words === 'twice text') await answerText(pod, begun, 'blue');
     expect(await outcomeOf(pod, begun)).toContain(`Travel Desk ${reason}`.replace('Travel Desk Wh', 'Wh'));
+  });
+
+  it('shows a call without arguments that are nested too deeply', async () => {
+    const pod = pods.open({ url: agent.url });
+    const begun = await pod.handOver('nested');
+    expect(await outcomeOf(pod, begun)).toBe('On it.');
+    const events = await readEvents(pod.backend, begun.run);
+    expect(events).toContainEqual(expect.objectContaining({ toolName: 'look', input: {} }));
+  });
+
+  it('may finish its reply after the end of its run', async () => {
+    const pod = pods.open({ url: agent.url });
+    const { closed, read } = agent;
+    expect(await outcomeOf(pod, await pod.handOver('late'))).toBe('On it.');
+    await waitUntil(() => agent.read + agent.closed > read + closed, { what: 'the end of the reply' });
+    expect([agent.read, agent.closed]).toEqual([read + 1, closed]);
   });
 
   it('is not begun where it cannot be reached', async () => {
@@ -312,6 +329,19 @@ describe('a turn that delegates by AG-UI', () => {
         expect({ text: turn.text, runs: turn.runs, answered: turn.answered }, `write ${at}`).toEqual(WHOLE);
       }
     expect(finished).toBeGreaterThan(1);
+  });
+
+  it('takes back an approval that the pod which continues it does not ask for', async () => {
+    const [one, two] = pods.stores();
+    const first = pods.open({ url: agent.url, backend: one, pod: 'first' });
+    const begun = await first.handOver('pay', { delivery: 'hold' });
+    const approval = await openApproval(first, begun);
+    const entry = ', credentialScope: none, elicitation: false';
+    const second = pods.open({ url: agent.url, backend: two, pod: 'second', entry });
+    await first.close();
+    expect(heardBy(await outcomeOf(second, begun))).toEqual([{ status: 'cancelled' }]);
+    const { run } = await two.runs.read(begun.run);
+    expect(run?.pauses).toMatchObject([{ elicitationId: approval.id, outcome: 'passed_over' }]);
   });
 
   it('sends the answer again until the agent can be reached', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { RemoteFault } from '../../../services/api/src/agents/a2a/faults.ts';
-import { readAgUiEvent } from '../../../services/api/src/agents/ag-ui/events.ts';
+import { MalformedRun, readAgUiEvent } from '../../../services/api/src/agents/ag-ui/events.ts';
 import { applyPatch, PatchError } from '../../../services/api/src/agents/ag-ui/json-patch.ts';
 import { createRunFold, textOfThread } from '../../../services/api/src/agents/ag-ui/thread.ts';
 
@@ -93,12 +93,15 @@ describe('a thread', () => {
   });
 
   it.each([
-    ['text', Array(12).fill({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'x'.repeat(1_000) })],
+    ['text', Array(14).fill({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'x'.repeat(1_000) })],
     [
       'arguments',
-      [{ type: 'TOOL_CALL_CHUNK', toolCallId: 'a', toolCallName: 'a', delta: 'x'.repeat(11_000) }],
+      [{ type: 'TOOL_CALL_CHUNK', toolCallId: 'a', toolCallName: 'a', delta: 'x'.repeat(13_000) }],
     ],
-    ['state', [{ type: 'STATE_SNAPSHOT', snapshot: 'x'.repeat(11_000) }]],
+    ['state', [{ type: 'STATE_SNAPSHOT', snapshot: 'x'.repeat(13_000) }]],
+    ['end', [{ type: 'STATE_SNAPSHOT', snapshot: 'x'.repeat(11_000) }, { type: 'RUN_FINISHED' }]],
+    ['result', [{ type: 'RUN_FINISHED', result: 'x'.repeat(11_000) }]],
+    ['error', [{ type: 'RUN_ERROR', message: 'x'.repeat(11_000) }]],
     [
       'copies',
       [
@@ -109,8 +112,46 @@ describe('a thread', () => {
         },
       ],
     ],
+    [
+      'copies of one value',
+      [
+        { type: 'STATE_SNAPSHOT', snapshot: { a: 'x'.repeat(1_000) } },
+        { type: 'STATE_DELTA', delta: Array(60).fill({ op: 'copy', from: '/a', path: '/b' }) },
+      ],
+    ],
   ])('is no larger than it may be, by its %s', (_what, events) => {
     expect(() => folded(...events)).toThrow(RemoteFault);
+  });
+
+  it.each([
+    ['chunks of no message', { type: 'TEXT_MESSAGE_CHUNK', delta: 'Hi' }],
+    ['chunks of no call', { type: 'TOOL_CALL_CHUNK', toolCallName: 'look', delta: '{}' }],
+    [
+      'two interrupts of one id',
+      { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [{ id: 'a' }, { id: 'a' }] } },
+    ],
+    [
+      'a state that each patch nests more deeply',
+      { type: 'STATE_DELTA', delta: [{ op: 'add', path: '/a', value: {} }] },
+      ...Array.from({ length: 7 }, (_, at) => {
+        const depth = 2 ** at;
+        return {
+          type: 'STATE_DELTA',
+          delta: [{ op: 'copy', from: '/a', path: '/a'.repeat(depth + 1) }],
+        };
+      }),
+    ],
+  ] as [string, ...object[]][])('cannot be read with %s', (_what, ...events) => {
+    expect(() => folded(...events)).toThrow(MalformedRun);
+  });
+
+  it('shows a call that came with a snapshot before a person is asked about it', () => {
+    const toolCalls = [{ id: 'c', type: 'function', function: { name: 'pay', arguments: '{}' } }];
+    const { calls } = folded(
+      { type: 'MESSAGES_SNAPSHOT', messages: [{ id: 'n', role: 'assistant', toolCalls }] },
+      { type: 'RUN_FINISHED', outcome: { type: 'interrupt', interrupts: [{ id: 'a', toolCallId: 'c' }] } },
+    );
+    expect(calls).toEqual([{ type: 'called', id: 'c', name: 'pay', arguments: '{}' }]);
   });
 
   it('that only replaces what it has does not grow', () => {

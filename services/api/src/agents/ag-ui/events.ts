@@ -44,6 +44,9 @@ const Outcome = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('interrupt'), interrupts: z.array(AgUiInterrupt).min(1) }),
 ]);
 
+/** Operations of one event. Each may move all members of a list. */
+const OPERATIONS_MAX = 2_000;
+
 /** The events that say something to a delegating agent. All others pass unread. */
 const EVENTS = {
   TEXT_MESSAGE_START: z.looseObject({ messageId: Id, role: z.string().default('assistant') }),
@@ -68,7 +71,7 @@ const EVENTS = {
   }),
   TOOL_CALL_RESULT: z.looseObject({ messageId: Id, toolCallId: Id, content: z.unknown() }),
   STATE_SNAPSHOT: z.looseObject({ snapshot: z.unknown() }),
-  STATE_DELTA: z.looseObject({ delta: z.array(PatchOperation) }),
+  STATE_DELTA: z.looseObject({ delta: z.array(PatchOperation).max(OPERATIONS_MAX) }),
   MESSAGES_SNAPSHOT: z.looseObject({ messages: z.array(ThreadMessage) }),
   RUN_FINISHED: z.looseObject({ outcome: Outcome.nullish(), result: z.unknown().optional() }),
   RUN_ERROR: z.looseObject({ message: z.string().default(''), code: z.string().optional() }),

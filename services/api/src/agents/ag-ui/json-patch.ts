@@ -1,3 +1,4 @@
+import { LEVELS_MAX } from '@parley/shared/domain/json/depth';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { PatchOperation } from './events.ts';
 
@@ -10,13 +11,14 @@ export class PatchError extends Error {
 }
 
 /**
- * Applies a JSON Patch (RFC 6902) to a value that nobody else holds, and returns the result. `onCopied` gets each value that
- * is copied within, before it is, and may throw. Throws PatchError; the value is then of no use.
+ * Applies a JSON Patch (RFC 6902) to a value that nobody else holds, and returns the result. `onRead` gets each value that
+ * an operation goes through as a whole, before it does, and may throw: a short operation may name a large value. Throws
+ * PatchError; the value is then of no use.
  */
 export function applyPatch(
   root: unknown,
   operations: readonly PatchOperation[],
-  onCopied: (value: unknown) => void,
+  onRead: (value: unknown) => void,
 ): unknown {
   // The root is a member of a box, so that it is replaced like any other value.
   const box = { root };
@@ -33,12 +35,15 @@ export function applyPatch(
       case 'remove':
         remove(to);
         break;
-      case 'test':
-        if (!equal(read(to), value)) throw new PatchError();
+      case 'test': {
+        const tested = read(to);
+        onRead(tested);
+        if (!equal(tested, value)) throw new PatchError();
         break;
+      }
       case 'copy': {
         const copied = read(placeOf(box, from ?? path));
-        onCopied(copied);
+        onRead(copied);
         put(to, structuredClone(copied), true);
         break;
       }
@@ -46,6 +51,7 @@ export function applyPatch(
         if (from === undefined || path.startsWith(`${from}/`)) throw new PatchError();
         const source = placeOf(box, from);
         const moved = read(source);
+        onRead(moved);
         remove(source);
         put(placeOf(box, path), moved, true);
         break;
@@ -58,26 +64,32 @@ export function applyPatch(
 interface PatchPlace {
   readonly parent: unknown;
   readonly key: string;
+  /** How many values it is within. */
+  readonly depth: number;
 }
 
 function placeOf(box: { root: unknown }, path: string): PatchPlace {
-  if (path === '') return { parent: box, key: 'root' };
+  if (path === '') return { parent: box, key: 'root', depth: 0 };
   if (!path.startsWith('/')) throw new PatchError();
   const keys = path
     .slice(1)
     .split('/')
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const depth = keys.length;
   const last = keys.pop() ?? '';
-  return { parent: keys.reduce<unknown>((parent, key) => read({ parent, key }), box.root), key: last };
+  const parent = keys.reduce<unknown>((within, key) => read({ parent: within, key }), box.root);
+  return { parent, key: last, depth };
 }
 
-function read({ parent, key }: PatchPlace): unknown {
+function read({ parent, key }: Pick<PatchPlace, 'parent' | 'key'>): unknown {
   if (Array.isArray(parent) && INDEX.test(key) && Number(key) < parent.length) return parent[Number(key)];
   if (isRecord(parent) && !RESERVED.has(key) && Object.hasOwn(parent, key)) return parent[key];
   throw new PatchError();
 }
 
-function put({ parent, key }: PatchPlace, value: unknown, inserts: boolean): void {
+/** Readers of the result descend into each level, so operations together nest no more deeply than one event may. */
+function put({ parent, key, depth }: PatchPlace, value: unknown, inserts: boolean): void {
+  if (depth + levelsOf(value) > LEVELS_MAX) throw new PatchError();
   if (Array.isArray(parent)) {
     const index = key === '-' ? parent.length : INDEX.test(key) ? Number(key) : Number.NaN;
     if (!(index <= parent.length)) throw new PatchError();
@@ -91,6 +103,11 @@ function remove(place: PatchPlace): void {
   const { parent, key } = place;
   if (Array.isArray(parent)) parent.splice(Number(key), 1);
   else delete (parent as Record<string, unknown>)[key];
+}
+
+function levelsOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  return 1 + Object.values(value).reduce<number>((most, inner) => Math.max(most, levelsOf(inner)), 0);
 }
 
 function equal(one: unknown, other: unknown): boolean {

@@ -17,7 +17,7 @@ export interface AgUiLink {
   readonly agent: AgUiAgentTarget;
   /**
    * Posts a run, and reads its events to its end or to the end of the connection. Throws RemoteFault, MalformedRun, and the reason of
-   * an aborted signal. To read no further closes the connection, by which clients of AG-UI cancel a run.
+   * an aborted signal. To read no further before its end closes the connection, by which clients of AG-UI cancel a run.
    */
   run(input: object, signal: AbortSignal): AsyncGenerator<ReadEvent, void>;
   /** Removes the secrets that were sent from what the agent says. */
@@ -42,6 +42,10 @@ const RUN_MS = 86_400_000;
 const VALUES_MAX = 50_000;
 /** Events of one run, passed-over ones included. */
 const EVENTS_MAX = 50_000;
+
+const ENDS: ReadonlySet<string> = new Set(['RUN_FINISHED', 'RUN_ERROR']);
+/** How long an agent may keep its reply open after the end of its run. */
+const LINGER_MS = 5_000;
 
 export function createAgUiAgents({ onUnauthorized = () => undefined }: AgUiAgentsOptions = {}): AgUiAgents {
   const exchanges = new AsyncLocalStorage<Exchange>();
@@ -74,13 +78,16 @@ export function createAgUiAgents({ onUnauthorized = () => undefined }: AgUiAgent
           const exchange = startExchange({ timeoutMs: RUN_MS, signal });
           let status: number | undefined;
           let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+          let hasEnded = false;
           try {
             const init = { method: 'POST', headers, body: JSON.stringify(input), signal: exchange.signal };
             const posting = exchanges.run(exchange, () => socketsOf(agent).fetch(agent.url, init));
             const response = await raceAbort(exchange, posting);
             status = response.status;
             reader = readerOf(response);
-            yield* eventsOf(reader, exchange);
+            yield* eventsOf(reader, exchange, () => {
+              hasEnded = true;
+            });
           } catch (error) {
             signal.throwIfAborted();
             if (error instanceof CredentialRefused) onUnauthorized(agent.id, error.refusal.status);
@@ -90,7 +97,7 @@ export function createAgUiAgents({ onUnauthorized = () => undefined }: AgUiAgent
             throw faultOf(cause, { dispatched: exchange.dispatched, status, scrub: scrub.text });
           } finally {
             exchange.end();
-            await reader?.cancel().catch(() => undefined);
+            await leave(reader, hasEnded);
           }
         },
       };
@@ -112,10 +119,33 @@ function readerOf(response: Response): ReadableStreamDefaultReader<Uint8Array> {
   throw new RemoteFault('refused', `its reply is no stream of events (HTTP ${response.status})`);
 }
 
+async function leave(
+  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
+  hasEnded: boolean,
+): Promise<void> {
+  if (reader === undefined) return;
+  if (hasEnded) void readToEnd(reader);
+  else await reader.cancel().catch(() => undefined);
+}
+
+/** Agents may store a thread once they have sent the end of its run. Frameworks cancel that when their client leaves. */
+async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const leave = () => void reader.cancel().catch(() => undefined);
+  const timer = setTimeout(leave, LINGER_MS).unref();
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The run has ended, so nothing is lost.
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The events of a run. What they show to people is made visible where it enters. */
 async function* eventsOf(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   exchange: Exchange,
+  onEnd: () => void,
 ): AsyncGenerator<ReadEvent, void> {
   const events = createEventSplitter();
   let count = 0;
@@ -128,7 +158,9 @@ async function* eventsOf(
       count += 1;
       if (count > EVENTS_MAX) throw new RemoteFault('too_large');
       const read = readAgUiEvent(JSON.parse(data));
-      if (read !== undefined) yield withVisibleInterrupts(read);
+      if (read === undefined) continue;
+      if (ENDS.has(read.type)) onEnd();
+      yield withVisibleInterrupts(read);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { isWithinDepth } from '@parley/shared/domain/json/depth';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
 import { restoreContent } from '../mcp/questions/restores.ts';
@@ -84,8 +85,9 @@ function readApproval(
   };
 }
 
-/** The arguments of a call; undefined where they are no JSON. */
+/** The arguments of a call; undefined where they are no JSON, or are nested more deeply than readers go. */
 export function parsed(json: string): unknown {
+  if (!isWithinDepth(json)) return undefined;
   try {
     return JSON.parse(json === '' ? '{}' : json) as unknown;
   } catch {

@@ -110,9 +110,9 @@ async function postUntilEnded(
     try {
       const { end, thread } = await postOnce(run, resume);
       const code = end.type === 'error' && agent.isRepeatable ? end.code : '';
-      if (code === TOKEN_EXPIRED) throw new RemoteFault('unauthorized');
-      if (!PASSING_CODES.has(code)) return await recordEnd(run, end, thread);
+      if (code !== TOKEN_EXPIRED && !PASSING_CODES.has(code)) return await recordEnd(run, end, thread);
       mayHaveBegun = true;
+      if (code === TOKEN_EXPIRED) throw new RemoteFault('unauthorized');
     } catch (error) {
       if (!(error instanceof RemoteFault) || run.over.aborted) throw error;
       mayHaveBegun = await afterFault(run, error, mayHaveBegun);

@@ -31,6 +31,9 @@ export interface RunFold {
 
 type OpenMessage = { -readonly [Key in keyof ThreadMessage]: ThreadMessage[Key] };
 
+/** How much of its size a thread may seem to have before it is measured. */
+const UNMEASURED = 1.25;
+
 /** Begins with a thread. `bytesMax` is the size of its JSON that is kept. */
 export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   let messages = structuredClone(before.messages) as OpenMessage[];
@@ -44,11 +47,18 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   const made: ThreadCallEvent[] = [];
   let size = bytesOf([messages, state]);
 
-  /** Counts what comes. Only where that is too much, the thread is measured: something may have been taken away. */
+  /**
+   * Counts what comes. The thread is measured only when that is clearly too much, since something may have been taken away:
+   * a thread of nearly its size must not be measured at each small event.
+   */
   function grow(bytes: number): void {
     size += bytes;
-    if (size <= bytesMax) return;
-    size = bytesOf([messages, state]);
+    if (size > bytesMax * UNMEASURED) measure();
+  }
+
+  /** `more` is recorded beside the thread. */
+  function measure(more = 0): void {
+    size = bytesOf([messages, state]) + more;
     if (size > bytesMax) throw new RemoteFault('too_large');
   }
 
@@ -63,6 +73,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   }
 
   function say(id: string, delta: string, role = 'assistant'): undefined {
+    if (id === '') throw new MalformedRun('it continues a message that it has not begun');
     openText = id;
     const message = messageOf(id, role);
     const said = typeof message.content === 'string' ? message.content : '';
@@ -71,6 +82,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   }
 
   function startCall(id: string, name: string, parent: string | undefined): void {
+    if (id === '') throw new MalformedRun('it makes a call without an id');
     openCall = id;
     if (callsById.has(id)) return;
     const message = messageOf(parent ?? id, 'assistant');
@@ -123,9 +135,13 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
   }
 
   function patch(operations: Extract<ReadEvent, { type: 'STATE_DELTA' }>['delta']): void {
-    grow(bytesOf(operations));
+    let readBytes = 0;
     try {
-      state = applyPatch(state, operations, (copied) => grow(bytesOf(copied ?? null)));
+      state = applyPatch(state, operations, (value) => {
+        readBytes += bytesOf(value ?? null);
+        if (readBytes > bytesMax) throw new RemoteFault('too_large');
+      });
+      grow(bytesOf(operations) + readBytes);
     } catch (error) {
       if (error instanceof PatchError) throw new MalformedRun('its state cannot be changed as it says');
       throw error;
@@ -137,9 +153,15 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
     const { outcome, result } = event;
     if (outcome?.type === 'cancelled') return { type: 'cancelled' };
     if (outcome?.type === 'interrupt') {
-      grow(bytesOf(outcome.interrupts));
-      return { type: 'interrupt', interrupts: outcome.interrupts };
+      const { interrupts } = outcome;
+      measure(bytesOf(interrupts));
+      if (new Set(interrupts.map(({ id }) => id)).size < interrupts.length)
+        throw new MalformedRun('it waits for two things by one id');
+      // A call that came with a snapshot is shown before people are asked about it.
+      for (const { toolCallId } of interrupts) endCall(toolCallId ?? '');
+      return { type: 'interrupt', interrupts };
     }
+    measure(bytesOf(result ?? null));
     return { type: 'success', ...(result !== undefined && { result }) };
   }
 
@@ -183,6 +205,7 @@ export function createRunFold(before: AgUiThread, bytesMax: number): RunFold {
         case 'RUN_FINISHED':
           return finish(event);
         case 'RUN_ERROR':
+          measure(bytesOf([event.code, event.message]));
           return { type: 'error', code: event.code ?? '', message: event.message };
       }
     },
