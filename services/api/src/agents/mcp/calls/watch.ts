@@ -1,4 +1,4 @@
-import { type McpSubscription, ProtocolError } from '@modelcontextprotocol/client';
+import { type McpSubscription, ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { McpConnection } from '../connection.ts';
 import type { McpLimits } from '../limits.ts';
@@ -11,11 +11,14 @@ import type { McpFailure } from './results.ts';
 /** The resources of one server that are to be watched. They change while it is watched. */
 export interface WantedResources {
   uris(): ReadonlySet<string>;
-  /** Resolves once `uris` is another set than when it was called last, or the signal is aborted. */
+  /**
+   * Resolves once `uris` is another set than when it was called last, or the signal is aborted; and after a while where the
+   * server refused one that it did report before.
+   */
   changed(signal: AbortSignal): Promise<void>;
   /** The server reports changes of it from now on. */
   watched(uri: string): void;
-  /** The server does not report changes of it. */
+  /** The server does not report changes of it, at least for now. */
   refused(uri: string, failure: McpFailure): void;
   /** It changed, or may have. */
   updated(uri: string): void;
@@ -43,9 +46,18 @@ const NOT_REPORTED: McpFailure = {
   message: 'The server does not report changes of this resource.',
 };
 
+/** Subscriptions of one connection that are begun at once. */
+const AT_ONCE = 20;
+
+/** True for what concerns one request, and not the connection that all share. */
+function isOfRequest(error: unknown): boolean {
+  if (error instanceof SdkError) return error.code === SdkErrorCode.RequestTimeout;
+  return error instanceof ProtocolError;
+}
+
 /** What the server was told to report, in either revision. */
 interface Subscribed {
-  /** Subscribes to what is new among these, and ends what is not among them. */
+  /** Subscribes to what is new among these, of which there is one at least, and ends what is not among them. */
   adjust(uris: ReadonlySet<string>): Promise<void>;
   close(): Promise<void>;
 }
@@ -65,20 +77,23 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
   /** One subscription for each resource (2025-11-25). */
   function bySession(connection: McpConnection, wanted: WantedResources, known: Set<string>): Subscribed {
     const end = (uri: string) => send(connection, 'resources/unsubscribe', uri).catch(() => undefined);
+    async function begin(uri: string): Promise<void> {
+      // At once: what is reported may come before the reply.
+      known.add(uri);
+      try {
+        await send(connection, 'resources/subscribe', uri);
+        wanted.watched(uri);
+      } catch (error) {
+        known.delete(uri);
+        if (!isOfRequest(error)) throw error;
+        wanted.refused(uri, failureOf(error, 'maybe'));
+      }
+    }
     return {
       async adjust(uris) {
-        for (const uri of [...uris].filter((one) => !known.has(one))) {
-          // At once: what is reported may come before the reply.
-          known.add(uri);
-          try {
-            await send(connection, 'resources/subscribe', uri);
-            wanted.watched(uri);
-          } catch (error) {
-            known.delete(uri);
-            if (!(error instanceof ProtocolError)) throw error;
-            wanted.refused(uri, failureOf(error, 'maybe'));
-          }
-        }
+        const added = [...uris].filter((one) => !known.has(one));
+        for (let at = 0; at < added.length; at += AT_ONCE)
+          await Promise.all(added.slice(at, at + AT_ONCE).map(begin));
         const over = [...known].filter((uri) => !uris.has(uri));
         for (const uri of over) known.delete(uri);
         await Promise.all(over.map(end));
@@ -102,10 +117,17 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
         const isSame = uris.size === known.size && [...uris].every((uri) => known.has(uri));
         if (isSame) return;
         const last = current;
-        current = uris.size === 0 ? undefined : await listen([...uris]);
+        try {
+          current = await listen([...uris]);
+        } catch (error) {
+          if (!isOfRequest(error)) throw error;
+          // Those who watch the others go on.
+          for (const uri of uris) if (!known.has(uri)) wanted.refused(uri, failureOf(error, 'maybe'));
+          return;
+        }
         const next = current;
-        next?.closed.then((why) => why !== 'local' && next === current && onEnd());
-        take(new Set(next?.honoredFilter.resourceSubscriptions), uris);
+        next.closed.then((why) => why !== 'local' && next === current && onEnd());
+        take(new Set(next.honoredFilter.resourceSubscriptions), uris);
         await last?.close();
       },
       close: async () => current?.close(),
@@ -135,22 +157,22 @@ export function createWatcher({ pool, exchanges, limits }: WatcherDeps): WatchSe
     const known = new Set<string>();
     const ending = new AbortController();
     const over = AbortSignal.any([signal, notices.lost, ending.signal]);
-    const subscribed =
-      client.getProtocolEra() === 'modern'
-        ? byListening(connection, wanted, known, () => ending.abort())
-        : bySession(connection, wanted, known);
+    const isModern = client.getProtocolEra() === 'modern';
+    const subscribed = isModern
+      ? byListening(connection, wanted, known, () => ending.abort())
+      : bySession(connection, wanted, known);
     const unfollow = notices.follow((uri) => {
       for (const one of known) if (uri === undefined || isWithin(uri, one)) wanted.updated(one);
     });
     try {
-      // What is reported before the stream is open is lost.
-      await connection.listening();
+      // What is reported before the stream is open is lost. In the newer revision, it is the subscription's own.
+      if (!isModern) await connection.listening();
       if (notices.areAbsent) return { type: 'absent' };
       if (notices.lost.aborted) return { type: 'interrupted' };
       for (;;) {
         const uris = wanted.uris();
+        if (over.aborted || uris.size === 0) return { type: 'interrupted' };
         await subscribed.adjust(uris);
-        if (over.aborted || wanted.uris().size === 0) return { type: 'interrupted' };
         await wanted.changed(over);
       }
     } finally {

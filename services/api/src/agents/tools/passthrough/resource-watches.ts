@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { WakeSignal } from '@parley/shared/elicitations/wake-signal';
+import type { McpFailure } from '../../mcp/calls/results.ts';
 import type { WantedResources, WatchEnd } from '../../mcp/calls/watch.ts';
 
 /** A server with one credential, as `watch` of its handle; `undefined` without an account. */
@@ -33,12 +34,20 @@ export interface ResourceWatches {
 
 /** The pause before a broken connection is replaced, in ms. It doubles with each failure. */
 const PAUSE_MS = { min: 250, max: 30_000 };
+/** A resource that changes more often is told once in this time, in ms: a server may report without end. */
+const TELL_EVERY_MS = 1_000;
+/** One that its server never agreed to report is refused after so many connections: its client waits for the reply. */
+const ATTEMPTS_MAX = 2;
 
 interface Entry {
   readonly listeners: Set<() => void>;
-  /** `new` until the server has answered; `lost` while the connection is being replaced. */
+  /** `new` until the server has answered; `lost` while it does not report what it did report. */
   state: 'new' | 'watched' | 'lost';
   readonly ready: Later<'watched' | NoWatch>;
+  attempts: number;
+  /** When it was told last. */
+  toldAt: number;
+  telling: NodeJS.Timeout | undefined;
   /** Those that wait for it included. */
   holders: number;
 }
@@ -64,42 +73,54 @@ interface ServerWatch {
 /** What is watched at one server with one credential. Ends itself, once, when nothing is. */
 function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatch {
   const entries = new Map<string, Entry>();
-  let onChange: () => void = () => undefined;
+  const wake = new WakeSignal(undefined);
   let isRunning = false;
 
-  const tell = (entry: Entry) => {
-    for (const listener of entry.listeners) listener();
-  };
+  function tell(entry: Entry): void {
+    if (entry.telling !== undefined) return;
+    const now = () => {
+      entry.telling = undefined;
+      entry.toldAt = performance.now();
+      for (const listener of entry.listeners) listener();
+    };
+    const waitMs = entry.toldAt + TELL_EVERY_MS - performance.now();
+    if (waitMs <= 0) now();
+    else entry.telling = setTimeout(now, waitMs).unref();
+  }
 
   function refuse(uri: string, why: NoWatch): void {
     const entry = entries.get(uri);
     if (entry === undefined) return;
-    const wasWatched = entry.state !== 'new';
-    remove(uri);
-    entry.ready.resolve(why);
-    if (wasWatched) tell(entry);
+    if (entry.state === 'new') {
+      remove(uri, entry);
+      entry.ready.resolve(why);
+    } else lose(entry);
   }
 
-  function remove(uri: string): void {
+  /** Those who watch are told, and the server is asked again later. */
+  function lose(entry: Entry): void {
+    if (entry.state === 'watched') tell(entry);
+    entry.state = 'lost';
+  }
+
+  function remove(uri: string, entry: Entry): void {
+    clearTimeout(entry.telling);
     entries.delete(uri);
-    onChange();
-  }
-
-  /** Resolves when another resource is wanted, or one no more. */
-  function nextChange(): Promise<void> {
-    const change = later<void>();
-    onChange = () => change.resolve();
-    return change.promise;
+    wake.notify();
   }
 
   const wanted: WantedResources = {
-    uris: () => new Set(entries.keys()),
+    uris() {
+      wake.woken();
+      return new Set(entries.keys());
+    },
     async changed(signal) {
-      const change = nextChange();
-      const aborted = later<void>();
-      signal.addEventListener('abort', aborted.resolve as () => void);
-      if (!signal.aborted) await Promise.race([change, aborted.promise]);
-      signal.removeEventListener('abort', aborted.resolve as () => void);
+      const onAbort = () => wake.notify();
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+      const isMissing = [...entries.values()].some(({ state }) => state === 'lost');
+      await wake.sleep(isMissing ? performance.now() + PAUSE_MS.max : Number.POSITIVE_INFINITY);
+      signal.removeEventListener('abort', onAbort);
     },
     watched(uri) {
       const entry = entries.get(uri);
@@ -120,19 +141,28 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
     let pause = PAUSE_MS.min;
     while (entries.size > 0) {
       const startedAt = performance.now();
-      interrupted((await server.watch(wanted, FOREVER)) ?? ABSENT);
+      const attempted = new Set(entries.values());
+      // The store of credentials may fail. A read that needs it reports that to the operator.
+      const end = await server.watch(wanted, FOREVER).catch(() => UNAVAILABLE);
+      interrupted(end ?? ABSENT, attempted);
       const wasStable = performance.now() - startedAt > PAUSE_MS.max;
       pause = wasStable ? PAUSE_MS.min : Math.min(2 * pause, PAUSE_MS.max);
-      if (entries.size > 0) await Promise.race([sleep(pause, undefined, { ref: false }), nextChange()]);
+      if (entries.size === 0) break;
+      wake.woken();
+      await wake.sleep(performance.now() + pause);
+      wake.woken();
     }
     onEnd();
   }
 
-  /** Notes what is watched no more, and refuses what is not watched yet. */
-  function interrupted(end: WatchEnd): void {
+  /** Notes what is watched no more, and refuses what could not be watched. */
+  function interrupted(end: WatchEnd, attempted: ReadonlySet<Entry>): void {
+    const why = end.type === 'interrupted' ? UNAVAILABLE : end;
     for (const [uri, entry] of entries) {
       if (entry.state === 'watched') entry.state = 'lost';
-      else if (entry.state === 'new' && end.type !== 'interrupted') refuse(uri, end);
+      if (entry.state !== 'new' || !attempted.has(entry)) continue;
+      entry.attempts += 1;
+      if (why.type === 'absent' || entry.attempts >= ATTEMPTS_MAX) refuse(uri, why);
     }
   }
 
@@ -140,16 +170,25 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
     const known = entries.get(uri);
     if (known !== undefined) return known;
     const ready = later<'watched' | NoWatch>();
-    const entry: Entry = { listeners: new Set(), state: 'new', ready, holders: 0 };
+    const toldAt = Number.NEGATIVE_INFINITY;
+    const entry: Entry = {
+      listeners: new Set(),
+      state: 'new',
+      ready,
+      attempts: 0,
+      toldAt,
+      telling: undefined,
+      holders: 0,
+    };
     entries.set(uri, entry);
-    onChange();
+    wake.notify();
     return entry;
   }
 
   function release(uri: string, entry: Entry, listener: () => void): void {
     entry.listeners.delete(listener);
     entry.holders -= 1;
-    if (entry.holders === 0 && entries.get(uri) === entry) remove(uri);
+    if (entry.holders === 0 && entries.get(uri) === entry) remove(uri, entry);
   }
 
   return {
@@ -186,6 +225,11 @@ function createServerWatch(server: WatchedServer, onEnd: () => void): ServerWatc
 }
 
 const ABSENT = { type: 'absent' } as const;
+const UNAVAILABLE: McpFailure = {
+  type: 'unavailable',
+  message: 'The server cannot be reached.',
+  dispatched: 'no',
+};
 const FOREVER = new AbortController().signal;
 
 interface Later<T> {

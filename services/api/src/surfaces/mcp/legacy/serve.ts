@@ -251,7 +251,7 @@ export function createLegacyServing(deps: LegacyDeps) {
         ...place,
         everyMs: progressMs,
         isOver: async () => !(await isOpen()),
-        subscribed: () => subscriptions.list(user, id),
+        subscribed: async () => (deps.turns.content.offers.resources ? subscriptions.list(user, id) : []),
         onSubscribed: (listener) => subscriptions.follow(user, id, listener),
         mayHaveChanged: (uri) => handedOver.take(id, uri),
         watch: (uri, listener, until) =>

@@ -30,7 +30,7 @@ export async function* standaloneFrames(stream: Standalone): AsyncGenerator<Fram
   const { signal, release, everyMs, isOver, subscribed, onSubscribed } = stream;
   const wake = new WakeSignal(signal);
   const watches = createStreamWatches(stream, () => wake.notify());
-  let isStale = true;
+  let isStale = false;
   const unfollow = onSubscribed(() => {
     isStale = true;
     wake.notify();
@@ -39,13 +39,10 @@ export async function* standaloneFrames(stream: Standalone): AsyncGenerator<Fram
     for (;;) {
       // A store that does not answer ends nothing.
       if (await isOver().catch(() => false)) return 'end';
-      if (isStale || watches.haveFailed()) {
-        // A change that comes while they are read has them read again.
-        isStale = false;
-        await subscribed().then(watches.adjust, () => {
-          isStale = true;
-        });
-      }
+      // Each time, too: the news of a change may be lost, and what could not be watched is tried again. A change that comes
+      // while they are read has them read again.
+      isStale = false;
+      await subscribed().then(watches.adjust, () => undefined);
       const until = performance.now() + everyMs;
       for (;;) {
         yield* watches.takeChanged().map((uri) => ({ text: updated(uri) }));
@@ -75,7 +72,6 @@ function createStreamWatches(
 ) {
   const watched = new Map<string, AbortController>();
   const changed = new Set<string>();
-  let hasFailed = false;
 
   const tell = (uri: string) => {
     changed.add(uri);
@@ -85,18 +81,18 @@ function createStreamWatches(
   async function begin(uri: string): Promise<void> {
     const leaving = new AbortController();
     watched.set(uri, leaving);
+    const again = () => watched.get(uri) === leaving && watched.delete(uri);
     try {
       const listener = () => leaving.signal.aborted || tell(uri);
       const held = await watch(uri, listener, AbortSignal.any([signal, leaving.signal]));
-      if (held === undefined) return;
+      // Its server does not list it now.
+      if (held === undefined) return void again();
       leaving.signal.addEventListener('abort', held.release, { once: true });
       if (leaving.signal.aborted) held.release();
       else if (mayHaveChanged(uri)) tell(uri);
     } catch {
       // Its server is away, or its person has no account there now.
-      if (watched.get(uri) !== leaving) return;
-      watched.delete(uri);
-      hasFailed = true;
+      again();
     }
   }
 
@@ -107,10 +103,8 @@ function createStreamWatches(
   }
 
   return {
-    haveFailed: () => hasFailed,
-    /** Watches these and no others. */
+    /** Watches these and no others. Those that could not be watched are tried again. */
     adjust(uris: readonly string[]): void {
-      hasFailed = false;
       for (const [uri, leaving] of watched) if (!uris.includes(uri)) end(uri, leaving);
       for (const uri of uris) if (!watched.has(uri)) void begin(uri);
     },

@@ -24,6 +24,8 @@ export interface SessionSubscriptions {
 type SubscriptionDeps = Pick<McpDeps, 'records' | 'sessionMs' | 'subscriptionChanges' | 'subscriptionsMax'>;
 
 const Uris = z.array(z.string());
+// A session keeps as many as it may subscribe to in one record.
+const URI_LENGTH_MAX = 4_096;
 
 export function createSubscriptions({
   records,
@@ -95,6 +97,8 @@ export function registerSubscriptions(
   const caller = userOf(call.caller);
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }, { mcpReq: { signal } }) =>
     guarded(signal, async () => {
+      if (uri.length > URI_LENGTH_MAX)
+        throw new ParleyError('invalid_request', `An address has at most ${URI_LENGTH_MAX} characters.`);
       let isChanged = false;
       const onChange = () => {
         isChanged = true;
