@@ -19,6 +19,7 @@ import {
   sendRules,
   type TurnPerson,
 } from './passthrough/person.ts';
+import { watchWhileConnected } from './passthrough/personal-watch.ts';
 import {
   createResourceWatches,
   type HeldWatch,
@@ -158,7 +159,9 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
       const key = JSON.stringify(isPersonal ? [id, tenant, userId] : [id]);
       const watch: WatchedServer['watch'] = (wanted, ending) => {
         const service = serviceOf(id, { tenant, userId }, 0);
-        return readFrom(id, service, (ref) => ref.watch(wanted, ending), ending);
+        return service === undefined
+          ? mcp.open(find(id).config).watch(wanted, ending)
+          : watchWhileConnected(service, wanted, ending);
       };
       return watches.hold({ key, watch }, uri, listener, signal);
     },
