@@ -1,4 +1,4 @@
-/** A server whose tools ask their client, in each revision. */
+/** A server whose tools and prompts ask their client, in each revision. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
@@ -7,6 +7,8 @@ import { Server as OldServer } from '@modelcontextprotocol/sdk/server/index.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import {
   CallToolRequestSchema,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
   ListToolsRequestSchema,
   ResultSchema,
 } from '@modelcontextprotocol/sdk/types.js';
@@ -31,7 +33,7 @@ const question = {
   },
 };
 
-/** What each tool asks for, by its text. */
+/** What each tool asks for, by its text, and the prompt of the same name. */
 const ASKS: Readonly<Record<string, (text: string) => Requests>> = {
   write: (text) => ({ text: sampling(text) }),
   context: (text) => ({ text: sampling(text, { includeContext: 'allServers', systemPrompt: 'Be brief.' }) }),
@@ -46,6 +48,7 @@ export const UNDECLARED = 'undeclared';
 /** In the 2025 revision it asks for text, and returns its result without it. */
 export const UNAWAITED = 'unawaited';
 const LIST = { tools: [...Object.keys(ASKS), UNDECLARED, UNAWAITED].map((name) => anyTool(name)) };
+const PROMPTS = { prompts: Object.keys(ASKS).map((name) => ({ name })) };
 const INFO = { name: 'requesting', version: '1.0.0' };
 
 export interface RequestingServer {
@@ -87,6 +90,11 @@ function done({ effects }: Served, answers: unknown) {
   return said(JSON.stringify(answers));
 }
 
+/** What a prompt says, which has no effect. */
+const toldBy = (answers: unknown) => ({
+  messages: [{ role: 'user' as const, content: { type: 'text' as const, text: JSON.stringify(answers) } }],
+});
+
 function asksOf({
   name,
   arguments: args,
@@ -100,12 +108,18 @@ function asksOf({
 
 function newServing(served: Served) {
   const create = () => {
-    const server = new Server(INFO, { capabilities: { tools: {} } });
+    const server = new Server(INFO, { capabilities: { tools: {}, prompts: {} } });
     server.setRequestHandler('tools/list', () => LIST as never);
     server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) =>
       mcpReq.inputResponses === undefined
         ? inputRequired({ inputRequests: asksOf(params) as never, requestState: 'asked' })
         : done(served, mcpReq.inputResponses),
+    );
+    server.setRequestHandler('prompts/list', () => PROMPTS);
+    server.setRequestHandler('prompts/get', async ({ params }, { mcpReq }) =>
+      mcpReq.inputResponses === undefined
+        ? inputRequired({ inputRequests: asksOf(params) as never, requestState: 'asked' })
+        : toldBy(mcpReq.inputResponses),
     );
     return server;
   };
@@ -120,11 +134,22 @@ function newServing(served: Served) {
   };
 }
 
+type SendRequest = Parameters<Parameters<OldServer['setRequestHandler']>[1]>[1]['sendRequest'];
+
+/** Asks all of it at once, on the stream of the request. */
+async function answersTo(params: Parameters<typeof asksOf>[0], sendRequest: SendRequest) {
+  const asked = Object.entries(asksOf(params)).map(async ([key, request]) => [
+    key,
+    await sendRequest(request as never, ResultSchema, { timeout: 60_000 }),
+  ]);
+  return Object.fromEntries(await Promise.all(asked)) as object;
+}
+
 function oldServing(served: Served, returned: Promise<void>) {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
 
   async function open(): Promise<StreamableHTTPServerTransport> {
-    const server = new OldServer(INFO, { capabilities: { tools: {} } });
+    const server = new OldServer(INFO, { capabilities: { tools: {}, prompts: {} } });
     server.setRequestHandler(ListToolsRequestSchema, () => LIST as never);
     server.setRequestHandler(CallToolRequestSchema, async ({ params }, { sendRequest }) => {
       if (params.name === UNAWAITED) {
@@ -132,17 +157,17 @@ function oldServing(served: Served, returned: Promise<void>) {
         await returned;
         return said('without the text');
       }
-      const asked = Object.entries(asksOf(params)).map(async ([key, request]) => [
-        key,
-        await sendRequest(request as never, ResultSchema, { timeout: 60_000 }),
-      ]);
       try {
-        return done(served, Object.fromEntries(await Promise.all(asked)));
+        return done(served, await answersTo(params, sendRequest));
       } catch (error) {
         served.errors.push(error as Error);
         throw error;
       }
     });
+    server.setRequestHandler(ListPromptsRequestSchema, () => PROMPTS);
+    server.setRequestHandler(GetPromptRequestSchema, async ({ params }, { sendRequest }) =>
+      toldBy(await answersTo(params, sendRequest)),
+    );
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
       onsessioninitialized: (id) => void sessions.set(id, transport),

@@ -33,7 +33,7 @@ const NO_CREDENTIALS: ToolboxDeps['credentials'] = {
 
 export interface ConfiguredPod
   extends Partial<Pick<ToolboxDeps, 'credentials' | 'rounds' | 'secrets'>>,
-    Partial<Pick<TurnsDeps, 'engine' | 'pod' | 'leaseTiming'>> {
+    Partial<Pick<TurnsDeps, 'engine' | 'pod' | 'leaseTiming' | 'hasAnswerPage'>> {
   /** The agents file. */
   readonly yaml: string;
   readonly backend?: Backend;
@@ -42,7 +42,7 @@ export interface ConfiguredPod
 /** The turns of a pod with the agents, servers and offers of an agents file. It ends with the test. */
 export function startConfiguredPod(options: ConfiguredPod) {
   const { yaml, backend = createMemoryBackend(ROOMY), engine = engineOn(backend), pod = 'pod' } = options;
-  const { credentials = NO_CREDENTIALS, rounds, secrets, leaseTiming } = options;
+  const { credentials = NO_CREDENTIALS, rounds, secrets, leaseTiming, hasAnswerPage = false } = options;
   const loaded = readAgentsConfig(yaml, 'agents.yaml', {});
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
   const deps = {
@@ -61,7 +61,7 @@ export function startConfiguredPod(options: ConfiguredPod) {
     engine,
     delegates: 'same-pod',
     holdMs: 300_000,
-    hasAnswerPage: false,
+    hasAnswerPage,
     leaseTiming,
     observer: silentTurnObserver,
     agents: createAgents({ loaded, named, toolsOf: createToolbox(deps) }),

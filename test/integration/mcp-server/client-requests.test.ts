@@ -6,7 +6,7 @@ import { openRedisPods } from '../../harness/engines/redis-pods.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
 import { splitFetch } from '../../harness/http/pick-fetch.ts';
 import { CLIENTS, type ClientOptions } from '../../harness/mcp-clients/clients.ts';
-import { beginSession, readUntil } from '../../harness/mcp-clients/raw.ts';
+import { beginSession, modern, modernExchange, readUntil } from '../../harness/mcp-clients/raw.ts';
 import { mcpSurface } from '../../harness/mcp-clients/setup.ts';
 import type { Revision } from '../../harness/mcp-servers/mcp-servers.ts';
 import { startRequestingServer, UNDECLARED } from '../../harness/mcp-servers/requesting.ts';
@@ -22,6 +22,17 @@ const SUITE = 'what a server asks its client for';
 const REVISIONS: readonly Revision[] = ['old', 'new'];
 const KEYS = newKeys();
 const ROOTS = ['file:///home/ada'];
+
+const DECLARED = { elicitation: { form: {} }, sampling: {}, roots: {} };
+const REPLIES = {
+  'elicitation/create': { action: 'accept', content: { city: 'Bern' } },
+  'sampling/createMessage': {
+    role: 'assistant',
+    model: 'raw',
+    content: { type: 'text', text: 'A greeting.' },
+  },
+  'roots/list': { roots: [{ uri: ROOTS[0] }] },
+};
 
 interface OpenOptions extends Pick<ClientOptions, 'does'> {
   readonly limits?: string;
@@ -111,6 +122,30 @@ mcpOffer: { tools: [{ server: desk, prefix: false${limits} }] }
           expect(server.effects).toHaveLength(1);
         },
       );
+
+      it('gets it during a prompt, too, from a client that answers on another pod', async () => {
+        const { pods, token } = await open(revision, 'v1', { limits: ', prompts: true' });
+        const [first, second] = pods.map(({ url }) => url) as [string, string];
+        const get = (url: string, more: object = {}, declared: object = DECLARED) => {
+          const params = { name: 'all', arguments: { message: 'Greet.' }, ...more };
+          return modernExchange(url, { token }, modern('prompts/get', params, declared));
+        };
+        const { inputRequests = {}, requestState } = (await get(first)).messages.at(-1)?.result ?? {};
+        const responses = Object.entries(inputRequests as Readonly<Record<string, { method: string }>>).map(
+          ([id, { method }]) => [id, REPLIES[method as keyof typeof REPLIES]],
+        );
+        expect(responses).toHaveLength(3);
+        const answered = { requestState, inputResponses: Object.fromEntries(responses) };
+        const { messages } = await get(second, answered);
+        const told = messages.at(-1)?.result as { messages?: [{ content: { text: string } }] };
+        expect(JSON.parse(told.messages?.[0].content.text ?? '{}')).toMatchObject({
+          city: REPLIES['elicitation/create'],
+          text: REPLIES['sampling/createMessage'],
+          folders: REPLIES['roots/list'],
+        });
+        const undeclared = await get(first, {}, { elicitation: { form: {} } });
+        expect(undeclared.messages.at(-1)?.error?.code).toBeLessThan(-32_000);
+      });
 
       it('goes on without a reply after the time for one, and the client is told', async () => {
         let isCancelled = false;
