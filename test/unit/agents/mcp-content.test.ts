@@ -105,6 +105,30 @@ function contentOf(offer: string, changed: Readonly<Record<string, Replies>> = {
 }
 
 describe('prompts and resources of servers that are offered', () => {
+  it('are looked for in one list for all that are named at once', async () => {
+    let lists = 0;
+    const shop: Replies = {
+      'resources/list': () => {
+        lists += 1;
+        return read({ resources: [{ uri: 'shop://cart', name: 'Cart' }] });
+      },
+    };
+    const { content, reader } = contentOf(BOTH, { shop });
+    const named = Array.from({ length: 100 }, (_, at) => `shop://${at}`);
+    const found = await Promise.all(
+      [...named, 'shop://cart'].map((uri) =>
+        content.findRead(
+          { ...reader, signal: new AbortController().signal },
+          { method: 'resources/read', uri },
+        ),
+      ),
+    );
+    expect(found.filter((one) => one !== undefined)).toMatchObject([{ server: 'shop' }]);
+    expect(lists).toBe(1);
+    await content.listResources(reader);
+    expect(lists).toBe(2);
+  });
+
   it('are listed of all servers, prompts under a name that has the server, over all pages', async () => {
     const { content, reader } = contentOf(BOTH);
     expect(content.offers).toEqual({ prompts: true, resources: true });

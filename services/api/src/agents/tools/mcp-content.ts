@@ -1,6 +1,5 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import { visible } from '@parley/shared/domain/visible';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
@@ -12,6 +11,7 @@ import type { ReadMethod } from '../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import type { NamedTools } from './named-tools.ts';
+import { createContentLists, KEYS, type ListMethod } from './passthrough/content-lists.ts';
 import { away, refuse, resultOf } from './passthrough/content-replies.ts';
 import type { Askable } from './passthrough/person.ts';
 import type { HeldWatch } from './passthrough/resource-watches.ts';
@@ -89,24 +89,8 @@ interface FoundResource {
   readonly isScoped: boolean;
 }
 
-const PAGES_MAX = 20;
-// Of one server, as for its tools.
-const ITEMS_MAX = 1_000;
 const TIMEOUT_MS = 30_000;
-
-/** The lists of MCP, and the member of their pages that has the items. */
-const MEMBERS = {
-  'prompts/list': 'prompts',
-  'resources/list': 'resources',
-  'resources/templates/list': 'resourceTemplates',
-} as const satisfies Partial<Record<ReadMethod, string>>;
-type ListMethod = keyof typeof MEMBERS;
-/** The member of an item by which it is asked for. */
-const KEYS = {
-  'prompts/list': 'name',
-  'resources/list': 'uri',
-  'resources/templates/list': 'uriTemplate',
-} as const satisfies Record<ListMethod, string>;
+const NOT_ENDED = new AbortController().signal;
 
 export function createMcpContent({ config, named }: ServerContentDeps): ServerContent {
   const { tools: sources } = config.mcpOffer;
@@ -118,7 +102,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
 
   function send(
     { server }: Pick<OfferedServer, 'server'>,
-    { principal, signal }: ContentReader,
+    { principal, signal }: Pick<ContentReader, 'principal' | 'signal'>,
     method: ReadMethod,
     params: Item,
   ) {
@@ -128,25 +112,9 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     return named.read(server, principal, read, signal);
   }
 
-  /** The items of a list; undefined where the server could not be asked. */
-  async function itemsOf(source: OfferedServer, reader: ContentReader, method: ListMethod) {
-    const items: Item[] = [];
-    let cursor: unknown;
-    for (let pages = 0; pages < PAGES_MAX && items.length < ITEMS_MAX; pages += 1) {
-      const page = await send(source, reader, method, cursor === undefined ? {} : { cursor });
-      if (page === undefined || page.type === 'absent') return items;
-      if (page.type !== 'read') return undefined;
-      const found = page.result[MEMBERS[method]];
-      const key = KEYS[method];
-      // What names it is sent back as it is, and shown.
-      const isShown = ({ [key]: name }: Item) => typeof name === 'string' && visible(name) === name;
-      items.push(...(Array.isArray(found) ? found.filter(isRecord).filter(isShown) : []));
-      const { nextCursor } = page.result;
-      if (typeof nextCursor !== 'string' || nextCursor === cursor) break;
-      cursor = nextCursor;
-    }
-    return items.slice(0, ITEMS_MAX);
-  }
+  const { itemsOf } = createContentLists(({ server, principal, method, params }) =>
+    send({ server }, { principal, signal: NOT_ENDED }, method, params),
+  );
 
   async function listAll(found: readonly OfferedServer[], reader: ContentReader, method: ListMethod) {
     const key = KEYS[method];

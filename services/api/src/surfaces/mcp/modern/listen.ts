@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { CreateMcpHandlerOptions, McpHttpHandler } from '@modelcontextprotocol/server';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { userOf } from '../../../http/reply.ts';
@@ -42,6 +43,8 @@ export async function beginListening(
   const bus = createBus();
   const { uris, withUris } = resourcesIn(body);
   const reader = { caller, principal: userOf(caller), signal };
+  // Each of the resources listens to it while it is begun.
+  setMaxListeners(0, signal);
   const watches = await Promise.all(
     uris.map(async (uri) => {
       const listener = () => bus.publish({ kind: 'resource_updated', uri });

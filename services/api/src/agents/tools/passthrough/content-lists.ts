@@ -1,0 +1,90 @@
+import type { Owner } from '@parley/shared/domain/ids';
+import { isRecord } from '@parley/shared/domain/plain-record';
+import { visible } from '@parley/shared/domain/visible';
+import type { ReadMethod } from '../../mcp/calls/read-request.ts';
+import type { McpReadResult } from '../../mcp/calls/results.ts';
+import { raceAbort } from '../../mcp/transports/exchange.ts';
+
+type ListedItem = Readonly<Record<string, unknown>>;
+
+const PAGES_MAX = 20;
+// Of one server, as for its tools.
+const ITEMS_MAX = 1_000;
+
+/** The lists of MCP, and the member of their pages that has the items. */
+const MEMBERS = {
+  'prompts/list': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+} as const satisfies Partial<Record<ReadMethod, string>>;
+export type ListMethod = keyof typeof MEMBERS;
+/** The member of an item by which it is asked for. */
+export const KEYS = {
+  'prompts/list': 'name',
+  'resources/list': 'uri',
+  'resources/templates/list': 'uriTemplate',
+} as const satisfies Record<ListMethod, string>;
+
+/** A page of a list of one server, for one person. */
+interface ListPage {
+  readonly server: string;
+  readonly principal: Owner;
+  readonly method: ListMethod;
+  readonly params: ListedItem;
+}
+
+interface ListReader {
+  readonly principal: Owner;
+  readonly signal: AbortSignal;
+}
+
+/** Lists of servers, which are read in pages. */
+export interface ContentLists {
+  /** The items of a list; undefined where the server could not be asked. Rejects with the reason of the reader's signal. */
+  itemsOf(
+    source: { readonly server: string },
+    reader: ListReader,
+    method: ListMethod,
+  ): Promise<readonly ListedItem[] | undefined>;
+}
+
+/** Makes the lists. `read` reads a page; its signal is none of a reader's, because others may wait for the same list. */
+export function createContentLists(
+  read: (page: ListPage) => Promise<McpReadResult | undefined>,
+): ContentLists {
+  // A client may name a hundred resources at once, each of which is looked for in the same lists.
+  const underWay = new Map<string, Promise<readonly ListedItem[] | undefined>>();
+
+  async function allPages(page: Omit<ListPage, 'params'>): Promise<readonly ListedItem[] | undefined> {
+    const { method } = page;
+    const items: ListedItem[] = [];
+    let cursor: unknown;
+    for (let pages = 0; pages < PAGES_MAX && items.length < ITEMS_MAX; pages += 1) {
+      const reply = await read({ ...page, params: cursor === undefined ? {} : { cursor } });
+      if (reply === undefined || reply.type === 'absent') return items;
+      if (reply.type !== 'read') return undefined;
+      const found = reply.result[MEMBERS[method]];
+      const key = KEYS[method];
+      // What names it is sent back as it is, and shown.
+      const isShown = ({ [key]: name }: ListedItem) => typeof name === 'string' && visible(name) === name;
+      items.push(...(Array.isArray(found) ? found.filter(isRecord).filter(isShown) : []));
+      const { nextCursor } = reply.result;
+      if (typeof nextCursor !== 'string' || nextCursor === cursor) break;
+      cursor = nextCursor;
+    }
+    return items.slice(0, ITEMS_MAX);
+  }
+
+  return {
+    async itemsOf({ server }, { principal, signal }, method) {
+      signal.throwIfAborted();
+      const key = JSON.stringify([server, principal.tenant, principal.userId, method]);
+      let list = underWay.get(key);
+      if (list === undefined) {
+        list = allPages({ server, principal, method }).finally(() => underWay.delete(key));
+        underWay.set(key, list);
+      }
+      return raceAbort({ signal }, list);
+    },
+  };
+}
