@@ -33,6 +33,8 @@ const OAuthCredential = z.object({
   scope: z.string().optional(),
   /** Absent when the configuration names the server and the client. */
   grantor: OAuthGrantor.optional(),
+  /** Present when the project's own client obtained it, without a person. */
+  obtained: z.object({ issuer: z.string(), clientId: z.string(), resource: z.string() }).optional(),
 });
 
 /** A key that a person entered on the hosted page. */
@@ -49,6 +51,9 @@ const NangoCredential = z.object({
 export const Credential = z.discriminatedUnion('kind', [OAuthCredential, ApiKeyCredential, NangoCredential]);
 export type Credential = z.infer<typeof Credential>;
 export type OAuthCredential = z.infer<typeof OAuthCredential>;
+
+/** The owner of what Parley obtains for the project itself. No token can name this tenant. */
+export const PROJECT: Owner = { tenant: '\u0000project', userId: 'project' };
 
 /** Identifies a credential: its owner, its tool, and the connector that obtained it. */
 export interface CredentialRef extends Owner {

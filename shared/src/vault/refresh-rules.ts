@@ -6,6 +6,8 @@ export type Verdict =
   | { readonly next: 'use' }
   /** It must be refreshed, and can be. `valid`: it may be used as it is if the refresh fails. */
   | { readonly next: 'refresh'; readonly tokens: OAuthCredential; readonly valid: boolean }
+  /** Another one must be obtained, which needs no person. `valid`: it may be used as it is if that fails. */
+  | { readonly next: 'obtain'; readonly valid: boolean }
   /** Only the person can make it work again, by connecting. */
   | { readonly next: 'reconnect' };
 
@@ -15,21 +17,25 @@ export interface VerdictInput {
   readonly rejected: number | undefined;
   /** How long before its expiry a token counts as expired, in ms. */
   readonly skewMs: number;
+  /** True for a credential that is obtained without a person. */
+  readonly isObtained?: boolean;
 }
 
 /**
  * Decides what to do with a credential. A token with a lifetime below twice the skew is refreshed at half its lifetime;
  * otherwise every use would refresh it.
  */
-export function judge({ opened, rejected, skewMs }: VerdictInput): Verdict {
+export function judge({ opened, rejected, skewMs, isObtained = false }: VerdictInput): Verdict {
   const credential = opened.credential.reveal();
   const refused = opened.version === rejected;
-  if (opened.state === 'reconnect_required') return { next: 'reconnect' };
+  if (opened.state === 'reconnect_required')
+    return isObtained ? { next: 'obtain', valid: false } : { next: 'reconnect' };
   if (credential.kind !== 'oauth2') return { next: refused ? 'reconnect' : 'use' };
   const { expiresAt = Number.POSITIVE_INFINITY, refreshToken } = credential;
   const valid = !refused && expiresAt > opened.now;
   const early = Math.min(skewMs, Math.max(0, (expiresAt - opened.savedAt) / 2));
   if (valid && expiresAt - early > opened.now) return { next: 'use' };
+  if (isObtained) return { next: 'obtain', valid };
   if (refreshToken !== undefined) return { next: 'refresh', tokens: credential, valid };
   return { next: valid ? 'use' : 'reconnect' };
 }

@@ -21,13 +21,19 @@ export class InvalidGrantError extends Error {
  */
 export type RefreshCall = (tokens: OAuthCredential, signal: AbortSignal) => Promise<OAuthCredential>;
 
+/** As a `RefreshCall`, for tokens that need no person: there may be none before. */
+export type ObtainCall = (signal: AbortSignal) => Promise<OAuthCredential>;
+
+/** How a credential gets new tokens: from those that it has, or without a person. */
+export type Renewal = RefreshCall | { readonly obtain: ObtainCall };
+
 export type FreshCredential =
   | { readonly status: 'usable'; readonly credential: Secret<Credential>; readonly version: number }
-  /** There is none: the person has not connected yet, or has disconnected. */
+  /** There is none: the person has not connected yet, or has disconnected; or none is given without a person. */
   | { readonly status: 'absent' }
-  /** The person has to connect again. */
+  /** The person has to connect again; or no other one is given without a person. */
   | { readonly status: 'reconnect_required'; readonly version: number }
-  /** It must be refreshed, and the authorization server cannot be reached. A later attempt may succeed. */
+  /** It must be refreshed or obtained, and the authorization server cannot be reached. A later attempt may succeed. */
   | { readonly status: 'unavailable' };
 
 export interface FreshOptions {
@@ -35,10 +41,10 @@ export interface FreshOptions {
   readonly rejected?: number;
 }
 
-/** Returns a usable credential, refreshed if necessary. */
+/** Returns a usable credential, refreshed or obtained if necessary. */
 export type FreshCredentialOf = (
   ref: CredentialRef,
-  refresh: RefreshCall,
+  renewal: Renewal,
   options?: FreshOptions,
 ) => Promise<FreshCredential>;
 
@@ -80,9 +86,9 @@ export function createRefresher(deps: RefreshDeps): FreshCredentialOf {
   const settings = { ...DEFAULTS, ...deps.settings };
   const inFlight = new Map<string, Promise<FreshCredential>>();
 
-  return async (ref, refresh, { rejected } = {}) => {
+  return async (ref, renewal, { rejected } = {}) => {
     const skewMs = settings.skewMs + Math.random() * settings.jitterMs;
-    const attempt: RefreshAttempt = { deps, settings, ref, refresh, rejected, skewMs };
+    const attempt: RefreshAttempt = { deps, settings, ref, renewal, rejected, skewMs };
     const opened = await deps.vault.read(ref);
     if (!mustRefresh(attempt, opened, opened)) return settleWithoutRefresh(attempt, opened, opened);
     const key = JSON.stringify([ref.tenant, ref.userId, ref.toolId, ref.connectorId, rejected ?? null]);
@@ -98,7 +104,7 @@ interface RefreshAttempt {
   readonly deps: RefreshDeps;
   readonly settings: RefreshSettings;
   readonly ref: CredentialRef;
-  readonly refresh: RefreshCall;
+  readonly renewal: Renewal;
   readonly rejected: number | undefined;
   /** Including the jitter. */
   readonly skewMs: number;
@@ -156,20 +162,19 @@ async function refreshOnce(
   first: MaybeCredential,
   signal: AbortSignal,
 ): Promise<FreshCredential> {
-  const { deps, ref, refresh } = attempt;
+  const { deps, ref } = attempt;
   const opened = await deps.vault.read(ref);
-  const verdict = verdictOn(attempt, opened);
-  if (opened === undefined || verdict?.next !== 'refresh' || isNewSince(attempt, first, opened))
-    return settleWithoutRefresh(attempt, first, opened);
+  const renew = isNewSince(attempt, first, opened) ? undefined : renewalOf(attempt, opened);
+  if (renew === undefined) return settleWithoutRefresh(attempt, first, opened);
   let tokens: OAuthCredential;
   try {
-    tokens = mergeRefreshed(verdict.tokens, await refresh(verdict.tokens, signal));
+    tokens = await renew(signal);
   } catch (error) {
     const refused = error instanceof Error && error.name === 'InvalidGrantError';
     deps.onRefresh?.(refused ? 'refused' : 'failed', ref, error);
-    return refused ? requireReconnect(attempt, opened) : asStored(attempt, await deps.vault.read(ref));
+    return refused ? settleRefused(attempt, opened) : asStored(attempt, await deps.vault.read(ref));
   }
-  const version = await saveWithRetries(attempt, tokens, opened.version);
+  const version = await saveWithRetries(attempt, tokens, opened?.version ?? 0);
   deps.onRefresh?.(version === undefined ? 'overtaken' : 'refreshed', ref);
   if (version === undefined) return asStored(attempt, await deps.vault.read(ref));
   return { status: 'usable', credential: createSecret(tokens), version };
@@ -194,7 +199,18 @@ async function saveWithRetries(
 }
 
 function mustRefresh(attempt: RefreshAttempt, first: MaybeCredential, opened: MaybeCredential): boolean {
-  return verdictOn(attempt, opened)?.next === 'refresh' && !isNewSince(attempt, first, opened);
+  return renewalOf(attempt, opened) !== undefined && !isNewSince(attempt, first, opened);
+}
+
+/** Gets the new tokens that a credential needs. Undefined where it needs none, or can have none. */
+function renewalOf(attempt: RefreshAttempt, opened: MaybeCredential): ObtainCall | undefined {
+  const { renewal } = attempt;
+  const verdict = opened && judgeOpened(attempt, opened);
+  if (typeof renewal !== 'function')
+    return verdict === undefined || verdict.next === 'obtain' ? renewal.obtain : undefined;
+  if (verdict?.next !== 'refresh') return undefined;
+  const { tokens } = verdict;
+  return async (signal) => mergeRefreshed(tokens, await renewal(tokens, signal));
 }
 
 /** True when the credential was written after the first read. A refresh would then give nothing newer. */
@@ -218,6 +234,15 @@ async function settleWithoutRefresh(
     : asStored(attempt, opened);
 }
 
+/** The result after a refusal. Tokens that need no person stay valid until their end. */
+async function settleRefused(attempt: RefreshAttempt, opened: MaybeCredential): Promise<FreshCredential> {
+  if (opened === undefined) return { status: 'absent' };
+  const verdict = judgeOpened(attempt, opened);
+  return verdict.next === 'obtain' && verdict.valid
+    ? asStored(attempt, opened)
+    : requireReconnect(attempt, opened);
+}
+
 /** Marks the credential as `reconnect_required`, unless a newer one has been written since it was read. */
 async function requireReconnect(
   attempt: RefreshAttempt,
@@ -230,18 +255,19 @@ async function requireReconnect(
 
 /** The result without a further refresh: the credential is usable as long as it is valid. */
 function asStored(attempt: RefreshAttempt, opened: MaybeCredential): FreshCredential {
-  if (opened === undefined) return { status: 'absent' };
+  if (opened === undefined) return { status: isObtained(attempt) ? 'unavailable' : 'absent' };
   const verdict = judgeOpened(attempt, opened);
   const { credential, version } = opened;
   if (verdict.next === 'reconnect') return { status: 'reconnect_required', version };
-  if (verdict.next === 'refresh' && !verdict.valid) return { status: 'unavailable' };
+  if (verdict.next !== 'use' && !verdict.valid) return { status: 'unavailable' };
   return { status: 'usable', credential, version };
 }
 
-function verdictOn(attempt: RefreshAttempt, opened: MaybeCredential): Verdict | undefined {
-  return opened === undefined ? undefined : judgeOpened(attempt, opened);
+function judgeOpened(attempt: RefreshAttempt, opened: OpenedCredential): Verdict {
+  const { rejected, skewMs } = attempt;
+  return judge({ opened, rejected, skewMs, isObtained: isObtained(attempt) });
 }
 
-function judgeOpened({ rejected, skewMs }: RefreshAttempt, opened: OpenedCredential): Verdict {
-  return judge({ opened, rejected, skewMs });
+function isObtained({ renewal }: RefreshAttempt): boolean {
+  return typeof renewal !== 'function';
 }

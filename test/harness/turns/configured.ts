@@ -4,13 +4,15 @@ import { createClientRequests } from '@parley/shared/elicitations/asking/client-
 import { createMemoryBackend } from '@parley/shared/memory/backend';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import type { KeyRing } from '@parley/shared/vault/key-ring';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
 import { onTestFinished } from 'vitest';
-import { readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
+import { type LoadedAgentsConfig, readAgentsConfig } from '../../../services/api/src/agents/config/load.ts';
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { withProjectAccess } from '../../../services/api/src/agents/mcp/project-access.ts';
 import { createMcpOffering } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
 import { createToolbox, type ToolboxDeps } from '../../../services/api/src/agents/tools/toolbox.ts';
@@ -19,6 +21,7 @@ import type { Connector } from '../../../services/api/src/surfaces/connect/conne
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
 import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
+import { wireProjectCredentials } from '../../../services/api/src/wiring/credentials/project.ts';
 import { engineOn } from '../engines/engines.ts';
 import { ROOMY } from '../engines/settings.ts';
 import { newKeys } from '../vault/stores.ts';
@@ -34,8 +37,11 @@ const NO_CREDENTIALS: ToolboxDeps['credentials'] = {
 export interface ConfiguredPod
   extends Partial<Pick<ToolboxDeps, 'credentials' | 'rounds' | 'secrets'>>,
     Partial<Pick<TurnsDeps, 'engine' | 'pod' | 'leaseTiming' | 'hasAnswerPage'>> {
-  /** The agents file. */
+  /** The agents file, and the variables that it names. */
   readonly yaml: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** The keys of the vault, for servers whose tokens are obtained for the project. */
+  readonly projectKeys?: KeyRing;
   readonly backend?: Backend;
 }
 
@@ -43,8 +49,11 @@ export interface ConfiguredPod
 export function startConfiguredPod(options: ConfiguredPod) {
   const { yaml, backend = createMemoryBackend(ROOMY), engine = engineOn(backend), pod = 'pod' } = options;
   const { credentials = NO_CREDENTIALS, rounds, secrets, leaseTiming, hasAnswerPage = false } = options;
-  const loaded = readAgentsConfig(yaml, 'agents.yaml', {});
-  const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+  const { env = {}, projectKeys } = options;
+  const loaded = readAgentsConfig(yaml, 'agents.yaml', env);
+  const servers = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+  const project = projectKeys && projectCredentials(backend, loaded, projectKeys);
+  const mcp = project === undefined ? servers : withProjectAccess(servers, project);
   const deps = {
     loaded,
     mcp,
@@ -75,6 +84,16 @@ export function startConfiguredPod(options: ConfiguredPod) {
   };
   onTestFinished(close);
   return { backend, engine, loaded, turns, faults, close };
+}
+
+function projectCredentials({ vault: store }: Backend, loaded: LoadedAgentsConfig, keys: KeyRing) {
+  const vault = createVault({ store, keys });
+  return wireProjectCredentials({
+    env: { NODE_ENV: 'test' },
+    log: { error: () => undefined },
+    loaded,
+    openVault: () => ({ vault, fresh: createRefresher({ vault, leases: store }) }),
+  });
 }
 
 export interface PersonalPod extends Omit<ConfiguredPod, 'credentials'> {

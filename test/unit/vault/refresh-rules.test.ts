@@ -26,9 +26,9 @@ function held(leftMs: number, ageMs: number, more: Partial<OAuthCredential> = {}
   };
 }
 
-function verdict(record: OpenedCredential, rejected?: number): string {
-  const found = judge({ opened: record, rejected, skewMs: MINUTE });
-  return found.next === 'refresh' ? `refresh, ${found.valid ? 'valid' : 'not valid'}` : found.next;
+function verdict(record: OpenedCredential, rejected?: number, isObtained?: boolean): string {
+  const found = judge({ opened: record, rejected, skewMs: MINUTE, ...(isObtained && { isObtained }) });
+  return 'valid' in found ? `${found.next}, ${found.valid ? 'valid' : 'not valid'}` : found.next;
 }
 
 describe('tokens with a refresh token', () => {
@@ -67,6 +67,26 @@ describe('tokens without a refresh token', () => {
     expect(verdict(ending(0))).toBe('reconnect');
     expect(verdict(ending(HOUR), 7)).toBe('reconnect');
   });
+});
+
+it.each([
+  ['far from their end', held(HOUR, 0), undefined, 'use'],
+  [
+    'within the skew, without a refresh token',
+    held(MINUTE, HOUR, { refreshToken: undefined }),
+    undefined,
+    'obtain, valid',
+  ],
+  ['that have ended', held(0, HOUR), undefined, 'obtain, not valid'],
+  ['that the server refused', held(HOUR, 0), 7, 'obtain, not valid'],
+  [
+    'that are known to be refused',
+    { ...held(HOUR, 0), state: 'reconnect_required' as const },
+    undefined,
+    'obtain, not valid',
+  ],
+])('tokens that need no person, %s', (_title, opened, rejected, expected) => {
+  expect(verdict(opened, rejected, true)).toBe(expected);
 });
 
 describe('a refresh result', () => {

@@ -2,7 +2,7 @@ import { generateKeyPair, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
-import { type ClientMetadata, type Configuration, errors, Provider } from 'oidc-provider';
+import { type ClientMetadata, type Configuration, errors, type JWK, Provider } from 'oidc-provider';
 import { createFaults, type ServerFault } from './faults.ts';
 import { createPages, sendPage } from './pages.ts';
 import { type AuthorizationStore, createAuthorizationStore } from './store.ts';
@@ -13,6 +13,8 @@ export interface StandInClient {
   readonly clientSecret?: string;
   /** None for a resource server, which only asks about tokens. */
   readonly redirectUris: readonly string[];
+  /** Obtains tokens for itself, with its secret or a key (`private_key_jwt`). */
+  readonly machine?: { readonly publicKey?: JWK };
   /** Signs people in without asking for consent, as a company's own pages do. */
   readonly firstParty?: boolean;
 }
@@ -43,10 +45,10 @@ export interface AuthorizationServerOptions {
 export interface AuthorizationServer {
   readonly issuer: string;
   /** How often the token endpoint was called with this grant type, failures included. */
-  tokenCalls(grantType: 'authorization_code' | 'refresh_token'): number;
+  tokenCalls(grantType: 'authorization_code' | 'refresh_token' | 'client_credentials'): number;
   /** Ids of grants that were ended because a code or an old refresh token came a second time. */
   reusedFamilies(): readonly string[];
-  /** Ends all access that this user gave, as a person does in their account settings; returns how many grants. */
+  /** Ends all access that this user gave, or that this client has for itself; returns how many grants. */
   revokeUser(userId: string): number;
   /** Lets an endpoint fail until the returned function is called. */
   misbehave(fault: ServerFault): () => void;
@@ -157,6 +159,7 @@ async function configurationOf(
     },
     ttl: {
       AccessToken: accessTokenSeconds,
+      ClientCredentials: accessTokenSeconds,
       Grant: grantSeconds,
       IdToken: HOUR_SECONDS,
       Interaction: HOUR_SECONDS,
@@ -164,6 +167,7 @@ async function configurationOf(
       Session: 24 * HOUR_SECONDS,
     },
     features: {
+      clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
       rpInitiatedLogout: { enabled: false },
       registration: { enabled: options.registration === true },
@@ -203,15 +207,21 @@ async function configurationOf(
   };
 }
 
-function clientMetadataOf({ clientId, clientSecret, redirectUris }: StandInClient): ClientMetadata {
+function clientMetadataOf({ clientId, clientSecret, redirectUris, machine }: StandInClient): ClientMetadata {
   const isApi = redirectUris.length === 0;
+  const { publicKey } = machine ?? {};
+  const method = clientSecret === undefined ? 'none' : 'client_secret_basic';
   return {
     client_id: clientId,
     ...(clientSecret !== undefined && { client_secret: clientSecret }),
-    token_endpoint_auth_method: clientSecret === undefined ? 'none' : 'client_secret_basic',
+    token_endpoint_auth_method: publicKey === undefined ? method : 'private_key_jwt',
+    ...(publicKey !== undefined && { jwks: { keys: [publicKey] } }),
     redirect_uris: [...redirectUris],
     response_types: isApi ? [] : ['code'],
-    grant_types: isApi ? [] : ['authorization_code', 'refresh_token'],
+    grant_types: [
+      ...(isApi ? [] : ['authorization_code', 'refresh_token']),
+      ...(machine === undefined ? [] : ['client_credentials']),
+    ],
   };
 }
 

@@ -58,7 +58,11 @@ export function createAuthorizationStore(): AuthorizationStore {
         .filter(([key, row]) => key.startsWith('Grant:') && row.accountId === userId)
         .map(([key]) => key.slice('Grant:'.length));
       for (const id of ids) endGrant(id);
-      return ids.length;
+      const own = [...rows].filter(
+        ([key, row]) => key.startsWith('ClientCredentials:') && row.clientId === userId,
+      );
+      for (const [key] of own) rows.delete(key);
+      return ids.length + own.length;
     },
   };
 }

@@ -7,10 +7,18 @@ export interface VerifierOptions {
   readonly resource?: string;
 }
 
-/** The user of a token. */
+/** The user of a token, or the client that has it for itself. */
 export interface VerifiedToken {
   readonly subject: string;
   readonly scopes: readonly string[];
+}
+
+interface IntrospectedToken {
+  readonly active?: boolean;
+  readonly sub?: string;
+  readonly client_id?: string;
+  readonly scope?: string;
+  readonly aud?: string;
 }
 
 /**
@@ -31,9 +39,10 @@ export function createTokenVerifier(
       signal: AbortSignal.timeout(5_000),
     });
     if (!response.ok) throw new Error(`introspection answered with ${response.status}`);
-    const reply = (await response.json()) as { active?: boolean; sub?: string; scope?: string; aud?: string };
-    if (reply.active !== true || reply.sub === undefined) return undefined;
+    const reply = (await response.json()) as IntrospectedToken;
+    const subject = reply.sub ?? reply.client_id;
+    if (reply.active !== true || subject === undefined) return undefined;
     if (resource !== undefined && reply.aud !== resource) return undefined;
-    return { subject: reply.sub, scopes: reply.scope?.split(' ') ?? [] };
+    return { subject, scopes: reply.scope?.split(' ') ?? [] };
   };
 }

@@ -12,6 +12,7 @@ import { loadAgentsConfig } from '../agents/config/load.ts';
 import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
 import type { McpFailure } from '../agents/mcp/calls/results.ts';
+import { withProjectAccess } from '../agents/mcp/project-access.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
 import { createMcpOffering } from '../agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../agents/tools/named-tools.ts';
@@ -26,6 +27,8 @@ import { createTurns, type Turns } from '../turns/turns.ts';
 import { agentsForA2a } from './a2a.ts';
 import { wirePushesOf } from './a2a-pushes.ts';
 import { wireConnect } from './connect.ts';
+import { wireProjectCredentials } from './credentials/project.ts';
+import { type VaultParts, wireVault } from './credentials/vault.ts';
 import type { PodParts } from './pod-parts.ts';
 import { createTurnObserver } from './turn-observer.ts';
 
@@ -72,7 +75,13 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   if (env.PARLEY_CONFIG === undefined) return undefined;
   const loaded = loadAgentsConfig(env.PARLEY_CONFIG, wholeEnvironment());
   if (loaded.warnings.length > 0) log.warn({ warnings: loaded.warnings }, 'agents configuration');
-  const connect = wireConnect({ ...parts, loaded });
+  let vault: VaultParts | undefined;
+  const openVault = () => {
+    vault ??= wireVault(parts);
+    return vault;
+  };
+  const connect = wireConnect({ ...parts, loaded, openVault });
+  const project = wireProjectCredentials({ ...parts, loaded, openVault });
   const shown = (line: string) => (env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length });
   const acp = createAcpProcesses({
     onStderr: (agent, line) => log.info({ agent, ...shown(line) }, 'ACP agent wrote to stderr'),
@@ -83,13 +92,14 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   };
   const a2a = createRemoteAgents({ onUnauthorized });
   const agUi = createAgUiAgents({ onUnauthorized });
-  const mcp = createMcpTools({
+  const servers = createMcpTools({
     clientInfo: { name: 'parley', version },
     onStderr: (server, line) => log.info({ server, ...shown(line) }, 'MCP server wrote to stderr'),
     onUnauthorized,
     onRevision: (server, revision, reason) =>
       log.info({ server, revision, reason }, 'MCP revision of a tool server'),
   });
+  const mcp = project === undefined ? servers : withProjectAccess(servers, project);
   const toolDeps = {
     loaded,
     mcp,

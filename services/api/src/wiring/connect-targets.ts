@@ -2,6 +2,7 @@ import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import type {
   ApiKeyConnector,
+  ClientCredentialsConnector,
   McpOAuthConnector,
   NamedConnector,
   NangoConnector,
@@ -34,7 +35,7 @@ export function createConnectTargets(
   const findCredential = (toolId: string): CredentialTarget | undefined => {
     const server = mcpServers[toolId];
     const service = server?.transport === 'http' ? server : a2aAgents[toolId];
-    if (service?.connector === undefined) return undefined;
+    if (service?.connector === undefined || service.credentialScope !== 'user') return undefined;
     const connector = connectors.get(service.connector);
     return connector && { kind: 'credential', toolId, service: service.title, connector };
   };
@@ -59,7 +60,7 @@ function createConnectors(
       { ...mcpOAuthOptions(entry, secretOf, settings), ...serverUrlOf(config, entry.id) },
       { guardedFetch: metadataFetch },
     );
-  const createConnector = (entry: NamedConnector): Connector => {
+  const createConnector = (entry: Exclude<NamedConnector, ClientCredentialsConnector>): Connector => {
     switch (entry.type) {
       case 'oauth2':
         return oauth2Of(entry, secretOf, settings);
@@ -71,7 +72,12 @@ function createConnectors(
         return createNango(entry, secretOf, settings);
     }
   };
-  return new Map(Object.values(config.connectors).map((entry) => [entry.id, createConnector(entry)]));
+  // Those of the project itself have no page.
+  return new Map(
+    Object.values(config.connectors).flatMap((entry) =>
+      entry.type === 'client_credentials' ? [] : [[entry.id, createConnector(entry)] as const],
+    ),
+  );
 }
 
 type SecretOf = LoadedAgentsConfig['secretOf'];

@@ -1,10 +1,5 @@
 import type { Owner } from '@parley/shared/domain/ids';
 import { type Env, EnvError } from '@parley/shared/runtime/env';
-import type { Log } from '@parley/shared/runtime/log';
-import { redisLocation } from '@parley/shared/runtime/redis/env';
-import { createDevelopmentKeyRing, type KeyRing, parseVaultKeys } from '@parley/shared/vault/key-ring';
-import { createRefresher } from '@parley/shared/vault/refresh';
-import { createVault } from '@parley/shared/vault/vault';
 import type { AgentsConfig } from '../agents/config/file.ts';
 import type { LoadedAgentsConfig } from '../agents/config/load.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
@@ -25,11 +20,13 @@ import { createSecrets } from '../surfaces/connect/secrets.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
 import { createConnectLog } from './connect-log.ts';
 import { createConnectTargets } from './connect-targets.ts';
+import { isDevelopment, type VaultParts } from './credentials/vault.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
 export interface ConnectParts extends PodParts {
   readonly loaded: LoadedAgentsConfig;
+  readonly openVault: () => VaultParts;
 }
 
 export interface WiredConnect {
@@ -55,20 +52,9 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const { env, backend, engine, log, metrics, loaded } = parts;
   if (!hasPersonalTools(loaded.config) && !isSetUp(env)) return undefined;
   const { publicUrl, identity } = readPageSettings(env);
-  const keys = createKeys(env, log);
-  const vault = createVault({ store: backend.vault, keys });
+  const { keys, vault, fresh } = parts.openVault();
   const targets = createConnectTargets(loaded, { publicUrl, allowLoopbackHttp: isDevelopment(env) });
   const onEvent = createConnectLog({ log, metrics });
-  const fresh = createRefresher({
-    vault,
-    leases: backend.vault,
-    onRefresh(outcome, { connectorId }, error) {
-      metrics.credentialRefreshes.add(1, { outcome });
-      // The connectors name what a provider said by a registered code only.
-      const reason = error instanceof Error ? error.message : undefined;
-      log[reason === undefined ? 'info' : 'warn']({ outcome, connectorId, reason }, 'credential refresh');
-    },
-  });
   const stopSweeping = startSweeper({
     sweep: (signal) =>
       sweepFlows(
@@ -136,10 +122,6 @@ function isSetUp({ PARLEY_PUBLIC_URL: url, PARLEY_CONNECT_IDENTITY: identity }: 
   return url !== undefined && identity !== undefined;
 }
 
-function isDevelopment({ NODE_ENV }: Env): boolean {
-  return NODE_ENV !== 'production';
-}
-
 /** The address of the pages, and how they identify a person. Throws EnvError with all missing settings. */
 function readPageSettings(env: Env): { readonly publicUrl: string; readonly identity: Identity } {
   const publicUrl = env.PARLEY_PUBLIC_URL;
@@ -177,17 +159,4 @@ function createIdentity(env: Env, publicUrl: string): Identity | undefined {
     case undefined:
       return undefined;
   }
-}
-
-/**
- * The vault's keys. Generated keys exist in this process only, so they are used only where no other process shares the
- * vault.
- */
-function createKeys(env: Env, log: Log): KeyRing {
-  const isAlone = redisLocation(env) === undefined && isDevelopment(env);
-  if (env.PARLEY_VAULT_KEYS.length === 0 && isAlone)
-    return createDevelopmentKeyRing((words) => log.warn(words));
-  const { keys, faults } = parseVaultKeys(env.PARLEY_VAULT_KEYS);
-  if (keys === undefined) throw new EnvError(faults);
-  return keys;
 }

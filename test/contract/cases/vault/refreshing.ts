@@ -4,6 +4,7 @@ import {
   createRefresher,
   type FreshCredential,
   type FreshCredentialOf,
+  InvalidGrantError,
   type RefreshDeps,
 } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
@@ -74,6 +75,34 @@ export function refreshingContract(pods: () => VaultPods): void {
         expect(server.calls).toBe(round);
       }
       expect(server.revoked).toBe(false);
+    });
+
+    it('is obtained once for all callers on all pods where no person is needed, and again when it is refused', async () => {
+      const { vault, fresh, ref } = setUp();
+      let calls = 0;
+      const obtain = async () => {
+        calls += 1;
+        return { kind: 'oauth2', accessToken: `access ${calls}`, tokenType: 'Bearer' } as const;
+      };
+      for (const round of [1, 2]) {
+        const rejected = (await vault.read(ref))?.version;
+        const options = rejected === undefined ? {} : { rejected };
+        const results = await Promise.all(
+          Array.from({ length: CALLERS }, (_, at) => fresh[at % 3]?.(ref, { obtain }, options)),
+        );
+        expect(new Set(results.map((result) => result && shown(result)))).toEqual(
+          new Set([`access ${round}`]),
+        );
+        expect(calls).toBe(round);
+      }
+      const refuse = { obtain: () => Promise.reject(new InvalidGrantError()) };
+      const rejected = (await vault.read(ref))?.version ?? 0;
+      expect(shown(await fresh[0](ref, refuse, { rejected }))).toBe('reconnect_required');
+      expect(shown(await fresh[1](newRef(), refuse))).toBe('absent');
+      const fail = { obtain: () => Promise.reject(new Error('down')) };
+      expect(shown(await fresh[1](newRef(), fail))).toBe('unavailable');
+      // A refusal is not the end: the client may have been mended since.
+      expect(shown(await fresh[2](ref, { obtain }))).toBe('access 3');
     });
 
     it('is not refreshed again for a caller who was refused an older version', async () => {

@@ -1,5 +1,5 @@
 import { findDelegationCycles } from './delegation.ts';
-import { type Environment, faultsOfAddresses, faultsOfEnvironment } from './environment.ts';
+import { type Environment, faultsOfAddresses, faultsOfEnvironment, faultsOfKeys } from './environment.ts';
 import type { Finding } from './fault.ts';
 import { AgentsFile } from './file.ts';
 import { faultsOfDefault, faultsOfHeaders, faultsOfReferences, idsOf } from './references.ts';
@@ -26,6 +26,7 @@ export function checkAgents(value: unknown, env: Environment): Checked {
     ...faultsOfHeaders(data),
     ...findDelegationCycles(data),
     ...faultsOfEnvironment(data, env),
+    ...faultsOfKeys(data, env),
     ...faultsOfAddresses(data, env.NODE_ENV === 'production'),
   ];
   return first.success ? { parsed: data, findings: all } : { findings: all };

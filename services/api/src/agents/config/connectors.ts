@@ -1,4 +1,6 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { SIGNING_ALGORITHMS } from './signing-key.ts';
 import { envName, HeaderName, prose, title, token, url } from './words.ts';
 
 const Header = z
@@ -146,10 +148,67 @@ const NangoConnector = z
   })
   .describe('Nango stores the tokens. Parley fetches them when a call needs them.');
 
-/** A way to get a person's credential. */
+const ClientCredentialsConnector = z
+  .strictObject({
+    type: z.literal('client_credentials'),
+    issuer: url(
+      'The authorization server at which the client is registered. The MCP server must name it, and no other gets the client’s proof.',
+    ),
+    clientId: token(500, 'Client id of the project.'),
+    clientSecretEnv: envName('Variable that holds the client secret.').optional(),
+    clientAuthentication: z
+      .enum(['basic', 'post'])
+      .optional()
+      .describe(
+        'How the client secret is sent: in the Authorization header or in the body. Absent: as the metadata of the server declares.',
+      ),
+    privateKeyEnv: envName(
+      'Variable that holds a private key in PEM (PKCS #8, without a password) or as JWK: the client then signs (`private_key_jwt`).',
+    ).optional(),
+    privateKeyFile: z
+      .string()
+      .max(1_000)
+      .refine(isAbsolute, 'must be an absolute path')
+      .describe('File that holds such a key, read at start.')
+      .optional(),
+    keyId: token(200, 'Id of the key at the server. Absent: the `kid` of a JWK, else none.').optional(),
+    algorithm: z
+      .enum(SIGNING_ALGORITHMS)
+      .optional()
+      .describe('How the client signs. Absent: as the key demands, and RS256 with an RSA key.'),
+    scopes: z
+      .array(token(200, 'A scope.'))
+      .optional()
+      .describe(
+        'Scopes to request where the server’s challenge names none. Absent: all that the server’s metadata lists.',
+      ),
+  })
+  .superRefine((connector, context) => {
+    const refuse = (key: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [key], message });
+    const proofs = (['clientSecretEnv', 'privateKeyEnv', 'privateKeyFile'] as const).filter(
+      (key) => connector[key] !== undefined,
+    );
+    const [first, ...others] = proofs;
+    if (first === undefined)
+      refuse('clientSecretEnv', 'is required, or else `privateKeyEnv` or `privateKeyFile`');
+    for (const key of others) refuse(key, `cannot be used with \`${first}\`: a client proves itself one way`);
+    if (first !== 'clientSecretEnv' && connector.clientAuthentication !== undefined)
+      refuse('clientAuthentication', 'is only for a client with a secret (`clientSecretEnv`)');
+    if (first === 'clientSecretEnv')
+      for (const key of ['keyId', 'algorithm'] as const)
+        if (connector[key] !== undefined)
+          refuse(key, 'is only for a client with a key (`privateKeyEnv` or `privateKeyFile`)');
+  })
+  .describe(
+    'The project’s own client at the authorization server of an MCP server, with `credentialScope: project`. No person is asked.',
+  );
+
+/** A way to get a credential: a person's, or the project's own. */
 export const Connector = z.discriminatedUnion('type', [
   OAuth2Connector,
   McpOAuthConnector,
   ApiKeyConnector,
   NangoConnector,
+  ClientCredentialsConnector,
 ]);

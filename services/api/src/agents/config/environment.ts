@@ -1,6 +1,7 @@
 import { faultOfUrl } from '@parley/shared/domain/url';
 import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';
+import { readSigningKey } from './signing-key.ts';
 
 /** The environment of the process, as runtime/env.ts returns it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -27,6 +28,17 @@ export function faultsOfEnvironment(file: AgentsFile, env: Environment): Finding
     return inHeader && /[^\u0020-\u007e]/.test(value)
       ? [{ path, message: `the value of this environment variable${shown(name)} is not printable ASCII` }]
       : [];
+  });
+}
+
+/** Keys of connectors that cannot be used. A variable that is not set is another fault. */
+export function faultsOfKeys({ connectors }: AgentsFile, env: Environment): Finding[] {
+  return Object.entries(connectors).flatMap(([id, connector]): Finding[] => {
+    if (connector.type !== 'client_credentials' || connector.clientSecretEnv !== undefined) return [];
+    const fromEnv = env[connector.privateKeyEnv ?? ''];
+    if (connector.privateKeyFile === undefined && !fromEnv) return [];
+    const read = readSigningKey(connector, fromEnv ?? '');
+    return 'fault' in read ? [{ path: ['connectors', id, read.at], message: read.fault }] : [];
   });
 }
 
@@ -86,6 +98,13 @@ function findUses(file: AgentsFile): Use[] {
       if (connector.type === 'oauth2' || connector.type === 'mcp_oauth') {
         return use(['connectors', id, 'clientSecretEnv'], connector.clientSecretEnv, true);
       }
+      if (connector.type === 'client_credentials') {
+        const { clientSecretEnv, privateKeyEnv } = connector;
+        return [
+          ...use(['connectors', id, 'clientSecretEnv'], clientSecretEnv, true),
+          ...use(['connectors', id, 'privateKeyEnv'], privateKeyEnv, false),
+        ];
+      }
       return [
         ...use(['connectors', id, 'secretKeyEnv'], connector.secretKeyEnv, true),
         ...use(['connectors', id, 'webhookKeyEnv'], connector.webhookKeyEnv, true),
@@ -116,7 +135,7 @@ function findCalledUrls(file: AgentsFile): Address[] {
   ];
 }
 
-/** URLs of the connectors' providers, to which people are sent. */
+/** URLs of the connectors' providers, to which people or secrets are sent. */
 function findProviderUrls(file: AgentsFile): Address[] {
   const keys = [
     'issuer',

@@ -37,7 +37,7 @@ export const AgentsFile = z.strictObject({
   connectors: z
     .record(Id, ConnectorEntry)
     .default({})
-    .describe('Ways to obtain a person’s credential, by id.'),
+    .describe('Ways to obtain a credential, a person’s or the project’s own, by id.'),
   notify: NotifyRules.optional().describe(
     'A channel that notifies people of open questions that services ask over `/v1` (docs/slack.md).',
   ),
@@ -62,6 +62,7 @@ export type OAuth2Connector = Extract<NamedConnector, { type: 'oauth2' }>;
 export type McpOAuthConnector = Extract<NamedConnector, { type: 'mcp_oauth' }>;
 export type ApiKeyConnector = Extract<NamedConnector, { type: 'api_key' }>;
 export type NangoConnector = Extract<NamedConnector, { type: 'nango' }>;
+export type ClientCredentialsConnector = Extract<NamedConnector, { type: 'client_credentials' }>;
 
 /** Entries by id. The object has no prototype, so an id from a request never finds an inherited property. */
 export type ById<T> = Readonly<Record<string, T>>;

@@ -118,7 +118,7 @@ export function faultsOfReferences(file: AgentsFile, ids: Ids): Finding[] {
   for (const { path, connector } of servicesOf(file)) {
     if (connector !== undefined) refer([...path, 'connector'], connector, 'connectors');
   }
-  findings.push(...faultsOfSharedConnectors(file));
+  findings.push(...faultsOfSharedConnectors(file), ...faultsOfWrongConnectors(file));
   if (file.defaultAgent !== undefined) refer(['defaultAgent'], file.defaultAgent, 'agents');
   findings.push(...referFromOffer(file, refer), ...referFromA2a(file, refer));
   return findings;
@@ -160,12 +160,32 @@ function servicesOf({ mcpServers, a2aAgents, agUiAgents }: AgentsFile) {
   ];
 }
 
+/** The connector of a service, where it names one. */
+function connectorOf({ connectors }: AgentsFile, id: string | undefined) {
+  return id !== undefined && Object.hasOwn(connectors, id) ? connectors[id] : undefined;
+}
+
+/** Connectors that obtain no credential of the kind that the service sends. */
+function faultsOfWrongConnectors(file: AgentsFile): Finding[] {
+  return servicesOf(file).flatMap(({ path, connector: id, credentialScope: scope }) => {
+    const connector = connectorOf(file, id);
+    if (connector === undefined) return [];
+    const isProjects = connector.type === 'client_credentials';
+    const refuse = (message: string): Finding[] => [{ path: [...path, 'connector'], message }];
+    if (isProjects && path[0] !== 'mcpServers')
+      return refuse('has `type: client_credentials`, which is for MCP servers');
+    if (isProjects && scope === 'user')
+      return refuse('has `type: client_credentials`, which is for `credentialScope: project`');
+    return !isProjects && scope === 'project'
+      ? refuse('asks a person to connect; `credentialScope: project` takes `type: client_credentials`')
+      : [];
+  });
+}
+
 /** A connector that discovers the authorization server of its MCP server has one. Two would share its redirect URI. */
 function faultsOfSharedConnectors(file: AgentsFile): Finding[] {
   const users = servicesOf(file).flatMap(({ path, connector }) =>
-    connector !== undefined &&
-    Object.hasOwn(file.connectors, connector) &&
-    file.connectors[connector]?.type === 'mcp_oauth'
+    connector !== undefined && connectorOf(file, connector)?.type === 'mcp_oauth'
       ? [{ path, connector }]
       : [],
   );
@@ -186,15 +206,14 @@ function faultsOfSharedConnectors(file: AgentsFile): Finding[] {
 /** Headers that the project and the person's credential would both set. */
 export function faultsOfHeaders(file: AgentsFile): Finding[] {
   return servicesOf(file).flatMap(({ path, connector: id, headersFromEnv }) => {
-    const connector =
-      id !== undefined && Object.hasOwn(file.connectors, id) ? file.connectors[id] : undefined;
+    const connector = connectorOf(file, id);
     if (connector === undefined) return [];
     const carrier = headerOf(connector).toLowerCase();
     return Object.keys(headersFromEnv)
       .filter((name) => name.toLowerCase() === carrier)
       .map((name) => ({
         path: [...path, 'headersFromEnv', name],
-        message: "is the header that carries each person's own credential, which the connector sends",
+        message: 'is the header that carries the credential that the connector obtains',
       }));
   });
 }

@@ -35,8 +35,8 @@ export function serverOf(
   }
   const transport = { type: 'http', url: entry.url, headers: headersOf(entry, secretOf) } as const;
   const server = { config: { ...named, transport }, mayAsk, maySample };
-  const connector = entry.connector === undefined ? undefined : config.connectors[entry.connector];
-  if (connector === undefined) return server;
+  const connector = config.connectors[entry.connector ?? ''];
+  if (connector === undefined || entry.credentialScope !== 'user') return server;
   const announced = readAnnouncedTools(entry, server.config);
   return { ...server, personal: { connectorId: connector.id, credentialType: connector.type, announced } };
 }

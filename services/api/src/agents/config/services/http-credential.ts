@@ -5,7 +5,7 @@ import { envName, HeaderName, Id } from '../words.ts';
 export const Scope = z
   .enum(['none', 'project', 'user'])
   .describe(
-    'Credential of the calls. `none`: none. `project`: one for all people, from the environment. `user`: the person’s own, obtained by the `connector`.',
+    'Credential of the calls. `none`: none. `project`: one for all people, from the environment or obtained by the `connector`. `user`: the person’s own, obtained by the `connector`.',
   );
 
 /** The keys by which a service that is called over HTTP gets its credential. */
@@ -18,7 +18,7 @@ export const HTTP_CREDENTIAL = {
     ),
   credentialScope: Scope,
   connector: Id.optional().describe(
-    'An entry of `connectors`. Required with `credentialScope: user`, and not allowed otherwise.',
+    'An entry of `connectors`. Required with `credentialScope: user`. With `project`, for MCP servers, one with `type: client_credentials`.',
   ),
 };
 
@@ -51,10 +51,13 @@ export function refuseCredential(
   const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
   if (scope === 'user' && connector === undefined)
     refuse(['connector'], 'is required with `credentialScope: user`: it says how a person gets a credential');
-  if (scope !== 'user' && connector !== undefined)
-    refuse(['connector'], 'is only for `credentialScope: user`; other servers ask nobody to connect');
-  if (scope === 'project' && headers.length === 0)
-    refuse(['headersFromEnv'], 'is required with `credentialScope: project`: it holds the credential');
+  if (scope === 'none' && connector !== undefined)
+    refuse(['connector'], 'obtains a credential, and `credentialScope: none` sends none');
+  if (scope === 'project' && headers.length === 0 && connector === undefined)
+    refuse(
+      ['headersFromEnv'],
+      'is required with `credentialScope: project`: it holds the credential, unless a `connector` obtains one',
+    );
   if (scope === 'none' && headers.length > 0)
     refuse(['headersFromEnv'], "is a credential of the project's; write `credentialScope: project`");
   const lower = headers.map((name) => name.toLowerCase());

@@ -148,6 +148,12 @@ export interface Connector {
   clientMetadata?(): Readonly<Record<string, unknown>> | undefined;
 }
 
+/** One way to get and use a credential of the project itself, without a person. */
+export interface ProjectConnector extends Pick<Connector, 'headersFor'> {
+  /** New tokens. Once the signal has ended, no request for some leaves. */
+  obtain(signal: AbortSignal): Promise<Refreshed | CredentialFailure>;
+}
+
 /** A failure to connect. */
 export function failure(code: FailureCode, detail: string, providerError?: string): ConnectorFailure {
   return { type: 'failed', code, detail, ...(providerError !== undefined && { providerError }) };

@@ -19,11 +19,29 @@ const RESPONSE_BYTES_MAX = 512 * 1024;
 const TIMEOUT_MS = 10_000;
 const METADATA_TTL_MS = 60 * 60_000;
 
+/** An authorization server, and Parley as its client. */
+export type ServerSourceOptions = Pick<
+  OAuth2Options,
+  | 'server'
+  | 'clientId'
+  | 'clientSecret'
+  | 'clientAuthentication'
+  | 'allowLoopbackHttp'
+  | 'timeoutMs'
+  | 'fetch'
+  | 'metadataTtlMs'
+> & {
+  /** Proves who the client is, where that is not a secret. */
+  readonly clientAuth?: ClientAuth;
+  /** True where no person is sent to the server: it need not have pages for them. */
+  readonly withoutPages?: true;
+};
+
 /**
  * The configured authorization server as openid-client knows it: discovered when first needed, kept for a while,
  * asked again after a failure. Rejects while the server's metadata cannot be had.
  */
-export function createServerSource(options: OAuth2Options): () => Promise<Configuration> {
+export function createServerSource(options: ServerSourceOptions): () => Promise<Configuration> {
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const readingFetch = readingProviders(
@@ -31,7 +49,7 @@ export function createServerSource(options: OAuth2Options): () => Promise<Config
       createBoundedFetch({ timeoutMs, allowLoopbackHttp, responseBytesMax: RESPONSE_BYTES_MAX }),
   );
   const fetchIt = (url: string, init: object) => readingFetch(url, init as RequestInit);
-  const clientAuth = clientAuthOf(options);
+  const clientAuth = options.clientAuth ?? clientAuthOf(options);
   const { server, clientId } = options;
 
   if ('tokenEndpoint' in server) {
@@ -49,7 +67,7 @@ export function createServerSource(options: OAuth2Options): () => Promise<Config
       [customFetch]: fetchIt,
       execute: allowLoopbackHttp ? [allowInsecureRequests] : [],
     });
-    checkEndpoints(found.serverMetadata(), allowLoopbackHttp);
+    checkEndpoints(found.serverMetadata(), allowLoopbackHttp, options.withoutPages === true);
     return found;
   }
 
@@ -81,15 +99,20 @@ function metadataOf(server: StaticServer): ServerMetadata {
   };
 }
 
-function checkEndpoints(metadata: Readonly<ServerMetadata>, allowLoopbackHttp: boolean): void {
+function checkEndpoints(
+  metadata: Readonly<ServerMetadata>,
+  allowLoopbackHttp: boolean,
+  withoutPages: boolean,
+): void {
   const { authorization_endpoint, token_endpoint, revocation_endpoint } = metadata;
-  for (const url of [authorization_endpoint ?? '', token_endpoint ?? '', revocation_endpoint]) {
+  const pages = withoutPages ? [] : [authorization_endpoint ?? ''];
+  for (const url of [...pages, token_endpoint ?? '', revocation_endpoint]) {
     if (url !== undefined && faultOfUrl(url, { allowLoopbackHttp }) !== undefined)
       throw new OutboundError('refused_url');
   }
 }
 
-function clientAuthOf({ clientSecret, clientAuthentication }: OAuth2Options): ClientAuth {
+function clientAuthOf({ clientSecret, clientAuthentication }: ServerSourceOptions): ClientAuth {
   if (clientSecret === undefined) return None();
   const basic = basicAuthentication(clientSecret);
   const post = ClientSecretPost(clientSecret);

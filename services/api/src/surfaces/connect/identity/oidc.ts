@@ -42,12 +42,9 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
   const { issuer, clientId, clientSecret, redirectUri, allowLoopbackHttp = false } = options;
   const scopes = ['openid', 'profile', ...(options.userClaim.startsWith('email') ? ['email'] : [])];
   const load = createServerSource({
-    id: 'sign-in',
     server: { issuer },
     clientId,
     ...(clientSecret !== undefined && { clientSecret }),
-    scopes,
-    redirectUri,
     allowLoopbackHttp,
   });
   // Signatures are checked although TLS would do (OpenID Connect Core, 3.1.3.7): a proxy may stand in between.

@@ -23,23 +23,29 @@ export interface DiscoveryOptions {
   readonly timeoutMs: number;
 }
 
-/** The authorization server of an MCP server. */
-export interface Discovered {
-  readonly type: 'discovered';
+/** What an MCP server publishes about its authorization. */
+export interface DiscoveredResource {
+  readonly type: 'resource';
   /** The identifier of the MCP server at the authorization server, exactly as published (RFC 8707). */
   readonly resource: string;
-  readonly metadata: AuthorizationServerMetadata;
+  /** The authorization server to use, as the server names it. */
+  readonly issuer: string;
   /** Scopes of the server's challenge; absent where it names none. */
   readonly challenged?: readonly string[];
   /** Scopes that the server lists; absent where it lists none. */
   readonly listed?: readonly string[];
 }
 
-/**
- * Discovers the authorization server as the MCP specification has it: the challenge, the protected-resource metadata
- * (RFC 9728), then the metadata of the authorization server (RFC 8414, or OpenID Connect). Checks who each of them is for.
- */
-export async function discoverServer(options: DiscoveryOptions): Promise<Discovered | ConnectorFailure> {
+/** The authorization server of an MCP server. */
+export interface Discovered extends Omit<DiscoveredResource, 'type' | 'issuer'> {
+  readonly type: 'discovered';
+  readonly metadata: AuthorizationServerMetadata;
+}
+
+/** Reads the challenge of an MCP server and its protected-resource metadata (RFC 9728). Checks for whom it is. */
+export async function discoverResource(
+  options: Omit<DiscoveryOptions, 'allowLoopbackHttp'>,
+): Promise<DiscoveredResource | ConnectorFailure> {
   const { serverUrl, timeoutMs } = options;
   const fetchFn = asFetchLike(options.fetch);
   const challenge = await readChallenge(serverUrl, timeoutMs);
@@ -56,19 +62,11 @@ export async function discoverServer(options: DiscoveryOptions): Promise<Discove
     const issuer = issuerOf(resource, options.issuer);
     if (issuer === undefined)
       return failure('provider_error', 'the server names no authorization server that may be used');
-    const places = createPlaces(fetchFn);
-    const metadata = await discoverAs(issuer, places.fetchFn);
-    if (metadata === undefined)
-      return places.isDown()
-        ? failure('unavailable', 'the metadata cannot be had')
-        : failure('provider_error', 'the authorization server publishes no metadata');
-    const fault = faultOf(metadata, options);
-    if (fault !== undefined) return failure('provider_error', fault);
     const challenged = scopesOfList(challenge.scope ?? '');
     return {
-      type: 'discovered',
+      type: 'resource',
       resource: resource.resource,
-      metadata,
+      issuer,
       ...(challenged.length > 0 && { challenged }),
       ...(resource.scopes_supported !== undefined && {
         listed: scopesOfList(resource.scopes_supported.join(' ')),
@@ -76,6 +74,29 @@ export async function discoverServer(options: DiscoveryOptions): Promise<Discove
     };
   } catch (error) {
     return resourcePlaces.isDown() ? failure('unavailable', 'the metadata cannot be had') : failureOf(error);
+  }
+}
+
+/**
+ * Discovers the authorization server as the MCP specification has it: the challenge, the protected-resource metadata,
+ * then the metadata of the authorization server (RFC 8414, or OpenID Connect). Checks who each of them is for.
+ */
+export async function discoverServer(options: DiscoveryOptions): Promise<Discovered | ConnectorFailure> {
+  const resource = await discoverResource(options);
+  if (resource.type === 'failed') return resource;
+  const { issuer, ...found } = resource;
+  try {
+    const places = createPlaces(asFetchLike(options.fetch));
+    const metadata = await discoverAs(issuer, places.fetchFn);
+    if (metadata === undefined)
+      return places.isDown()
+        ? failure('unavailable', 'the metadata cannot be had')
+        : failure('provider_error', 'the authorization server publishes no metadata');
+    const fault = faultOf(metadata, options);
+    if (fault !== undefined) return failure('provider_error', fault);
+    return { ...found, type: 'discovered', metadata };
+  } catch (error) {
+    return failureOf(error);
   }
 }
 

@@ -1,0 +1,163 @@
+import type { Credential } from '@parley/shared/domain/credential';
+import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
+import { clientCredentialsGrant } from 'openid-client';
+import { createBoundedFetch } from '../bounded-fetch.ts';
+import {
+  type ConnectorFailure,
+  type CredentialFailure,
+  credentialFailure,
+  foreignCredential,
+  type ProjectConnector,
+  type Refreshed,
+} from '../connector.ts';
+import { discoverResource, isFor, isSameIssuer } from '../mcp-oauth/discover.ts';
+import { createServerFetch } from '../mcp-oauth/fetch.ts';
+import { faultOf, metadataFaultOf } from '../oauth2-errors.ts';
+import { createServerSource } from '../oauth2-server.ts';
+import { credentialOf } from '../oauth2-tokens.ts';
+import { readingProviders } from '../provider-reply.ts';
+import { isHeaderSafe } from '../secret-text.ts';
+import { type AssertionKey, signingWith } from './private-key-jwt.ts';
+
+/** How the client proves who it is. */
+export type ClientProof =
+  | { readonly type: 'secret'; readonly secret: string; readonly method?: 'basic' | 'post' }
+  | ({ readonly type: 'key' } & AssertionKey);
+
+export interface ClientCredentialsOptions {
+  /** The MCP server that the tokens are for. */
+  readonly serverUrl: string;
+  /** The only authorization server that gets the client's proof. */
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly proof: ClientProof;
+  /** Scopes to request where the server's challenge names none; by default, all that the server lists. */
+  readonly scopes?: readonly string[];
+  /** Allow http on loopback hosts, for development. */
+  readonly allowLoopbackHttp?: boolean;
+  /** For each call, ms; 10 s by default. */
+  readonly timeoutMs?: number;
+}
+
+export interface ClientCredentialsDeps {
+  /** Calls addresses that a server chose. */
+  readonly guardedFetch: GuardedFetch;
+  /** Milliseconds on a clock that never goes back; by default, `performance.now`. */
+  readonly now?: () => number;
+}
+
+const TIMEOUT_MS = 10_000;
+const RESPONSE_BYTES_MAX = 256 * 1024;
+/** A client that was refused is not shown again before, so that calls of tools do not become as many failed logins. */
+const REFUSED_MS = 10_000;
+
+/**
+ * The project's own client at the authorization server of an MCP server (`client_credentials`, MCP extension
+ * `io.modelcontextprotocol/oauth-client-credentials`). The server must name the configured issuer; the tokens are for that
+ * server alone.
+ */
+export function createClientCredentials(
+  options: ClientCredentialsOptions,
+  { guardedFetch, now = () => performance.now() }: ClientCredentialsDeps,
+): ProjectConnector {
+  const { serverUrl, issuer, clientId, scopes, proof } = options;
+  const allowLoopbackHttp = options.allowLoopbackHttp === true;
+  const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+  const fetch = readingProviders(
+    createServerFetch({
+      trusted: new Set([serverUrl, issuer].map((url) => new URL(url).origin)),
+      // The MCP server may be a sidecar in production.
+      boundedFetch: createBoundedFetch({
+        timeoutMs,
+        responseBytesMax: RESPONSE_BYTES_MAX,
+        allowLoopbackHttp: true,
+      }),
+      guardedFetch,
+    }),
+  );
+  const source = createServerSource({
+    server: { issuer },
+    clientId,
+    fetch,
+    timeoutMs,
+    allowLoopbackHttp,
+    withoutPages: true,
+    ...authenticationOf(proof),
+  });
+  let refusal: { readonly failure: CredentialFailure; readonly until: number } | undefined;
+
+  async function obtain(signal: AbortSignal): Promise<Refreshed | CredentialFailure> {
+    const found = await discoverResource({ serverUrl, issuer, fetch, timeoutMs });
+    if (found.type === 'failed') return failureOf(found);
+    const server = await source().catch(metadataFailure);
+    if ('detail' in server) return server;
+    if (signal.aborted) return credentialFailure('unavailable', 'the metadata came too late');
+    const wanted = found.challenged ?? scopes ?? found.listed ?? [];
+    try {
+      const tokens = await clientCredentialsGrant(server, {
+        resource: found.resource,
+        ...(wanted.length > 0 && { scope: wanted.join(' ') }),
+      });
+      const credential = credentialOf(tokens, { scopes: wanted, nowMs: Date.now() });
+      if (credential === undefined)
+        return credentialFailure('invalid_grant', 'the token is not one to present');
+      // RFC 6749, section 4.4.3: there should be none, and the client can prove itself again.
+      const { refreshToken: _, ...rest } = credential;
+      const obtained = { issuer, clientId, resource: found.resource };
+      return { type: 'refreshed', credential: { ...rest, obtained } };
+    } catch (error) {
+      const { kind, providerError, isDefinite } = faultOf(error);
+      return kind === 'refused' || isDefinite
+        ? credentialFailure('invalid_grant', 'the authorization server refuses the client', providerError)
+        : credentialFailure('unavailable', `no token came (${kind})`, providerError);
+    }
+  }
+
+  return {
+    async obtain(signal) {
+      if (refusal !== undefined && now() < refusal.until) return refusal.failure;
+      const result = await obtain(signal);
+      refusal =
+        result.type === 'failed' && result.code === 'invalid_grant'
+          ? { failure: result, until: now() + REFUSED_MS }
+          : undefined;
+      return result;
+    },
+    async headersFor(credential) {
+      return isOwn(credential, options)
+        ? { type: 'presented', headers: { authorization: `Bearer ${credential.accessToken}` } }
+        : foreignCredential();
+    },
+  };
+}
+
+/** False once the configuration names another MCP server, authorization server or client. */
+function isOwn(
+  credential: Credential,
+  { serverUrl, issuer, clientId }: ClientCredentialsOptions,
+): credential is Extract<Credential, { kind: 'oauth2' }> {
+  if (credential.kind !== 'oauth2' || credential.obtained === undefined) return false;
+  const { accessToken, obtained } = credential;
+  return (
+    isHeaderSafe(accessToken) &&
+    obtained.clientId === clientId &&
+    isSameIssuer(obtained.issuer, issuer) &&
+    isFor(serverUrl, obtained.resource)
+  );
+}
+
+function authenticationOf(proof: ClientProof) {
+  if (proof.type === 'key') return { clientAuth: signingWith(proof) };
+  const { secret, method } = proof;
+  return { clientSecret: secret, ...(method !== undefined && { clientAuthentication: method }) };
+}
+
+function failureOf({ code, detail }: ConnectorFailure): CredentialFailure {
+  return credentialFailure(code === 'unavailable' ? 'unavailable' : 'invalid_grant', detail);
+}
+
+function metadataFailure(error: unknown): CredentialFailure {
+  const { isOtherIssuer, what } = metadataFaultOf(error);
+  const detail = `the metadata of the authorization server ${what}`;
+  return credentialFailure(isOtherIssuer ? 'invalid_grant' : 'unavailable', detail);
+}

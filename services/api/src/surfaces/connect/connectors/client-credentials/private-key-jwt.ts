@@ -1,0 +1,34 @@
+import { type KeyObject, webcrypto } from 'node:crypto';
+import { type ClientAuth, PrivateKeyJwt } from 'openid-client';
+
+/** The private key of a client. Never log one. */
+export interface AssertionKey {
+  readonly key: KeyObject;
+  /** One that the key takes, as JWS names it. */
+  readonly algorithm: string;
+  /** Tells the server which key it is. */
+  readonly keyId?: string;
+}
+
+/** What signs for each algorithm, as Web Crypto names it. */
+const FAMILIES = {
+  ES: (bits: string) => ({ name: 'ECDSA', namedCurve: `P-${bits === '512' ? '521' : bits}` }),
+  RS: (bits: string) => ({ name: 'RSASSA-PKCS1-v1_5', hash: `SHA-${bits}` }),
+  PS: (bits: string) => ({ name: 'RSA-PSS', hash: `SHA-${bits}` }),
+  Ed: () => ({ name: 'Ed25519' }),
+} as const;
+
+/**
+ * `private_key_jwt` (RFC 7523): signs an assertion for each request. Its audience is the issuer, it ends after a minute, and it
+ * has an id of its own.
+ */
+export function signingWith({ key, algorithm, keyId }: AssertionKey): ClientAuth {
+  const family = FAMILIES[algorithm.slice(0, 2) as keyof typeof FAMILIES];
+  const pkcs8 = key.export({ type: 'pkcs8', format: 'der' });
+  const imported = webcrypto.subtle
+    .importKey('pkcs8', pkcs8, family(algorithm.slice(2)), false, ['sign'])
+    .then((signing) => PrivateKeyJwt(keyId === undefined ? signing : { key: signing, kid: keyId }));
+  // The first request rejects with the reason.
+  imported.catch(() => undefined);
+  return async (...request) => (await imported)(...request);
+}

@@ -1,0 +1,90 @@
+import { PROJECT } from '@parley/shared/domain/credential';
+import type { Env } from '@parley/shared/runtime/env';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import type { Log } from '@parley/shared/runtime/log';
+import type { ClientCredentialsConnector } from '../../agents/config/file.ts';
+import type { LoadedAgentsConfig } from '../../agents/config/load.ts';
+import { readSigningKey } from '../../agents/config/signing-key.ts';
+import type { ProjectCredentials } from '../../agents/mcp/project-access.ts';
+import {
+  type ClientProof,
+  createClientCredentials,
+} from '../../surfaces/connect/connectors/client-credentials/client-credentials.ts';
+import type { ProjectConnector } from '../../surfaces/connect/connectors/connector.ts';
+import { createCredentials } from '../../surfaces/connect/credentials.ts';
+import { isDevelopment, type VaultParts } from './vault.ts';
+
+export interface ProjectParts {
+  readonly env: Pick<Env, 'NODE_ENV'>;
+  readonly log: Pick<Log, 'error'>;
+  readonly loaded: LoadedAgentsConfig;
+  /** Called only where a server has such a credential. */
+  readonly openVault: () => Pick<VaultParts, 'vault' | 'fresh'>;
+}
+
+/** Metadata of authorization servers may be long. */
+const METADATA_BOUNDS = { timeoutMs: 10_000, responseBytesMax: 256 * 1024 };
+
+/** The credentials of servers whose tokens Parley obtains for the project. Undefined where there are none. */
+export function wireProjectCredentials({
+  env,
+  log,
+  loaded,
+  openVault,
+}: ProjectParts): ProjectCredentials | undefined {
+  const allowLoopbackHttp = isDevelopment(env);
+  const guardedFetch = createGuardedFetch({ allowLoopback: allowLoopbackHttp, ...METADATA_BOUNDS });
+  const { mcpServers, connectors } = loaded.config;
+  const servers = new Map<string, { readonly connectorId: string; readonly connector: ProjectConnector }>();
+  for (const server of Object.values(mcpServers)) {
+    if (server.transport !== 'http' || server.credentialScope !== 'project') continue;
+    const entry = connectors[server.connector ?? ''];
+    if (entry?.type !== 'client_credentials') continue;
+    const { issuer, clientId, scopes } = entry;
+    const proof = proofOf(entry, loaded.secretOf);
+    const connector = createClientCredentials(
+      {
+        serverUrl: server.url,
+        issuer,
+        clientId,
+        proof,
+        allowLoopbackHttp,
+        ...(scopes !== undefined && { scopes }),
+      },
+      { guardedFetch },
+    );
+    servers.set(server.id, { connectorId: entry.id, connector });
+  }
+  if (servers.size === 0) return undefined;
+  const { vault, fresh } = openVault();
+  const credentials = createCredentials({
+    vault,
+    fresh,
+    connectorOf: (_connectorId, toolId) => servers.get(toolId)?.connector,
+    completeOpen: async () => undefined,
+    onFault: ({ fault }, { toolId, connectorId }) =>
+      log.error(
+        { fault, toolId, connectorId },
+        'a stored token of the project does not open; it is replaced',
+      ),
+  });
+  return {
+    has: (serverId) => servers.has(serverId),
+    async present(serverId, rejected) {
+      const server = servers.get(serverId);
+      if (server === undefined) return { type: 'absent' };
+      return credentials.present({ ...PROJECT, toolId: serverId, connectorId: server.connectorId }, rejected);
+    },
+  };
+}
+
+function proofOf(entry: ClientCredentialsConnector, secretOf: LoadedAgentsConfig['secretOf']): ClientProof {
+  const { clientSecretEnv, clientAuthentication: method, privateKeyEnv } = entry;
+  if (clientSecretEnv !== undefined) {
+    const secret = secretOf(clientSecretEnv);
+    return { type: 'secret', secret, ...(method !== undefined && { method }) };
+  }
+  const key = readSigningKey(entry, privateKeyEnv === undefined ? '' : secretOf(privateKeyEnv));
+  if ('fault' in key) throw new Error(`connectors.${entry.id}.${key.at}: ${key.fault}`);
+  return { type: 'key', ...key };
+}

@@ -1,0 +1,221 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
+import { readSigningKey } from '../../../services/api/src/agents/config/signing-key.ts';
+import {
+  type ClientCredentialsOptions,
+  createClientCredentials,
+} from '../../../services/api/src/surfaces/connect/connectors/client-credentials/client-credentials.ts';
+import { canary } from '../../harness/canary.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import type { Pods } from '../../harness/engines/pods.ts';
+import { openRedisPods } from '../../harness/engines/redis-pods.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { modern, modernExchange, textIn } from '../../harness/mcp-clients/raw.ts';
+import { mcpSurface } from '../../harness/mcp-clients/setup.ts';
+import { suiteNotRun } from '../../harness/not-run.ts';
+import { newPerson, serveOn } from '../../harness/protocols/pods.ts';
+import { findRedis } from '../../harness/redis/find-redis.ts';
+import { startConfiguredPod } from '../../harness/turns/configured.ts';
+import { newKeys } from '../../harness/vault/stores.ts';
+import { startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
+
+const API = { clientId: 'tracker-api', clientSecret: 'api-secret', redirectUris: [] };
+const ROBOT = { clientId: 'robot', clientSecret: canary('robot-secret') };
+const SECRET = { type: 'secret', secret: ROBOT.clientSecret } as const;
+
+/** A key of a client, and what its server knows of it. */
+function keyPair(type: 'ec' | 'ed25519' | 'rsa') {
+  const options = { namedCurve: 'P-256', modulusLength: 2048 };
+  const { privateKey, publicKey } =
+    type === 'ec'
+      ? generateKeyPairSync('ec', options)
+      : type === 'rsa'
+        ? generateKeyPairSync('rsa', options)
+        : generateKeyPairSync('ed25519');
+  return {
+    pem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    publicKey: { ...publicKey.export({ format: 'jwk' }), use: 'sig' },
+  };
+}
+
+type Machine = Parameters<typeof keyPair>[0];
+
+/** A tracker at whose authorization server `robot` may obtain tokens for itself. */
+async function startTracker(key?: ReturnType<typeof keyPair>) {
+  const { serverUrl, authorization, tracker } = await startGuardedTracker({
+    clients: [
+      API,
+      key === undefined
+        ? { ...ROBOT, redirectUris: [], machine: {} }
+        : { clientId: ROBOT.clientId, redirectUris: [], machine: { publicKey: key.publicKey } },
+    ],
+  });
+  const { issuer } = authorization;
+  return { serverUrl, authorization, tracker, issuer };
+}
+
+function connectorTo(
+  server: Pick<ClientCredentialsOptions, 'serverUrl' | 'issuer'>,
+  more: Partial<ClientCredentialsOptions> = {},
+  now?: () => number,
+) {
+  const { serverUrl, issuer } = server;
+  const { clientId } = ROBOT;
+  return createClientCredentials(
+    { serverUrl, issuer, clientId, proof: SECRET, allowLoopbackHttp: true, timeoutMs: 60_000, ...more },
+    {
+      guardedFetch: createGuardedFetch({ allowLoopback: true, timeoutMs: 60_000 }),
+      ...(now !== undefined && { now }),
+    },
+  );
+}
+
+const { signal } = new AbortController();
+
+describe('the client of a project', () => {
+  it.each<[name: string, machine: Machine | undefined, algorithm?: string]>([
+    ['a secret', undefined],
+    ['an EC key', 'ec'],
+    ['an RSA key', 'rsa'],
+    ['an RSA key and PS256', 'rsa', 'PS256'],
+    ['an Ed25519 key', 'ed25519'],
+  ])('with %s gets a token for its server alone', async (_name, machine, algorithm) => {
+    const key = machine && keyPair(machine);
+    const server = await startTracker(key);
+    const read = readSigningKey({ algorithm }, key?.pem ?? '');
+    const proof = 'fault' in read ? SECRET : ({ type: 'key', ...read } as const);
+    const connector = connectorTo(server, { proof });
+    const result = await connector.obtain(signal);
+    if (result.type !== 'refreshed') throw new Error(JSON.stringify(result));
+    const shown = await connector.headersFor(result.credential);
+    if (shown.type !== 'presented') throw new Error('expected headers');
+    const [, token = ''] = shown.headers.authorization?.split(' ') ?? [];
+    const verified = (resource: string) =>
+      createTokenVerifier({ issuer: server.issuer, ...API, resource })(token);
+    expect(await verified(server.serverUrl)).toEqual({ subject: 'robot', scopes: ['issues:read'] });
+    expect(await verified('http://127.0.0.1:9/other')).toBeUndefined();
+    expect(result.credential).not.toHaveProperty('refreshToken');
+    const foreign = [
+      { clientId: 'other' },
+      { issuer: 'http://127.0.0.1:9' },
+      { serverUrl: 'http://127.0.0.1:9/mcp' },
+    ];
+    for (const other of foreign)
+      expect((await connectorTo(server, other).headersFor(result.credential)).type).toBe('failed');
+  });
+
+  it('that is refused is not shown again for ten seconds, and a server that is down is asked again', async () => {
+    const server = await startTracker();
+    const calls = () => server.authorization.tokenCalls('client_credentials');
+    let ms = 0;
+    const connector = connectorTo(server, { proof: { type: 'secret', secret: 'wrong' } }, () => ms);
+    const refused = { code: 'invalid_grant', providerError: 'invalid_client' };
+    expect(await connector.obtain(signal)).toMatchObject(refused);
+    expect([await connector.obtain(signal), calls()]).toMatchObject([refused, 1]);
+    ms = 10_000;
+    expect([await connector.obtain(signal), calls()]).toMatchObject([refused, 2]);
+    const recover = server.authorization.misbehave({ at: 'token', status: 503 });
+    const other = connectorTo(server);
+    expect(await other.obtain(signal)).toMatchObject({ code: 'unavailable' });
+    recover();
+    expect(await other.obtain(signal)).toMatchObject({ type: 'refreshed' });
+  });
+
+  it('proves itself to no server but its issuer, and only for the server that is configured', async () => {
+    const { issuer, authorization } = await startTracker();
+    const rows = [
+      [
+        'another issuer',
+        (origin: string) => ({ resource: `${origin}/mcp`, authorization_servers: ['http://127.0.0.1:9'] }),
+      ],
+      ['another resource', () => ({ resource: 'http://127.0.0.1:9/mcp', authorization_servers: [issuer] })],
+    ] as const;
+    for (const [name, body] of rows) {
+      const odd = await startOddServer((origin) => ({
+        '/.well-known/oauth-protected-resource/mcp': { body: body(origin) },
+      }));
+      const result = await connectorTo({ serverUrl: odd.serverUrl, issuer }).obtain(signal);
+      expect(result, name).toMatchObject({ code: 'invalid_grant' });
+    }
+    expect(authorization.tokenCalls('client_credentials')).toBe(0);
+  });
+});
+
+const SUITE = 'a server with the credential of the project';
+const found = await findRedis();
+if ('notRun' in found) suiteNotRun(SUITE, found.notRun);
+else
+  describe(SUITE, () => {
+    let stores: Pods;
+    const keys = newKeys();
+    beforeAll(async () => {
+      stores = await openRedisPods({ kind: 'single', url: found.url }, ROOMY);
+    });
+    afterAll(async () => {
+      await stores.close();
+      await found.stop();
+    });
+
+    /** A pod that offers the tracker's tools. */
+    async function openPod(
+      on: 'backend' | 'second',
+      { serverUrl, issuer }: Awaited<ReturnType<typeof startTracker>>,
+      { clientId = ROBOT.clientId, secret = ROBOT.clientSecret, projectKeys = keys } = {},
+    ) {
+      const backend = stores[on];
+      const yaml = `mcpServers:
+  tracker-${new URL(serverUrl).port}:
+    { title: Tracker, transport: http, url: "${serverUrl}", credentialScope: project, connector: own }
+connectors:
+  own: { type: client_credentials, issuer: "${issuer}", clientId: ${clientId}, clientSecretEnv: ROBOT_SECRET }
+mcpOffer: { agents: [], tools: [{ server: tracker-${new URL(serverUrl).port}, prefix: false }] }
+`;
+      const pod = startConfiguredPod({
+        yaml,
+        env: { ROBOT_SECRET: secret },
+        projectKeys,
+        backend,
+        engine: engineOn(backend),
+        pod: `${on} of ${serverUrl} ${clientId} ${secret.length}`,
+      });
+      const served = await serveOn(pod, { surfaceOf: mcpSurface({ roundMs: 5_000 }) });
+      return {
+        /** Calls as somebody new, and tells what the client was told. */
+        async call() {
+          const message = modern('tools/call', { name: 'list_issues', arguments: {} });
+          const reply = await modernExchange(served.url, newPerson(), message);
+          return textIn(reply.messages.at(-1)) ?? JSON.stringify(reply.messages.at(-1));
+        },
+        stop: served.stop,
+      };
+    }
+
+    it('is called by everybody on all pods with one token, and with a new one once it is refused', async () => {
+      const server = await startTracker();
+      const { authorization } = server;
+      const pods = [await openPod('backend', server), await openPod('second', server)] as const;
+      const all = () => Promise.all([0, 1, 2, 3, 4, 5].map((at) => pods[at % 2]?.call()));
+      for (const text of await all()) expect(text).toContain('issues');
+      expect(authorization.tokenCalls('client_credentials')).toBe(1);
+      authorization.revokeUser('robot');
+      for (const text of await all()) expect(text).toContain('issues');
+      expect(authorization.tokenCalls('client_credentials')).toBe(2);
+      for (const pod of pods) pod.stop();
+    });
+
+    it('replaces what was obtained by another client or under other keys, and tells when it is refused', async () => {
+      const server = await startTracker();
+      const { authorization } = server;
+      const first = await openPod('backend', server);
+      expect(await first.call()).toContain('issues');
+      const projectKeys = newKeys();
+      const other = await openPod('second', server, { projectKeys });
+      expect(await other.call()).toContain('issues');
+      expect(authorization.tokenCalls('client_credentials')).toBe(2);
+      const wrong = await openPod('second', server, { clientId: 'nobody', projectKeys });
+      expect(await wrong.call()).toContain('gives this deployment no token');
+      for (const pod of [first, other, wrong]) pod.stop();
+    });
+  });
