@@ -6,17 +6,21 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
 import { createMcpTools } from '../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import type { McpToolList } from '../../services/api/src/agents/mcp/calls/results.ts';
+import { withProjectAccess } from '../../services/api/src/agents/mcp/project-access.ts';
 import type { McpHttpTransport, McpServerConfig } from '../../services/api/src/agents/mcp/server-config.ts';
 import { sendCall } from '../../services/api/src/agents/tools/passthrough/send-call.ts';
 import { createPersonalService } from '../../services/api/src/agents/tools/personal-service.ts';
 import type { AgentQuestion, AskOutcome } from '../../services/api/src/agents/tools/question.ts';
 import type { ToolCall } from '../../services/api/src/agents/tools/tool.ts';
 import { createAccount, REF } from './account.ts';
+import { createProjectAccount } from './project-account.ts';
 
 const Context = z.object({
   issuer: z.string().optional(),
   client_id: z.string().optional(),
   client_secret: z.string().optional(),
+  private_key_pem: z.string().optional(),
+  signing_algorithm: z.string().optional(),
   toolCalls: z.array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })).optional(),
 });
 
@@ -38,10 +42,10 @@ export interface Given {
 export async function callTools({ url, scenario, context, version }: Given): Promise<string[]> {
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0.1.0' } });
   const known = Context.parse(JSON.parse(context));
-  const results = scenario.startsWith('auth/')
-    ? callWithAccount(mcp, configOf(url, version), known)
-    : callPlainly(mcp, configOf(url, version), known);
-  return results.then((all) => all.map(({ type }) => type)).finally(() => mcp.close());
+  const config = configOf(url, version);
+  return callAs(scenario, mcp, config, known)
+    .then((all) => all.map(({ type }) => type))
+    .finally(() => mcp.close());
 }
 
 type Known = z.infer<typeof Context>;
@@ -53,6 +57,14 @@ const rules = { viewer: 'model', timeoutMs: 20_000, questionsMax: 20, questionTi
 function configOf(url: string, version: string): KitServer {
   const revision = version === '2026-07-28' ? version : undefined;
   return { id: 'kit', title: 'Kit', transport: { type: 'http', url }, revision };
+}
+
+async function callAs(scenario: string, mcp: McpTools, config: KitServer, known: Known) {
+  if (scenario.startsWith('auth/client-credentials')) {
+    const project = await createProjectAccount(config.transport.url, known);
+    return callPlainly(withProjectAccess(mcp, project), config, known);
+  }
+  return scenario.startsWith('auth/') ? callWithAccount(mcp, config, known) : callPlainly(mcp, config, known);
 }
 
 /** As the calls of an agent to a server without a credential of the person. */

@@ -5,6 +5,7 @@ import { type ClientHost, startClientHost } from './client-host.ts';
 import { startFixtureServer } from './fixture-server.ts';
 import { judge } from './judge.ts';
 import {
+  EXTENSIONS,
   findKit,
   type KitRole,
   REVISIONS,
@@ -106,6 +107,12 @@ else {
           expect(await faultsOf(node, 'client', revision, client.command)).toEqual([]);
         },
       );
+
+      it.each(EXTENSIONS)('the extension of %s passes', async (name) => {
+        const results = await runScenarios(node, 'client', '2026-07-28', client.command, name);
+        const { passed, faults } = judge([name], results, new Map());
+        expect({ passed, faults }).toEqual({ passed: [name], faults: [] });
+      });
     });
   });
 }

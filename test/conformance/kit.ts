@@ -20,6 +20,9 @@ export type KitRevision = (typeof REVISIONS)[number];
 /** The side that is tested. */
 export type KitRole = 'server' | 'client';
 
+/** Scenarios of extensions that Parley has. No revision requires them. */
+export const EXTENSIONS = ['auth/client-credentials-basic', 'auth/client-credentials-jwt'] as const;
+
 /** The Node that runs the kit; or why the kit cannot run. */
 export const findKit = () => findStackCommand('@modelcontextprotocol/conformance/dist/index.js');
 
@@ -66,7 +69,7 @@ export async function runScenarios(
     const chosen =
       scenario === undefined
         ? ['--requirements', revision]
-        : ['--scenario', scenario, '--spec-version', revision];
+        : ['--scenario', scenario, '--spec-version', revision, '--force'];
     await runKit(node, [role, option, target, ...chosen, '-o', folder, ...patience]);
     return readResults(folder, role);
   } finally {
