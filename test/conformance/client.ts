@@ -21,6 +21,7 @@ const Context = z.object({
   client_secret: z.string().optional(),
   private_key_pem: z.string().optional(),
   signing_algorithm: z.string().optional(),
+  valid_jwt: z.string().optional(),
   toolCalls: z.array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })).optional(),
 });
 
@@ -59,8 +60,11 @@ function configOf(url: string, version: string): KitServer {
   return { id: 'kit', title: 'Kit', transport: { type: 'http', url }, revision };
 }
 
+/** Scenarios in which no person is asked. */
+const OF_PROJECT = /^auth\/(client-credentials|wif)-/;
+
 async function callAs(scenario: string, mcp: McpTools, config: KitServer, known: Known) {
-  if (scenario.startsWith('auth/client-credentials')) {
+  if (OF_PROJECT.test(scenario)) {
     const project = await createProjectAccount(config.transport.url, known);
     return callPlainly(withProjectAccess(mcp, project), config, known);
   }

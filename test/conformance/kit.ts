@@ -21,7 +21,11 @@ export type KitRevision = (typeof REVISIONS)[number];
 export type KitRole = 'server' | 'client';
 
 /** Scenarios of extensions that Parley has. No revision requires them. */
-export const EXTENSIONS = ['auth/client-credentials-basic', 'auth/client-credentials-jwt'] as const;
+export const EXTENSIONS = [
+  'auth/client-credentials-basic',
+  'auth/client-credentials-jwt',
+  'auth/wif-jwt-bearer',
+] as const;
 
 /** The Node that runs the kit; or why the kit cannot run. */
 export const findKit = () => findStackCommand('@modelcontextprotocol/conformance/dist/index.js');

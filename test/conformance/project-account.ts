@@ -19,6 +19,7 @@ export interface KitClient {
   readonly client_secret?: string | undefined;
   readonly private_key_pem?: string | undefined;
   readonly signing_algorithm?: string | undefined;
+  readonly valid_jwt?: string | undefined;
 }
 
 const Metadata = z.object({ authorization_servers: z.array(z.string()) });
@@ -67,6 +68,8 @@ async function issuerOf(serverUrl: string): Promise<string> {
 
 function proofOf(client: KitClient): ClientProof {
   const { client_secret: secret, private_key_pem: pem = '', signing_algorithm: algorithm } = client;
+  const { valid_jwt: workload } = client;
+  if (workload !== undefined) return { type: 'workload', readToken: async () => workload };
   if (secret !== undefined) return { type: 'secret', secret };
   const key = readSigningKey({ algorithm }, pem);
   if ('fault' in key) throw new Error(key.fault);

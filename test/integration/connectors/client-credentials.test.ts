@@ -1,7 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
+import {
+  JWT_BEARER,
+  type TrustedPlatform,
+} from '../../../infra/demo/stand-ins/authorization-server/workloads.ts';
 import { readSigningKey } from '../../../services/api/src/agents/config/signing-key.ts';
 import {
   type ClientCredentialsOptions,
@@ -43,13 +48,16 @@ function keyPair(type: 'ec' | 'ed25519' | 'rsa') {
 type Machine = Parameters<typeof keyPair>[0];
 
 /** A tracker at whose authorization server `robot` may obtain tokens for itself. */
-async function startTracker(key?: ReturnType<typeof keyPair>) {
+async function startTracker(key?: ReturnType<typeof keyPair>, platform?: TrustedPlatform) {
   const { serverUrl, authorization, tracker } = await startGuardedTracker({
+    ...(platform !== undefined && { platform }),
     clients: [
       API,
-      key === undefined
-        ? { ...ROBOT, redirectUris: [], machine: {} }
-        : { clientId: ROBOT.clientId, redirectUris: [], machine: { publicKey: key.publicKey } },
+      platform !== undefined
+        ? { clientId: ROBOT.clientId, redirectUris: [], workload: true }
+        : key === undefined
+          ? { ...ROBOT, redirectUris: [], machine: {} }
+          : { clientId: ROBOT.clientId, redirectUris: [], machine: { publicKey: key.publicKey } },
     ],
   });
   const { issuer } = authorization;
@@ -74,6 +82,12 @@ function connectorTo(
 
 const { signal } = new AbortController();
 
+function tokensIn(result: Awaited<ReturnType<ReturnType<typeof connectorTo>['obtain']>>) {
+  if (result.type !== 'refreshed' || result.credential.kind !== 'oauth2')
+    throw new Error(`expected tokens: ${JSON.stringify(result)}`);
+  return result.credential;
+}
+
 describe('the client of a project', () => {
   it.each<[name: string, machine: Machine | undefined, algorithm?: string]>([
     ['a secret', undefined],
@@ -87,23 +101,55 @@ describe('the client of a project', () => {
     const read = readSigningKey({ algorithm }, key?.pem ?? '');
     const proof = 'fault' in read ? SECRET : ({ type: 'key', ...read } as const);
     const connector = connectorTo(server, { proof });
-    const result = await connector.obtain(signal);
-    if (result.type !== 'refreshed') throw new Error(JSON.stringify(result));
-    const shown = await connector.headersFor(result.credential);
+    const credential = tokensIn(await connector.obtain(signal));
+    const shown = await connector.headersFor(credential);
     if (shown.type !== 'presented') throw new Error('expected headers');
     const [, token = ''] = shown.headers.authorization?.split(' ') ?? [];
     const verified = (resource: string) =>
       createTokenVerifier({ issuer: server.issuer, ...API, resource })(token);
     expect(await verified(server.serverUrl)).toEqual({ subject: 'robot', scopes: ['issues:read'] });
     expect(await verified('http://127.0.0.1:9/other')).toBeUndefined();
-    expect(result.credential).not.toHaveProperty('refreshToken');
+    expect(credential).not.toHaveProperty('refreshToken');
     const foreign = [
       { clientId: 'other' },
       { issuer: 'http://127.0.0.1:9' },
       { serverUrl: 'http://127.0.0.1:9/mcp' },
     ];
     for (const other of foreign)
-      expect((await connectorTo(server, other).headersFor(result.credential)).type).toBe('failed');
+      expect((await connectorTo(server, other).headersFor(credential)).type).toBe('failed');
+  });
+
+  it('with the token of its workload, which is read anew for each, gets one, and none with another’s', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('ES256');
+    const server = await startTracker(undefined, { issuer: 'https://platform.example', publicKey });
+    let ms = 0;
+    let file: string | undefined;
+    const readToken = async () => file ?? Promise.reject(new Error('no such file'));
+    const connector = connectorTo(server, { proof: { type: 'workload', readToken } }, () => ms);
+    const signed = (audience: string, seconds: number) =>
+      new SignJWT({})
+        .setProtectedHeader({ alg: 'ES256' })
+        .setIssuer('https://platform.example')
+        .setSubject('parley')
+        .setAudience(audience)
+        .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
+        .sign(privateKey);
+    expect(await connector.obtain(signal)).toMatchObject({ code: 'unavailable' });
+    for (const wrong of [await signed('https://other.example', 60), await signed(server.issuer, -60)]) {
+      file = wrong;
+      expect(await connector.obtain(signal)).toMatchObject({
+        code: 'invalid_grant',
+        providerError: 'invalid_grant',
+      });
+      ms += 10_000;
+    }
+    expect(server.authorization.tokenCalls(JWT_BEARER)).toBe(2);
+    file = await signed(server.issuer, 60);
+    const result = await connector.obtain(signal);
+    expect(result).toMatchObject({ type: 'refreshed', credential: { scope: 'issues:read' } });
+    const { accessToken } = tokensIn(result);
+    const verify = createTokenVerifier({ issuer: server.issuer, ...API, resource: server.serverUrl });
+    expect(await verify(accessToken)).toEqual({ subject: 'robot', scopes: ['issues:read'] });
   });
 
   it('that is refused is not shown again for ten seconds, and a server that is down is asked again', async () => {

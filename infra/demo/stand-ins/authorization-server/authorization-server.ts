@@ -6,6 +6,7 @@ import { type ClientMetadata, type Configuration, errors, type JWK, Provider } f
 import { createFaults, type ServerFault } from './faults.ts';
 import { createPages, sendPage } from './pages.ts';
 import { type AuthorizationStore, createAuthorizationStore } from './store.ts';
+import { acceptWorkloads, JWT_BEARER, type TrustedPlatform } from './workloads.ts';
 
 export interface StandInClient {
   readonly clientId: string;
@@ -15,6 +16,8 @@ export interface StandInClient {
   readonly redirectUris: readonly string[];
   /** Obtains tokens for itself, with its secret or a key (`private_key_jwt`). */
   readonly machine?: { readonly publicKey?: JWK };
+  /** Shows the token of its workload, and nothing else. */
+  readonly workload?: true;
   /** Signs people in without asking for consent, as a company's own pages do. */
   readonly firstParty?: boolean;
 }
@@ -31,6 +34,8 @@ export interface AuthorizationServerOptions {
   readonly scopes?: readonly string[];
   /** APIs that a client may name as `resource` (RFC 8707). */
   readonly resources?: readonly string[];
+  /** Signs the tokens of workloads. */
+  readonly platform?: TrustedPlatform;
   /** True: clients may register by themselves (RFC 7591). */
   readonly registration?: boolean;
   /** True: access tokens are JWTs that APIs verify by its keys (`/jwks`). Default: APIs ask about them. */
@@ -45,7 +50,9 @@ export interface AuthorizationServerOptions {
 export interface AuthorizationServer {
   readonly issuer: string;
   /** How often the token endpoint was called with this grant type, failures included. */
-  tokenCalls(grantType: 'authorization_code' | 'refresh_token' | 'client_credentials'): number;
+  tokenCalls(
+    grantType: 'authorization_code' | 'refresh_token' | 'client_credentials' | typeof JWT_BEARER,
+  ): number;
   /** Ids of grants that were ended because a code or an old refresh token came a second time. */
   reusedFamilies(): readonly string[];
   /** Ends all access that this user gave, or that this client has for itself; returns how many grants. */
@@ -68,6 +75,7 @@ export async function startAuthorizationServer(
   const issuer = await listen(server, options.port ?? 0);
   const store = createAuthorizationStore();
   const provider = new Provider(issuer, await configurationOf(options, store, issuer));
+  if (options.platform !== undefined) acceptWorkloads(provider, options.platform);
   const calls = new Map<string, number>();
   const count = (grantType: string) => void calls.set(grantType, (calls.get(grantType) ?? 0) + 1);
 
@@ -207,7 +215,13 @@ async function configurationOf(
   };
 }
 
-function clientMetadataOf({ clientId, clientSecret, redirectUris, machine }: StandInClient): ClientMetadata {
+function clientMetadataOf({
+  clientId,
+  clientSecret,
+  redirectUris,
+  machine,
+  workload,
+}: StandInClient): ClientMetadata {
   const isApi = redirectUris.length === 0;
   const { publicKey } = machine ?? {};
   const method = clientSecret === undefined ? 'none' : 'client_secret_basic';
@@ -221,6 +235,7 @@ function clientMetadataOf({ clientId, clientSecret, redirectUris, machine }: Sta
     grant_types: [
       ...(isApi ? [] : ['authorization_code', 'refresh_token']),
       ...(machine === undefined ? [] : ['client_credentials']),
+      ...(workload === undefined ? [] : [JWT_BEARER]),
     ],
   };
 }

@@ -1,12 +1,13 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
+import { isOfProject } from '../agents/config/connectors.ts';
 import type {
   ApiKeyConnector,
-  ClientCredentialsConnector,
   McpOAuthConnector,
   NamedConnector,
   NangoConnector,
   OAuth2Connector,
+  ProjectConnectorEntry,
 } from '../agents/config/file.ts';
 import type { LoadedAgentsConfig } from '../agents/config/load.ts';
 import { createApiKeyConnector } from '../surfaces/connect/connectors/api-key.ts';
@@ -60,7 +61,7 @@ function createConnectors(
       { ...mcpOAuthOptions(entry, secretOf, settings), ...serverUrlOf(config, entry.id) },
       { guardedFetch: metadataFetch },
     );
-  const createConnector = (entry: Exclude<NamedConnector, ClientCredentialsConnector>): Connector => {
+  const createConnector = (entry: Exclude<NamedConnector, ProjectConnectorEntry>): Connector => {
     switch (entry.type) {
       case 'oauth2':
         return oauth2Of(entry, secretOf, settings);
@@ -75,7 +76,7 @@ function createConnectors(
   // Those of the project itself have no page.
   return new Map(
     Object.values(config.connectors).flatMap((entry) =>
-      entry.type === 'client_credentials' ? [] : [[entry.id, createConnector(entry)] as const],
+      isOfProject(entry) ? [] : [[entry.id, createConnector(entry)] as const],
     ),
   );
 }

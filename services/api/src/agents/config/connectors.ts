@@ -83,6 +83,13 @@ const OAuth2Connector = z
   })
   .describe('OAuth 2.1. The person consents at the provider. Parley stores and refreshes the tokens.');
 
+const Scopes = z
+  .array(token(200, 'A scope.'))
+  .optional()
+  .describe(
+    'Scopes to request where the server’s challenge names none. Absent: all that the server’s metadata lists.',
+  );
+
 const McpOAuthConnector = z
   .strictObject({
     type: z.literal('mcp_oauth'),
@@ -100,12 +107,7 @@ const McpOAuthConnector = z
       .enum(['basic', 'post'])
       .optional()
       .describe('How the client secret is sent: in the Authorization header (default) or in the body.'),
-    scopes: z
-      .array(token(200, 'A scope.'))
-      .optional()
-      .describe(
-        'Scopes to request where the server’s challenge names none. Absent: all that the server’s metadata lists.',
-      ),
+    scopes: Scopes,
   })
   .superRefine(({ issuer, clientId, clientSecretEnv, clientAuthentication }, context) => {
     const refuse = (key: string, message: string) =>
@@ -176,12 +178,7 @@ const ClientCredentialsConnector = z
       .enum(SIGNING_ALGORITHMS)
       .optional()
       .describe('How the client signs. Absent: as the key demands, and RS256 with an RSA key.'),
-    scopes: z
-      .array(token(200, 'A scope.'))
-      .optional()
-      .describe(
-        'Scopes to request where the server’s challenge names none. Absent: all that the server’s metadata lists.',
-      ),
+    scopes: Scopes,
   })
   .superRefine((connector, context) => {
     const refuse = (key: string, message: string) =>
@@ -204,6 +201,36 @@ const ClientCredentialsConnector = z
     'The project’s own client at the authorization server of an MCP server, with `credentialScope: project`. No person is asked.',
   );
 
+const WorkloadIdentityConnector = z
+  .strictObject({
+    type: z.literal('workload_identity'),
+    issuer: url(
+      'The authorization server that trusts the platform. The MCP server must name it, and no other gets the token.',
+    ),
+    clientId: token(500, 'Client id of the project there.'),
+    tokenFile: z
+      .string()
+      .max(1_000)
+      .refine(isAbsolute, 'must be an absolute path')
+      .describe(
+        'File in which the platform keeps the token of the workload (a JWT whose audience is the `issuer`), such as a projected service account token of Kubernetes. Read for each request.',
+      ),
+    scopes: Scopes,
+  })
+  .describe(
+    'The identity that the platform gives to the pods, at the authorization server of an MCP server (JWT bearer), with `credentialScope: project`. No person is asked, and there is no secret.',
+  );
+
+const PROJECT_TYPES: readonly string[] = ['client_credentials', 'workload_identity'] satisfies ProjectType[];
+type ProjectType = 'client_credentials' | 'workload_identity';
+
+/** True for a connector that obtains the project's own credential. */
+export function isOfProject<Entry extends { readonly type: string }>(
+  connector: Entry,
+): connector is Extract<Entry, { type: ProjectType }> {
+  return PROJECT_TYPES.includes(connector.type);
+}
+
 /** A way to get a credential: a person's, or the project's own. */
 export const Connector = z.discriminatedUnion('type', [
   OAuth2Connector,
@@ -211,4 +238,5 @@ export const Connector = z.discriminatedUnion('type', [
   ApiKeyConnector,
   NangoConnector,
   ClientCredentialsConnector,
+  WorkloadIdentityConnector,
 ]);

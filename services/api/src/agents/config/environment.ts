@@ -1,7 +1,7 @@
 import { faultOfUrl } from '@parley/shared/domain/url';
 import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';
-import { readSigningKey } from './signing-key.ts';
+import { isReadable, readSigningKey } from './signing-key.ts';
 
 /** The environment of the process, as runtime/env.ts returns it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -31,9 +31,13 @@ export function faultsOfEnvironment(file: AgentsFile, env: Environment): Finding
   });
 }
 
-/** Keys of connectors that cannot be used. A variable that is not set is another fault. */
+/** Keys and tokens of connectors that cannot be used. A variable that is not set is another fault. */
 export function faultsOfKeys({ connectors }: AgentsFile, env: Environment): Finding[] {
   return Object.entries(connectors).flatMap(([id, connector]): Finding[] => {
+    if (connector.type === 'workload_identity')
+      return isReadable(connector.tokenFile)
+        ? []
+        : [{ path: ['connectors', id, 'tokenFile'], message: 'names a file that cannot be read' }];
     if (connector.type !== 'client_credentials' || connector.clientSecretEnv !== undefined) return [];
     const fromEnv = env[connector.privateKeyEnv ?? ''];
     if (connector.privateKeyFile === undefined && !fromEnv) return [];
@@ -94,7 +98,7 @@ function findUses(file: AgentsFile): Use[] {
       );
     }),
     ...Object.entries(file.connectors).flatMap(([id, connector]) => {
-      if (connector.type === 'api_key') return [];
+      if (connector.type === 'api_key' || connector.type === 'workload_identity') return [];
       if (connector.type === 'oauth2' || connector.type === 'mcp_oauth') {
         return use(['connectors', id, 'clientSecretEnv'], connector.clientSecretEnv, true);
       }

@@ -62,7 +62,12 @@ export type OAuth2Connector = Extract<NamedConnector, { type: 'oauth2' }>;
 export type McpOAuthConnector = Extract<NamedConnector, { type: 'mcp_oauth' }>;
 export type ApiKeyConnector = Extract<NamedConnector, { type: 'api_key' }>;
 export type NangoConnector = Extract<NamedConnector, { type: 'nango' }>;
-export type ClientCredentialsConnector = Extract<NamedConnector, { type: 'client_credentials' }>;
+/** Those of the project itself; the others ask a person. */
+export type ProjectConnectorEntry = Extract<
+  NamedConnector,
+  { type: 'client_credentials' | 'workload_identity' }
+>;
+export type ClientCredentialsConnector = Extract<ProjectConnectorEntry, { type: 'client_credentials' }>;
 
 /** Entries by id. The object has no prototype, so an id from a request never finds an inherited property. */
 export type ById<T> = Readonly<Record<string, T>>;

@@ -1,3 +1,4 @@
+import { isOfProject } from './connectors.ts';
 import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';
 import { hint } from './sentences.ts';
@@ -170,14 +171,16 @@ function faultsOfWrongConnectors(file: AgentsFile): Finding[] {
   return servicesOf(file).flatMap(({ path, connector: id, credentialScope: scope }) => {
     const connector = connectorOf(file, id);
     if (connector === undefined) return [];
-    const isProjects = connector.type === 'client_credentials';
+    const isProjects = isOfProject(connector);
     const refuse = (message: string): Finding[] => [{ path: [...path, 'connector'], message }];
     if (isProjects && path[0] !== 'mcpServers')
-      return refuse('has `type: client_credentials`, which is for MCP servers');
+      return refuse(`has \`type: ${connector.type}\`, which is for MCP servers`);
     if (isProjects && scope === 'user')
-      return refuse('has `type: client_credentials`, which is for `credentialScope: project`');
+      return refuse(`has \`type: ${connector.type}\`, which is for \`credentialScope: project\``);
     return !isProjects && scope === 'project'
-      ? refuse('asks a person to connect; `credentialScope: project` takes `type: client_credentials`')
+      ? refuse(
+          'asks a person to connect; `credentialScope: project` takes `type: client_credentials` or `workload_identity`',
+        )
       : [];
   });
 }

@@ -56,6 +56,11 @@ export function readSigningKey(
   return { key, algorithm: algorithm ?? first, ...(id !== undefined && { keyId: id }) };
 }
 
+/** True for a file that can be read now. */
+export function isReadable(path: string): boolean {
+  return textOf(path) !== undefined;
+}
+
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

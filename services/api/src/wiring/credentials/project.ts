@@ -1,8 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { PROJECT } from '@parley/shared/domain/credential';
 import type { Env } from '@parley/shared/runtime/env';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import type { Log } from '@parley/shared/runtime/log';
-import type { ClientCredentialsConnector } from '../../agents/config/file.ts';
+import { isOfProject } from '../../agents/config/connectors.ts';
+import type { ProjectConnectorEntry } from '../../agents/config/file.ts';
 import type { LoadedAgentsConfig } from '../../agents/config/load.ts';
 import { readSigningKey } from '../../agents/config/signing-key.ts';
 import type { ProjectCredentials } from '../../agents/mcp/project-access.ts';
@@ -39,7 +41,7 @@ export function wireProjectCredentials({
   for (const server of Object.values(mcpServers)) {
     if (server.transport !== 'http' || server.credentialScope !== 'project') continue;
     const entry = connectors[server.connector ?? ''];
-    if (entry?.type !== 'client_credentials') continue;
+    if (entry === undefined || !isOfProject(entry)) continue;
     const { issuer, clientId, scopes } = entry;
     const proof = proofOf(entry, loaded.secretOf);
     const connector = createClientCredentials(
@@ -78,7 +80,9 @@ export function wireProjectCredentials({
   };
 }
 
-function proofOf(entry: ClientCredentialsConnector, secretOf: LoadedAgentsConfig['secretOf']): ClientProof {
+function proofOf(entry: ProjectConnectorEntry, secretOf: LoadedAgentsConfig['secretOf']): ClientProof {
+  if (entry.type === 'workload_identity')
+    return { type: 'workload', readToken: async () => (await readFile(entry.tokenFile, 'utf8')).trim() };
   const { clientSecretEnv, clientAuthentication: method, privateKeyEnv } = entry;
   if (clientSecretEnv !== undefined) {
     const secret = secretOf(clientSecretEnv);

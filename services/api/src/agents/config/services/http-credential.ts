@@ -18,7 +18,7 @@ export const HTTP_CREDENTIAL = {
     ),
   credentialScope: Scope,
   connector: Id.optional().describe(
-    'An entry of `connectors`. Required with `credentialScope: user`. With `project`, for MCP servers, one with `type: client_credentials`.',
+    'An entry of `connectors`. Required with `credentialScope: user`. With `project`, for MCP servers, one with `type: client_credentials` or `workload_identity`.',
   ),
 };
 

@@ -1,6 +1,6 @@
 import type { Credential } from '@parley/shared/domain/credential';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
-import { clientCredentialsGrant } from 'openid-client';
+import { type Configuration, clientCredentialsGrant, genericGrantRequest } from 'openid-client';
 import { createBoundedFetch } from '../bounded-fetch.ts';
 import {
   type ConnectorFailure,
@@ -10,7 +10,7 @@ import {
   type ProjectConnector,
   type Refreshed,
 } from '../connector.ts';
-import { discoverResource, isFor, isSameIssuer } from '../mcp-oauth/discover.ts';
+import { type DiscoveredResource, discoverResource, isFor, isSameIssuer } from '../mcp-oauth/discover.ts';
 import { createServerFetch } from '../mcp-oauth/fetch.ts';
 import { faultOf, metadataFaultOf } from '../oauth2-errors.ts';
 import { createServerSource } from '../oauth2-server.ts';
@@ -22,7 +22,9 @@ import { type AssertionKey, signingWith } from './private-key-jwt.ts';
 /** How the client proves who it is. */
 export type ClientProof =
   | { readonly type: 'secret'; readonly secret: string; readonly method?: 'basic' | 'post' }
-  | ({ readonly type: 'key' } & AssertionKey);
+  | ({ readonly type: 'key' } & AssertionKey)
+  /** What its platform says about the workload (JWT bearer grant, RFC 7523), read for each request. */
+  | { readonly type: 'workload'; readonly readToken: () => Promise<string> };
 
 export interface ClientCredentialsOptions {
   /** The MCP server that the tokens are for. */
@@ -46,6 +48,7 @@ export interface ClientCredentialsDeps {
   readonly now?: () => number;
 }
 
+const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TIMEOUT_MS = 10_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
 /** A client that was refused is not shown again before, so that calls of tools do not become as many failed logins. */
@@ -53,7 +56,7 @@ const REFUSED_MS = 10_000;
 
 /**
  * The project's own client at the authorization server of an MCP server (`client_credentials`, MCP extension
- * `io.modelcontextprotocol/oauth-client-credentials`). The server must name the configured issuer; the tokens are for that
+ * `io.modelcontextprotocol/oauth-client-credentials`), or the identity of its workload (`io.modelcontextprotocol/auth/wif`). The server must name the configured issuer; the tokens are for that
  * server alone.
  */
 export function createClientCredentials(
@@ -92,19 +95,28 @@ export function createClientCredentials(
     const server = await source().catch(metadataFailure);
     if ('detail' in server) return server;
     if (signal.aborted) return credentialFailure('unavailable', 'the metadata came too late');
-    const wanted = found.challenged ?? scopes ?? found.listed ?? [];
+    return request(server, found);
+  }
+
+  async function request(
+    server: Configuration,
+    { resource, challenged, listed = [] }: DiscoveredResource,
+  ): Promise<Refreshed | CredentialFailure> {
+    const assertion = proof.type === 'workload' ? await proof.readToken().catch(() => '') : undefined;
+    if (assertion === '') return credentialFailure('unavailable', 'the token of the workload cannot be read');
+    const wanted = challenged ?? scopes ?? listed;
+    const parameters = { resource, ...(wanted.length > 0 && { scope: wanted.join(' ') }) };
     try {
-      const tokens = await clientCredentialsGrant(server, {
-        resource: found.resource,
-        ...(wanted.length > 0 && { scope: wanted.join(' ') }),
-      });
+      const tokens =
+        assertion === undefined
+          ? await clientCredentialsGrant(server, parameters)
+          : await genericGrantRequest(server, JWT_BEARER, { ...parameters, assertion });
       const credential = credentialOf(tokens, { scopes: wanted, nowMs: Date.now() });
       if (credential === undefined)
         return credentialFailure('invalid_grant', 'the token is not one to present');
       // RFC 6749, section 4.4.3: there should be none, and the client can prove itself again.
       const { refreshToken: _, ...rest } = credential;
-      const obtained = { issuer, clientId, resource: found.resource };
-      return { type: 'refreshed', credential: { ...rest, obtained } };
+      return { type: 'refreshed', credential: { ...rest, obtained: { issuer, clientId, resource } } };
     } catch (error) {
       const { kind, providerError, isDefinite } = faultOf(error);
       return kind === 'refused' || isDefinite
@@ -148,6 +160,7 @@ function isOwn(
 
 function authenticationOf(proof: ClientProof) {
   if (proof.type === 'key') return { clientAuth: signingWith(proof) };
+  if (proof.type === 'workload') return {};
   const { secret, method } = proof;
   return { clientSecret: secret, ...(method !== undefined && { clientAuthentication: method }) };
 }
