@@ -18,9 +18,11 @@ import { startConfiguredPod } from '../../harness/turns/configured.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const told = (words: string) => ({ contents: [{ uri: 'city://asks', text: words }] });
+// More than the notices of one second that are read.
+const MANY = Array.from({ length: 300 }, (_, at) => `city://${at}`);
 const CONTENT: FixtureContent = {
   prompts: [],
-  resources: ['city://asks', 'city://changes'],
+  resources: ['city://asks', 'city://changes', ...MANY],
   async read(_method, _params, { legacy, modern: newer }) {
     if (legacy !== undefined) return told(JSON.stringify(await legacy.ask(CITY)));
     const answer = newer?.responses?.city;
@@ -37,7 +39,9 @@ async function open(revision: Revision) {
 mcpOffer: { agents: [], tools: [{ server: desk, resources: true }] }
 `;
   const pod = startConfiguredPod({ yaml, hasAnswerPage: true });
-  const served = await serveOn(pod, { surfaceOf: mcpSurface({ roundMs: 5_000 }) });
+  const served = await serveOn(pod, {
+    surfaceOf: mcpSurface({ roundMs: 5_000, subscriptionsMax: MANY.length }),
+  });
   onTestFinished(served.stop);
   return { server, pod, url: served.url, person: newPerson() };
 }
@@ -92,5 +96,31 @@ it.each(REVISIONS)(
     );
     expect((await heard).join()).not.toContain('"city://changes"');
     expect((await ask('resources/unsubscribe')).messages.at(-1)?.result).toEqual({});
+  },
+);
+
+it.each(REVISIONS)(
+  'of a server of the %s revision, many resources that change at once are all told',
+  async (behind) => {
+    const { server, url } = await open(behind);
+    const { body, headers } = modern('subscriptions/listen', {
+      notifications: { resourceSubscriptions: MANY },
+    });
+    const listening = await send(url, body, { ...newPerson(), headers });
+    const reader = listening.body?.pipeThrough(new TextDecoderStream()).getReader();
+    onTestFinished(() => reader?.cancel().catch(() => undefined));
+    let text = '';
+    async function read(): Promise<void> {
+      for (;;) {
+        const { done, value } = (await reader?.read()) ?? { done: true };
+        if (done) return;
+        text += value;
+      }
+    }
+    void read().catch(() => undefined);
+    await waitUntil(async () => text.includes('acknowledged') || undefined, { what: 'the acknowledgement' });
+    for (const uri of MANY) await server.resourceChanged(uri);
+    const isTold = (uri: string) => text.includes(`"params":{"uri":"${uri}"`);
+    await waitUntil(async () => MANY.every(isTold) || undefined, { what: 'all of them' });
   },
 );

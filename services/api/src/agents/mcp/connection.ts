@@ -202,6 +202,7 @@ function createTransport(
       guard,
       onStderr,
       door,
+      onChangesDropped: () => notices.report(),
     });
     return { transport, endSession: async () => undefined, listening: async () => undefined };
   }

@@ -14,6 +14,8 @@ export interface HttpFetchOptions {
   readonly origin: string;
   readonly bounds: MessageBounds;
   readonly exchanges: Exchanges;
+  /** As for the limit of notes. */
+  readonly onChangesDropped?: (() => void) | undefined;
 }
 
 /** A fetch with sockets of its own. `close` closes all of them. */
@@ -34,7 +36,12 @@ const CHALLENGE_MAX = 2_000;
  * minutes without data, and does not report whether a request was sent. This one throws `CredentialRefused` on a 401,
  * `ForeignOrigin` for another origin, and system errors otherwise. It does not follow redirects.
  */
-export function createHttpFetch({ origin, bounds, exchanges }: HttpFetchOptions): HttpFetch {
+export function createHttpFetch({
+  origin,
+  bounds,
+  exchanges,
+  onChangesDropped,
+}: HttpFetchOptions): HttpFetch {
   const isSecure = origin.startsWith('https:');
   const settings = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX, timeout: IDLE_SOCKET_MS };
   const agent = isSecure ? new SecureAgent(settings) : new Agent(settings);
@@ -110,7 +117,10 @@ export function createHttpFetch({ origin, bounds, exchanges }: HttpFetchOptions)
     const areEvents = headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') === true;
     const chunks = limitBytes(incoming, { ...bounds, areEvents, tooLarge });
     let reader: ReadableStreamDefaultController<string> | undefined;
-    const notes = createNoteLimit({ release: (kept) => reader?.enqueue(kept.join('')) });
+    const notes = createNoteLimit({
+      release: (kept) => reader?.enqueue(kept.join('')),
+      onChangesDropped,
+    });
     const messages = areEvents ? limitedEvents(chunks, notes) : limitedBody(chunks);
     const body = new ReadableStream<string>({
       start: (controller) => {

@@ -42,7 +42,12 @@ const LISTENING_MAX_MS = 1_000;
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const { url, headers, messageBytesMax, exchanges, door, notices } = options;
   const bounds = { bytesMax: messageBytesMax };
-  const { fetch, close } = createHttpFetch({ origin: new URL(url).origin, bounds, exchanges });
+  const { fetch, close } = createHttpFetch({
+    origin: new URL(url).origin,
+    bounds,
+    exchanges,
+    onChangesDropped: () => notices.report(),
+  });
   const reconnects = createReconnects();
   let onListening: () => void = () => undefined;
   const listening = new Promise<void>((resolve) => {

@@ -8,7 +8,7 @@ const KEPT_MAX = 50;
 /** A longer note is not kept. */
 const KEPT_LENGTH_MAX = 16_384;
 /** Sorts with a pace of their own: those that may come fast, and those that end a wait. All others are one sort. */
-const SORTS = ['progress', 'message', 'cancelled', 'elicitation/complete'].map(
+const SORTS = ['progress', 'message', 'cancelled', 'elicitation/complete', 'resources/updated'].map(
   (name) => `notifications/${name}`,
 );
 /** Members of a notification that say what it is about. */
@@ -18,7 +18,11 @@ export interface NoteLimitOptions {
   /** Gets what was kept once the second has ended. */
   readonly release: (notes: string[]) => void;
   readonly perSecond?: number;
+  /** Called once the second has ended in which the notes of changed resources were more than are kept. */
+  readonly onChangesDropped?: (() => void) | undefined;
 }
+
+const CHANGED = 'notifications/resources/updated';
 
 /** Limits the notifications of one stream of a server, such as reports of progress. */
 export interface NoteLimit {
@@ -37,24 +41,33 @@ interface NoteSubject {
   readonly name: string;
 }
 
-export function createNoteLimit({ release, perSecond = PER_SECOND }: NoteLimitOptions): NoteLimit {
+export function createNoteLimit({
+  release,
+  perSecond = PER_SECOND,
+  onChangesDropped,
+}: NoteLimitOptions): NoteLimit {
   let windowEnds = 0;
   let passed = new Map<string, number>();
   const kept = new Map<string, string>();
   let timer: NodeJS.Timeout | undefined;
+  let hasDroppedChanges = false;
 
   function takeKept(): string[] {
     clearTimeout(timer);
     timer = undefined;
     const notes = [...kept.values()];
     kept.clear();
+    if (hasDroppedChanges) onChangesDropped?.();
+    hasDroppedChanges = false;
     return notes;
   }
 
-  function keep(name: string, message: string): void {
-    if (kept.size >= KEPT_MAX || message.length > KEPT_LENGTH_MAX) return;
+  function keep({ sort, name }: NoteSubject, message: string): void {
+    const isKept = kept.size < KEPT_MAX && message.length <= KEPT_LENGTH_MAX;
     // Later events may be read before it, and a client that connects again must not go back to this one.
-    kept.set(name, message.replace(/^id:.*(?:\r\n|\r|\n)/gm, ''));
+    if (isKept) kept.set(name, message.replace(/^id:.*(?:\r\n|\r|\n)/gm, ''));
+    else if (sort === CHANGED) hasDroppedChanges = true;
+    else return;
     timer ??= setTimeout(() => release(takeKept()), windowEnds - performance.now()).unref();
   }
 
@@ -78,7 +91,7 @@ export function createNoteLimit({ release, perSecond = PER_SECOND }: NoteLimitOp
         return [...takeKept(), message];
       }
       if (isPassed(subject.sort)) return [message];
-      keep(subject.name, message);
+      keep(subject, message);
       return [];
     },
     end: takeKept,

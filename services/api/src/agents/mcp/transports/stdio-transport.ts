@@ -28,6 +28,8 @@ export interface StdioTransportOptions {
   readonly guard: ChildGuard;
   readonly onStderr: (chunk: Buffer) => void;
   readonly door: Door;
+  /** Called where notes of changed resources were left out. */
+  readonly onChangesDropped: () => void;
 }
 
 /** A child process that speaks MCP, one message per line. */
@@ -42,9 +44,9 @@ export interface StdioTransport extends Transport {
  * the child's stderr through, does not wait for the exit after SIGKILL, and does not end the child's own children.
  */
 export function createStdioTransport(options: StdioTransportOptions): StdioTransport {
-  const { messageBytesMax, killGraceMs, exchanges, guard, onStderr, door } = options;
+  const { messageBytesMax, killGraceMs, exchanges, guard, onStderr, door, onChangesDropped } = options;
   const pending = createPendingRequests();
-  const notes = createNoteLimit({ release: (kept) => kept.forEach(onMessage) });
+  const notes = createNoteLimit({ release: (kept) => kept.forEach(onMessage), onChangesDropped });
   let child: Child | undefined;
   let isOver = false;
 
