@@ -10,7 +10,11 @@ import {
 } from '../../harness/mcp-clients/raw.ts';
 import { ANSWER_PAGE_URL, mcpSurface } from '../../harness/mcp-clients/setup.ts';
 import { CITY } from '../../harness/mcp-servers/asking.ts';
-import { type Revision, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
+import {
+  type McpServerOptions,
+  type Revision,
+  startMcpServer,
+} from '../../harness/mcp-servers/mcp-servers.ts';
 import { REVISIONS } from '../../harness/mcp-servers/setup.ts';
 import { everyday, type FixtureContent } from '../../harness/mcp-servers/tools.ts';
 import { newPerson, openQuestion, serveOn } from '../../harness/protocols/pods.ts';
@@ -31,8 +35,9 @@ const CONTENT: FixtureContent = {
 };
 
 /** A server, and a pod with hosted pages that offers its resources. */
-async function open(revision: Revision) {
-  const server = await startMcpServer({ revision, fixture: { ...everyday, content: CONTENT } });
+async function open(revision: Revision, instead?: McpServerOptions['instead']) {
+  const fixture = { ...everyday, content: CONTENT };
+  const server = await startMcpServer({ revision, fixture, ...(instead && { instead }) });
   onTestFinished(server.kill);
   const yaml = `mcpServers:
   desk: { title: Front Desk, transport: http, url: "${server.url}", credentialScope: none }
@@ -124,3 +129,24 @@ it.each(REVISIONS)(
     await waitUntil(async () => MANY.every(isTold) || undefined, { what: 'all of them' });
   },
 );
+
+it('a resource is told when the stream of its server begins late: what changed before that is not known', async () => {
+  let begin: () => void = () => undefined;
+  const { server, url, person } = await open('old', ({ method }, reply) => {
+    if (method !== 'GET') return false;
+    begin = () => {
+      reply.writeHead(200, { 'content-type': 'text/event-stream' });
+      reply.flushHeaders();
+    };
+    return true;
+  });
+  const session = await beginSession(url, person);
+  const stream = await send(url, undefined, { ...person, headers: session.headers, method: 'GET' });
+  const uri = 'city://changes';
+  const method = 'resources/subscribe';
+  const reply = await session.exchange(url, { jsonrpc: '2.0', id: 1, method, params: { uri } });
+  expect(reply.messages.at(-1)?.result).toEqual({});
+  expect(server.count(method)).toBe(1);
+  begin();
+  expect(await readUntil(stream, 'resources/updated')).toContain(uri);
+});

@@ -77,11 +77,13 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     },
   });
   let streams = 0;
+  /** Nobody waited for the first stream any more: what was reported before it is not known. */
+  let isLate = false;
   /** The server's own event stream begins, or begins again. */
   function heard({ ok, status }: Response, init: RequestInit): void {
     streams += 1;
     if (!ok) notices.lose(status === 405 ? 'absent' : undefined);
-    else if (streams > 1 && !new Headers(init.headers).has('last-event-id')) notices.report();
+    else if ((streams > 1 || isLate) && !new Headers(init.headers).has('last-event-id')) notices.report();
   }
   const pending = createPendingRequests();
   const ids = createRequestIds();
@@ -107,7 +109,10 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       });
     },
     endSession: () => inner.terminateSession(),
-    listening: () => Promise.race([listening, sleep(LISTENING_MAX_MS, undefined, { ref: false })]),
+    async listening() {
+      await Promise.race([listening, sleep(LISTENING_MAX_MS, undefined, { ref: false })]);
+      isLate ||= streams === 0;
+    },
     close: async () => {
       reconnects.clear();
       await inner.close();
