@@ -281,6 +281,8 @@ async function turnThatLoses(death: Death, server: AgUiServer, entry: string) {
   leave();
   const text = await outcomeOf(second, begun);
   await second.close();
+  // A pod that has not died would go on to take turns of the next tests.
+  if (!state.dead) await first.close();
   const { died, writes } = { died: state.dead, writes: state.writes };
   return { text, runs: server.inputs.length - before, answered: answered.size, died, writes };
 }
