@@ -25,6 +25,8 @@ export const EXTENSIONS = [
   'auth/client-credentials-basic',
   'auth/client-credentials-jwt',
   'auth/wif-jwt-bearer',
+  'auth/dpop',
+  'auth/dpop-nonce',
 ] as const;
 
 /** The Node that runs the kit; or why the kit cannot run. */

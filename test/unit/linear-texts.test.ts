@@ -7,7 +7,8 @@ import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import { parseStreamPath } from '@parley/shared/domain/ids';
 import { shownName } from '@parley/shared/domain/issue';
 import { limitDepth } from '@parley/shared/domain/json/depth';
-import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
+import { bearerFirst, isDpop } from '@parley/shared/domain/oauth/challenge';
+import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import { readableLine } from '@parley/shared/domain/readable';
 import { mayHoldSecret, mentionsSecret, namesSecret } from '@parley/shared/domain/secret-words';
 import { faultOfProse, faultOfUserId } from '@parley/shared/domain/text';
@@ -55,6 +56,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   'the name of a field': shownName,
   'the depth of JSON': limitDepth,
   'a list of scopes': scopesOfList,
+  'a challenge': (text) => [bearerFirst(text), isDpop(text)],
   'a readable line': readableLine,
   prose: (text) => [faultOfProse(text, 1e9), faultOfUserId(text)],
   'visible text': visible,

@@ -27,6 +27,8 @@ const OAuthCredential = z.object({
   refreshToken: z.string().optional(),
   /** The scheme under which the access token is sent; `Bearer` for nearly all servers. */
   tokenType: z.string().default('Bearer'),
+  /** The private key (JWK) to which the tokens are bound (DPoP, RFC 9449). */
+  proofKey: z.string().optional(),
   /** When the access token expires, in ms since 1970; of a stored credential on the clock of its store. Absent when the server does not state it. */
   expiresAt: z.number().optional(),
   /** Granted scopes, separated by spaces. */
@@ -67,6 +69,8 @@ export type Presentation =
       readonly type: 'presented';
       /** The values are secrets. */
       readonly headers: Readonly<Record<string, string>>;
+      /** A secret: the key that proves the possession of the token with each request (DPoP); absent where none is bound. */
+      readonly proofKey?: string;
       readonly version: number;
       /** Its scopes, separated by spaces; present where the person can be asked for more of them. */
       readonly scope?: string;

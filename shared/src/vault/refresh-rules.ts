@@ -44,9 +44,11 @@ export function judge({ opened, rejected, skewMs, isObtained = false }: VerdictI
 export function mergeRefreshed(before: OAuthCredential, after: OAuthCredential): OAuthCredential {
   const refreshToken = after.refreshToken ?? before.refreshToken;
   const scope = after.scope ?? before.scope;
+  const proofKey = after.proofKey ?? before.proofKey;
   return {
     ...after,
     ...(refreshToken !== undefined && { refreshToken }),
     ...(scope !== undefined && { scope }),
+    ...(proofKey !== undefined && { proofKey }),
   };
 }

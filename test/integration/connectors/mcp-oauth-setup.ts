@@ -43,8 +43,9 @@ export function discovering(
 /** An MCP server of issues, and the authorization server that it names. */
 export async function startGuardedTracker({
   scopes = SCOPES,
+  bound = false,
   ...options
-}: Parameters<typeof startServer>[0] = {}) {
+}: Parameters<typeof startServer>[0] & { readonly bound?: boolean } = {}) {
   const port = await freePort();
   const serverUrl = `http://127.0.0.1:${port}/mcp`;
   const authorization = await startServer({ registration: true, resources: [serverUrl], scopes, ...options });
@@ -52,6 +53,7 @@ export async function startGuardedTracker({
     port,
     authorizationServer: authorization.issuer,
     scopes: ['issues:read'],
+    bound,
     verify: createTokenVerifier({ issuer: authorization.issuer, ...API, resource: serverUrl }),
   });
   onTestFinished(() => tracker.stop());

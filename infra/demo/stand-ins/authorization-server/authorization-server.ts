@@ -34,6 +34,8 @@ export interface AuthorizationServerOptions {
   readonly scopes?: readonly string[];
   /** APIs that a client may name as `resource` (RFC 8707). */
   readonly resources?: readonly string[];
+  /** Binds tokens to the key of a client that proves one (DPoP), with a nonce of the server. */
+  readonly bindsTokens?: true;
   /** Signs the tokens of workloads. */
   readonly platform?: TrustedPlatform;
   /** True: clients may register by themselves (RFC 7591). */
@@ -177,6 +179,11 @@ async function configurationOf(
     features: {
       clientCredentials: { enabled: true },
       devInteractions: { enabled: false },
+      dPoP: {
+        enabled: options.bindsTokens === true,
+        nonceSecret: randomBytes(32),
+        requireNonce: () => true,
+      },
       rpInitiatedLogout: { enabled: false },
       registration: { enabled: options.registration === true },
       introspection: {

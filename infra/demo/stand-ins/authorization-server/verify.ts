@@ -11,6 +11,8 @@ export interface VerifierOptions {
 export interface VerifiedToken {
   readonly subject: string;
   readonly scopes: readonly string[];
+  /** The thumbprint of the key to which the token is bound (DPoP). */
+  readonly boundTo?: string;
 }
 
 interface IntrospectedToken {
@@ -19,6 +21,7 @@ interface IntrospectedToken {
   readonly client_id?: string;
   readonly scope?: string;
   readonly aud?: string;
+  readonly cnf?: { readonly jkt?: string };
 }
 
 /**
@@ -43,6 +46,7 @@ export function createTokenVerifier(
     const subject = reply.sub ?? reply.client_id;
     if (reply.active !== true || subject === undefined) return undefined;
     if (resource !== undefined && reply.aud !== resource) return undefined;
-    return { subject, scopes: reply.scope?.split(' ') ?? [] };
+    const boundTo = reply.cnf?.jkt;
+    return { subject, scopes: reply.scope?.split(' ') ?? [], ...(boundTo !== undefined && { boundTo }) };
   };
 }

@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import type { AuthInfo } from '@modelcontextprotocol/server';
+import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose';
 
 /** The user of a token. */
 export interface Bearer {
   readonly subject: string;
   readonly scopes: readonly string[];
+  /** The thumbprint of the key to which the token is bound (DPoP). */
+  readonly boundTo?: string;
 }
 
 /** Returns the user of a token; undefined for one that is wrong, expired or revoked. A throw is an outage. */
@@ -15,6 +19,8 @@ export interface Gate {
   readonly scopes: readonly string[];
   /** Where the protected resource metadata is, RFC 9728. */
   readonly metadataUrl: string;
+  /** True: takes tokens only that are bound to a key, which each request must prove (DPoP, RFC 9449). */
+  readonly bound: boolean;
 }
 
 /** The user of a request, or the reply that refuses it. */
@@ -24,11 +30,14 @@ export type Admission =
 
 /** Lets a request in by its bearer token: RFC 6750, with the pointer that MCP's authorization asks for. */
 export async function admit(request: Request, gate: Gate): Promise<Admission> {
-  const token = /^bearer +(\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1];
+  const scheme = gate.bound ? /^dpop +(\S+)$/i : /^bearer +(\S+)$/i;
+  const token = scheme.exec(request.headers.get('authorization') ?? '')?.[1];
   if (token === undefined) return { kind: 'no-token', reply: challenge(gate, 401) };
   const bearer = await verified(gate.verify, token);
   if (bearer === 'outage') return { kind: 'outage', reply: new Response(null, { status: 503 }) };
   if (bearer === undefined) return { kind: 'bad-token', reply: challengeBadToken(gate) };
+  if (gate.bound && !(await isProven(request, token, bearer)))
+    return { kind: 'bad-token', reply: challengeBadToken(gate) };
   if (!gate.scopes.every((scope) => bearer.scopes.includes(scope)))
     return { kind: 'scope', reply: challenge(gate, 403, 'insufficient_scope') };
   const { subject, scopes } = bearer;
@@ -52,8 +61,24 @@ async function verified(verify: Verify, token: string): Promise<Bearer | 'outage
   }
 }
 
+/** True where the request has a proof of its own, by the key of its token. */
+async function isProven(request: Request, token: string, { boundTo }: Bearer): Promise<boolean> {
+  const proof = request.headers.get('dpop') ?? '';
+  const verified = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt', maxTokenAge: 60 }).catch(
+    () => undefined,
+  );
+  const { payload, protectedHeader } = verified ?? {};
+  const { origin, pathname } = new URL(request.url);
+  return (
+    payload?.htm === request.method &&
+    payload.htu === `${origin}${pathname}` &&
+    payload.ath === createHash('sha256').update(token).digest('base64url') &&
+    (await calculateJwkThumbprint(protectedHeader?.jwk ?? {})) === boundTo
+  );
+}
+
 // RFC 6750: a request without any token gets no error code.
-function challenge({ metadataUrl, scopes }: Gate, status: number, error?: string): Response {
+function challenge({ metadataUrl, scopes, bound }: Gate, status: number, error?: string): Response {
   const parameters = [
     ...(error === undefined ? [] : [`error="${error}"`]),
     ...(scopes.length === 0 ? [] : [`scope="${scopes.join(' ')}"`]),
@@ -61,6 +86,6 @@ function challenge({ metadataUrl, scopes }: Gate, status: number, error?: string
   ];
   return Response.json(error === undefined ? {} : { error }, {
     status,
-    headers: { 'www-authenticate': `Bearer ${parameters.join(', ')}` },
+    headers: { 'www-authenticate': `${bound ? 'DPoP' : 'Bearer'} ${parameters.join(', ')}` },
   });
 }

@@ -17,6 +17,8 @@ export interface IssueTrackerOptions {
   readonly authorizationServer?: string;
   /** Scopes that a token must carry, else 403; default none. */
   readonly scopes?: readonly string[];
+  /** True: tokens must be bound to a key (DPoP); default bearer tokens. */
+  readonly bound?: boolean;
   /** Default a free one. */
   readonly port?: number;
 }
@@ -56,6 +58,7 @@ export async function startIssueTracker(options: IssueTrackerOptions): Promise<I
     const gate = {
       verify: options.verify,
       scopes: options.scopes ?? [],
+      bound: options.bound === true,
       metadataUrl: getOAuthProtectedResourceMetadataUrl(new URL(url)),
     };
     return routes({ url, gate, handler, faults, tally, authorizationServer: options.authorizationServer });

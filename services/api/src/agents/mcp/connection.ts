@@ -208,7 +208,15 @@ function createTransport(
   }
   const headers = mergeHeaders(config.transport.headers, credential?.headers);
   const { url } = config.transport;
-  const transport = createHttpTransport({ url, headers, messageBytesMax, exchanges, door, notices });
+  const transport = createHttpTransport({
+    url,
+    headers,
+    proofKey: credential?.proofKey,
+    messageBytesMax,
+    exchanges,
+    door,
+    notices,
+  });
   return {
     transport,
     endSession: () => withEndTimeout(transport.endSession()),

@@ -37,4 +37,6 @@ export interface McpCredential {
   readonly key: string;
   /** Headers that carry it. They override the server's own. Unused on stdio. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The key (JWK) with which each request proves the possession of its token (DPoP). Unused on stdio. */
+  readonly proofKey?: string;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Presentation } from '@parley/shared/domain/credential';
-import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth-scopes';
+import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpUnauthorized } from '../mcp/calls/results.ts';
@@ -80,7 +80,8 @@ export function createPersonalService<Service>(
   async function present(signal: AbortSignal, rejected?: number): Promise<Presentation | Access<Service>> {
     const shown = await retryWhileUnavailable(() => credentials.present(ref, rejected), signal);
     if (shown.type !== 'presented') return shown;
-    const service = options.open({ key, headers: shown.headers });
+    const { headers, proofKey } = shown;
+    const service = options.open({ key, headers, ...(proofKey !== undefined && { proofKey }) });
     return { type: 'granted', service, version: shown.version, scope: shown.scope };
   }
 

@@ -39,8 +39,9 @@ export function createCredentials({ vault, fresh, connectorOf, completeOpen, onF
     const { version } = held;
     const shown = await connector.headersFor(held.credential.reveal());
     if (shown.type === 'presented') {
-      const { headers, scope } = shown;
-      return { type: 'presented', headers, version, ...(scope !== undefined && { scope }) };
+      const { headers, proofKey, scope } = shown;
+      const bound = proofKey !== undefined && { proofKey };
+      return { type: 'presented', headers, ...bound, version, ...(scope !== undefined && { scope }) };
     }
     if (shown.code === 'unavailable') return { type: 'unavailable' };
     await vault.markReconnect(ref, version);

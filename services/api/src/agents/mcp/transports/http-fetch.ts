@@ -3,11 +3,13 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { extractWWWAuthenticateParams, type FetchLike } from '@modelcontextprotocol/client';
 import { limitDepth } from '@parley/shared/domain/json/depth';
+import { bearerFirst } from '@parley/shared/domain/oauth/challenge';
 import { CredentialRefused, ForeignOrigin, MessageTooLarge } from '../errors.ts';
 import { limitBytes, type MessageBounds } from './byte-limit.ts';
 import { createEventSplitter, dataOf, withData } from './events.ts';
 import type { Exchange, Exchanges } from './exchange.ts';
 import { createNoteLimit, type NoteLimit } from './note-limit.ts';
+import { createProofs } from './proofs.ts';
 
 export interface HttpFetchOptions {
   /** The only origin that may be called. */
@@ -16,6 +18,8 @@ export interface HttpFetchOptions {
   readonly exchanges: Exchanges;
   /** As for the limit of notes. */
   readonly onChangesDropped?: (() => void) | undefined;
+  /** Signs a proof for each request that has a token (DPoP). */
+  readonly proofKey?: string | undefined;
 }
 
 /** A fetch with sockets of its own. `close` closes all of them. */
@@ -41,9 +45,11 @@ export function createHttpFetch({
   bounds,
   exchanges,
   onChangesDropped,
+  proofKey,
 }: HttpFetchOptions): HttpFetch {
   const isSecure = origin.startsWith('https:');
   const settings = { keepAlive: true, maxFreeSockets: FREE_SOCKETS_MAX, timeout: IDLE_SOCKET_MS };
+  const proofs = proofKey === undefined ? undefined : createProofs(proofKey);
   const agent = isSecure ? new SecureAgent(settings) : new Agent(settings);
 
   const fetch: FetchLike = async (input, init = {}) => {
@@ -51,7 +57,7 @@ export function createHttpFetch({
     if (url.origin !== origin) throw new ForeignOrigin();
     init.signal?.throwIfAborted();
     const exchange = exchanges.getStore();
-    const incoming = await send(url, init, exchange);
+    const incoming = await sendProven(url, init, exchange);
     const response = responseOf(incoming, () => {
       const error = new MessageTooLarge();
       exchange?.fail(error);
@@ -62,6 +68,20 @@ export function createHttpFetch({
     incoming.destroy();
     throw new CredentialRefused(refusal);
   };
+
+  /** Repeats a request once whose proof lacks the nonce that the server demands: it was not executed. */
+  async function sendProven(url: URL, init: RequestInit, exchange: Exchange | undefined) {
+    if (proofs === undefined) return send(url, init, exchange);
+    const proven = await proofs.proven(url, init);
+    const first = await send(url, proven.init, exchange);
+    if (!proofs.wantsNonce(first, proven)) return first;
+    // Its body may have no end.
+    first.on('error', () => undefined).destroy();
+    const again = await proofs.proven(url, init);
+    const second = await send(url, again.init, exchange);
+    proofs.wantsNonce(second, again);
+    return second;
+  }
 
   function send(url: URL, init: RequestInit, exchange: Exchange | undefined): Promise<IncomingMessage> {
     const method = init.method ?? 'GET';
@@ -169,9 +189,13 @@ async function* limitedEvents(chunks: AsyncIterable<Uint8Array>, notes: NoteLimi
 
 function refusalOf(response: Response): CredentialRefused['refusal'] | undefined {
   if (response.status !== 401 && response.status !== 403) return undefined;
-  const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(response);
+  const challenges = response.headers.get('www-authenticate');
+  const named = new Headers(challenges === null ? {} : { 'www-authenticate': bearerFirst(challenges) });
+  const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(
+    new Response(null, { status: response.status, headers: named }),
+  );
   if (response.status === 403 && error !== 'insufficient_scope') return undefined;
-  const challenge = response.headers.get('www-authenticate')?.slice(0, CHALLENGE_MAX);
+  const challenge = challenges?.slice(0, CHALLENGE_MAX);
   return {
     type: 'unauthorized',
     status: response.status,

@@ -17,6 +17,8 @@ import { createRequestIds } from './request-ids.ts';
 export interface HttpTransportOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Signs a proof for each request (DPoP). */
+  readonly proofKey?: string | undefined;
   readonly messageBytesMax: number;
   readonly exchanges: Exchanges;
   readonly door: Door;
@@ -40,13 +42,14 @@ const LISTENING_MAX_MS = 1_000;
  * the SDK waits for its timeout; ids of requests begin at random; the stream of a failed request is closed; `close` releases all resources.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
-  const { url, headers, messageBytesMax, exchanges, door, notices } = options;
+  const { url, headers, proofKey, messageBytesMax, exchanges, door, notices } = options;
   const bounds = { bytesMax: messageBytesMax };
   const { fetch, close } = createHttpFetch({
     origin: new URL(url).origin,
     bounds,
     exchanges,
     onChangesDropped: () => notices.report(),
+    proofKey,
   });
   const reconnects = createReconnects();
   let onListening: () => void = () => undefined;

@@ -97,6 +97,8 @@ export interface Presented {
   readonly type: 'presented';
   /** Lower-case names; values are secrets. */
   readonly headers: Readonly<Record<string, string>>;
+  /** A secret: the key that proves the possession of the token with each request (DPoP). */
+  readonly proofKey?: string;
   /** When the headers stop working, ms since 1970, if known. */
   readonly expiresAt?: number;
   /** The scopes of the credential, separated by spaces; present where the connector can ask for more of them. */

@@ -4,6 +4,7 @@ import { type Connected, type ConnectorFailure, type ConnectorKeep, failure } fr
 import { faultOf, publicErrorCode } from './oauth2-errors.ts';
 import type { OAuth2Options } from './oauth2-options.ts';
 import { credentialOf, scopesOf } from './oauth2-tokens.ts';
+import { provingWith } from './proof-key.ts';
 import { equalSecrets } from './secret-text.ts';
 
 const Keep = z.object({
@@ -13,6 +14,8 @@ const Keep = z.object({
   issuer: z.string(),
   redirectUri: z.string(),
   nonce: z.string().min(22).optional(),
+  /** Where the tokens are to be bound to it. */
+  proofKey: z.string().optional(),
 });
 type Keep = z.infer<typeof Keep>;
 
@@ -90,8 +93,13 @@ async function exchange(
         ...(keep.nonce !== undefined && { expectedNonce: keep.nonce, idTokenExpected: true }),
       },
       extra,
+      await provingWith(server, keep.proofKey),
     );
-    const credential = credentialOf(tokens, { scopes: options.scopes, nowMs: Date.now() });
+    const credential = credentialOf(tokens, {
+      scopes: options.scopes,
+      nowMs: Date.now(),
+      ...(keep.proofKey !== undefined && { proofKey: keep.proofKey }),
+    });
     if (credential === undefined) return failure('provider_error', 'the token is not one to present');
     const granted = new Set(scopesOf(credential.scope ?? ''));
     // Many providers grant a refresh token for this scope and do not list the scope in their reply.

@@ -24,6 +24,7 @@ import { finishAuthorization } from './oauth2-finish.ts';
 import { checkOAuth2Options, type OAuth2Options } from './oauth2-options.ts';
 import { createServerSource } from './oauth2-server.ts';
 import { credentialOf, scopesOf } from './oauth2-tokens.ts';
+import { provingWith } from './proof-key.ts';
 import { isHeaderSafe } from './secret-text.ts';
 
 /**
@@ -115,9 +116,11 @@ async function refresh(
   const { refreshToken } = credential;
   if (refreshToken === undefined) return credentialFailure('invalid_grant', 'there is no refresh token');
   try {
-    const tokens = await refreshTokenGrant(server, refreshToken, extra);
+    const { proofKey } = credential;
+    const tokens = await refreshTokenGrant(server, refreshToken, extra, await provingWith(server, proofKey));
     const scopes = scopesOf(credential.scope ?? '');
-    const fresh = credentialOf(tokens, { scopes, refreshToken, nowMs: Date.now() });
+    const bound = proofKey !== undefined && { proofKey };
+    const fresh = credentialOf(tokens, { scopes, refreshToken, nowMs: Date.now(), ...bound });
     // The old refresh token may be dead already, so that waiting would not help.
     return fresh === undefined
       ? credentialFailure('invalid_grant', 'the refreshed token is not one to present')
@@ -151,12 +154,14 @@ async function revoke(
 
 async function headersOf(credential: Credential): ReturnType<Connector['headersFor']> {
   if (!isOwn(credential)) return foreignCredential();
-  const { accessToken, expiresAt } = credential;
+  const { accessToken, expiresAt, tokenType, proofKey } = credential;
+  const isBound = tokenType === 'DPoP' && proofKey !== undefined;
   if (!isHeaderSafe(accessToken))
     return credentialFailure('invalid_grant', 'the token is not one to present');
   return {
     type: 'presented',
-    headers: { authorization: `Bearer ${accessToken}` },
+    headers: { authorization: `${isBound ? 'DPoP' : 'Bearer'} ${accessToken}` },
+    ...(isBound && { proofKey }),
     ...(expiresAt !== undefined && { expiresAt }),
   };
 }

@@ -1,7 +1,7 @@
 import type { CredentialRef } from '@parley/shared/domain/credential';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { isParleyError } from '@parley/shared/domain/errors';
-import { missingScopes } from '@parley/shared/domain/oauth-scopes';
+import { missingScopes } from '@parley/shared/domain/oauth/scopes';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { openPages } from '@parley/shared/elicitations/open-pages';
 import type { Vault } from '@parley/shared/vault/vault';

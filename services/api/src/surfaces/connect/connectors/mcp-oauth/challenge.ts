@@ -1,10 +1,13 @@
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/client';
+import { bearerFirst, isDpop } from '@parley/shared/domain/oauth/challenge';
 
 /** What a server says about its authorization when a request has no credential. */
 export interface Challenge {
   /** RFC 9728. The server chose this address. */
   readonly resourceMetadataUrl?: string;
   readonly scope?: string;
+  /** True where the server takes tokens that are bound to a key (DPoP, RFC 9449). */
+  readonly takesBound?: true;
 }
 
 /** Reads only, and has the form of both revisions. A server that needs a credential refuses it before it reads it. */
@@ -33,18 +36,19 @@ export async function readChallenge(serverUrl: string, timeoutMs: number): Promi
     await response.body?.cancel();
     if (response.status !== 401 && response.status !== 403) return {};
     const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(withBearerFirst(response));
+    const challenges = response.headers.get('www-authenticate') ?? '';
     return {
       ...(resourceMetadataUrl !== undefined && { resourceMetadataUrl: resourceMetadataUrl.href }),
       ...(scope !== undefined && { scope }),
+      ...(isDpop(challenges) && { takesBound: true }),
     };
   } catch {
     return {};
   }
 }
 
-/** A server may name several schemes in one header, and the SDK reads only the first. */
+/** The SDK reads the first challenge of a header only, and no other scheme. */
 function withBearerFirst({ status, headers }: Response): Response {
-  const challenges = headers.get('www-authenticate') ?? '';
-  const [, bearer = challenges] = /(?:^|,)\s*(Bearer\s.*)$/is.exec(challenges) ?? [];
-  return new Response(null, { status, headers: { 'www-authenticate': bearer } });
+  const challenge = bearerFirst(headers.get('www-authenticate') ?? '');
+  return new Response(null, { status, headers: { 'www-authenticate': challenge } });
 }

@@ -7,10 +7,11 @@ import {
   IssuerMismatchError,
   type OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
-import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
+import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import { faultOfUrl } from '@parley/shared/domain/url';
 import { type BoundedFetch, OutboundError } from '../bounded-fetch.ts';
 import { type ConnectorFailure, failure } from '../connector.ts';
+import { PROOF_ALGORITHM } from '../proof-key.ts';
 import { readChallenge } from './challenge.ts';
 import { asFetchLike } from './fetch.ts';
 
@@ -30,6 +31,8 @@ export interface DiscoveredResource {
   readonly resource: string;
   /** The authorization server to use, as the server names it. */
   readonly issuer: string;
+  /** True where the server takes tokens that are bound to a key (DPoP). */
+  readonly takesBound: boolean;
   /** Scopes of the server's challenge; absent where it names none. */
   readonly challenged?: readonly string[];
   /** Scopes that the server lists; absent where it lists none. */
@@ -67,6 +70,10 @@ export async function discoverResource(
       type: 'resource',
       resource: resource.resource,
       issuer,
+      takesBound:
+        challenge.takesBound === true ||
+        resource.dpop_bound_access_tokens_required === true ||
+        resource.dpop_signing_alg_values_supported?.includes(PROOF_ALGORITHM) === true,
       ...(challenged.length > 0 && { challenged }),
       ...(resource.scopes_supported !== undefined && {
         listed: scopesOfList(resource.scopes_supported.join(' ')),

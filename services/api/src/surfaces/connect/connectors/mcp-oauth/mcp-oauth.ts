@@ -1,5 +1,5 @@
 import { type Credential, type OAuthCredential, OAuthGrantor } from '@parley/shared/domain/credential';
-import { scopesOfList } from '@parley/shared/domain/oauth-scopes';
+import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import { parsed } from '@parley/shared/domain/parsed';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
 import { elicitationOfFlow } from '../../flows/flow-id.ts';
@@ -13,6 +13,7 @@ import {
   foreignCredential,
 } from '../connector.ts';
 import { createOAuth2Connector } from '../oauth2.ts';
+import { createProofKey, PROOF_ALGORITHM } from '../proof-key.ts';
 import { readingProviders } from '../provider-reply.ts';
 import { type Discovered, discoverServer, isFor, isSameIssuer, textOf } from './discover.ts';
 import { createServerFetch } from './fetch.ts';
@@ -141,7 +142,12 @@ export function createMcpOAuthConnector(
       if (begun.type !== 'redirect') return begun;
       return {
         ...begun,
-        keep: { ...begun.keep, grantor: JSON.stringify(grantor), scopes: scopes.join(' ') },
+        keep: {
+          ...begun.keep,
+          grantor: JSON.stringify(grantor),
+          scopes: scopes.join(' '),
+          ...(isBound(found) && { proofKey: await createProofKey() }),
+        },
       };
     },
 
@@ -205,6 +211,14 @@ function grantedOf(
   if (credential.kind !== 'oauth2' || credential.grantor === undefined) return undefined;
   const { grantor, ...tokens } = credential;
   return { grantor, tokens };
+}
+
+/** Tokens are bound where both servers can: many authorization servers offer it for servers that take bearer tokens only. */
+function isBound({ metadata, takesBound }: Discovered): boolean {
+  const { dpop_signing_alg_values_supported: algorithms } = metadata as {
+    dpop_signing_alg_values_supported?: unknown;
+  };
+  return takesBound && Array.isArray(algorithms) && algorithms.includes(PROOF_ALGORITHM);
 }
 
 /** The connector to a server that was discovered. */

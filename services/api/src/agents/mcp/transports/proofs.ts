@@ -1,0 +1,59 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { isDpop } from '@parley/shared/domain/oauth/challenge';
+import { importJWK, type JWK, SignJWT } from 'jose';
+
+/** The proofs with which requests of one connection show that the token is theirs (DPoP, RFC 9449). */
+export interface Proofs {
+  /** The request with a proof of its own. A request without a token for it needs none. */
+  proven(url: URL, init: RequestInit): Promise<ProvenRequest>;
+  /** True where the server refused the proof for its nonce. Keeps the nonce of the reply for the next proof. */
+  wantsNonce(reply: Pick<IncomingMessage, 'statusCode' | 'headers'>, sent: ProvenRequest): boolean;
+}
+
+/** A request, and the nonce of its proof. */
+interface ProvenRequest {
+  readonly init: RequestInit;
+  readonly nonce?: string | undefined;
+}
+
+const ALGORITHM = 'ES256';
+
+/** Makes the proofs of a key, a JWK of the curve P-256. */
+export function createProofs(proofKey: string): Proofs {
+  const jwk = JSON.parse(proofKey) as JWK;
+  const { kty, crv, x, y } = jwk;
+  const imported = importJWK(jwk, ALGORITHM);
+  // The first request rejects with the reason.
+  imported.catch(() => undefined);
+  let nonce: string | undefined;
+
+  return {
+    async proven({ origin, pathname }, init) {
+      const headers = new Headers(init.headers);
+      const [, token] = /^DPoP (.+)$/.exec(headers.get('authorization') ?? '') ?? [];
+      if (token === undefined) return { init };
+      const used = nonce;
+      const proof = await new SignJWT({
+        htm: init.method ?? 'GET',
+        htu: `${origin}${pathname}`,
+        ath: createHash('sha256').update(token).digest('base64url'),
+        ...(used !== undefined && { nonce: used }),
+      })
+        .setProtectedHeader({ typ: 'dpop+jwt', alg: ALGORITHM, jwk: { kty, crv, x, y } as JWK })
+        .setIssuedAt()
+        .setJti(randomUUID())
+        .sign(await imported);
+      headers.set('dpop', proof);
+      return { init: { ...init, headers }, nonce: used };
+    },
+    wantsNonce({ statusCode, headers }, sent) {
+      const given = headers['dpop-nonce'];
+      if (typeof given !== 'string') return false;
+      nonce = given;
+      // Requests under way at the same time may all lack it.
+      const challenges = given === sent.nonce ? '' : (headers['www-authenticate'] ?? '');
+      return statusCode === 401 && isDpop(challenges) && challenges.includes('use_dpop_nonce');
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { type JsonWebKey, webcrypto } from 'node:crypto';
+import { type Configuration, type DPoPOptions, getDPoPHandle } from 'openid-client';
+
+const ECDSA = { name: 'ECDSA', namedCurve: 'P-256' };
+/** How proofs are signed, as servers name it. */
+export const PROOF_ALGORITHM = 'ES256';
+
+/** A new key to which tokens are bound, as a JWK. */
+export async function createProofKey(): Promise<string> {
+  const { privateKey } = await webcrypto.subtle.generateKey(ECDSA, true, ['sign', 'verify']);
+  return JSON.stringify(await webcrypto.subtle.exportKey('jwk', privateKey));
+}
+
+/** The options with which a token request is proven (DPoP), and repeated once with the nonce that the server demands. */
+export async function provingWith(server: Configuration, proofKey: string | undefined): Promise<DPoPOptions> {
+  if (proofKey === undefined) return {};
+  const { kty = '', crv = '', x = '', y = '', d = '' } = JSON.parse(proofKey) as JsonWebKey;
+  const { subtle } = webcrypto;
+  const shown = { kty, crv, x, y };
+  const [privateKey, publicKey] = await Promise.all([
+    subtle.importKey('jwk', { ...shown, d }, ECDSA, false, ['sign']),
+    subtle.importKey('jwk', shown, ECDSA, true, ['verify']),
+  ]);
+  return { DPoP: getDPoPHandle(server, { privateKey, publicKey }) };
+}

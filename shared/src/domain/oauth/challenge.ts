@@ -1,0 +1,10 @@
+/** The challenge for a token among those of `WWW-Authenticate`, as one of the scheme Bearer, whose parameters those of DPoP are. */
+export function bearerFirst(challenges: string): string {
+  const [, parameters] = /(?:^|,)\s*(?:Bearer|DPoP)\s(.*)$/is.exec(challenges) ?? [];
+  return parameters === undefined ? challenges : `Bearer ${parameters}`;
+}
+
+/** True where a challenge demands a token that is bound to a key (RFC 9449). */
+export function isDpop(challenges: string): boolean {
+  return /(?:^|,)\s*DPoP\s/i.test(challenges);
+}
