@@ -169,6 +169,15 @@ describe('the client of a project', () => {
     expect(await other.obtain(signal)).toMatchObject({ type: 'refreshed' });
   });
 
+  it('requests the scopes of the configuration, whatever the server asks for', async () => {
+    const server = await startTracker();
+    const wide = await connectorTo(server).obtain(signal);
+    expect(wide).toMatchObject({ type: 'refreshed', credential: { scope: 'issues:read' } });
+    const own = await connectorTo(server, { scopes: [] }).obtain(signal);
+    expect(own).toMatchObject({ type: 'refreshed' });
+    expect(own).not.toHaveProperty('credential.scope');
+  });
+
   it('proves itself to no server but its issuer, and only for the server that is configured', async () => {
     const { issuer, authorization } = await startTracker();
     const rows = [

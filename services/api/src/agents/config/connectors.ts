@@ -150,6 +150,10 @@ const NangoConnector = z
   })
   .describe('Nango stores the tokens. Parley fetches them when a call needs them.');
 
+const ProjectScopes = Scopes.describe(
+  'Scopes to request, whatever the server asks for. Absent: those of the server’s challenge, else all that its metadata lists.',
+);
+
 const ClientCredentialsConnector = z
   .strictObject({
     type: z.literal('client_credentials'),
@@ -178,7 +182,7 @@ const ClientCredentialsConnector = z
       .enum(SIGNING_ALGORITHMS)
       .optional()
       .describe('How the client signs. Absent: as the key demands, and RS256 with an RSA key.'),
-    scopes: Scopes,
+    scopes: ProjectScopes,
   })
   .superRefine((connector, context) => {
     const refuse = (key: string, message: string) =>
@@ -215,7 +219,7 @@ const WorkloadIdentityConnector = z
       .describe(
         'File in which the platform keeps the token of the workload (a JWT whose audience is the `issuer`), such as a projected service account token of Kubernetes. Read for each request.',
       ),
-    scopes: Scopes,
+    scopes: ProjectScopes,
   })
   .describe(
     'The identity that the platform gives to the pods, at the authorization server of an MCP server (JWT bearer), with `credentialScope: project`. No person is asked, and there is no secret.',

@@ -33,7 +33,7 @@ export interface ClientCredentialsOptions {
   readonly issuer: string;
   readonly clientId: string;
   readonly proof: ClientProof;
-  /** Scopes to request where the server's challenge names none; by default, all that the server lists. */
+  /** Scopes to request, whatever the server asks for; by default, those of its challenge, else all that it lists. */
   readonly scopes?: readonly string[];
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;
@@ -104,7 +104,8 @@ export function createClientCredentials(
   ): Promise<Refreshed | CredentialFailure> {
     const assertion = proof.type === 'workload' ? await proof.readToken().catch(() => '') : undefined;
     if (assertion === '') return credentialFailure('unavailable', 'the token of the workload cannot be read');
-    const wanted = challenged ?? scopes ?? listed;
+    // Nobody sees what is requested, so a server must not widen what the deployer chose.
+    const wanted = scopes ?? challenged ?? listed;
     const parameters = { resource, ...(wanted.length > 0 && { scope: wanted.join(' ') }) };
     try {
       const tokens =
