@@ -14,6 +14,8 @@ export interface ProjectCredentials {
   present(serverId: string, rejected?: number): Promise<Presentation>;
 }
 
+/** No token is replaced for so long after a new one was refused: a server may refuse all, and each call would take one. */
+const REFUSED_MS = 10_000;
 /** Connections of the project are not those without a credential. */
 const KEY = 'project';
 const UNAVAILABLE: McpFailure = {
@@ -31,7 +33,13 @@ const REFUSED: McpFailure = {
  * The servers with the project's credential in each of their requests that has none of a person. A token that the server
  * refuses (HTTP 401) is replaced, and the request sent once more; nobody is asked.
  */
-export function withProjectAccess(mcp: McpTools, project: ProjectCredentials): McpTools {
+export function withProjectAccess(
+  mcp: McpTools,
+  project: ProjectCredentials,
+  now = () => performance.now(),
+): McpTools {
+  const refusedUntil = new Map<string, number>();
+
   return {
     ...mcp,
     get connections() {
@@ -56,10 +64,13 @@ export function withProjectAccess(mcp: McpTools, project: ProjectCredentials): M
         const first = await present(signal);
         if (first.type !== 'granted') return first;
         const result = await request(first.server);
-        if (!isUnauthenticated(result)) return result;
+        if (!isUnauthenticated(result) || now() < (refusedUntil.get(config.id) ?? 0)) return result;
         const second = await present(signal, first.version);
         if (second.type !== 'granted') return second;
-        return second.version === first.version ? result : request(second.server);
+        if (second.version === first.version) return result;
+        const last = await request(second.server);
+        if (isUnauthenticated(last)) refusedUntil.set(config.id, now() + REFUSED_MS);
+        return last;
       }
 
       return {
