@@ -25,9 +25,9 @@ while read -r op pid; do
 done
 for pid in $pids; do kill -9 "$pid" 2>/dev/null; done
 # What these have started in other groups. The environment of a process holds strings that end with a zero byte.
-for environment in /proc/[0-9]*/environ; do
+for environment in $(grep -ls "${MARK}=$1" /proc/[0-9]*/environ 2>/dev/null); do
   pid=\${environment#/proc/}
-  if grep -qs "${MARK}=$1" "$environment"; then kill -9 "\${pid%/environ}" 2>/dev/null; fi
+  kill -9 "\${pid%/environ}" 2>/dev/null
 done
 `;
 
