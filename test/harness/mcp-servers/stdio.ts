@@ -2,7 +2,7 @@
  * An MCP server on stdio, as a program. Arguments: `new`, `old` or `both`, then how it behaves:
  * `dies-at-probe` (ends at the first request that is not `initialize`), `stubborn` (ends neither with its input nor
  * by SIGTERM), `asks` (its tools are those of asking.ts), `noisy` (says its environment and a lot more on stderr), `silent` (answers no unknown request),
- * `typescript` and `python` (a server of revisions.ts).
+ * `typescript` (the server of revisions.ts).
  */
 import { spawn } from 'node:child_process';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -43,8 +43,7 @@ if (ways.includes('noisy')) {
   process.stderr.write(`the key is ${process.env.API_KEY}\n`);
   for (let i = 0; i < 200; i++) process.stderr.write(`line ${i}\n`);
 }
-const servers = createRevisionServers();
-const make = ways.includes('python') ? servers.python : servers.typescript;
+const make = createRevisionServers().typescript;
 if (revision === 'both') serveStdio(({ era }) => make(era));
 else if (revision === 'new')
   serveStdio(() => (ways.includes('typescript') ? make('modern') : newServer(fixture)), { legacy: 'reject' });

@@ -72,22 +72,6 @@ describe.each(SETTINGS)('with `protocol: %s`', (revision) => {
     expect(calls.get(tool) ?? 0).toBeLessThanOrEqual(tool === 'rounds' ? 2 : 1);
   });
 
-  it.each(ROWS.filter(([offered, tool]) => offered !== 'new' || tool === 'rounds'))(
-    'a program that offers `%s` is called as it can ask by `%s`',
-    async (...row) => {
-      const [offered, tool] = row;
-      const config = { ...(await stdioConfig([offered, 'typescript'])), revision };
-      const ref = bench.client().open(config, undefined, ADA);
-      expect(await outcomeOf(ref, tool)).toBe(expected(row));
-    },
-  );
-
-  it('a program of a Python stack is called as it can ask', async () => {
-    const config = { ...(await stdioConfig(['both', 'python'])), revision };
-    const ref = bench.client().open(config, undefined, ADA);
-    expect(await outcomeOf(ref, 'python-elicit')).toBe(revision === NEWER ? needs(OLDER) : asksIn(OLDER));
-  });
-
   it.each<[string, [string, string, string]]>([
     ['python-elicit', [asksIn(OLDER), asksIn(OLDER), needs(OLDER)]],
     ['python-resolve', [asksIn(OLDER), asksIn(OLDER), asksIn(NEWER)]],
@@ -110,6 +94,22 @@ describe.each(SETTINGS)('with `protocol: %s`', (revision) => {
     expect((calls.get(tool) ?? 0) - before).toBe(again === asksIn(NEWER) ? 2 : 1);
   });
 });
+
+// What differs from HTTP: how the revision is chosen, and what a refusal is. A program needs no session to ask.
+it.each<[setting: (typeof SETTINGS)[number], offered: Offered, tool: string, outcome: string]>([
+  [undefined, 'both', 'push', asksIn(OLDER)],
+  [undefined, 'new', 'rounds', asksIn(NEWER)],
+  [undefined, 'old', 'push', asksIn(OLDER)],
+  [OLDER, 'new', 'rounds', refuses(OLDER)],
+  [NEWER, 'old', 'push', refuses(NEWER)],
+  [NEWER, 'both', 'rounds', asksIn(NEWER)],
+])(
+  'with `protocol: %s` a program that offers `%s` is called as it can ask by `%s`',
+  async (revision, offered, tool, outcome) => {
+    const config = { ...(await stdioConfig([offered, 'typescript'])), revision };
+    expect(await outcomeOf(bench.client().open(config, undefined, ADA), tool)).toBe(outcome);
+  },
+);
 
 describe('the revision of a server', () => {
   /** Opens servers under one name with one client, as when an update changes what a server offers. */
