@@ -28,6 +28,8 @@ import { startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
 
 const API = { clientId: 'tracker-api', clientSecret: 'api-secret', redirectUris: [] };
 const ROBOT = { clientId: 'robot', clientSecret: canary('robot-secret') };
+/** Another client with the same secret. */
+const SUCCESSOR = { ...ROBOT, clientId: 'robot-2', redirectUris: [], machine: {} };
 const SECRET = { type: 'secret', secret: ROBOT.clientSecret } as const;
 
 /** A key of a client, and what its server knows of it. */
@@ -53,6 +55,7 @@ async function startTracker(key?: ReturnType<typeof keyPair>, platform?: Trusted
     ...(platform !== undefined && { platform }),
     clients: [
       API,
+      SUCCESSOR,
       platform !== undefined
         ? { clientId: ROBOT.clientId, redirectUris: [], workload: true }
         : key === undefined
@@ -260,7 +263,18 @@ mcpOffer: { agents: [], tools: [{ server: tracker-${new URL(serverUrl).port}, pr
       for (const pod of pods) pod.stop();
     });
 
-    it('replaces what was obtained by another client or under other keys, and tells when it is refused', async () => {
+    it('has a token for each client while pods with the old and the new configuration run', async () => {
+      const server = await startTracker();
+      const pods = [
+        await openPod('backend', server),
+        await openPod('second', server, { clientId: SUCCESSOR.clientId }),
+      ];
+      for (const pod of [...pods, ...pods, ...pods]) expect(await pod.call()).toContain('issues');
+      expect(server.authorization.tokenCalls('client_credentials')).toBe(2);
+      for (const pod of pods) pod.stop();
+    });
+
+    it('replaces what was obtained under other keys, and tells when its client is refused', async () => {
       const server = await startTracker();
       const { authorization } = server;
       const first = await openPod('backend', server);

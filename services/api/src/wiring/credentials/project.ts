@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { PROJECT } from '@parley/shared/domain/credential';
 import type { Env } from '@parley/shared/runtime/env';
@@ -55,7 +56,8 @@ export function wireProjectCredentials({
       },
       { guardedFetch },
     );
-    servers.set(server.id, { connectorId: entry.id, connector });
+    const connectorId = `${entry.id}.${digestOf([server.url, issuer, clientId, scopes ?? null])}`;
+    servers.set(server.id, { connectorId, connector });
   }
   if (servers.size === 0) return undefined;
   const { vault, fresh } = openVault();
@@ -78,6 +80,14 @@ export function wireProjectCredentials({
       return credentials.present({ ...PROJECT, toolId: serverId, connectorId: server.connectorId }, rejected);
     },
   };
+}
+
+/**
+ * Names the record of what a configuration obtains: pods with the old and the new one, side by side during an upgrade, would
+ * replace each other's token with every call.
+ */
+function digestOf(configured: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(configured)).digest('base64url').slice(0, 12);
 }
 
 function proofOf(entry: ProjectConnectorEntry, secretOf: LoadedAgentsConfig['secretOf']): ClientProof {
