@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
-import { bucketOf, formatStreamPath, mintStreamRequestId, type Owner } from '@parley/shared/domain/ids';
+import {
+  bucketOf,
+  formatOwnerPath,
+  formatStreamPath,
+  mintStreamRequestId,
+  type Owner,
+} from '@parley/shared/domain/ids';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
 import type { OutboxEntry, OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
@@ -89,11 +95,26 @@ export function outboxContract(contract: Contract): void {
   describe('a delivery kind that follows a turn', () => {
     const HOUR_MS = 3_600_000;
 
+    /** Whether a task is about this owner's turn or one of its questions. Other owners share their bucket. */
+    async function isOf(owner: Owner, subject: string): Promise<boolean> {
+      if (subject.startsWith(`${formatOwnerPath(owner)}/`)) return true;
+      return contract.first.read({ kind: 'user', ...owner }, subject).then(
+        () => true,
+        () => false,
+      );
+    }
+
     /** The tasks of the kind that the pods note for this owner's turn, each handed out once. */
     async function taken(owner: Owner): Promise<string[]> {
-      const entries = await contract.pods.second.outbox.take(bucketOf(owner), { slack: 100 }, 0);
-      await Promise.all(entries.map((entry) => contract.pods.second.outbox.done(entry)));
-      return entries.map(({ task }) => task.subject).sort();
+      const { outbox } = contract.pods.second;
+      const entries = await outbox.take(bucketOf(owner), { slack: 100 }, 0);
+      const subjects: string[] = [];
+      for (const entry of entries) {
+        if (!(await isOf(owner, entry.task.subject))) continue;
+        await outbox.done(entry);
+        subjects.push(entry.task.subject);
+      }
+      return subjects.sort();
     }
 
     async function begun() {
