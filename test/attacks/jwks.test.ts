@@ -137,7 +137,7 @@ describe("S14 tokens of an issuer's keys", () => {
     for (const pod of [several, single]) expectProblem(await list(pod, token), 401, 'unauthenticated');
   });
 
-  it('a foreign key under the right key id is 401', async () => {
+  it('a key of another under the right key id is 401', async () => {
     const token = await rs256({}, {}, strangers.privateKey);
     expectProblem(await list(several, token), 401, 'unauthenticated');
   });
@@ -212,7 +212,7 @@ it('a verified token is not accepted from the cache after its expiry', async () 
   await waitUntil(isRefused, { what: 'the token to run out' });
 });
 
-describe('the keys of an issuer that is away', () => {
+describe('the keys of an issuer that is unavailable', () => {
   const HOUR_MS = 3_600_000;
   const DAY = Math.floor(Date.now() / 1_000) + 86_400;
 

@@ -78,11 +78,11 @@ export const ELICITATIONS: readonly Mutant[] = [
     killedBy: TABLE_TEST,
   },
   {
-    defect: 'A task of the outbox that is noted during its hand-out is lost.',
+    defect: 'A task of the outbox that is noted during its lease is lost.',
     file: 'shared/src/redis/outbox/tasks.lua',
     find: "redis.call('HSET', tries, task .. ' noted', 1)",
     replace: 'local lost = true',
     killedBy: ON_REDIS,
-    test: 'waits with a task that is noted during a hand-out',
+    test: 'waits with a task that is noted during a lease',
   },
 ];

@@ -16,7 +16,7 @@ export interface PeerServer {
   stop(): Promise<void>;
 }
 
-/** Who runs a server: undefined is whoever runs the bench. */
+/** Who runs a server: undefined is the user of the bench. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
 
 /** A new temporary folder that the account owns. */

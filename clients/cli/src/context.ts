@@ -56,12 +56,12 @@ export function print({ stdout }: CliContext, text: string): void {
   stdout.write(`${text}\n`);
 }
 
-/** Foreign text of several lines as a terminal may show it. A carriage return would write over what stands before it. */
+/** Untrusted text of several lines as a terminal may show it. A carriage return would write over what stands before it. */
 export function shownText(text: string): string {
   return readable(text.replaceAll(/\r\n?/g, '\n'));
 }
 
-/** Prints foreign text: unchanged into a pipe, and without control characters on a terminal. */
+/** Prints untrusted text: unchanged into a pipe, and without control characters on a terminal. */
 export function printForeign(context: CliContext, text: string): void {
   print(context, context.stdout.isTTY === true ? shownText(text) : text);
 }

@@ -57,7 +57,7 @@ export type Exact<Asked> = { readonly [Key in Exclude<keyof Asked, KeyOfQuestion
   ? { readonly requestedSchema: { readonly properties: { readonly [Name in keyof Fields]: NoPattern } } }
   : unknown);
 
-/** Parley refuses patterns: a server must not run foreign regular expressions. */
+/** Parley refuses patterns: a server must not run regular expressions of others. */
 interface NoPattern {
   readonly pattern?: never;
 }

@@ -102,7 +102,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
       try {
         done.started += await startDue(bucket);
       } catch (error) {
-        // On a Cluster one server may be away while the others can still be read.
+        // On a Cluster one server may be unavailable while the others can still be read.
         done.faults.push(error);
         continue;
       }

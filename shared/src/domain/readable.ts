@@ -11,7 +11,7 @@ export function taggedFlag(): string | undefined {
 }
 
 /**
- * Foreign text made safe to show to a person: each character that hides or reverses text is replaced by its code point, such
+ * Untrusted text made safe to show to a person: each character that hides or reverses text is replaced by its code point, such
  * as `[U+202E]`. Hosted pages and the widget both use it, so that a text reads the same in both.
  */
 export function readable(text: string): string {

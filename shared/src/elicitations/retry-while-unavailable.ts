@@ -5,7 +5,7 @@ const FIRST_PAUSE_MS = 250;
 const SLEEPER_PAUSE_MS_MAX = 8_000;
 const CALL_PAUSE_MS_MAX = 1_000;
 
-/** Runs a read or a repeatable command; nothing when Redis was away, so that a sleeper can ride out an outage. */
+/** Runs a read or a repeatable command; nothing when Redis was unavailable, so that a sleeper can ride out an outage. */
 export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefined> {
   try {
     return await run();

@@ -15,7 +15,7 @@ export type SweepResult = Readonly<OverdueCounts>;
  */
 export async function sweep(deps: FamiliesDeps, signal?: AbortSignal): Promise<SweepResult> {
   const count: OverdueCounts = { expired: 0, forgotten: 0 };
-  // On a Cluster one server may be away, and the buckets of the others must not wait for it.
+  // On a Cluster one server may be unavailable, and the buckets of the others must not wait for it.
   const rounds = await Promise.allSettled(
     Array.from({ length: BUCKET_COUNT }, (_, bucket) =>
       expireDue(deps, { bucket, batch: BATCH, signal }, count),
@@ -46,7 +46,7 @@ export async function sweepInTurn(
 ): Promise<SweepResult | undefined> {
   const name = { family: 'sweep', tenant: '', name: 'deadlines' } as const;
   const turn = await deps.claims.claim(name, holder, Math.ceil(0.75 * everyMs)).catch((error: unknown) => {
-    // On a Cluster the server of the claim may be away; those with other deadlines are swept all the same.
+    // On a Cluster the server of the claim may be unavailable; those with other deadlines are swept all the same.
     if (isParleyError(error, 'unavailable')) return holder;
     throw error;
   });

@@ -52,7 +52,7 @@ export function withTenantQuotas(runs: Runs, limits: Pick<Limits, 'take'>, quota
     const taking = (Object.entries(spent) as [Quota, number][])
       .filter(([, points]) => points > 0)
       .map(([quota, points]) => take(tenant, quota, points));
-    // What cannot be counted while Redis is away is not counted.
+    // What cannot be counted while Redis is unavailable is not counted.
     void Promise.allSettled(taking);
   }
 

@@ -65,7 +65,7 @@ export function ownerAttacks(world: () => World): void {
       { user: namesake.token, service: SERVICE_KEYS.globex },
     ];
 
-    it('S1 S2 S4 foreign, missing and malformed ids are the same 404, byte for byte [MCP25-33 MCP26-22]', async () => {
+    it('S1 S2 S4 ids of others, missing and malformed ids are the same 404, byte for byte [MCP25-33 MCP26-22]', async () => {
       const texts = new Set<string>();
       const heads = new Set<string>();
       // A malformed id leads to nobody's question, whoever sends it.

@@ -243,7 +243,7 @@ describe('the app in Slack, over three pods', () => {
     await waitUntil(() => slack.sockets.size() === world.pods.length, { what: 'the connections' });
   });
 
-  it('loses and doubles nothing while Slack is away', async () => {
+  it('loses and doubles nothing while Slack is unavailable', async () => {
     const { person, web } = await linked('U8');
     const { thread } = await person.say('choose');
     const question = await person.sees(thread, 'parley_choice_0');

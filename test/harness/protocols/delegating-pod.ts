@@ -148,6 +148,29 @@ export function answer(
   return engine.answer({ caller, id, response: response as never, surface: 'test' });
 }
 
+/** Answers what a turn asks with `red` until it is over, whichever pod has it. Returns the ids of the questions. */
+export async function answerUntilOver(
+  pod: DelegatingPod,
+  begun: Begun,
+  what: string,
+): Promise<ReadonlySet<string>> {
+  const answered = new Set<string>();
+  const leave = pod.turns.attend(begun.run);
+  await waitUntil(
+    async () => {
+      const [open] = await listOpen(pod.engine, begun.conversation);
+      if (open !== undefined) {
+        answered.add(open.id);
+        await answer(pod, begun, open.id, { action: 'accept', content: { answer: 'red' } });
+      }
+      return (await pod.backend.runs.standing(begun.run))?.status !== 'running';
+    },
+    { what, timeoutMs: 60_000 },
+  );
+  leave();
+  return answered;
+}
+
 /** Answers the only question, once it is there, with one text. Returns its id. */
 export async function answerText(...[pod, begun, text]: [DelegatingPod, Begun, string]): Promise<string> {
   const id = await questionId(pod, begun);

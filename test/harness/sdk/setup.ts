@@ -40,7 +40,7 @@ export async function startWorld(): Promise<World> {
   // Nothing starts it again: a slow disk need not hold it up.
   const redis = await startRedis({ args: ['--appendonly', 'no'] });
   const env = { ...POD_ENV, REDIS_URL: redis.url, PARLEY_HEARTBEAT_MS: '200' };
-  // On a port that nothing else is given while the pod is away, so that it can be started there again.
+  // On a port that nothing else is given while the pod is unavailable, so that it can be started there again.
   const start = async (port?: number) => startPod({ ...env, PORT: String(port ?? (await freePort())) });
   const pods = await Promise.all([start(), start()]);
   const balancer = await createRoundRobin({ targets: pods.map(({ url }) => url), healthPath: false });

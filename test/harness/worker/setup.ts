@@ -23,7 +23,7 @@ import { ROOMY } from '../engines/settings.ts';
 import { redisCommand } from '../redis/redis-command.ts';
 import { waitUntil } from '../wait-until.ts';
 
-/** Waits that end long after any worker, also on a busy machine and after a Redis that was away. */
+/** Waits that end long after any worker, also on a busy machine and after a Redis that was unavailable. */
 const PATIENT = { timeoutMs: 90_000, everyMs: 50 };
 
 /** Settings of the engines of these tests. */

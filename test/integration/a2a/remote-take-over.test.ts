@@ -7,14 +7,13 @@ import {
 import { remotePodsInFile } from '../../harness/a2a/remote-site.ts';
 import { sized } from '../../harness/proof-size.ts';
 import {
-  answer,
   answerText,
+  answerUntilOver,
   type Begun,
   outcomeOf,
   questions,
   whenDetached,
 } from '../../harness/protocols/delegating-pod.ts';
-import { listOpen } from '../../harness/turns/setup.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { createDyingBackend, DEATHS, type Death } from '../turns/dying-backend.ts';
 
@@ -70,20 +69,11 @@ async function turnThatLoses(death: Death) {
   const begunBefore = agent.begun.length;
   const sentBefore = agent.messages.length;
   const begun: Begun = await first.handOver('ask');
-  const leave = second.turns.attend(begun.run);
-  const answered = new Set<string>();
-  await waitUntil(
-    async () => {
-      const [open] = await listOpen(second.engine, begun.conversation);
-      if (open !== undefined) {
-        answered.add(open.id);
-        await answer(second, begun, open.id, { action: 'accept', content: { answer: 'red' } });
-      }
-      return (await backend.runs.standing(begun.run))?.status !== 'running';
-    },
-    { what: `the end of a turn whose pod died at write ${death.at}`, timeoutMs: 60_000 },
+  const answered = await answerUntilOver(
+    second,
+    begun,
+    `the end of a turn whose pod died at write ${death.at}`,
   );
-  leave();
   return {
     text: await outcomeOf(second, begun),
     tasks: agent.begun.length - begunBefore,

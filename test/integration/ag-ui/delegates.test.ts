@@ -8,6 +8,7 @@ import { sized } from '../../harness/proof-size.ts';
 import {
   answer,
   answerText,
+  answerUntilOver,
   type Begun,
   type DelegatingPod,
   outcomeOf,
@@ -265,20 +266,11 @@ async function turnThatLoses(death: Death, server: AgUiServer, entry: string) {
   const second = pods.open({ ...given, backend: other, pod: 'second', turns: { heartbeats, leaseTiming } });
   const before = server.inputs.length;
   const begun = await first.handOver('text');
-  const leave = second.turns.attend(begun.run);
-  const answered = new Set<string>();
-  await waitUntil(
-    async () => {
-      const [open] = await listOpen(second.engine, begun.conversation);
-      if (open !== undefined) {
-        answered.add(open.id);
-        await answer(second, begun, open.id, { action: 'accept', content: { answer: 'red' } });
-      }
-      return (await other.runs.standing(begun.run))?.status !== 'running';
-    },
-    { what: `the end of a turn whose pod died at write ${death.at}`, timeoutMs: 60_000 },
+  const answered = await answerUntilOver(
+    second,
+    begun,
+    `the end of a turn whose pod died at write ${death.at}`,
   );
-  leave();
   const text = await outcomeOf(second, begun);
   await second.close();
   // A pod that has not died would go on to take turns of the next tests.

@@ -146,7 +146,7 @@ describe('a sign-in at an OpenID provider', () => {
   });
 
   const lets: readonly [string, Said, Partial<OidcOptions>?][] = [
-    ['a token with a foreign signature', { signedBy: 'somebody else' }],
+    ['a token with the signature of another', { signedBy: 'somebody else' }],
     ['an unsigned token', { signedBy: 'nobody' }],
     ['the token of another sign-in', { claims: { nonce: 'n'.repeat(43) } }],
     ['a token without a nonce', { claims: { nonce: undefined } }],
@@ -164,7 +164,7 @@ describe('a sign-in at an OpenID provider', () => {
       { userClaim: 'email' },
     ],
     ['no tenant', {}, { tenants: ['acme', 'other'] }],
-    ['a foreign tenant', { claims: { tenant: 'evil' } }, { tenants: ['acme', 'other'] }],
+    ['another tenant', { claims: { tenant: 'evil' } }, { tenants: ['acme', 'other'] }],
     ['userinfo about another user', { userinfo: { sub: 'bob', employee: 'e7' } }, { userClaim: 'employee' }],
   ];
   test.each(lets)('with %s is refused', async (_what, said, options) => {

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createTokenVerifier } from '../../../infra/demo/stand-ins/authorization-server/verify.ts';
 import {
   JWT_BEARER,
@@ -13,15 +13,11 @@ import {
   createClientCredentials,
 } from '../../../services/api/src/surfaces/connect/connectors/client-credentials/client-credentials.ts';
 import { canary } from '../../harness/canary.ts';
+import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
-import type { Pods } from '../../harness/engines/pods.ts';
-import { openRedisPods } from '../../harness/engines/redis-pods.ts';
-import { ROOMY } from '../../harness/engines/settings.ts';
 import { modern, modernExchange, textIn } from '../../harness/mcp-clients/raw.ts';
 import { mcpSurface } from '../../harness/mcp-clients/setup.ts';
-import { suiteNotRun } from '../../harness/not-run.ts';
 import { newPerson, serveOn } from '../../harness/protocols/pods.ts';
-import { findRedis } from '../../harness/redis/find-redis.ts';
 import { startConfiguredPod } from '../../harness/turns/configured.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 import { startGuardedTracker, startOddServer } from './mcp-oauth-setup.ts';
@@ -201,90 +197,78 @@ describe('the client of a project', () => {
   });
 });
 
-const SUITE = 'a server with the credential of the project';
-const found = await findRedis();
-if ('notRun' in found) suiteNotRun(SUITE, found.notRun);
-else
-  describe(SUITE, () => {
-    let stores: Pods;
-    const keys = newKeys();
-    beforeAll(async () => {
-      stores = await openRedisPods({ kind: 'single', url: found.url }, ROOMY);
-    });
-    afterAll(async () => {
-      await stores.close();
-      await found.stop();
-    });
+await describeOnRedis('a server with the credential of the project', (stores) => {
+  const keys = newKeys();
 
-    /** A pod that offers the tracker's tools. */
-    async function openPod(
-      on: 'backend' | 'second',
-      { serverUrl, issuer }: Awaited<ReturnType<typeof startTracker>>,
-      { clientId = ROBOT.clientId, secret = ROBOT.clientSecret, projectKeys = keys } = {},
-    ) {
-      const backend = stores[on];
-      const yaml = `mcpServers:
+  /** A pod that offers the tracker's tools. */
+  async function openPod(
+    on: 'backend' | 'second',
+    { serverUrl, issuer }: Awaited<ReturnType<typeof startTracker>>,
+    { clientId = ROBOT.clientId, secret = ROBOT.clientSecret, projectKeys = keys } = {},
+  ) {
+    const backend = stores[on];
+    const yaml = `mcpServers:
   tracker-${new URL(serverUrl).port}:
     { title: Tracker, transport: http, url: "${serverUrl}", credentialScope: project, connector: own }
 connectors:
   own: { type: client_credentials, issuer: "${issuer}", clientId: ${clientId}, clientSecretEnv: ROBOT_SECRET }
 mcpOffer: { agents: [], tools: [{ server: tracker-${new URL(serverUrl).port}, prefix: false }] }
 `;
-      const pod = startConfiguredPod({
-        yaml,
-        env: { ROBOT_SECRET: secret },
-        projectKeys,
-        backend,
-        engine: engineOn(backend),
-        pod: `${on} of ${serverUrl} ${clientId} ${secret.length}`,
-      });
-      const served = await serveOn(pod, { surfaceOf: mcpSurface({ roundMs: 5_000 }) });
-      return {
-        /** Calls as somebody new, and tells what the client was told. */
-        async call() {
-          const message = modern('tools/call', { name: 'list_issues', arguments: {} });
-          const reply = await modernExchange(served.url, newPerson(), message);
-          return textIn(reply.messages.at(-1)) ?? JSON.stringify(reply.messages.at(-1));
-        },
-        stop: served.stop,
-      };
-    }
-
-    it('is called by everybody on all pods with one token, and with a new one once it is refused', async () => {
-      const server = await startTracker();
-      const { authorization } = server;
-      const pods = [await openPod('backend', server), await openPod('second', server)] as const;
-      const all = () => Promise.all([0, 1, 2, 3, 4, 5].map((at) => pods[at % 2]?.call()));
-      for (const text of await all()) expect(text).toContain('issues');
-      expect(authorization.tokenCalls('client_credentials')).toBe(1);
-      authorization.revokeUser('robot');
-      for (const text of await all()) expect(text).toContain('issues');
-      expect(authorization.tokenCalls('client_credentials')).toBe(2);
-      for (const pod of pods) pod.stop();
+    const pod = startConfiguredPod({
+      yaml,
+      env: { ROBOT_SECRET: secret },
+      projectKeys,
+      backend,
+      engine: engineOn(backend),
+      pod: `${on} of ${serverUrl} ${clientId} ${secret.length}`,
     });
+    const served = await serveOn(pod, { surfaceOf: mcpSurface({ roundMs: 5_000 }) });
+    return {
+      /** Calls as somebody new, and tells what the client was told. */
+      async call() {
+        const message = modern('tools/call', { name: 'list_issues', arguments: {} });
+        const reply = await modernExchange(served.url, newPerson(), message);
+        return textIn(reply.messages.at(-1)) ?? JSON.stringify(reply.messages.at(-1));
+      },
+      stop: served.stop,
+    };
+  }
 
-    it('has a token for each client while pods with the old and the new configuration run', async () => {
-      const server = await startTracker();
-      const pods = [
-        await openPod('backend', server),
-        await openPod('second', server, { clientId: SUCCESSOR.clientId }),
-      ];
-      for (const pod of [...pods, ...pods, ...pods]) expect(await pod.call()).toContain('issues');
-      expect(server.authorization.tokenCalls('client_credentials')).toBe(2);
-      for (const pod of pods) pod.stop();
-    });
-
-    it('replaces what was obtained under other keys, and tells when its client is refused', async () => {
-      const server = await startTracker();
-      const { authorization } = server;
-      const first = await openPod('backend', server);
-      expect(await first.call()).toContain('issues');
-      const projectKeys = newKeys();
-      const other = await openPod('second', server, { projectKeys });
-      expect(await other.call()).toContain('issues');
-      expect(authorization.tokenCalls('client_credentials')).toBe(2);
-      const wrong = await openPod('second', server, { clientId: 'nobody', projectKeys });
-      expect(await wrong.call()).toContain('gives this deployment no token');
-      for (const pod of [first, other, wrong]) pod.stop();
-    });
+  it('is called by everybody on all pods with one token, and with a new one once it is refused', async () => {
+    const server = await startTracker();
+    const { authorization } = server;
+    const pods = [await openPod('backend', server), await openPod('second', server)] as const;
+    const all = () => Promise.all([0, 1, 2, 3, 4, 5].map((at) => pods[at % 2]?.call()));
+    for (const text of await all()) expect(text).toContain('issues');
+    expect(authorization.tokenCalls('client_credentials')).toBe(1);
+    authorization.revokeUser('robot');
+    for (const text of await all()) expect(text).toContain('issues');
+    expect(authorization.tokenCalls('client_credentials')).toBe(2);
+    for (const pod of pods) pod.stop();
   });
+
+  it('has a token for each client while pods with the old and the new configuration run', async () => {
+    const server = await startTracker();
+    const pods = [
+      await openPod('backend', server),
+      await openPod('second', server, { clientId: SUCCESSOR.clientId }),
+    ];
+    for (const pod of [...pods, ...pods, ...pods]) expect(await pod.call()).toContain('issues');
+    expect(server.authorization.tokenCalls('client_credentials')).toBe(2);
+    for (const pod of pods) pod.stop();
+  });
+
+  it('replaces what was obtained under other keys, and tells when its client is refused', async () => {
+    const server = await startTracker();
+    const { authorization } = server;
+    const first = await openPod('backend', server);
+    expect(await first.call()).toContain('issues');
+    const projectKeys = newKeys();
+    const other = await openPod('second', server, { projectKeys });
+    expect(await other.call()).toContain('issues');
+    expect(authorization.tokenCalls('client_credentials')).toBe(2);
+    const wrong = await openPod('second', server, { clientId: 'nobody', projectKeys });
+    expect(await wrong.call()).toContain('gives this deployment no token');
+    for (const pod of [first, other, wrong]) pod.stop();
+  });
+});

@@ -145,7 +145,7 @@ describe.each(Object.entries(CLIENTS))(
         expect(await listOpenOf(site.pods[0].engine, person)).toEqual([]);
       });
 
-      it('that repeats its call before the answer joins it, is told again, and gets the answer that comes meanwhile', async () => {
+      it('that repeats its call before the answer joins it, is told again, and gets the answer that comes after', async () => {
         const { client, person } = await open();
         const message = `text: early ${name}`;
         const told = await client.call(message);

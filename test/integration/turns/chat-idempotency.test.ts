@@ -33,7 +33,7 @@ const away = () => new ParleyError('unavailable', 'Away.', { retryAfterSeconds: 
 const UNAVAILABLE = { code: 'unavailable' };
 
 /**
- * Runs whose first begin loses its reply: executed, or not, or only later by `execute`. While they are away, the standing
+ * Runs whose first begin loses its reply: executed, or not, or only later by `execute`. While they are unavailable, the standing
  * of a run cannot be read; then `untilLooked` waits until it was.
  */
 function losing(runs: Runs, how: 'begun' | 'lost' | 'late') {

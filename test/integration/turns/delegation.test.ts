@@ -401,7 +401,7 @@ describe.each(PLACES)('an agent whose delegates work %s', (place) => {
 
   it.each([
     [
-      'whose model is away',
+      'whose model is unavailable',
       'speechless',
       'speechless could not finish the task: its model could not answer',
       ['failed'],

@@ -22,13 +22,13 @@ it('an offer that fails ends the round as its error, and nothing else of the pro
       heartbeats: { lapsed: async () => ['dead'], forget: async () => undefined },
       runQueue: {
         async offer() {
-          throw new Error('The queue is away.');
+          throw new Error('The queue is unavailable.');
         },
       },
     },
     { evenIfNoneLapsed: false },
   );
-  await expect(round).rejects.toThrow('The queue is away.');
+  await expect(round).rejects.toThrow('The queue is unavailable.');
   await new Promise((resolve) => setImmediate(resolve));
   process.off('unhandledRejection', note);
   expect(unhandled).toEqual([]);

@@ -264,7 +264,7 @@ describe('the final page', () => {
 });
 
 describe('headers', () => {
-  it('forbid foreign content, framing, referrers and caching [SEC-17]', () => {
+  it('forbid content of others, framing, referrers and caching [SEC-17]', () => {
     expect(render(sample('consent')).headers).toEqual({
       'content-type': 'text/html; charset=utf-8',
       'content-language': 'en',

@@ -134,7 +134,7 @@ describe('a round of the outbox', () => {
   it('does not count an attempt that could not be made', async () => {
     const attempts: number[] = [];
     const outcomes = [
-      () => Promise.reject(new Error('Redis is away')),
+      () => Promise.reject(new Error('Redis is unavailable')),
       async () => ({ deferInMs: 0 }) as const,
       async () => ({ retryInMs: 0 }) as const,
       async () => 'done' as const,
@@ -155,7 +155,7 @@ describe('a round of the outbox', () => {
       { what: 'all four' },
     );
     expect(attempts).toEqual([1, 1, 1, 2]);
-    expect(faults).toEqual([new Error('Redis is away')]);
+    expect(faults).toEqual([new Error('Redis is unavailable')]);
     expect(await dispatch.round()).toBe(0);
   });
 });

@@ -9,7 +9,7 @@ const HIDDEN = [
   ...'\u034f\u115f\u180e\u3164\uffa0\ufff9\0\v\f\u001b\u007f',
 ];
 
-describe('foreign text', () => {
+describe('untrusted text', () => {
   it.each(HIDDEN)('shows %j by its code point', (character) => {
     const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     expect(readable(`a${character}b`)).toBe(`a[U+${code}]b`);

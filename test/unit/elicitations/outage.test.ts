@@ -20,7 +20,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A pod on the memory backend whose store can be away. */
+/** A pod on the memory backend whose store can be unavailable. */
 function openPod() {
   const backend = createMemoryBackend(ROOMY);
   const { elicitations, records, feed } = backend;
@@ -29,7 +29,7 @@ function openPod() {
     <A extends unknown[], R>(run: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
       store.reads += 1;
-      if (store.isAway) throw new ParleyError('unavailable', 'The store is away.');
+      if (store.isAway) throw new ParleyError('unavailable', 'The store is unavailable.');
       return run(...args);
     };
   const listeners = new Set<() => void>();

@@ -97,15 +97,15 @@ describe('each event becomes', () => {
     ],
     [
       'an error',
-      [started, { type: 'turn-failed', code: 'model_failed', message: 'The model is away.' }],
+      [started, { type: 'turn-failed', code: 'model_failed', message: 'The model is unavailable.' }],
       [
         { type: 'start', messageId: 'msg_1' },
         {
           type: 'data-turn-failed',
-          data: { v: 1, code: 'model_failed', message: 'The model is away.' },
+          data: { v: 1, code: 'model_failed', message: 'The model is unavailable.' },
           transient: true,
         },
-        { type: 'error', errorText: 'The model is away.' },
+        { type: 'error', errorText: 'The model is unavailable.' },
         { type: 'finish', finishReason: 'error' },
       ],
     ],

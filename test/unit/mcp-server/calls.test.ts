@@ -156,7 +156,7 @@ describe('an equal MCP call', () => {
       true,
     ],
     ['is another one soon after that', ['told', 'fetched'], 10, false],
-    ['joins one of which another client was told meanwhile', ['joined', 'told', 'fetched'], 9, true],
+    ['joins one of which another client was told before', ['joined', 'told', 'fetched'], 9, true],
     [
       'joins one that the first request fetched, when another was told',
       ['told', 'fetched by the first'],

@@ -148,7 +148,7 @@ describe('a scrape', () => {
     ])
       expect(metricsText).toContain(`${sample}\n`);
     metrics.observe({
-      pending: () => Promise.reject(new Error('Redis is away')),
+      pending: () => Promise.reject(new Error('Redis is unavailable')),
       oldestPendingAge: () => undefined,
       timerCanaryAge: () => new Promise(() => undefined),
     });
@@ -228,7 +228,7 @@ describe('export to a collector', () => {
     expect(collector.received).toEqual([]);
   });
 
-  it('loses spans, and nothing else, while the collector is away', async () => {
+  it('loses spans, and nothing else, while the collector is unavailable', async () => {
     const gone = createServer();
     const url = await serve(gone);
     await new Promise((resolve) => gone.close(resolve));

@@ -27,7 +27,7 @@ it('takes events over a WebSocket, and acknowledges those that were taken in', a
     settings: { ...SETTINGS, slackUrl: slack.url },
     app: {
       async process(body) {
-        if (body.event_id === 'refused') throw new Error('Redis is away.');
+        if (body.event_id === 'refused') throw new Error('Redis is unavailable.');
         return { body: undefined };
       },
     },

@@ -69,7 +69,7 @@ async function checkServer(command: Command, context: CliContext): Promise<reado
   const isReady = ready.status === 200;
   const server = isReady
     ? `${baseUrl} is ready`
-    : `${baseUrl} is not ready (${ready.status}): Redis may be away`;
+    : `${baseUrl} is not ready (${ready.status}): Redis may be unavailable`;
   const token = typeof connection.token === 'string' ? connection.token : await connection.token();
   return [
     finding('server', isReady ? 'ok' : 'wrong', server),

@@ -60,6 +60,6 @@ function failed(message: string, code = INTERNAL_ERROR): ClientReply {
   return { error: { code, message } };
 }
 
-/** A hint that the client has replied to a request: whoever waits for the reply reads it. */
+/** A hint that the client has replied to a request: the pod that waits for the reply reads it. */
 export const ClientReplied = z.object({ requestId: z.string() });
 export type ClientReplied = z.infer<typeof ClientReplied>;

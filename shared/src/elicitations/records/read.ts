@@ -19,7 +19,7 @@ export function isIdOf<T extends FamilyTypes>(
   return id.startsWith(family.prefix) && bucketOfRecordId(id) !== undefined;
 }
 
-/** Reads a record for a caller. Missing, malformed and foreign ids are all the same `not_found`. */
+/** Reads a record for a caller. Missing and malformed ids, and those of others, are all the same `not_found`. */
 export async function readRecord<T extends FamilyTypes>(
   deps: Pick<RecordDeps<T>, 'family' | 'records'>,
   caller: Caller,

@@ -171,7 +171,7 @@ function nextCheckAt(
 }
 
 function stillAway(): ParleyError {
-  return new ParleyError('unavailable', 'The deadline passed while Redis was away; read it again.', {
+  return new ParleyError('unavailable', 'The deadline passed while Redis was unavailable; read it again.', {
     retryAfterSeconds: 1,
   });
 }

@@ -14,9 +14,9 @@ interface Outstanding {
   dueAt: number;
   lease: number;
   tries: number;
-  /** True from the hand-out until the report on it. */
+  /** True from the beginning of a lease until the report on it. */
   isLent: boolean;
-  /** True when the task was noted during the hand-out. */
+  /** True when the task was noted during the lease. */
   isNoted: boolean;
 }
 
@@ -41,14 +41,14 @@ export function createMemoryOutbox(): MemoryOutbox {
   }
 
   function handOut(one: Outstanding, leaseMs: number): OutboxEntry {
-    // The holder died before it reported, and this hand-out includes what was noted since.
+    // The holder died before it reported, and this lease includes what was noted since.
     if (one.isNoted) one.tries = 0;
     leases += 1;
     Object.assign(one, { dueAt: Date.now() + leaseMs, lease: leases, isLent: true, isNoted: false });
     return { task: one.task, lease: one.lease, attempt: one.tries + 1 };
   }
 
-  /** Ends a hand-out. Returns its task, unless a later hand-out has replaced it; `noted` when it was noted during the hand-out and is due. */
+  /** Ends a lease. Returns its task, unless a later lease has replaced it; `noted` when it was noted during the lease and is due. */
   function report({ task, lease }: OutboxEntry): Outstanding | 'noted' | undefined {
     const found = outstanding.get(identityOf(task));
     if (found?.lease !== lease) return undefined;

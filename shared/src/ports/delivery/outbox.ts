@@ -18,9 +18,9 @@ export interface OutboxTask {
 /** A task that was handed out. */
 export interface OutboxEntry {
   readonly task: OutboxTask;
-  /** Number of this attempt, from 1. A hand-out whose holder died before it reported does not count. */
+  /** Number of this attempt, from 1. A lease whose holder died before it reported does not count. */
   readonly attempt: number;
-  /** Fencing token of this hand-out: a report that carries an older token has no effect. */
+  /** Fencing token of this lease: a report that carries an older token has no effect. */
   readonly lease: number;
 }
 
@@ -36,7 +36,7 @@ export type OutboxRoom = Readonly<Record<string, number>>;
 
 /**
  * The tasks that are outstanding, by bucket. A task stays until it is done. It is handed out to one process at a time: what
- * notes it again during a hand-out, a commit or `add`, takes effect once that hand-out has been reported on or its lease has
+ * notes it again during a lease, a commit or `add`, takes effect once that lease has been reported on or has
  * lapsed, and leads to exactly one more. Every call throws `unavailable`.
  */
 export interface Outbox {

@@ -33,7 +33,7 @@ const PATIENT = {
   disconnectTimeout: DISCONNECT_TIMEOUT_MS,
 } as const satisfies Options;
 
-/** The request path: fails fast while Redis is away. */
+/** The request path: fails fast while Redis is unavailable. */
 export function connectCommands(location: RedisLocation): Commands {
   return open(location, { ...FAIL_FAST, connectionName: 'parley-commands' });
 }

@@ -114,7 +114,7 @@ export function outboxKey(bucket: number, kind: string): string {
 }
 
 /**
- * Hash: the last hand-out of each outstanding task of a bucket, and how often it was tried. step.lua and write.lua derive
+ * Hash: the last lease of each outstanding task of a bucket, and how often it was tried. step.lua and write.lua derive
  * this name.
  */
 export function outboxTriesKey(bucket: number): string {

@@ -17,7 +17,7 @@
 -- follow the turn, each of which gets a task '<kind> <elicitation>'.
 -- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
 -- that time from now. fence (creation only): exists after an erasure of the owner
--- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, and the hand-outs of
+-- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, and the leases of
 -- tasks, all by the names that are derived here; and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
 -- Returns {1, now, noted members beyond the given ones (lines), 1 when a creation has armed its deadline and needs a job} when committed;

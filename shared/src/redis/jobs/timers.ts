@@ -39,7 +39,7 @@ export function createDeadlineJobs(connection: Commands, queues: number): Queued
     const index = bucket % queues;
     const known = producers.get(index);
     if (known !== undefined) return known;
-    // A queue made while its connection is away would stay broken for good.
+    // A queue made while its connection is unavailable would stay broken for good.
     if (connection.status !== 'ready') throw new Error('The timer connection is not ready.');
     const queue = openQueue(connection, EXPIRY_QUEUE, index);
     producers.set(index, queue);

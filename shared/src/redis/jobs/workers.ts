@@ -107,7 +107,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   async function close(withinMs: number): Promise<void> {
     stopping.abort();
     clearInterval(searching);
-    // Closing gracefully never ends while Redis is away, and then there is nothing to hand back either.
+    // Closing gracefully never ends while Redis is unavailable, and then there is nothing to hand back either.
     const force = connection.status !== 'ready';
     await atMost(withinMs, Promise.all(workers.map((worker) => worker.close(force))));
     connection.disconnect();

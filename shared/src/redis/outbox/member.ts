@@ -7,7 +7,7 @@ export function memberOf({ kind, subject, version }: OutboxTask): string {
   return version === undefined ? `${kind} ${subject}` : `${kind} ${subject} ${version}`;
 }
 
-/** The fields in which the hash of hand-outs has something about these members. */
+/** The fields in which the hash of leases has something about these members. */
 export function handOutFields(members: readonly string[]): string[] {
   return members.flatMap((member) => [member, `${member} tried`, `${member} lent`, `${member} noted`]);
 }

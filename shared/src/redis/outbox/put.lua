@@ -1,8 +1,8 @@
 -- requires: client/clock, outbox/tasks
--- Adds a task, or records what became of a hand-out: 'done', 'again' (tried) or 'back' (not tried).
--- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/tasks. lease: the hand-out that is
--- reported on. A report on an older hand-out, or on a task that was removed, changes nothing; a task that was noted again
--- during the hand-out is due at once, whatever the report.
+-- Adds a task, or records what became of a lease: 'done', 'again' (tried) or 'back' (not tried).
+-- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/tasks. lease: the lease that is
+-- reported on. A report on an older lease, or on a task that was removed, changes nothing; a task that was noted again
+-- during the lease is due at once, whatever the report.
 -- Returns 1 when the report made such a task due.
 local outbox, tries = KEYS[1], KEYS[2]
 local task, change, lease, dueInMs = unpack(ARGV)

@@ -1,7 +1,7 @@
 -- Piece: the tasks of an outbox, each of which is handed out to one process at a time.
 -- outbox: zset by the time (ms) at which tasks are due. tries: hash with, for each task, '<task>', the fencing token of its
--- last hand-out; '<task> tried', how often it was tried; '<task> lent', the end of the lease (ms) of a hand-out that has not
--- been reported on; '<task> noted', present where the task was noted again during that hand-out.
+-- last lease; '<task> tried', how often it was tried; '<task> lent', the end of the lease (ms) that has not
+-- been reported on; '<task> noted', present where the task was noted again during that lease.
 
 local function forgetHandOuts(tries, task)
   redis.call('HDEL', tries, task, task .. ' tried', task .. ' lent', task .. ' noted')
@@ -13,7 +13,7 @@ local function isHandedOut(outbox, tries, task, now)
   return lent and lent > now and tonumber(redis.call('ZSCORE', outbox, task) or nil) == lent
 end
 
--- Notes a task: due now, or once the hand-out that is under way has ended. Earlier attempts no longer count.
+-- Notes a task: due now, or once the lease that is under way has ended. Earlier attempts no longer count.
 local function noteTask(outbox, tries, task, now)
   if isHandedOut(outbox, tries, task, now) then
     redis.call('HSET', tries, task .. ' noted', 1)
@@ -23,10 +23,10 @@ local function noteTask(outbox, tries, task, now)
   end
 end
 
--- Hands a due task out for a lease in ms. `microseconds`: the time, which differs for every hand-out, also when the task was
+-- Hands a due task out for a lease in ms. `microseconds`: the time, which differs for every lease, also when the task was
 -- removed and noted again in between. Returns the fencing token and how often the task was tried.
 local function handOut(outbox, tries, task, now, lease, microseconds)
-  -- The holder died before it reported, and this hand-out includes what was noted since.
+  -- The holder died before it reported, and this lease includes what was noted since.
   if redis.call('HDEL', tries, task .. ' noted') == 1 then redis.call('HDEL', tries, task .. ' tried') end
   local token, lent = string.format('%.0f', microseconds), string.format('%.0f', now + lease)
   redis.call('ZADD', outbox, lent, task)

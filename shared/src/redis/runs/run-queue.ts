@@ -39,7 +39,7 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
   let queue: Queue | undefined;
 
   function opened(): Queue {
-    // A queue made while its connection is away would stay broken for good.
+    // A queue made while its connection is unavailable would stay broken for good.
     if (producer.status !== 'ready') throw new Error('The connection for jobs is not ready.');
     queue ??= openQueue(producer, RUNS_QUEUE, QUEUE_INDEX);
     return queue;
@@ -70,7 +70,7 @@ export function createQueueRuns({ location, producer, onError }: QueueRunsDeps):
       worker.on('error', (error) => onError?.(error));
       let closing: Promise<void> | undefined;
       const close = async () => {
-        // Closing gracefully never ends while Redis is away.
+        // Closing gracefully never ends while Redis is unavailable.
         await worker.close(connection.status !== 'ready');
         connection.disconnect();
       };

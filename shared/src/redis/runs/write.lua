@@ -12,7 +12,7 @@
 -- usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns
 -- The end of a run notes a task '<kind> <field>' for each delivery kind in the set `subscribers` beside its channel.
 -- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached; at its end
--- instead `subscribers`, the outboxes of the kinds that can be in it, and the hand-outs of the bucket's tasks, by the names that are
+-- instead `subscribers`, the outboxes of the kinds that can be in it, and the leases of the bucket's tasks, by the names that are
 -- derived here: a newer version may have subscribed a kind that this one does not know.
 -- ARGV beyond the named ones: field and value of each note, name and JSON of each event, the messages.
 -- Returns 'written', 'stopping', 'fenced', 'behind', 'full', 'wait-ended' or 'gone'.

@@ -186,7 +186,7 @@ export function outboxContract(contract: Contract): void {
       ['is left to the next round where its kind is not immediate', false, 'done', 1],
       ['is left to the next round where it could not be handled', true, { deferInMs: HOUR_MS }, 1],
       ['is left to the next round where its attempt failed', true, { retryInMs: HOUR_MS }, 1],
-    ])('noted by others during its hand-out %s', async (_, immediate, result, times) => {
+    ])('noted by others during its lease %s', async (_, immediate, result, times) => {
       const { backend, second } = contract.pods;
       const { owner, stream } = await begun();
       await second.subscriptions.add(stream, 'a2a-push', HOUR_MS);
@@ -252,7 +252,7 @@ export function outboxContract(contract: Contract): void {
       expect(await takenOf(one, 0)).toBeUndefined();
     });
 
-    it('waits with a task that is noted during a hand-out until that one has ended, and then hands it out once', async () => {
+    it('waits with a task that is noted during a lease until that one has ended, and then hands it out once', async () => {
       const { outbox } = contract.pods.backend;
       const one = task();
       const reports = [
@@ -380,7 +380,7 @@ export function outboxContract(contract: Contract): void {
       await outbox.done(last);
       const anew = await taken(one);
       expect(anew.attempt).toBe(1);
-      // A hand-out after a new addition has another receipt than any hand-out before it.
+      // A lease after a new addition has another receipt than any lease before it.
       if (slow !== undefined) await outbox.done(slow);
       await outbox.done(anew);
       await outbox.add(one);

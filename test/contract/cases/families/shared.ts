@@ -71,7 +71,7 @@ export function familyContract(contract: Contract): void {
       for (const { send } of family.decisions) await expectCode(send(second, stream, row.id), 'expired');
     });
 
-    it('a foreign owner finds nothing', async () => {
+    it('another owner finds nothing', async () => {
       const { first, second } = contract;
       const stream = turn();
       const { row } = await family.open(first, stream);

@@ -16,7 +16,7 @@ const outage: RefreshCall = async () => {
   throw new Error('connect ECONNREFUSED');
 };
 
-/** Refreshes that do not go well: dead pods, dead grants, servers that are away. */
+/** Refreshes that do not go well: dead pods, dead grants, servers that are unavailable. */
 export function failingRefreshContract(pods: () => VaultPods): void {
   const setUp = (more: Pick<RefreshDeps, 'settings' | 'onRefresh'> = {}) => setUpRefreshes(pods(), more);
 

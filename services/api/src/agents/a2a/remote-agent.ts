@@ -1,15 +1,9 @@
 import type { LoadedAgentsConfig } from '../config/load.ts';
 
-/** A remote agent of the configuration with its secrets. Never log one. */
-export interface RemoteAgentTarget {
+/** An agent of the configuration that is called, with its secrets. Never log one. */
+export interface CalledAgent {
   readonly id: string;
   readonly title: string;
-  /** Address of the card. */
-  readonly cardUrl: string;
-  /** The only origins that are called. */
-  readonly origins: readonly string[];
-  /** Public keys of which one must have signed the card; none: any card is taken. */
-  readonly cardKeys: readonly CardKey[];
   /** Headers of every call. */
   readonly headers: Readonly<Record<string, string>>;
   /** Header that names the person. */
@@ -20,13 +14,37 @@ export interface RemoteAgentTarget {
   readonly personal?: { readonly connectorId: string; readonly credentialType: string };
   /** False: its questions are put to nobody. */
   readonly mayAsk: boolean;
-  /** False: its pushes are not asked for. */
-  readonly mayPush: boolean;
   readonly taskMs: number;
   readonly messageBytesMax: number;
   readonly resultLengthMax: number;
+}
+
+/** An A2A agent of the configuration with its secrets. Never log one. */
+export interface RemoteAgentTarget extends CalledAgent {
+  /** Address of the card. */
+  readonly cardUrl: string;
+  /** The only origins that are called. */
+  readonly origins: readonly string[];
+  /** Public keys of which one must have signed the card; none: any card is taken. */
+  readonly cardKeys: readonly CardKey[];
+  /** False: its pushes are not asked for. */
+  readonly mayPush: boolean;
   readonly artifactsMax: number;
 }
+
+/** What the entries of agents in the configuration have in common. */
+type CalledAgentEntry = Pick<
+  LoadedAgentsConfig['config']['a2aAgents'][string],
+  | 'title'
+  | 'connector'
+  | 'headersFromEnv'
+  | 'userHeader'
+  | 'userTenant'
+  | 'elicitation'
+  | 'taskTimeoutSeconds'
+  | 'messageBytes'
+  | 'resultCharacters'
+>;
 
 /** A public key as JWK (RFC 7517). */
 export type CardKey = Readonly<Record<string, unknown>> & { readonly kty: string; readonly kid?: string };
@@ -35,20 +53,33 @@ const WELL_KNOWN = '/.well-known/agent-card.json';
 
 /** The remote agent of the configuration with this id; undefined where there is none. */
 export function remoteAgentOf(
-  { config, secretOf }: Pick<LoadedAgentsConfig, 'config' | 'secretOf'>,
+  loaded: Pick<LoadedAgentsConfig, 'config' | 'secretOf'>,
   id: string,
 ): RemoteAgentTarget | undefined {
-  const entry = config.a2aAgents[id];
+  const entry = loaded.config.a2aAgents[id];
   if (entry === undefined) return undefined;
   const cardUrl = cardUrlOf(entry.cardUrl);
+  return {
+    ...calledAgentOf(loaded, id, entry),
+    cardUrl,
+    origins: [cardUrl, ...entry.origins].map((url) => new URL(url).origin),
+    cardKeys: entry.cardKeys as readonly CardKey[],
+    mayPush: entry.push,
+    artifactsMax: entry.artifacts,
+  };
+}
+
+/** What the entry of an agent says of it, whichever protocol it speaks. */
+export function calledAgentOf(
+  { config, secretOf }: Pick<LoadedAgentsConfig, 'config' | 'secretOf'>,
+  id: string,
+  entry: CalledAgentEntry,
+): CalledAgent {
   const connector = entry.connector === undefined ? undefined : config.connectors[entry.connector];
   const headers = Object.entries(entry.headersFromEnv).map(([name, variable]) => [name, secretOf(variable)]);
   return {
     id,
     title: entry.title,
-    cardUrl,
-    origins: [cardUrl, ...entry.origins].map((url) => new URL(url).origin),
-    cardKeys: entry.cardKeys as readonly CardKey[],
     headers: Object.fromEntries(headers),
     ...(entry.userHeader !== undefined && { userHeader: entry.userHeader }),
     userTenant: entry.userTenant,
@@ -56,11 +87,9 @@ export function remoteAgentOf(
       personal: { connectorId: connector.id, credentialType: connector.type },
     }),
     mayAsk: entry.elicitation,
-    mayPush: entry.push,
     taskMs: entry.taskTimeoutSeconds * 1_000,
     messageBytesMax: entry.messageBytes,
     resultLengthMax: entry.resultCharacters,
-    artifactsMax: entry.artifacts,
   };
 }
 

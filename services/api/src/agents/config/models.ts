@@ -28,7 +28,7 @@ const ModelImages = z
       .boolean()
       .default(false)
       .describe(
-        '`true`: https addresses of images are passed on as they are. Whoever serves the model opens them, with its own access to networks; Parley never does.',
+        '`true`: https addresses of images are passed on as they are. The provider of the model opens them, with its own access to networks; Parley never does.',
       ),
   })
   .describe(

@@ -59,6 +59,6 @@ export function createSeenNotes(
     }
     await engine.notices.seen(stream, asked);
   });
-  // It fails where Redis is away.
+  // It fails where Redis is unavailable.
   return (asked) => note(asked).catch(() => undefined);
 }

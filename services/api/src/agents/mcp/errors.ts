@@ -12,7 +12,7 @@ export class CredentialRefused extends UnauthorizedError {
   }
 }
 
-/** The server refused a request; the cause of an error for whoever made it. */
+/** The server refused a request; the cause of the error that its caller gets. */
 export class RefusedByServer extends Error {
   readonly refusal: ServerRefusal;
 

@@ -185,7 +185,7 @@ function mayName({ server, prefix }: OfferedSource, name: string): boolean {
   return !prefix || name.startsWith(common.slice(0, server.length));
 }
 
-/** A tool that the server has not listed, because the person has no account there yet, or because it is away. */
+/** A tool that the server has not listed, because the person has no account there yet, or because it is unavailable. */
 function unlistedTarget({ server, prefix, allow }: OfferedSource, name: string): CallTarget | undefined {
   const tool = prefix ? name.slice(server.length + 2) : name;
   const isNamed = tool !== '' && (!prefix || modelToolName(server, tool) === name);

@@ -27,7 +27,7 @@ export interface ResponseHead {
 /** The state of a response. */
 export type ResponseState =
   | { readonly type: 'running' }
-  /** The turn waits for its person, and whoever reads it has left: what has been said so far. */
+  /** The turn waits for its person, and its reader has left: what has been said so far. */
   | { readonly type: 'waiting'; readonly text: string }
   | { readonly type: 'ended'; readonly text: string; readonly end: OpenAiEnd }
   | { readonly type: 'failed'; readonly text: string; readonly code: string; readonly message: string };

@@ -40,7 +40,7 @@ export async function negotiate(open: OpenIn, isProgram: boolean): Promise<Negot
   try {
     return { connection: await open('2026-07-28'), reason: hasSessions ? 'other_refused' : 'no_session' };
   } catch (error) {
-    // One that is away now may still have it.
+    // One that is unavailable now may still have it.
     if (!mayBeRevision(error, isProgram)) throw error;
     if (hasSessions) throw refusal;
   }

@@ -34,7 +34,7 @@ export interface AskablePerson extends Pick<TurnPerson, 'tenant' | 'userId' | 'r
   readonly client?: Pick<TurnClient, 'services'> | undefined;
 }
 
-/** How they can be asked, whoever they are. */
+/** How the person can be asked. */
 export type Askable = Pick<AskablePerson, 'reach' | 'client'>;
 
 /** What a server is told that it can ask this person and their client for; undefined: nothing. */

@@ -82,7 +82,7 @@ export function mintBrowserId(): string {
 }
 
 /**
- * The id of a browser that shows a secret: whoever knows its id before, such as from a cookie that they planted, does not
+ * The id of a browser that shows a secret: a person who knows its id before, such as from a cookie that they planted, does not
  * know this one. The same request sent twice leads to the same id.
  */
 export function browserIdBy(secret: string, { id }: Pick<Browser, 'id'>): string {

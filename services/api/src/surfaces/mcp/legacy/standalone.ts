@@ -91,7 +91,7 @@ function createStreamWatches(
       if (leaving.signal.aborted) held.release();
       else if (mayHaveChanged(uri)) tell(uri);
     } catch {
-      // Its server is away, or its person has no account there now.
+      // Its server is unavailable, or its person has no account there now.
       again();
     }
   }
