@@ -71,18 +71,14 @@ describe.each(CLIENTS)('the stock client $version', (client) => {
     );
   });
 
-  it('takes back what a restarted step said, and keeps what others have said', async () => {
+  it.each([
+    'Old',
+    // Half a character, which waits for its other half.
+    '\ud83d',
+  ])('takes back what a restarted step said, and keeps what others have said: %j', async (old) => {
     const has = [{ id: 'u1', role: 'user', content: 'Hi' }];
     const base = [...has, { id: 'msg_1.0.0', role: 'assistant', content: 'of an earlier run' }];
-    const items = feed([
-      started,
-      step(0),
-      say('0.0', 'Old'),
-      restart(0),
-      step(0),
-      say('0.0', 'New'),
-      finished,
-    ]);
+    const items = feed([started, step(0), say('0.0', old), restart(0), step(0), say('0.0', 'New'), finished]);
     const { text, types, messages } = await readBy(client, items, { run: { ...RUN, base }, has });
     expect(text).toBe('New');
     expect(types.filter((type) => type === 'MESSAGES_SNAPSHOT')).toHaveLength(1);

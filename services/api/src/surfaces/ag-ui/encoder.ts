@@ -115,8 +115,9 @@ export function createAgUiEncoder(run: AgUiRun): Encoder<Frame> {
       case 'turn-detached':
         return interrupted();
       case 'step-restarted': {
-        const wasSaid = turn.hasSaid(event.step);
+        // The end of a text says the half of a character that has waited for its other half.
         const ends = turn.close();
+        const wasSaid = turn.hasSaid(event.step);
         turn.takeBack(event.step);
         return wasSaid ? [...ends, ...snapshot()] : [...ends];
       }
