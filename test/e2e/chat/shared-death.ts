@@ -1,11 +1,15 @@
-import { describe, it } from 'vitest';
+import { afterAll, describe, it } from 'vitest';
 import type { ChatSite } from '../../harness/chat/transport-site.ts';
 
 /** A test of what becomes of turns whose pod dies. */
 export interface Mourner {
   readonly name: string;
   /** `dies` resolves once the pod 0 has been killed; `replaced` settles once another one is there. */
-  readonly test: (dies: () => Promise<{ readonly replaced: Promise<void> }>) => Promise<void>;
+  readonly test: (
+    dies: () => Promise<{ readonly replaced: Promise<void> }>,
+    /** Defers work until all tests of the group are over. */
+    afterwards: (work: () => Promise<unknown>) => void,
+  ) => Promise<void>;
 }
 
 /**
@@ -20,6 +24,10 @@ export function afterOneDeath(what: string, the: () => ChatSite, mourners: reado
       kill = resolve;
     });
     let replaced: Promise<void> | undefined;
+    const deferred: (() => Promise<unknown>)[] = [];
+    afterAll(async () => {
+      for (const work of deferred) await work();
+    });
     const arrive = () => {
       missing -= 1;
       if (missing === 0) kill();
@@ -36,7 +44,7 @@ export function afterOneDeath(what: string, the: () => ChatSite, mourners: reado
           return { replaced };
         };
         try {
-          await test(dies);
+          await test(dies, (work) => void deferred.push(work));
         } finally {
           if (!hasArrived) arrive();
           await replaced;
