@@ -1,15 +1,10 @@
-import { createServer } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { listenOnFreePort } from '../harness/free-port.ts';
-import { callTools, type Given } from './client.ts';
+import { callTools } from './client.ts';
 
-const STARTED_BY_KIT = fileURLToPath(new URL('./started-by-kit.cjs', import.meta.url));
-
-/** How the client under test ended. */
-interface Ended {
-  readonly code: number;
-  readonly text: string;
-}
+const STARTED_BY_KIT = fileURLToPath(new URL('./started-by-kit.sh', import.meta.url));
 
 /** The client under test, in this process. */
 export interface ClientHost {
@@ -23,22 +18,22 @@ export interface ClientHost {
  * client in each of them would take longer than all calls together.
  */
 export async function startClientHost(): Promise<ClientHost> {
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const given = JSON.parse(Buffer.concat(chunks).toString()) as Given;
-    const ended = await callTools(given).then(
-      (types): Ended => ({ code: 0, text: `${JSON.stringify(types)}\n` }),
-      (error: unknown): Ended => ({ code: 1, text: `${String(error)}\n` }),
-    );
-    response.end(JSON.stringify(ended));
-  });
+  const server = createServer(serveScenario);
   const port = await listenOnFreePort(server);
   return {
-    command: `${process.execPath} ${STARTED_BY_KIT} ${port}`,
-    async close() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    command: `bash ${STARTED_BY_KIT} ${port}`,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
   };
+}
+
+/** Reads the four lines of one process of the kit, and writes two: its exit code and its words. */
+async function serveScenario(socket: Socket): Promise<void> {
+  const given: string[] = [];
+  for await (const line of createInterface({ input: socket })) if (given.push(line) === 4) break;
+  const [url = '', scenario = '', version = '', context = ''] = given;
+  const ended = await callTools({ url, scenario, version, context }).then(
+    (types) => [0, JSON.stringify(types)],
+    (error: unknown) => [1, JSON.stringify(String(error))],
+  );
+  socket.end(`${ended.join('\n')}\n`);
 }

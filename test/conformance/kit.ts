@@ -60,23 +60,21 @@ export function requiredScenarios(revision: KitRevision): Readonly<Record<KitRol
   return Requirements.parse(parse(readFileSync(join(KIT, 'requirements', `${revision}.yaml`), 'utf8')));
 }
 
-/** Runs what a revision requires, or one scenario, against a server's URL, or against a client's command. */
+/** Runs what a revision requires, or some scenarios of it, against a server's URL, or against a client's command. */
 export async function runScenarios(
   node: string,
   role: KitRole,
   revision: KitRevision,
   target: string,
-  scenario?: string,
+  some?: readonly string[],
 ): Promise<ScenarioResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
   try {
     const option = role === 'server' ? '--url' : '--command';
     const patience = role === 'client' ? ['--timeout', String(CLIENT_TIMEOUT_MS)] : [];
-    const chosen =
-      scenario === undefined
-        ? ['--requirements', revision]
-        : ['--scenario', scenario, '--spec-version', revision, '--force'];
-    await runKit(node, [role, option, target, ...chosen, '-o', folder, ...patience]);
+    const choices = some?.map((scenario) => ['--scenario', scenario, '--spec-version', revision, '--force']);
+    for (const chosen of choices ?? [['--requirements', revision]])
+      await runKit(node, [role, option, target, ...chosen, '-o', folder, ...patience]);
     return readResults(folder, role);
   } finally {
     await rm(folder, { recursive: true, force: true });
