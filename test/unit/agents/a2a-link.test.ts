@@ -2,7 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { beginTask } from '../../../services/api/src/agents/a2a/begin.ts';
 import { newCheckpoint } from '../../../services/api/src/agents/a2a/checkpoint.ts';
-import { RemoteFault } from '../../../services/api/src/agents/a2a/faults.ts';
 import { createLink, type RemoteLinkDeps } from '../../../services/api/src/agents/a2a/link.ts';
 import { taskOutcome } from '../../../services/api/src/agents/a2a/outcome.ts';
 import { readQuestions } from '../../../services/api/src/agents/a2a/read-questions.ts';
@@ -10,6 +9,7 @@ import { type ClientSdk, createClientSdkLoader } from '../../../services/api/src
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
 import { createScrubFor } from '../../../services/api/src/agents/mcp/calls/scrub.ts';
 import type { Exchange } from '../../../services/api/src/agents/mcp/transports/exchange.ts';
+import { RemoteFault } from '../../../services/api/src/agents/remote/faults.ts';
 
 let sdk: ClientSdk;
 beforeAll(async () => {

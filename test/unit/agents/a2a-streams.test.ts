@@ -1,13 +1,13 @@
 import { DETACHED } from '@parley/shared/domain/runs/run';
 import { RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { guardEvents } from '../../../services/api/src/agents/a2a/event-guard.ts';
 import { createFollower, type Follower } from '../../../services/api/src/agents/a2a/follow/follower.ts';
 import { followPushes } from '../../../services/api/src/agents/a2a/follow/pushes.ts';
 import { createCallWaker, type WakeCallDeps } from '../../../services/api/src/agents/a2a/follow/wake-call.ts';
 import type { EventStream } from '../../../services/api/src/agents/a2a/link.ts';
 import { markOf } from '../../../services/api/src/agents/a2a/remote-task.ts';
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
+import { guardEvents } from '../../../services/api/src/agents/remote/event-guard.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 afterEach(() => void vi.useRealTimers());

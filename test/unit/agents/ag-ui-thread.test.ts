@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { RemoteFault } from '../../../services/api/src/agents/a2a/faults.ts';
 import { MalformedRun, readAgUiEvent } from '../../../services/api/src/agents/ag-ui/events.ts';
 import { applyPatch, PatchError } from '../../../services/api/src/agents/ag-ui/json-patch.ts';
 import { createRunFold, textOfThread } from '../../../services/api/src/agents/ag-ui/thread.ts';
+import { RemoteFault } from '../../../services/api/src/agents/remote/faults.ts';
 
 const patched = (value: unknown, ...operations: object[]) =>
   applyPatch(structuredClone(value), operations as never, () => undefined);

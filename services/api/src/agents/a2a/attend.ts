@@ -1,20 +1,21 @@
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
+import { isPassing, RemoteFault } from '../remote/faults.ts';
+import { messageIdOf } from '../remote/message-ids.ts';
+import { createPartials } from '../remote/partials.ts';
+import type { RemoteTaskResult } from '../remote/result.ts';
 import { failed } from '../tools/tool.ts';
-import { messageIdOf } from './checkpoint.ts';
-import { isPassing, RemoteFault } from './faults.ts';
 import { createFollower, type Follower } from './follow/follower.ts';
-import { createPartials } from './follow/partials.ts';
 import { followPushes } from './follow/pushes.ts';
 import { createReadPace } from './follow/read-pace.ts';
 import { createTaskWake, type TaskWake } from './follow/wake.ts';
 import type { EventStream } from './link.ts';
-import { taskOutcome } from './outcome.ts';
+import { taskOutcome, textOfArtifacts } from './outcome.ts';
 import { type AuthorizationPause, createPause } from './pause.ts';
 import type { SettledQuestion } from './questions.ts';
 import { readQuestions } from './read-questions.ts';
 import { markOf, type RemoteTask } from './remote-task.ts';
-import type { RemoteTaskResult, TaskRun } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
 
 /** After a task of this length, the credential of a person is read anew. */
 const FRESH_MS = 60_000;
@@ -60,7 +61,7 @@ export async function attendTask(run: TaskRun, events: EventStream | undefined):
       if (task !== undefined && isTerminalState(task.status.state))
         return taskOutcome(link.agent.title, task, link.agent);
       if (task !== undefined) pushed.register();
-      await partials.show(task?.artifacts ?? []);
+      await partials.show(textOfArtifacts(task?.artifacts ?? []));
       const result = await attendOnce({ ...attending, attended }, task);
       if (result !== undefined) return result;
     }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { describeFault, HTTP_ERROR, isPassing, RemoteFault } from '../remote/faults.ts';
+import { messageIdOf } from '../remote/message-ids.ts';
+import { pauseBefore } from '../remote/task-work.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
-import { messageIdOf } from './checkpoint.ts';
-import { describeFault, HTTP_ERROR, isPassing, RemoteFault } from './faults.ts';
 import type { EventStream, OutgoingMessage, RemoteReply } from './link.ts';
 import { messageOutcome } from './outcome.ts';
 import { taskText } from './skills.ts';
@@ -12,8 +12,6 @@ interface Begun {
   readonly events?: EventStream | undefined;
 }
 
-const RETRY_MIN_MS = 250;
-const RETRY_MAX_MS = 10_000;
 /** How often the tasks of an agent are listed to find one whose begin was not confirmed: it is listed a moment later. */
 const FINDS_MAX = 5;
 
@@ -104,11 +102,4 @@ async function findBegun(
     }
   }
   return lost;
-}
-
-/** Waits before every attempt but the first. */
-async function pauseBefore(attempt: number, signal: AbortSignal): Promise<void> {
-  const delayMs = Math.min(RETRY_MIN_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
-  if (attempt > 0) await sleep(delayMs, undefined, { signal }).catch(() => undefined);
-  signal.throwIfAborted();
 }

@@ -3,7 +3,7 @@ import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
 import { flattenedVerify, type JWK } from 'jose';
 import { z } from 'zod';
-import { RemoteFault } from './faults.ts';
+import { RemoteFault } from '../remote/faults.ts';
 import type { CardKey, RemoteAgentTarget } from './remote-agent.ts';
 import type { ClientSdk } from './sdk.ts';
 

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto';
+import { parsed } from '@parley/shared/domain/parsed';
 import { z } from 'zod';
+import { digestOf } from '../remote/message-ids.ts';
 import { SkillRef } from './skills.ts';
 
 /** How far a call of a remote agent has come. Kept in the record of the call, so that any pod can continue it. */
@@ -30,13 +31,7 @@ const TaskCheckpoint = z.looseObject({
 export type TaskCheckpoint = z.infer<typeof TaskCheckpoint>;
 
 /** The checkpoint in a record. Undefined when it cannot be read. */
-export function parseTaskCheckpoint(text: string): TaskCheckpoint | undefined {
-  try {
-    return TaskCheckpoint.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
+export const parseTaskCheckpoint = (text: string): TaskCheckpoint | undefined => parsed(TaskCheckpoint, text);
 
 /** The checkpoint of a call that has sent nothing. Its context is its own, so that its task can be found by it. */
 export function newCheckpoint(callKey: string, skill?: SkillRef): TaskCheckpoint {
@@ -52,13 +47,4 @@ export function newCheckpoint(callKey: string, skill?: SkillRef): TaskCheckpoint
     waitedMs: 0,
     shownLength: 0,
   };
-}
-
-/** The id of a message of a call. A message that is sent again has the same id, from any pod. */
-export function messageIdOf(callKey: string, ...place: readonly (string | number)[]): string {
-  return `parley-${digestOf([callKey, ...place]).slice(0, 40)}`;
-}
-
-export function digestOf(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

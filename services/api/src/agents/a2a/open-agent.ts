@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startWorkClock } from '../loop/work-clock.ts';
+import type { CalledFor } from '../remote/called-agent.ts';
+import { describeFault, describeUnfollowed, RemoteFault } from '../remote/faults.ts';
+import type { RemoteTaskResult } from '../remote/result.ts';
 import { failed, type ToolCall, type ToolOutcome } from '../tools/tool.ts';
 import { parseTaskCheckpoint, type TaskCheckpoint } from './checkpoint.ts';
-import { describeFault, describeUnfollowed, RemoteFault } from './faults.ts';
 import type { RemoteLink } from './link.ts';
 import type { RemoteQuestions } from './questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
-import type { CalledFor, RemoteAgents } from './remote-agents.ts';
-import type { RemoteTaskResult } from './task-run.ts';
+import type { RemoteAgents } from './remote-agents.ts';
 
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 30_000;

@@ -1,5 +1,6 @@
 import { readable } from '@parley/shared/domain/readable';
-import { failed, type ToolCall, type ToolOutcome } from '../tools/tool.ts';
+import { failedWith, returned } from '../remote/result.ts';
+import type { ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
 
@@ -14,22 +15,20 @@ const REASON_LENGTH_MAX = 2_000;
 export function taskOutcome(
   title: string,
   { status, artifacts }: Pick<RemoteTask, 'status' | 'artifacts'>,
-  limits: ResultLimits,
+  { artifactsMax, resultLengthMax }: ResultLimits,
 ): ToolOutcome {
-  const said = readable(textOf(status.message?.parts ?? [])).slice(0, REASON_LENGTH_MAX);
+  const said = readable(textOf(status.message?.parts ?? []));
   switch (status.state) {
     case 'TASK_STATE_COMPLETED': {
-      const { text, isWhole } = resultOf(artifacts, limits);
-      const result = text === '' ? said : text;
-      if (result === '') return failed(`${title} ended without an answer.`);
-      return { type: 'returned', output: isWhole ? result : `${result}\n\n(The rest was cut off.)` };
+      const text = textOfArtifacts(artifacts.slice(0, artifactsMax)) || said.slice(0, REASON_LENGTH_MAX);
+      return returned(title, text, resultLengthMax, artifacts.length <= artifactsMax);
     }
     case 'TASK_STATE_REJECTED':
-      return failed(withReason(`${title} refused the task`, said));
+      return failedWith(`${title} refused the task`, said);
     case 'TASK_STATE_CANCELED':
-      return failed(withReason(`${title} canceled the task; it may have been done in part`, said));
+      return failedWith(`${title} canceled the task; it may have been done in part`, said);
     default:
-      return failed(withReason(`${title} could not finish the task`, said));
+      return failedWith(`${title} could not finish the task`, said);
   }
 }
 
@@ -44,11 +43,6 @@ export function messageOutcome(
     { status: { state: 'TASK_STATE_COMPLETED' }, artifacts: [{ parts: [...parts] }] },
     limits,
   );
-}
-
-/** A sentence, and what the remote agent said about it. */
-export function withReason(sentence: string, said: string): string {
-  return said === '' ? `${sentence}.` : `${sentence}: ${said}`;
 }
 
 /** The parts of a message as text. Files are described, not included. */
@@ -68,17 +62,12 @@ function textOfPart({ text, url, raw, data, filename, mediaType }: RemotePart): 
   return data === undefined ? [] : [JSON.stringify(data)];
 }
 
-function resultOf(
-  artifacts: RemoteTask['artifacts'],
-  { artifactsMax, resultLengthMax }: ResultLimits,
-): { readonly text: string; readonly isWhole: boolean } {
-  const all = artifacts
-    .slice(0, artifactsMax)
+/** What a task has made, as text. */
+export function textOfArtifacts(artifacts: RemoteTask['artifacts']): string {
+  return artifacts
     .map(({ parts }) => textOf(parts))
     .filter((text) => text !== '')
     .join('\n\n');
-  const text = all.slice(0, resultLengthMax).toWellFormed();
-  return { text, isWhole: text.length === all.length && artifacts.length <= artifactsMax };
 }
 
 /** Shows the person that the agent waits for something that cannot be asked. */

@@ -1,12 +1,11 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isAsked } from '@parley/shared/domain/reach';
 import { restoreContent } from '../mcp/questions/restores.ts';
-import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
+import { type AskingAgent, askForAgent, visitPage } from '../remote/questions.ts';
+import type { AskOutcome } from '../tools/question.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { TaskCheckpoint } from './checkpoint.ts';
 import type { OutgoingMessage } from './link.ts';
 import { showNotice } from './outcome.ts';
-import { type Asked, extensionAsk, pageAsk, type RemoteQuestion, textAsk } from './read-questions.ts';
+import { extensionAsk, type RemoteQuestion, textAsk } from './read-questions.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 
 /** A question that has ended, with what the agent gets. */
@@ -149,6 +148,7 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
   };
 }
 
+const AUTH_REQUIRED = 'a2a_auth_required';
 const UNASKED = 'The user cannot be asked here.';
 const REFUSED: Partial<Record<AskOutcome['status'], string>> = {
   declined: 'The user declined to answer.',
@@ -169,113 +169,84 @@ async function askRemote(
   options: RemoteQuestionsOptions,
   question: RemoteQuestion,
   attempt: number,
-  taken: AbortSignal,
+  withdrawn: AbortSignal,
 ): Promise<SettledQuestion | undefined> {
   const { key } = question;
-  const cancel = (elicitationId: string): SettledQuestion => ({
-    key,
-    part: { data: { type: 'elicitation-response', elicitationId, action: 'cancel' } },
-    isAnswer: false,
-  });
+  const by = {
+    agent: options.agent,
+    trigger: 'a2a_input_required',
+    timeoutSeconds: options.questionTimeoutSeconds,
+    round: attempt,
+    digest: key,
+    withdrawn,
+  } as const;
   switch (question.type) {
     case 'unusable':
-      return cancel(question.elicitationId);
+      return cancelled(key, question.elicitationId);
     case 'notice':
       await showNotice(call, options.agent, question.message);
       return undefined;
-    case 'extension': {
-      const outcome = await ask(
-        call,
-        options,
-        extensionAsk(question, options.questionTimeoutSeconds),
-        attempt,
-        [key],
-        taken,
-      );
-      if (outcome === undefined) return cancel(question.elicitationId);
-      if (outcome.status === 'withdrawn') return unanswered(key, outcome);
-      const { elicitationId } = question;
-      const isAnswer = outcome.status === 'accepted';
-      const action = isAnswer ? 'accept' : outcome.status === 'declined' ? 'decline' : 'cancel';
-      const { question: asked } = question;
-      const content =
-        isAnswer && asked.mode === 'form'
-          ? { content: restoreContent(outcome.content ?? {}, asked.restores) }
-          : {};
-      return {
-        key,
-        part: { data: { type: 'elicitation-response', elicitationId, action, ...content } },
-        isAnswer,
-      };
-    }
+    case 'extension':
+      return askByExtension(call, by, question);
     case 'text': {
-      const outcome = await ask(
-        call,
-        options,
-        textAsk(question.message, options.agent.title),
-        attempt,
-        [key],
-        taken,
-      );
+      const outcome = await askForAgent(call, by, textAsk(question.message, options.agent.title));
       if (outcome?.status !== 'accepted') return unanswered(key, outcome);
       return { key, part: { text: String(outcome.content?.answer ?? '') }, isAnswer: true };
     }
     case 'page':
-      return visit(call, options, question, attempt, taken);
+      return visit(call, by, question);
   }
 }
 
-/** The person opens the page, and then says that they have finished there, unless the agent continues before. */
+function cancelled(key: string, elicitationId: string): SettledQuestion {
+  return {
+    key,
+    part: { data: { type: 'elicitation-response', elicitationId, action: 'cancel' } },
+    isAnswer: false,
+  };
+}
+
+async function askByExtension(
+  call: ToolCall,
+  by: AskingAgent,
+  remote: Extract<RemoteQuestion, { type: 'extension' }>,
+): Promise<SettledQuestion> {
+  const { key, elicitationId, question } = remote;
+  const trigger = question.mode === 'url' ? AUTH_REQUIRED : by.trigger;
+  const outcome = await askForAgent(call, { ...by, trigger }, extensionAsk(remote, by.timeoutSeconds));
+  if (outcome === undefined) return cancelled(key, elicitationId);
+  if (outcome.status === 'withdrawn') return unanswered(key, outcome);
+  const isAnswer = outcome.status === 'accepted';
+  const action = isAnswer ? 'accept' : outcome.status === 'declined' ? 'decline' : 'cancel';
+  const content =
+    isAnswer && question.mode === 'form'
+      ? { content: restoreContent(outcome.content ?? {}, question.restores) }
+      : {};
+  return {
+    key,
+    part: { data: { type: 'elicitation-response', elicitationId, action, ...content } },
+    isAnswer,
+  };
+}
+
+/** The person visits a page, unless the agent continues before. */
 async function visit(
   call: ToolCall,
-  options: RemoteQuestionsOptions,
-  { key, message, url }: Extract<RemoteQuestion, { type: 'page' }>,
-  attempt: number,
-  taken: AbortSignal,
+  by: AskingAgent,
+  page: Extract<RemoteQuestion, { type: 'page' }>,
 ): Promise<SettledQuestion | undefined> {
-  const { host } = new URL(url);
-  const opened = await ask(call, options, pageAsk(message, url, options.agent.title), attempt, [key], taken);
+  const { key } = page;
+  const { opened, finished } = await visitPage(
+    call,
+    (step) => (step === 'open' ? { ...by, trigger: AUTH_REQUIRED } : { ...by, digest: `${key} finished` }),
+    page,
+  );
   if (opened?.status !== 'accepted') {
-    if (opened === undefined) await showNotice(call, options.agent, message);
+    if (opened === undefined) await showNotice(call, by.agent, page.message);
     return unanswered(key, opened);
   }
-  const finishing: Asked = {
-    mode: 'form',
-    message: `Please continue when you have finished at ${host}.`,
-    requestedSchema: { type: 'object', properties: {} },
-  };
-  const finished = await ask(call, options, finishing, attempt, [key, 'finished'], taken);
   // Without a form, the agent must notice by itself that the person has finished.
   if (finished === undefined) return undefined;
   if (finished.status !== 'accepted') return unanswered(key, finished);
-  return { key, part: { text: `The user has finished at ${host}.` }, isAnswer: true };
-}
-
-/** Asks. Undefined when the question cannot be put to the person. */
-async function ask(
-  call: ToolCall,
-  { agent, questionTimeoutSeconds }: RemoteQuestionsOptions,
-  question: Asked,
-  attempt: number,
-  place: readonly string[],
-  withdrawn: AbortSignal,
-): Promise<AskOutcome | undefined> {
-  const asked: AgentQuestion = {
-    title: `${agent.title} asks`,
-    timeoutSeconds: questionTimeoutSeconds,
-    ...question,
-    context: {
-      trigger: question.mode === 'url' ? 'a2a_auth_required' : 'a2a_input_required',
-      toolId: agent.id,
-      toolName: agent.title,
-    },
-  };
-  if (!agent.mayAsk || !call.isAttended || !isAsked(call.reach(asked))) return undefined;
-  try {
-    return await call.ask(attempt, asked, { digest: place.join(' '), withdrawn, patterns: true });
-  } catch (error) {
-    // Such as an address that people may not be sent to, or a schema outside the subset.
-    if (isParleyError(error)) return undefined;
-    throw error;
-  }
+  return { key, part: { text: `The user has finished at ${new URL(page.url).host}.` }, isAnswer: true };
 }

@@ -1,8 +1,8 @@
 import { type QuestionData, questionsIn } from '@parley/shared/domain/a2a/extension';
 import { readable } from '@parley/shared/domain/readable';
 import { QuestionRefused, readQuestion, type ServerQuestion } from '../mcp/questions/question.ts';
-import type { AgentQuestion } from '../tools/question.ts';
-import { digestOf } from './checkpoint.ts';
+import { digestOf } from '../remote/message-ids.ts';
+import { type AgentAsk, pageOf } from '../remote/questions.ts';
 import { textOf } from './outcome.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
 
@@ -92,23 +92,10 @@ function findPage(parts: readonly RemotePart[], text: string): string | undefine
   return [...named, written].find((one) => one !== undefined && URL.canParse(one));
 }
 
-/** A question as it is put to the person. */
-export type Asked = Pick<
-  AgentQuestion,
-  | 'mode'
-  | 'message'
-  | 'description'
-  | 'requestedSchema'
-  | 'url'
-  | 'completion'
-  | 'sensitive'
-  | 'timeoutSeconds'
->;
-
 export function extensionAsk(
   { question, sensitive, description, expiresAt }: Extract<RemoteQuestion, { type: 'extension' }>,
   questionTimeoutSeconds: number,
-): Asked {
+): AgentAsk {
   const leftSeconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1_000);
   const timeoutSeconds = Math.max(1, Math.min(questionTimeoutSeconds, leftSeconds));
   const { message } = question;
@@ -123,7 +110,7 @@ export function extensionAsk(
   };
 }
 
-export function textAsk(message: string, title: string): Asked {
+export function textAsk(message: string, title: string): AgentAsk {
   return {
     mode: 'form',
     message: message === '' ? `${title} needs more to continue.` : message,
@@ -133,19 +120,4 @@ export function textAsk(message: string, title: string): Asked {
       required: ['answer'],
     },
   };
-}
-
-export function pageAsk(message: string, url: string, title: string): Asked {
-  return { ...pageOf(url), message: message === '' ? `${title} needs an authorization.` : message };
-}
-
-/** A page by url mode, with its host in words. */
-function pageOf(url: string, description?: string) {
-  const host = URL.canParse(url) ? `The page is at ${new URL(url).host}.` : '';
-  return {
-    mode: 'url',
-    url,
-    completion: 'client',
-    description: [description, host].filter((one) => one !== undefined && one !== '').join('\n'),
-  } as const;
 }

@@ -3,20 +3,15 @@ import { createScrubFor } from '../mcp/calls/scrub.ts';
 import { CredentialRefused } from '../mcp/errors.ts';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import { createHttpFetch, type HttpFetch } from '../mcp/transports/http-fetch.ts';
+import { type CalledFor, personHeaders } from '../remote/called-agent.ts';
+import { guardEvents } from '../remote/event-guard.ts';
+import { faultOf } from '../remote/faults.ts';
+import { digestOf } from '../remote/message-ids.ts';
 import { type FetchedCard, type ReadCard, readCard } from './cards.ts';
-import { digestOf } from './checkpoint.ts';
-import { guardEvents } from './event-guard.ts';
-import { faultOf } from './faults.ts';
 import { createLink, type RemoteLink } from './link.ts';
-import { personHeaders, type RemoteAgentTarget } from './remote-agent.ts';
+import type { RemoteAgentTarget } from './remote-agent.ts';
 import { type ClientSdk, createClientSdkLoader } from './sdk.ts';
 import { type RemoteSkill, skillsIn } from './skills.ts';
-
-/** The person for whom an agent is called, and the headers of their credential. */
-export interface CalledFor {
-  readonly userId: string;
-  readonly credential: Readonly<Record<string, string>>;
-}
 
 /** The remote agents of a pod. */
 export interface RemoteAgents {

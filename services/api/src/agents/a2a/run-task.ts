@@ -1,14 +1,15 @@
 import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
-import { startWorkClock } from '../loop/work-clock.ts';
+import { describeFault, FATE_UNKNOWN, RemoteFault } from '../remote/faults.ts';
+import type { RemoteTaskResult } from '../remote/result.ts';
+import { startTaskWork } from '../remote/task-work.ts';
 import { failed } from '../tools/tool.ts';
 import { attendTask } from './attend.ts';
 import { beginTask } from './begin.ts';
 import { newCheckpoint, parseTaskCheckpoint } from './checkpoint.ts';
-import { describeFault, FATE_UNKNOWN, RemoteFault } from './faults.ts';
 import type { EventStream } from './link.ts';
 import type { GivenTask } from './skills.ts';
-import type { RemoteTaskResult, TaskRun } from './task-run.ts';
+import type { TaskRun } from './task-run.ts';
 
 /** How long the agent may take to accept that its task is cancelled, in ms. */
 const CANCEL_MS = 3_000;
@@ -22,29 +23,16 @@ export async function runRemoteTask(
   { task, skill }: GivenTask,
 ): Promise<RemoteTaskResult> {
   const { link, call } = parts;
-  const { title, taskMs } = link.agent;
+  const { title } = link.agent;
   const recorded = call.round();
   const before = recorded === undefined ? newCheckpoint(call.callKey, skill) : parseTaskCheckpoint(recorded);
   if (before === undefined) return failed(`The task of ${title} can no longer be found. ${FATE_UNKNOWN}`);
-  const clock = startWorkClock(taskMs, before.workedMs);
-  const over = AbortSignal.any([call.signal, clock.over]);
-  let state = before;
+  const run: TaskRun = startTaskWork(parts, before);
+  const { clock, over } = run;
   let events: EventStream | undefined;
-  const run: TaskRun = {
-    ...parts,
-    clock,
-    over,
-    get state() {
-      return state;
-    },
-    async save(change) {
-      state = { ...state, ...change, workedMs: Math.round(clock.workedMs) };
-      await call.saveRound(JSON.stringify(state));
-    },
-  };
   try {
     over.throwIfAborted();
-    if (state.taskId === undefined) {
+    if (run.state.taskId === undefined) {
       const begun = await beginTask(run, task);
       if (begun.type !== 'begun') return begun;
       events = begun.events;

@@ -1,5 +1,5 @@
-import { type CalledAgent, calledAgentOf } from '../a2a/remote-agent.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
+import { type CalledAgent, calledAgentOf } from '../remote/called-agent.ts';
 
 /** An AG-UI agent of the configuration with its secrets. Never log one. */
 export interface AgUiAgentTarget extends CalledAgent {

@@ -1,5 +1,6 @@
+import { parsed } from '@parley/shared/domain/parsed';
 import { z } from 'zod';
-import { digestOf, messageIdOf } from '../a2a/checkpoint.ts';
+import { digestOf, messageIdOf } from '../remote/message-ids.ts';
 import { AgUiInterrupt, ThreadMessage } from './events.ts';
 
 /** How far a call of an AG-UI agent has come. Kept in the record of the call, so that any pod can continue it. */
@@ -37,13 +38,7 @@ const TaskState = z.looseObject({
 export type AgUiTaskState = z.infer<typeof TaskState>;
 
 /** The state in a record. Undefined when it cannot be read. */
-export function parseTaskState(text: string): AgUiTaskState | undefined {
-  try {
-    return TaskState.parse(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
+export const parseTaskState = (text: string): AgUiTaskState | undefined => parsed(TaskState, text);
 
 /** The state of a call that has sent nothing. Its thread is its own. */
 export function newTaskState(callKey: string, task: string): AgUiTaskState {

@@ -1,14 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { visibleLabels } from '@parley/shared/domain/visible';
-import { guardEvents } from '../a2a/event-guard.ts';
-import { faultOf, RemoteFault } from '../a2a/faults.ts';
-import { personHeaders } from '../a2a/remote-agent.ts';
-import type { CalledFor } from '../a2a/remote-agents.ts';
 import { createScrubFor, type Scrub } from '../mcp/calls/scrub.ts';
 import { CredentialRefused } from '../mcp/errors.ts';
 import { createEventSplitter, dataOf } from '../mcp/transports/events.ts';
 import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
 import { createHttpFetch, type HttpFetch } from '../mcp/transports/http-fetch.ts';
+import { type CalledFor, personHeaders } from '../remote/called-agent.ts';
+import { guardEvents } from '../remote/event-guard.ts';
+import { faultOf, RemoteFault } from '../remote/faults.ts';
 import type { AgUiAgentTarget } from './ag-ui-agent.ts';
 import { MalformedRun, type ReadEvent, readAgUiEvent } from './events.ts';
 

@@ -1,9 +1,7 @@
-import { isParleyError } from '@parley/shared/domain/errors';
-import { isAsked } from '@parley/shared/domain/reach';
 import { visible } from '@parley/shared/domain/visible';
-import { pageAsk } from '../a2a/read-questions.ts';
-import type { RemoteTaskRules } from '../a2a/task-run.ts';
-import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
+import { type AskingAgent, askForAgent, visitPage } from '../remote/questions.ts';
+import type { RemoteTaskRules } from '../remote/result.ts';
+import type { AskOutcome } from '../tools/question.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { AgUiAgentTarget } from './ag-ui-agent.ts';
 import { shownNameOf } from './checkpoint.ts';
@@ -61,11 +59,12 @@ async function answerInterrupt(
       return payload === TURN_ENDS ? payload : { interruptId, status: 'resolved', payload };
     }
     case 'page': {
-      const outcome = await visit(asker, interrupt, question);
-      return entryOf(interrupt, outcome, () => true);
+      const byOf = (step: string) => askingOf(asker, interrupt, step === 'open' ? '' : 'finished');
+      const { opened, finished = opened } = await visitPage(asker.call, byOf, question);
+      return entryOf(interrupt, finished, () => true);
     }
     case 'form': {
-      const outcome = await ask(asker, interrupt, question.question);
+      const outcome = await askForAgent(asker.call, askingOf(asker, interrupt), question.question);
       return entryOf(interrupt, outcome, question.payloadOf);
     }
   }
@@ -108,51 +107,15 @@ async function decide(
   return { approved: true, ...(outcome.isEdited && { editedArgs: outcome.input }) };
 }
 
-/** The person opens the page, and then says that they have finished there. */
-async function visit(
-  asker: InterruptAsker,
-  interrupt: AgUiInterrupt,
-  { message, url }: Extract<InterruptQuestion, { type: 'page' }>,
-): Promise<AskOutcome | undefined> {
-  const opened = await ask(asker, interrupt, pageAsk(message, url, asker.agent.title));
-  if (opened?.status !== 'accepted') return opened;
-  const finished = await ask(
-    asker,
-    interrupt,
-    {
-      mode: 'form',
-      message: `Please continue when you have finished at ${new URL(url).host}.`,
-      requestedSchema: { type: 'object', properties: {} },
-    },
-    'finished',
-  );
-  return finished ?? opened;
-}
-
-/** Asks. Undefined when the question cannot be put to the person. */
-async function ask(
-  { call, agent, rules, run }: InterruptAsker,
-  interrupt: AgUiInterrupt,
-  question: Pick<
-    AgentQuestion,
-    'mode' | 'message' | 'description' | 'requestedSchema' | 'url' | 'completion'
-  >,
-  place = '',
-): Promise<AskOutcome | undefined> {
-  const asked: AgentQuestion = {
-    title: `${agent.title} asks`,
+/** How an interrupt is put to the person: its form, or a step of its page. */
+function askingOf({ agent, rules, run }: InterruptAsker, interrupt: AgUiInterrupt, place = ''): AskingAgent {
+  return {
+    agent,
+    trigger: 'ag_ui_interrupt',
     timeoutSeconds: timeoutOf(interrupt, rules),
-    ...question,
-    context: { trigger: 'ag_ui_interrupt', toolId: agent.id, toolName: agent.title },
+    round: run,
+    digest: JSON.stringify([interrupt.id, place]),
   };
-  if (!call.isAttended || !isAsked(call.reach(asked))) return undefined;
-  try {
-    return await call.ask(run, asked, { digest: JSON.stringify([interrupt.id, place]), patterns: true });
-  } catch (error) {
-    // Such as an address that people may not be sent to, or a schema outside the subset.
-    if (isParleyError(error)) return undefined;
-    throw error;
-  }
 }
 
 /** An interrupt is answered before the agent gives it up. */

@@ -1,11 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
 import { readable } from '@parley/shared/domain/readable';
-import { describeFault, FATE_UNKNOWN, RemoteFault } from '../a2a/faults.ts';
-import { createPartials } from '../a2a/follow/partials.ts';
-import { withReason } from '../a2a/outcome.ts';
-import type { RemoteTaskResult } from '../a2a/task-run.ts';
-import { startWorkClock } from '../loop/work-clock.ts';
+import { describeFault, FATE_UNKNOWN, RemoteFault } from '../remote/faults.ts';
+import { createPartials } from '../remote/partials.ts';
+import { failedWith, type RemoteTaskResult, returned } from '../remote/result.ts';
+import { pauseBefore, startTaskWork } from '../remote/task-work.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
 import { type AgUiTaskState, newTaskState, parseTaskState, runIdOf } from './checkpoint.ts';
 import { MalformedRun } from './events.ts';
@@ -14,12 +12,9 @@ import { createShownCalls } from './shown-calls.ts';
 import type { AgUiTaskRun } from './task-run.ts';
 import { type AgUiRunEnd, type AgUiThread, createRunFold, textOfThread } from './thread.ts';
 
-const RETRY_MIN_MS = 250;
-const RETRY_MAX_MS = 10_000;
 /** How often what an agent has said so far is shown: it is read whole for that, and recorded. */
 const SHOW_MS = 1_000;
 const SAYING: ReadonlySet<string> = new Set(['TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_CHUNK']);
-const REASON_LENGTH_MAX = 2_000;
 /** Another Parley says that the run goes on, and must be posted with another token. */
 const TOKEN_EXPIRED = 'token_expired';
 /** Another Parley says that the run goes on, or may be posted again. */
@@ -34,30 +29,17 @@ export async function runAgUiTask(
   task: string,
 ): Promise<RemoteTaskResult> {
   const { link, call } = parts;
-  const { title, taskMs } = link.agent;
+  const { title } = link.agent;
   const recorded = call.round();
   const before = recorded === undefined ? newTaskState(call.callKey, task) : parseTaskState(recorded);
   if (before === undefined) return failed(`The task of ${title} can no longer be found. ${FATE_UNKNOWN}`);
-  const clock = startWorkClock(taskMs, before.workedMs);
-  let state = before;
-  const run: AgUiTaskRun = {
-    ...parts,
-    clock,
-    over: AbortSignal.any([call.signal, clock.over]),
-    get state() {
-      return state;
-    },
-    async save(change) {
-      state = { ...state, ...change, workedMs: Math.round(clock.workedMs) };
-      await call.saveRound(JSON.stringify(state));
-    },
-  };
+  const run = startTaskWork(parts, before);
   try {
     const result = await converse(run).catch((error: unknown) => resultOfFault(run, error));
     if (result.type !== 'unauthorized') await createShownCalls(run).close();
     return result;
   } finally {
-    clock.stop();
+    run.clock.stop();
   }
 }
 
@@ -152,7 +134,7 @@ async function postOnce(
     if (end !== undefined) return { end: link.scrub.value(end) as AgUiRunEnd, thread: scrubbed() };
     if (performance.now() - shownAt < SHOW_MS || !SAYING.has(event.type)) continue;
     shownAt = performance.now();
-    await partials.show([{ parts: [{ text: textOfThread(scrubbed()) }] }]);
+    await partials.show(textOfThread(scrubbed()));
   }
   call.signal.throwIfAborted();
   throw new RemoteFault('unknown');
@@ -195,22 +177,12 @@ function outcomeOf(
   if (type === 'cancelled') return failed(`${title} cancelled the task; it may have been done in part.`);
   if (type === 'error') {
     const said = readable([message, code].filter((one) => one !== '').join(' '));
-    return failed(withReason(`${title} could not finish the task`, said.slice(0, REASON_LENGTH_MAX)));
+    return failedWith(`${title} could not finish the task`, said);
   }
-  const all = textOfThread(state) || textOfResult(result);
-  if (all === '') return failed(`${title} ended without an answer.`);
-  const text = all.slice(0, resultLengthMax).toWellFormed();
-  return { type: 'returned', output: text.length < all.length ? `${text}\n\n(The rest was cut off.)` : text };
+  return returned(title, textOfThread(state) || textOfResult(result), resultLengthMax);
 }
 
 function textOfResult(result: unknown): string {
   if (result === undefined || result === null) return '';
   return (typeof result === 'string' ? result : JSON.stringify(result)).trim();
-}
-
-/** Waits before every attempt but the first. */
-async function pauseBefore(attempt: number, signal: AbortSignal): Promise<void> {
-  const delayMs = Math.min(RETRY_MIN_MS * 2 ** (attempt - 1), RETRY_MAX_MS);
-  if (attempt > 0) await sleep(delayMs, undefined, { signal }).catch(() => undefined);
-  signal.throwIfAborted();
 }

@@ -1,4 +1,4 @@
-import { RemoteFault } from '../a2a/faults.ts';
+import { RemoteFault } from '../remote/faults.ts';
 import { type AgUiInterrupt, MalformedRun, type ReadEvent, type ThreadMessage } from './events.ts';
 import { applyPatch, PatchError } from './json-patch.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Tool, ToolCall, ToolOutcome } from '../tools/tool.ts';
+import type { NamedCall, Tool, ToolOutcome } from '../tools/tool.ts';
 
 const DelegateInput = z.strictObject({
   task: z.string().trim().min(1).describe('What to do, with all that is needed to know for it.'),
@@ -34,9 +34,6 @@ export interface TaskToolOptions {
   /** Does the task. */
   readonly work: (call: NamedCall, task: string) => Promise<ToolOutcome>;
 }
-
-/** A call, and the name of its tool for models. */
-export type NamedCall = ToolCall & { readonly toolName: string };
 
 /** The tool by which an agent delegates a task to another agent and gets its answer. */
 export function createDelegateTool(options: DelegateToolOptions): Tool {

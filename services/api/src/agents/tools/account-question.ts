@@ -5,7 +5,7 @@ import { isAsked } from '@parley/shared/domain/reach';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Credentials } from './credentials.ts';
 import type { AgentQuestion } from './question.ts';
-import type { ToolCall } from './tool.ts';
+import type { NamedCall } from './tool.ts';
 
 /** Who asks a person about an account. */
 export interface Asker {
@@ -28,8 +28,6 @@ export interface ServiceRefusal {
   readonly message: string;
 }
 
-/** A call of one of its tools. `toolName` is the name that the model uses. */
-export type ServiceCall = ToolCall & { readonly toolName: string };
 /** A question about a person's account. All calls of a turn share it. */
 export interface AccountQuestion {
   readonly ordinal: number;
@@ -78,7 +76,7 @@ function questionOf({ title, ref, agent, credentialType, questionTimeoutSeconds 
 /** Asks the person about the account. */
 export async function askAboutAccount(
   { title, ref, credentials }: Asker,
-  call: ServiceCall,
+  call: NamedCall,
   { ordinal, name, question, undone }: AccountQuestion,
 ): Promise<{ readonly elicitationId: string } | ServiceRefusal> {
   if (!isAsked(call.reach({ mode: 'url' }))) {

@@ -10,11 +10,11 @@ import {
   askAboutAccount,
   connectQuestion,
   refused,
-  type ServiceCall,
   type ServiceRefusal,
   scopeQuestion,
 } from './account-question.ts';
 import type { Credentials } from './credentials.ts';
+import type { NamedCall } from './tool.ts';
 
 export interface PersonalServiceOptions<Service> extends Asker {
   /** The service, to be called with this credential. */
@@ -42,14 +42,14 @@ export interface PersonalService<Service = McpServerRef> {
     signal: AbortSignal,
   ): Promise<Result | undefined>;
   /** Asks the person to connect, unless they have. */
-  connect(call: ServiceCall): Promise<'connected' | ServiceRefusal>;
+  connect(call: NamedCall): Promise<'connected' | ServiceRefusal>;
   /**
    * Makes a call with the credential, and asks the person to connect when there is none. A credential that the server
    * refuses is refreshed once; if it is refused again, the person is asked once to connect again. Where the server then
    * wants more scopes, the person is asked once to grant them. So a call is sent four times at most.
    */
   call<Result extends ServiceResult>(
-    call: ServiceCall,
+    call: NamedCall,
     send: Send<Service, Result>,
   ): Promise<Result | Unauthorized | ServiceRefusal>;
 }
@@ -89,7 +89,7 @@ export function createPersonalService<Service>(
    * Gets access with the stored credential, or asks the person to connect. A turn asks for an account once, and a
    * second time when the credential has been refused since.
    */
-  async function obtainAccess(call: ServiceCall): Promise<Access<Service> | ServiceRefusal> {
+  async function obtainAccess(call: NamedCall): Promise<Access<Service> | ServiceRefusal> {
     const first = await present(call.signal);
     if (first.type === 'granted') return first;
     if (first.type === 'unavailable') return outage(title);
@@ -117,7 +117,7 @@ export function createPersonalService<Service>(
 
   /** Repeats a refused call with a refreshed credential, then with one from a new connection. */
   async function retry<Result extends ServiceResult>(
-    call: ServiceCall,
+    call: NamedCall,
     first: Access<Service>,
     send: Send<Service, Result>,
   ): Promise<MadeCall<Service, Result> | ServiceRefusal> {
@@ -145,7 +145,7 @@ export function createPersonalService<Service>(
    * stays usable during the wait. Undefined when the challenge names no scope that it lacks.
    */
   async function widen(
-    call: ServiceCall,
+    call: NamedCall,
     { scope: granted, version }: Access<Service>,
     { scope: needed = '' }: Unauthorized,
   ): Promise<Access<Service> | ServiceRefusal | undefined> {

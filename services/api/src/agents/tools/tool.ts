@@ -102,6 +102,9 @@ export interface ToolCall {
   readonly released: AbortSignal;
 }
 
+/** A call, and the name of its tool for models. */
+export type NamedCall = ToolCall & { readonly toolName: string };
+
 /** Something a model may call. */
 export interface Tool {
   readonly name: string;

@@ -9,7 +9,7 @@ import { callAgUiAgent } from '../ag-ui/call-agent.ts';
 import type { AgUiAgents } from '../ag-ui/link.ts';
 import type { Agent } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
-import { createDelegateTool, type NamedCall } from '../delegation/delegate-tool.ts';
+import { createDelegateTool } from '../delegation/delegate-tool.ts';
 import { recordedSkillTool, remoteTools } from '../delegation/remote-tools.ts';
 import type { McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure } from '../mcp/calls/results.ts';
@@ -24,7 +24,7 @@ import type { SecretTaker } from './secret-question.ts';
 import { type Secrets, withSecretsRedeemed } from './secrets.ts';
 import { serverTools } from './server-tools.ts';
 import { serverOf } from './servers.ts';
-import type { Tool } from './tool.ts';
+import type { NamedCall, Tool } from './tool.ts';
 
 /**
  * The current tools of an agent for one person. A server that cannot be reached offers none. `called` names tools that

@@ -1,5 +1,5 @@
 import { RunDetachedError } from '@parley/shared/runs/interruption';
-import { messageIdOf } from '../checkpoint.ts';
+import { messageIdOf } from '../../remote/message-ids.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Follower } from './follower.ts';
 import type { TaskWake } from './wake.ts';

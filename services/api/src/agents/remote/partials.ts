@@ -1,12 +1,10 @@
-import type { ToolCall } from '../../tools/tool.ts';
-import { digestOf, type TaskCheckpoint } from '../checkpoint.ts';
-import { textOf } from '../outcome.ts';
-import type { RemoteTask } from '../remote-task.ts';
+import type { ToolCall } from '../tools/tool.ts';
+import { digestOf } from './message-ids.ts';
 
 /** Shows on the turn's stream what a task has produced so far. */
 export interface Partials {
   /** Shows a text that differs from the last one. Rejects when the run belongs to another pod. */
-  show(artifacts: RemoteTask['artifacts']): Promise<void>;
+  show(text: string): Promise<void>;
 }
 
 const TEXT_LENGTH_MAX = 4_000;
@@ -16,18 +14,26 @@ const SHOWN_LENGTH_MAX = 64_000;
 const WORD_END =
   /[\s\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
+/** What was shown of a call so far. */
+export type ShownSoFar = {
+  /** Characters of all partial texts. */
+  readonly shownLength: number;
+  /** Digest of the last partial text. */
+  readonly shownDigest?: string | undefined;
+};
+
 /** What the partial texts of a call need of it. */
 export interface ShowingRun {
   readonly call: Pick<ToolCall, 'toolCallId' | 'appendEvent'>;
-  readonly state: Pick<TaskCheckpoint, 'shownLength' | 'shownDigest'>;
-  save(change: Pick<TaskCheckpoint, 'shownLength' | 'shownDigest'>): Promise<void>;
+  readonly state: ShownSoFar;
+  save(change: ShownSoFar): Promise<void>;
 }
 
 export function createPartials(run: ShowingRun): Partials {
   return {
-    async show(artifacts) {
+    async show(made) {
       const { call, state } = run;
-      const text = wholeWords(artifacts.map(({ parts }) => textOf(parts)).join('\n\n'));
+      const text = wholeWords(made);
       const shownLength = state.shownLength + text.length;
       const shownDigest = digestOf([text]);
       if (text === '' || shownDigest === state.shownDigest || shownLength > SHOWN_LENGTH_MAX) return;

@@ -1,6 +1,6 @@
 import { visible } from '@parley/shared/domain/visible';
 import { CredentialRefused, MessageTooLarge } from '../mcp/errors.ts';
-import { withReason } from './outcome.ts';
+import { withReason } from './result.ts';
 
 /**
  * Why a request to a remote agent failed. `unreachable`: it was not sent. `refused`: the agent has not executed it.
