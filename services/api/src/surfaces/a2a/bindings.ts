@@ -1,10 +1,11 @@
 import type { ServerCallContext } from '@a2a-js/sdk/server';
+import { isParleyError } from '@parley/shared/domain/errors';
 import { json, type Reply, type RouteCall } from '../../http/route.ts';
 import type { Frame } from '../../http/sse.ts';
 import { jsonLine } from '../../turns/plain.ts';
-import { isByStatus, REST_TYPE, restProblem, rpcProblem } from './errors.ts';
+import { REST_TYPE, restProblem, rpcProblem } from './errors.ts';
 import type { CallHandler } from './handler.ts';
-import type { RestOperation } from './rest.ts';
+import type { RestRequest } from './operations.ts';
 import type { Sdk } from './sdk.ts';
 import { LEGACY, versionOf } from './version.ts';
 
@@ -16,76 +17,103 @@ interface BindingCall {
 }
 
 type Handled = Awaited<ReturnType<InstanceType<Sdk['server']['JsonRpcTransportHandler']>['handle']>>;
-type Single = Exclude<Handled, AsyncGenerator<unknown>>;
+type Events = Extract<Handled, AsyncGenerator<unknown>>;
+type Single = Exclude<Handled, Events>;
+type HeaderValues = Readonly<Record<string, string>>;
+
+/** What the bindings do each in its own way. */
+interface A2aBinding {
+  readonly protocol: 'JSONRPC' | 'HTTP+JSON';
+  /** The extensions that the client knows, and the header that says which of them are in use. */
+  readonly extensions: string | undefined;
+  readonly extensionsHeader: string;
+  handle(context: ServerCallContext): Promise<Handled>;
+  reply(single: Single, headers: HeaderValues): Reply;
+  eventOf(event: Single): unknown;
+  /** An error that A2A has a name for. */
+  refuse(error: unknown): Reply;
+  /** An error that it has no name for. */
+  problem(error: unknown): Reply;
+}
 
 /** One JSON-RPC request of A2A 1.0, or of 0.3 where the version is 0.3 or absent. */
-export async function serveJsonRpc({ sdk, handler, call, onFault }: BindingCall): Promise<Reply> {
-  const version = versionOf(call.head);
-  const isLegacy = version === LEGACY;
-  const extensionHeader = isLegacy
-    ? (call.header('x-a2a-extensions') ?? call.header('a2a-extensions'))
-    : call.header('a2a-extensions');
-  const context = contextOf(sdk, version, extensionHeader);
+export function serveJsonRpc(parts: BindingCall): Promise<Reply> {
+  const { sdk, handler, call } = parts;
+  const isLegacy = versionOf(call.head) === LEGACY;
+  const { LegacyJsonRpcTransportHandler } = sdk.compat;
+  const transport = isLegacy
+    ? new LegacyJsonRpcTransportHandler(handler)
+    : new sdk.server.JsonRpcTransportHandler(handler);
+  const errorOf = isLegacy
+    ? LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError
+    : sdk.errors.toJsonRpcError;
+  const legacyExtensions = isLegacy ? call.header('x-a2a-extensions') : undefined;
   const body = call.body as Record<string, unknown>;
   const id = idOf(body);
-  try {
-    sdk.server.validateVersion(version, await handler.getAgentCard(), 'JSONRPC');
-  } catch (error) {
-    return json(200, { jsonrpc: '2.0', id, error: sdk.errors.toJsonRpcError(error) });
-  }
-  const transport = isLegacy
-    ? new sdk.compat.LegacyJsonRpcTransportHandler(handler)
-    : new sdk.server.JsonRpcTransportHandler(handler);
-  const handled = (await transport.handle(body, context)) as Handled;
-  const headers = activatedHeaders(context, isLegacy ? 'x-a2a-extensions' : 'a2a-extensions');
-  const problem = () => problemOf(handler, onFault, (error) => rpcProblem(error, id));
-  if (!isStream(handled)) return problem() ?? json(200, handled, headers);
-  try {
-    return await eventsOf(handled, (one) => one, headers);
-  } catch (error) {
-    const refused = isLegacy
-      ? sdk.compat.LegacyJsonRpcTransportHandler.mapToLegacyJSONRPCError(error)
-      : sdk.errors.toJsonRpcError(error);
-    return problem() ?? json(200, { jsonrpc: '2.0', id, error: refused });
-  }
+  return serve(parts, {
+    protocol: 'JSONRPC',
+    extensions: legacyExtensions ?? call.header('a2a-extensions'),
+    extensionsHeader: isLegacy ? 'x-a2a-extensions' : 'a2a-extensions',
+    handle: async (context) => (await transport.handle(body, context)) as Handled,
+    reply: (single, headers) => json(200, single, headers),
+    eventOf: (event) => event,
+    refuse: (error) => json(200, { jsonrpc: '2.0', id, error: errorOf(error) }),
+    problem: (error) => rpcProblem(error, id),
+  });
 }
 
 /**
  * One HTTP+JSON request of A2A 1.0. Its bodies are those of the JSON-RPC methods, so the method's binding serves it; only
  * errors differ.
  */
-export async function serveRest(
-  { sdk, handler, call, onFault }: BindingCall,
-  { method, params, status }: RestOperation,
-): Promise<Reply> {
-  const version = versionOf(call.head);
-  const context = contextOf(sdk, version, call.header('a2a-extensions'));
+export function serveRest(parts: BindingCall, { method, params, status }: RestRequest): Promise<Reply> {
+  const { sdk, handler, call } = parts;
+  const transport = new sdk.server.JsonRpcTransportHandler(handler);
   const refuse = (error: unknown) => {
     const code = sdk.errors.restStatusFor(error);
     return json(code, sdk.errors.toRestErrorBody(error, code), { 'content-type': REST_TYPE });
   };
+  return serve(parts, {
+    protocol: 'HTTP+JSON',
+    extensions: call.header('a2a-extensions'),
+    extensionsHeader: 'a2a-extensions',
+    handle: (context) => transport.handle({ jsonrpc: '2.0', id: 1, method, params }, context),
+    reply({ error, result }, headers) {
+      if (error !== undefined) return refuse(handler.error ?? new sdk.errors.RequestMalformedError());
+      if (status === 204) return { type: 'empty', status, headers };
+      return json(status ?? 200, result, { ...headers, 'content-type': REST_TYPE });
+    },
+    eventOf: ({ result }) => result,
+    refuse,
+    problem: restProblem,
+  });
+}
+
+/** Serves a request. An error that is no ParleyError is reported, and its reply reveals nothing. */
+async function serve({ sdk, handler, call, onFault }: BindingCall, binding: A2aBinding): Promise<Reply> {
+  const version = versionOf(call.head);
+  const context = contextOf(sdk, version, binding.extensions);
   try {
-    sdk.server.validateVersion(version, await handler.getAgentCard(), 'HTTP+JSON');
+    sdk.server.validateVersion(version, await handler.getAgentCard(), binding.protocol);
   } catch (error) {
-    return refuse(error);
+    return binding.refuse(error);
   }
-  const transport = new sdk.server.JsonRpcTransportHandler(handler);
-  const handled = await transport.handle({ jsonrpc: '2.0', id: 1, method, params }, context);
-  const headers = activatedHeaders(context, 'a2a-extensions');
-  const problem = () => problemOf(handler, onFault, restProblem);
-  if (isStream(handled)) {
-    try {
-      return await eventsOf(handled, ({ result }) => result, headers);
-    } catch (error) {
-      return problem() ?? refuse(error);
-    }
+  const handled = await binding.handle(context);
+  const { activatedExtensions } = context;
+  const headers: HeaderValues =
+    activatedExtensions === undefined ? {} : { [binding.extensionsHeader]: activatedExtensions.join(', ') };
+  const failure = () => {
+    const { error } = handler;
+    if (error === undefined || error instanceof sdk.errors.A2AError) return undefined;
+    if (!isParleyError(error) || error.code === 'internal') onFault(error);
+    return binding.problem(error);
+  };
+  if (!isStream(handled)) return failure() ?? binding.reply(handled, headers);
+  try {
+    return await eventsOf(handled, binding.eventOf, headers);
+  } catch (error) {
+    return failure() ?? binding.refuse(error);
   }
-  const { error, result } = handled as Single;
-  if (error !== undefined)
-    return problem() ?? refuse(handler.error ?? new sdk.errors.RequestMalformedError());
-  return status === 204
-    ? { type: 'empty', status, headers }
-    : json(status ?? 200, result, { ...headers, 'content-type': REST_TYPE });
 }
 
 function contextOf(
@@ -97,22 +125,7 @@ function contextOf(
   return new server.ServerCallContext({ requestedVersion: version, requestedExtensions });
 }
 
-function activatedHeaders({ activatedExtensions }: ServerCallContext, name: string): Record<string, string> {
-  return activatedExtensions === undefined ? {} : { [name]: activatedExtensions.join(', ') };
-}
-
-/** The reply to an error that A2A has no name for. An error that is no ParleyError is reported, and reveals nothing. */
-function problemOf(
-  { fault }: CallHandler,
-  onFault: (error: unknown) => void,
-  replyOf: (error: unknown) => Reply,
-): Reply | undefined {
-  if (fault === undefined) return undefined;
-  if (!isByStatus(fault)) onFault(fault);
-  return replyOf(fault);
-}
-
-function isStream(handled: Handled): handled is Extract<Handled, AsyncGenerator<unknown>> {
+function isStream(handled: Handled): handled is Events {
   return Symbol.asyncIterator in handled;
 }
 
@@ -125,7 +138,7 @@ function idOf(body: unknown): unknown {
 async function eventsOf<Item>(
   items: AsyncGenerator<Item, unknown>,
   resultOf: (item: Item) => unknown,
-  headers: Readonly<Record<string, string>>,
+  headers: HeaderValues,
 ): Promise<Reply> {
   const first = await items.next();
   return { type: 'events', events: frames(first, items, resultOf), headers, onExpiry: () => [] };

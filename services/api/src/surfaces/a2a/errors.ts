@@ -3,31 +3,9 @@ import { problemOf } from '../../http/problem.ts';
 import { json, type Reply } from '../../http/route.ts';
 import type { Sdk } from './sdk.ts';
 
-/** Codes whose errors A2A has no name for: the HTTP status says what they are. */
-const BY_STATUS: ReadonlySet<string> = new Set([
-  'unauthenticated',
-  'forbidden',
-  'too_large',
-  'rate_limited',
-  'read_quota',
-  'turn_quota',
-  'token_quota',
-  'conversation_quota',
-  'storage_quota',
-  'workflow_quota',
-  'unavailable',
-  'pod_busy',
-  'user_erased',
-]);
-
-/** True for an error that is replied with its HTTP status. */
-export function isByStatus(error: unknown): boolean {
-  return isParleyError(error) && BY_STATUS.has(error.code);
-}
-
-/** An error as A2A names it; errors that it has no name for stay as they are. */
+/** An error as A2A names it; errors that it has no name for stay as they are, and are replied with their HTTP status. */
 export function a2aErrorOf({ errors }: Sdk, error: unknown): unknown {
-  if (!isParleyError(error) || isByStatus(error)) return error;
+  if (!isParleyError(error)) return error;
   switch (error.code) {
     case 'not_found':
       return new errors.TaskNotFoundError();

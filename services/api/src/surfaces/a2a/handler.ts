@@ -1,29 +1,25 @@
-import type { ListTasksRequest, SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
+import type { SendMessageRequest, StreamResponse, Task } from '@a2a-js/sdk';
 import type { A2ARequestHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
-import type { WireUpdate } from '@parley/shared/domain/a2a/wire';
 import { isParleyError } from '@parley/shared/domain/errors';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
-import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
-import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import type { RouteCall } from '../../http/route.ts';
 import { actingCallerOf } from '../../turns/principal.ts';
 import { podDraining } from '../../turns/start.ts';
 import { cardOf } from './card.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
-import { a2aErrorOf, isByStatus } from './errors.ts';
+import { a2aErrorOf } from './errors.ts';
 import { readMessage } from './message.ts';
+import type { PushConfigs } from './push.ts';
 import type { Sdk } from './sdk.ts';
 import { checkHistoryLength, listPage } from './task-list.ts';
-import { followTask, type OpenedTask } from './task-stream.ts';
-import { createCallerTasks, hasEnded } from './tasks.ts';
+import { createTaskFollower, type OpenedTask, type TaskFollower } from './task-stream.ts';
+import { type CallerTasks, createCallerTasks, hasEnded } from './tasks.ts';
 import { LEGACY, versionOf } from './version.ts';
 
 /** The request handler of one call, below the SDK's bindings. */
 export interface CallHandler extends A2ARequestHandler {
-  /** The error of the call that A2A has no name for. */
-  readonly fault: unknown;
   /** The error of the call, as A2A names it where it does. */
   readonly error: unknown;
 }
@@ -38,196 +34,192 @@ interface HandlerParts {
 
 /** Serves one call of an agent. Identity, budget and signal are those of the call; tasks are found under its person alone. */
 export function createCallHandler({ sdk, deps, agent, origin, call }: HandlerParts): CallHandler {
-  const { core, errors } = sdk;
-  const { push } = deps;
   const who = actingCallerOf(call);
   const tasks = createCallerTasks(deps, agent, who);
-  let fault: unknown;
   let failure: unknown;
-
-  /** Runs one operation: its budget first, its errors as A2A names them. */
-  async function run<Result>(writes: boolean, operation: () => Promise<Result>): Promise<Result> {
-    try {
-      await deps.limits.call(who.caller, writes);
-      return await operation();
-    } catch (error) {
-      throw named(error);
-    }
-  }
-
   function named(error: unknown): unknown {
-    const a2a = a2aErrorOf(sdk, error);
-    failure = a2a;
-    if (isByStatus(a2a) || !(a2a instanceof errors.A2AError)) fault = a2a;
-    return a2a;
+    failure = a2aErrorOf(sdk, error);
+    return failure;
   }
-
-  const shownOf = ({ fold }: OpenedTask, historyLength: number | undefined): Task | undefined => {
-    const json = fold.task();
-    if (json === undefined) return undefined;
-    const task = core.Task.fromJSON(json);
-    if (historyLength === undefined) return task;
-    return { ...task, history: historyLength <= 0 ? [] : task.history.slice(-historyLength) };
-  };
-  const taskOf = (opened: OpenedTask, historyLength: number | undefined): Task => {
-    const task = shownOf(opened, historyLength);
-    if (task === undefined) throw notFound();
-    return task;
-  };
-  const updateOf = (update: WireUpdate): StreamResponse => core.StreamResponse.fromJSON(update);
-
-  /** Begins a task or answers one. A new task is followed from its first event. */
-  async function take(params: SendMessageRequest): Promise<OpenedTask> {
-    if (call.draining) throw podDraining();
-    checkHistoryLength(params.configuration?.historyLength);
-    const message = readMessage(sdk, params.message);
-    const config = params.configuration?.taskPushNotificationConfig;
-    const version = versionOf(call.head);
-    if (config !== undefined && push === undefined) throw new errors.PushNotificationNotSupportedError();
-    if (message.taskId !== undefined) {
-      const found = await tasks.find(message.taskId);
-      // Before the effect: a message with a configuration that cannot be kept changes nothing.
-      if (config !== undefined) await push?.check(config, version, found);
-      await tasks.answer(found, message);
-      if (config !== undefined) await push?.put(found, config, version);
-      return tasks.open(await tasks.find(message.taskId));
-    }
-    if (config !== undefined) await push?.check(config, version);
-    const begun = await tasks.begin(message);
-    if (config !== undefined) await push?.put(begun.run, config, version);
-    return tasks.open(begun.run);
-  }
-
-  const person = { kind: 'user', ...who.owner } as const;
-
-  /** Follows the task that `begin` opens for a bounded time, in a place of the person's streams that is taken first. */
-  function wait(begin: () => Promise<OpenedTask>, to: 'terminal' | 'interrupted'): Promise<OpenedTask> {
-    const reader = { stream: `a2a/${agent.id}`, returns: false };
-    return inStreamPlace(deps.limits, { caller: person, signal: call.signal }, reader, async (place) => {
+  const parts: CallParts = {
+    sdk,
+    deps,
+    call,
+    tasks,
+    named,
+    follower: createTaskFollower(deps, agent, { owner: who.owner, signal: call.signal }),
+    async run(writes, operation) {
       try {
-        const opened = await begin();
-        await withTimeLimit(deps.waitMs, place.signal, async (signal) => {
-          try {
-            for await (const _update of followTask(deps, opened, { signal, to }));
-          } catch (error) {
-            if (!signal.aborted || place.signal.aborted) throw error;
-          }
-        });
-        return opened;
-      } finally {
-        place.release();
+        await deps.limits.call(who.caller, writes);
+        return await operation();
+      } catch (error) {
+        throw named(error);
       }
-    });
-  }
+    },
+  };
+  return {
+    get error() {
+      return failure;
+    },
+    getAgentCard: async () => cardOf(sdk, deps, agent, origin),
+    getAuthenticatedExtendedAgentCard: () =>
+      parts.run(false, async () => {
+        throw new sdk.errors.UnsupportedOperationError({ message: 'There is no extended card.' });
+      }),
+    ...messageCalls(parts),
+    ...taskCalls(parts),
+    ...pushCalls(parts),
+  };
+}
+
+/** What the operations of one call share. */
+interface CallParts {
+  readonly sdk: Sdk;
+  readonly deps: A2aDeps;
+  readonly call: RouteCall;
+  readonly tasks: CallerTasks;
+  readonly follower: TaskFollower;
+  /** Runs one operation: its budget first, its errors as A2A names them. */
+  run<Result>(writes: boolean, operation: () => Promise<Result>): Promise<Result>;
+  /** An error as A2A names it. */
+  named(error: unknown): unknown;
+}
+
+function messageCalls(parts: CallParts): Pick<A2ARequestHandler, 'sendMessage' | 'sendMessageStream'> {
+  const { sdk, follower, run } = parts;
 
   function activate(context: ServerCallContext): void {
     if (context.requestedExtensions?.includes(ELICITATION_EXTENSION) === true)
       context.addActivatedExtension(ELICITATION_EXTENSION);
   }
 
-  /** Updates in a place of the person's streams, beginning with the task as it is. */
-  async function* stream(opening: () => Promise<OpenedTask>, to: 'terminal' | 'answerable') {
-    try {
-      const opened = await opening();
-      const { streamRequestId } = opened.run;
-      const { updates, release } = await inStreamPlace(
-        deps.limits,
-        { caller: person, signal: call.signal },
-        { stream: `a2a/${streamRequestId}`, returns: false },
-        async ({ signal, release }) => ({ updates: followTask(deps, opened, { signal, to }), release }),
-      );
-      try {
-        const task = opened.fold.task();
-        if (task !== undefined) yield updateOf({ task });
-        for await (const update of updates) yield updateOf(update);
-      } finally {
-        release();
-      }
-    } catch (error) {
-      throw named(error);
-    }
-  }
-
-  async function pushOf<Result>(
-    taskId: string,
-    use: (configs: NonNullable<typeof push>, task: Run) => Promise<Result>,
-  ): Promise<Result> {
-    if (push === undefined) throw new errors.PushNotificationNotSupportedError();
-    return use(push, await tasks.find(taskId));
-  }
-
   return {
-    get fault() {
-      return fault;
-    },
-    get error() {
-      return failure;
-    },
-    getAgentCard: async () => cardOf(sdk, deps, agent, origin),
-    getAuthenticatedExtendedAgentCard: () =>
-      run(false, async () => {
-        throw new errors.UnsupportedOperationError({ message: 'There is no extended card.' });
-      }),
     sendMessage: (params, context) =>
       run(true, async () => {
         activate(context);
         const { returnImmediately = false, historyLength } = params.configuration ?? {};
-        const opened = await (returnImmediately ? take(params) : wait(() => take(params), 'interrupted'));
-        return taskOf(opened, historyLength);
+        const opening = () => takeMessage(parts, params);
+        const opened = await (returnImmediately ? opening() : follower.wait(opening, 'interrupted'));
+        return taskOf(sdk, opened, historyLength);
       }),
     async *sendMessageStream(params, context) {
       activate(context);
-      yield* stream(() => run(true, () => take(params)), 'answerable');
+      yield* streamOf(parts, () => run(true, () => takeMessage(parts, params)), 'answerable');
     },
+  };
+}
+
+/** Begins a task or answers one. A new task is followed from its first event. */
+async function takeMessage(
+  { sdk, deps: { push }, call, tasks }: CallParts,
+  { message: given, configuration }: SendMessageRequest,
+): Promise<OpenedTask> {
+  if (call.draining) throw podDraining();
+  checkHistoryLength(configuration?.historyLength);
+  const message = readMessage(sdk, given);
+  const config = configuration?.taskPushNotificationConfig;
+  const version = versionOf(call.head);
+  if (config !== undefined && push === undefined) throw new sdk.errors.PushNotificationNotSupportedError();
+  const found = message.taskId === undefined ? undefined : await tasks.find(message.taskId);
+  // Before the effect: a message with a configuration that cannot be kept changes nothing.
+  if (config !== undefined) await push?.check(config, version, found);
+  if (found !== undefined) await tasks.answer(found, message);
+  const task = found ?? (await tasks.begin(message)).run;
+  if (config !== undefined) await push?.put(task, config, version);
+  return tasks.open(found === undefined ? task : await tasks.find(task.streamRequestId));
+}
+
+/** Updates of a task, beginning with the task as it is. */
+async function* streamOf(
+  { sdk: { core }, follower, named }: CallParts,
+  opening: () => Promise<OpenedTask>,
+  to: 'terminal' | 'answerable',
+): AsyncGenerator<StreamResponse, void> {
+  try {
+    for await (const update of follower.stream(opening, to)) yield core.StreamResponse.fromJSON(update);
+  } catch (error) {
+    throw named(error);
+  }
+}
+
+function taskCalls(
+  parts: CallParts,
+): Pick<A2ARequestHandler, 'getTask' | 'cancelTask' | 'resubscribe' | 'listTasks'> {
+  const { sdk, tasks, follower, run } = parts;
+  const { core, errors } = sdk;
+  const openNamed = async (id: string) => tasks.open(await tasks.find(id));
+  return {
     getTask: ({ id, historyLength }) =>
       run(false, async () => {
         checkHistoryLength(historyLength);
-        return taskOf(await tasks.open(await tasks.find(id)), historyLength);
+        return taskOf(sdk, await openNamed(id), historyLength);
       }),
     cancelTask: ({ id }) =>
       run(true, async () => {
         const found = await tasks.find(id);
         if (!(await tasks.stop(found))) throw new errors.TaskNotCancelableError();
         const open = () => tasks.open(found);
-        const opened = await wait(open, 'terminal').catch((error: unknown) => {
+        const opened = await follower.wait(open, 'terminal').catch((error: unknown) => {
           // The task was stopped: without a free place the reply does not wait for its end.
           if (isParleyError(error, 'rate_limited')) return open();
           throw error;
         });
-        return taskOf(opened, undefined);
+        return taskOf(sdk, opened, undefined);
       }),
     async *resubscribe({ id }) {
-      yield* stream(
-        () =>
-          run(false, async () => {
-            const opened = await tasks.open(await tasks.find(id));
-            if (hasEnded(opened))
-              throw new errors.UnsupportedOperationError({ message: 'The task has ended; get it instead.' });
-            return opened;
-          }),
-        'terminal',
-      );
+      const opening = async () => {
+        const opened = await openNamed(id);
+        if (!hasEnded(opened)) return opened;
+        throw new errors.UnsupportedOperationError({ message: 'The task has ended; get it instead.' });
+      };
+      yield* streamOf(parts, () => run(false, opening), 'terminal');
     },
-    listTasks: (params: ListTasksRequest) =>
+    listTasks: (params) =>
       run(false, async () => {
-        const listed = (opened: OpenedTask) => shownOf(opened, params.historyLength);
+        const listed = (opened: OpenedTask) => shownTask(sdk, opened, params.historyLength);
         return listPage(core, { ...tasks, taskOf: listed }, params);
       }),
+  };
+}
+
+/** A task as it is sent. Undefined when its feed is no longer stored. */
+function shownTask({ core }: Sdk, { fold }: OpenedTask, historyLength: number | undefined): Task | undefined {
+  const json = fold.task();
+  if (json === undefined) return undefined;
+  const task = core.Task.fromJSON(json);
+  if (historyLength === undefined) return task;
+  return { ...task, history: historyLength <= 0 ? [] : task.history.slice(-historyLength) };
+}
+
+function taskOf(sdk: Sdk, opened: OpenedTask, historyLength: number | undefined): Task {
+  const task = shownTask(sdk, opened, historyLength);
+  if (task === undefined) throw notFound();
+  return task;
+}
+
+function pushCalls({ sdk, deps: { push }, tasks, run }: CallParts) {
+  /** Runs an operation on the configurations of a task. */
+  function on<Result>(
+    taskId: string,
+    writes: boolean,
+    use: (configs: PushConfigs, task: Run) => Promise<Result>,
+  ): Promise<Result> {
+    return run(writes, async () => {
+      if (push === undefined) throw new sdk.errors.PushNotificationNotSupportedError();
+      return use(push, await tasks.find(taskId));
+    });
+  }
+
+  return {
     createTaskPushNotificationConfig: (config, context) =>
-      run(true, () =>
-        pushOf(config.taskId, (push, task) => push.put(task, config, context.requestedVersion)),
-      ),
+      on(config.taskId, true, (push, task) => push.put(task, config, context.requestedVersion)),
     getTaskPushNotificationConfig: ({ taskId, id }, { requestedVersion }) =>
-      run(false, () =>
-        pushOf(taskId, (push, task) =>
-          id === '' && requestedVersion === LEGACY ? push.first(task) : push.get(task, id),
-        ),
+      on(taskId, false, (push, task) =>
+        id === '' && requestedVersion === LEGACY ? push.first(task) : push.get(task, id),
       ),
     listTaskPushNotificationConfigs: ({ taskId }) =>
-      run(false, () =>
-        pushOf(taskId, async (push, task) => ({ configs: [...(await push.list(task))], nextPageToken: '' })),
-      ),
+      on(taskId, false, async (push, task) => ({ configs: [...(await push.list(task))], nextPageToken: '' })),
     deleteTaskPushNotificationConfig: ({ taskId, id }) =>
-      run(true, () => pushOf(taskId, (push, task) => push.remove(task, id))),
-  };
+      on(taskId, true, (push, task) => push.remove(task, id)),
+  } satisfies Partial<A2ARequestHandler>;
 }

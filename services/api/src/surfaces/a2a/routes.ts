@@ -9,6 +9,7 @@ import {
   type RequestHead,
   type Route,
   type RouteCall,
+  type RouteDocs,
   route,
   type Surface,
 } from '../../http/route.ts';
@@ -21,15 +22,7 @@ import type { A2aDeps, OfferedAgent } from './deps.ts';
 import { restProblem, rpcProblem } from './errors.ts';
 import { CARD_EXAMPLE, RPC_EXAMPLE, SEND_EXAMPLE, TASK_EXAMPLE } from './examples.ts';
 import { createCallHandler } from './handler.ts';
-import {
-  listOperation,
-  PUSH_OPERATIONS,
-  type RestOperation,
-  type RestRequest,
-  readingOperation,
-  sendOperation,
-  taskOperation,
-} from './rest.ts';
+import { REST_CALLS, type RestCall, restRequestOf, SEND_PATH, TASK_PATH } from './operations.ts';
 import { createSdkLoader } from './sdk.ts';
 
 const HEADERS = {
@@ -38,8 +31,26 @@ const HEADERS = {
   'Parley-User': 'With a service key: the person for whom it speaks, percent-encoded.',
 };
 const AGENT_PATH = `${A2A_PATH}/:agent`;
-const TASKS_PATH = `${AGENT_PATH}/tasks`;
-const CONFIGS_PATH = `${TASKS_PATH}/:task/pushNotificationConfigs`;
+const ERRORS = ['not_found', 'forbidden'];
+const QUERY = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+
+/** The calls of HTTP+JSON that the documented API has. The others are in the specification of A2A. */
+const REST_DOCS: Readonly<
+  Record<string, Pick<RouteDocs, 'summary' | 'description' | 'example' | 'replies'>>
+> = {
+  [`POST ${SEND_PATH}`]: {
+    summary: 'Send a message to an agent (HTTP+JSON)',
+    description: '`message:send` or `message:stream`. Errors are `google.rpc.Status`. See docs/a2a.md.',
+    example: SEND_EXAMPLE,
+    replies: { 200: { description: 'A task, or server-sent events' } },
+  },
+  [`GET ${TASK_PATH}`]: {
+    summary: 'Get a task (HTTP+JSON)',
+    description: 'With `:subscribe` after the id: its updates as server-sent events.',
+    example: TASK_EXAMPLE,
+    replies: { 200: { description: 'The task' } },
+  },
+};
 const CARD_SECONDS = 300;
 
 /** A2A 1.0 over JSON-RPC and HTTP+JSON, and 0.3 over JSON-RPC: agents of Parley, for agents of others. */
@@ -62,27 +73,28 @@ export function a2aRoutes(deps: A2aDeps): Surface {
     return { sdk, handler, call, onFault: deps.onFault };
   }
 
-  function rest(operationOf: (request: RestRequest) => RestOperation | undefined) {
-    return async (call: RouteCall): Promise<Reply> => {
-      const query = (call.query ?? {}) as RestRequest['query'];
-      const operation = operationOf({ params: call.params, query, body: call.body });
-      if (operation === undefined) throw new ParleyError('not_found', 'A2A has no such call.');
-      return serveRest(await partsOf(call), operation);
-    };
-  }
-
-  const common = { proof, limits: 'own', refuse: (error: unknown) => restProblem(error) } as const;
-  const query = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
-  const readOnly = (path: string, operationOf: Parameters<typeof rest>[0]): Route =>
-    route({ ...common, method: 'GET', path, query, handle: rest(operationOf) });
-  const writing = (method: 'POST' | 'DELETE', path: string, operationOf: Parameters<typeof rest>[0]): Route =>
-    route({
-      ...common,
+  /** Errors of HTTP+JSON are `google.rpc.Status`. */
+  const restRoute = (one: RestCall): Route => {
+    const { http: method, path } = one;
+    const docs = REST_DOCS[`${method} ${path}`];
+    const isSend = path === SEND_PATH;
+    return route({
       method,
-      path,
-      body: jsonBody(z.unknown(), { optional: true }),
-      handle: rest(operationOf),
+      path: `${AGENT_PATH}${path}`,
+      proof,
+      limits: 'own',
+      refuse: (error) => restProblem(error),
+      ...(docs !== undefined && { docs: { group: 'A2A', headers: HEADERS, errors: ERRORS, ...docs } }),
+      ...(method === 'GET'
+        ? { query: QUERY }
+        : { body: jsonBody(z.unknown(), isSend ? { bytesMax: 'messages' } : { optional: true }) }),
+      async handle(call: RouteCall) {
+        const request = restRequestOf(one, call);
+        if (request === undefined) throw new ParleyError('not_found', 'A2A has no such call.');
+        return serveRest(await partsOf(call), request);
+      },
     });
+  };
 
   return {
     routes: [
@@ -102,49 +114,11 @@ export function a2aRoutes(deps: A2aDeps): Surface {
           headers: HEADERS,
           example: RPC_EXAMPLE,
           replies: { 200: { description: 'A JSON-RPC message, or server-sent events' } },
-          errors: ['not_found', 'forbidden'],
+          errors: ERRORS,
         },
         handle: async (call: RouteCall) => serveJsonRpc(await partsOf(call)),
       }),
-      route({
-        ...common,
-        method: 'POST',
-        path: `${AGENT_PATH}/:operation`,
-        body: jsonBody(z.unknown(), { bytesMax: 'messages' }),
-        docs: {
-          group: 'A2A',
-          summary: 'Send a message to an agent (HTTP+JSON)',
-          description: '`message:send` or `message:stream`. Errors are `google.rpc.Status`. See docs/a2a.md.',
-          headers: HEADERS,
-          example: SEND_EXAMPLE,
-          replies: { 200: { description: 'A task, or server-sent events' } },
-          errors: ['not_found', 'forbidden'],
-        },
-        handle: rest(sendOperation),
-      }),
-      route({
-        ...common,
-        method: 'GET',
-        path: `${TASKS_PATH}/:task`,
-        query,
-        docs: {
-          group: 'A2A',
-          summary: 'Get a task (HTTP+JSON)',
-          description: 'With `:subscribe` after the id: its updates as server-sent events.',
-          headers: HEADERS,
-          example: TASK_EXAMPLE,
-          replies: { 200: { description: 'The task' } },
-          errors: ['not_found', 'forbidden'],
-        },
-        handle: rest(readingOperation),
-      }),
-      readOnly(TASKS_PATH, listOperation),
-      readOnly(`${AGENT_PATH}/extendedAgentCard`, () => ({ method: 'GetExtendedAgentCard', params: {} })),
-      writing('POST', `${TASKS_PATH}/:task`, taskOperation),
-      writing('POST', CONFIGS_PATH, PUSH_OPERATIONS.put),
-      readOnly(CONFIGS_PATH, PUSH_OPERATIONS.list),
-      readOnly(`${CONFIGS_PATH}/:config`, PUSH_OPERATIONS.get),
-      writing('DELETE', `${CONFIGS_PATH}/:config`, PUSH_OPERATIONS.remove),
+      ...REST_CALLS.map(restRoute),
     ],
     browserHeaders: {
       request: ['a2a-version', 'a2a-extensions', 'x-a2a-extensions', USER_HEADER],

@@ -2,14 +2,17 @@ import { createTaskFold, type TaskFold, type TaskItem } from '@parley/shared/dom
 import { taskHeadOf } from '@parley/shared/domain/a2a/task-head';
 import { isInterruptedState, isTerminalState, type WireUpdate } from '@parley/shared/domain/a2a/wire';
 import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
+import type { Owner } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
+import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
+import { inStreamPlace } from '../../http/limits/stream-places.ts';
 import { podDraining } from '../../turns/start.ts';
 import { createTextAhead, type TextPiece } from '../../turns/text.ts';
-import type { A2aDeps } from './deps.ts';
+import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { FindAnswerMessage } from './taken-messages.ts';
 
 type StreamDeps = Pick<A2aDeps, 'engine' | 'turns'>;
@@ -42,7 +45,55 @@ export async function openTask(
   return { run, fold, until, findAnswerMessage };
 }
 
-export interface FollowTaskOptions {
+/** Follows tasks for one call, each in a place of the person's streams. Its methods throw `rate_limited`. */
+export interface TaskFollower {
+  /** Follows the task that `begin` opens for a bounded time. The place is taken first. */
+  wait(begin: () => Promise<OpenedTask>, to: 'terminal' | 'interrupted'): Promise<OpenedTask>;
+  /** The updates of a task, beginning with the task as it is. */
+  stream(opening: () => Promise<OpenedTask>, to: 'terminal' | 'answerable'): AsyncGenerator<WireUpdate, void>;
+}
+
+export function createTaskFollower(
+  deps: A2aDeps,
+  agent: Pick<OfferedAgent, 'id'>,
+  { owner, signal }: { readonly owner: Owner; readonly signal: AbortSignal },
+): TaskFollower {
+  const by = { caller: { kind: 'user', ...owner }, signal } as const;
+  return {
+    wait(begin, to) {
+      const reader = { stream: `a2a/${agent.id}`, returns: false };
+      return inStreamPlace(deps.limits, by, reader, async (place) => {
+        try {
+          const opened = await begin();
+          await withTimeLimit(deps.waitMs, place.signal, async (ending) => {
+            try {
+              for await (const _update of followTask(deps, opened, { signal: ending, to }));
+            } catch (error) {
+              if (!ending.aborted || place.signal.aborted) throw error;
+            }
+          });
+          return opened;
+        } finally {
+          place.release();
+        }
+      });
+    },
+    async *stream(opening, to) {
+      const opened = await opening();
+      const reader = { stream: `a2a/${opened.run.streamRequestId}`, returns: false };
+      const place = await inStreamPlace(deps.limits, by, reader, async (taken) => taken);
+      try {
+        const task = opened.fold.task();
+        if (task !== undefined) yield { task };
+        yield* followTask(deps, opened, { signal: place.signal, to });
+      } finally {
+        place.release();
+      }
+    },
+  };
+}
+
+interface FollowTaskOptions {
   readonly signal: AbortSignal;
   /**
    * `terminal`: to the end of the task. `answerable`: also to a state in which the caller must send something.
@@ -55,7 +106,7 @@ export interface FollowTaskOptions {
  * The updates of a task after those that it was opened with, from any pod. While it is followed, its run is taken over
  * within seconds should its pod die. Throws `unavailable` when the signal is aborted: the updates go on elsewhere.
  */
-export async function* followTask(
+async function* followTask(
   { engine, turns }: StreamDeps,
   { run, fold, until, findAnswerMessage }: OpenedTask,
   { signal, to }: FollowTaskOptions,
