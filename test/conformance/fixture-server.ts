@@ -17,6 +17,7 @@ import {
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { CONTENT_CAPABILITIES, PIXEL, registerFixtureContent } from './fixture-content.ts';
 import { serveBothRevisions, serveNewRevision } from './fixture-revisions.ts';
+import { TASK_TOOLS } from './fixture-tasks.ts';
 
 /**
  * The tools that the scenarios of the kit call, on a server of the official SDK. The pods offer them as a gateway. Their names,
@@ -340,6 +341,7 @@ const TOOLS: Readonly<Record<string, FixtureTool>> = {
   ...CONTENT_TOOLS,
   ...NOTIFYING_TOOLS,
   ...ASKING_TOOLS,
+  ...TASK_TOOLS,
 };
 
 function createFixture(manner: FixtureManner): Server {

@@ -6,6 +6,8 @@ import { startPod } from '../harness/processes/processes.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
 import { userToken } from '../harness/tokens.ts';
 
+import { TASK_RULES } from './fixture-tasks.ts';
+
 const SECRET = 'a-secret-of-the-conformance-run-0001';
 
 /** Two pods that offer the tools of a server, behind a proxy that picks a random one for each request. */
@@ -25,7 +27,7 @@ export async function startConformancePods(serverUrl: string): Promise<Conforman
   fixture: { title: Fixture, transport: http, url: "${serverUrl}", credentialScope: none }
 mcpOffer:
   agents: []
-  tools: [{ server: fixture, prefix: false, prompts: true, resources: true }]
+  tools: [{ server: fixture, prefix: false, prompts: true, resources: true, perTool: ${JSON.stringify(TASK_RULES)} }]
 `,
   );
   const env = { REDIS_URL: redis.url, PARLEY_CONFIG: config, PARLEY_JWT_SECRET: SECRET };

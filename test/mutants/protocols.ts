@@ -24,8 +24,8 @@ export const PROTOCOLS: readonly Mutant[] = [
   },
   {
     defect: 'A call whose MCP client was told a page begins anew ten minutes after its end.',
-    file: `${API}/surfaces/mcp/calls.ts`,
-    find: 'if (endedAt === undefined || (await toldCalls.find(run)) !== undefined)',
+    file: `${API}/surfaces/mcp/waiting/call-keys.ts`,
+    find: 'if (endedAt === undefined || (await leftCalls.findTold(run)) !== undefined)',
     replace: 'if (endedAt === undefined)',
     killedBy: 'test/unit/mcp-server/calls.test.ts',
     test: 'joins one whose client was told a page, as long',
@@ -33,7 +33,7 @@ export const PROTOCOLS: readonly Mutant[] = [
   {
     defect: 'The end of its session stops a call whose person answers on a page.',
     file: `${API}/surfaces/mcp/calls.ts`,
-    find: 'if ((await toldCalls.find(run)) !== undefined) return;',
+    find: 'if (await leftCalls.isLeft(run)) return;',
     replace: '',
     killedBy: 'test/integration/mcp-server/protocol.test.ts',
     test: 'that ends leaves alone',

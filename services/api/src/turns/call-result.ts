@@ -1,6 +1,7 @@
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { endsTurn } from '@parley/shared/domain/runs/turn-events';
+import { parseOneCallId } from '../agents/loop/one-call.ts';
 import type { ServerRefusal } from '../agents/mcp/calls/results.ts';
 import { RefusedByServer } from '../agents/mcp/errors.ts';
 import type { FollowedEvent } from './follow.ts';
@@ -10,6 +11,11 @@ export type { ServerRefusal };
 /** What an MCP server said when it refused a request, for a caller that speaks its protocol. Undefined for any other error. */
 export function serverRefusalOf(error: unknown): ServerRefusal | undefined {
   return isParleyError(error) && error.cause instanceof RefusedByServer ? error.cause.refusal : undefined;
+}
+
+/** True for what a run of one call has in place of an agent's id. */
+export function isOneCall(agent: string): boolean {
+  return parseOneCallId(agent) !== undefined;
 }
 
 /** The result of a tool as its MCP server sent it (`CallToolResult`). */
@@ -28,7 +34,7 @@ export type CallOutcome<Result = WholeResult> =
       readonly type: 'failed';
       readonly code: string;
       readonly message: string;
-      /** The error of the server, where the caller can mend it. */
+      /** The error of the server, where it sent one. */
       readonly refusal?: ServerRefusal | undefined;
     };
 

@@ -119,6 +119,8 @@ export interface Turns {
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
   /** True for a detached turn that waits; one whose wait has ended is resumed. Throws `unavailable`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
+  /** True while a turn runs or waits; one whose pod died is offered to all pods first. Throws `unavailable`. */
+  isRunning(stream: StreamRef): Promise<boolean>;
   /** The timeline of the turn that runs or ended last; undefined where none is kept. Throws `unavailable`. */
   timeline(conversation: ConversationRef): Promise<Timeline | undefined>;
   /** Stops the running turn, on whichever pod; its open questions are withdrawn. False when none runs. */
@@ -203,6 +205,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     resumable: (conversation, after) =>
       findResumable({ ...deps, isRunning: podRuns.isRunning }, conversation, after),
     isWaiting: podRuns.isWaiting,
+    isRunning: podRuns.isRunning,
     timeline: (conversation) => readTimeline(deps, conversation),
     stop: podRuns.stop,
     attend: watch,

@@ -45,7 +45,7 @@ const ToolFailed = z.looseObject({
   type: z.literal('tool-failed'),
   toolCallId: z.string(),
   message: z.string(),
-  /** The error of the tool's server, where the caller can mend it. Sent for runs of one call only. */
+  /** The error of the tool's server, as it sent it. Sent for runs of one call only. */
   refusal: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
 });
 /** How far a call has come, in the words of its server. Sent for runs of one call only; readers may ignore it. */

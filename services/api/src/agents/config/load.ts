@@ -5,6 +5,7 @@ import { type Environment, secretsOf } from './environment.ts';
 import { AgentsConfigError, type ConfigFault, type Finding, lineOf } from './fault.ts';
 import type { AgentsConfig, AgentsFile, ById } from './file.ts';
 import { holdsSecret } from './literal-secret.ts';
+import { OfferedAgent } from './offers/mcp-offer.ts';
 import { findUnused } from './references.ts';
 import { readYaml, type YamlText } from './yaml.ts';
 
@@ -98,7 +99,7 @@ function buildConfig(file: AgentsFile): AgentsConfig {
     ...(file.notify !== undefined && { notify: file.notify }),
     mcpOffer: {
       ...file.mcpOffer,
-      agents: file.mcpOffer.agents ?? Object.keys(file.agents).map((agent) => ({ agent })),
+      agents: file.mcpOffer.agents ?? Object.keys(file.agents).map((agent) => OfferedAgent.parse({ agent })),
     },
   };
 }

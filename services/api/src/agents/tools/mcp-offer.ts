@@ -1,9 +1,10 @@
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { admits } from '../config/access.ts';
 import type { AgentsConfig } from '../config/file.ts';
+import type { TASK_MODES } from '../config/offers/mcp-offer.ts';
 import type { ServerTool } from '../loop/one-call.ts';
 import { scopedAddress, withPages } from '../mcp/calls/addresses.ts';
-import type { McpTool, McpToolHints } from '../mcp/calls/results.ts';
+import type { McpTool, McpToolHints, TaskSupport } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import { isVisible } from '../mcp/calls/visibility.ts';
 import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-headers.ts';
@@ -17,8 +18,20 @@ export type CallTarget =
   | { readonly type: 'agent'; readonly agent: string }
   | ({ readonly type: 'tool' } & ServerTool);
 
-/** What an offered name stands for, and the arguments that calls of it mirror in headers (2026-07-28). */
-export type OfferedTarget = CallTarget & { readonly paramHeaders?: readonly ParamHeader[] };
+/** When a call becomes a task for a client that declares the extension of MCP. */
+export interface TaskRule {
+  readonly mode: (typeof TASK_MODES)[number];
+  /** How long a request waits until its client gets a task instead, in ms. */
+  readonly afterMs: number;
+}
+
+/** What an offered name stands for, and what 2026-07-28 adds to calls of it. */
+export type OfferedTarget = CallTarget & {
+  /** The arguments that calls mirror in headers. */
+  readonly paramHeaders?: readonly ParamHeader[];
+  /** Absent: no call becomes a task. */
+  readonly task?: TaskRule;
+};
 
 /** A tool as MCP clients of Parley see it. */
 export interface OfferedTool {
@@ -31,7 +44,7 @@ export interface OfferedTool {
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly annotations?: McpToolHints;
   readonly _meta?: McpTool['meta'];
-  readonly target: CallTarget;
+  readonly target: CallTarget & Pick<OfferedTarget, 'task'>;
 }
 
 /** Whom the tools are offered to. */
@@ -86,7 +99,7 @@ const AGENT_INPUT = {
 
 export function createMcpOffering({ config, named }: McpOfferingDeps): McpOffering {
   function agentsFor(caller: Caller): OfferedTool[] {
-    return config.mcpOffer.agents.flatMap(({ agent: id, description }) => {
+    return config.mcpOffer.agents.flatMap(({ agent: id, description, task: mode, taskAfterMs: afterMs }) => {
       const agent = config.agents[id];
       if (agent === undefined || !admits(agent.access, caller)) return [];
       const told =
@@ -98,7 +111,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
           title,
           description: told,
           inputSchema: AGENT_INPUT,
-          target: { type: 'agent', agent: id },
+          target: { type: 'agent', agent: id, task: { mode, afterMs } },
         },
       ];
     });
@@ -132,7 +145,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
     async find(caller, person, name, signal) {
       const agent = agentsFor(caller).find((one) => one.name === name);
       if (agent !== undefined) return agent.target;
-      let unlisted: CallTarget | undefined;
+      let unlisted: OfferedTool['target'] | undefined;
       for (const source of sourcesFor(caller)) {
         if (!mayName(source, name)) continue;
         const { tools, isKnown } = await toolsOf(source, person, signal);
@@ -171,7 +184,7 @@ function offered(source: OfferedSource, tool: McpTool): OfferedTool {
     ...(outputSchema !== undefined && { outputSchema }),
     annotations: hints,
     ...(meta !== undefined && { _meta: withPages(meta, pageOf) }),
-    target: { type: 'tool', server: source.server, tool: tool.name },
+    target: toolTarget(source, tool.name, tool.taskSupport),
   };
 }
 
@@ -186,9 +199,24 @@ function mayName({ server, prefix }: OfferedSource, name: string): boolean {
 }
 
 /** A tool that the server has not listed, because the person has no account there yet, or because it is unavailable. */
-function unlistedTarget({ server, prefix, allow }: OfferedSource, name: string): CallTarget | undefined {
+function unlistedTarget(source: OfferedSource, name: string): OfferedTool['target'] | undefined {
+  const { server, prefix, allow } = source;
   const tool = prefix ? name.slice(server.length + 2) : name;
   const isNamed = tool !== '' && (!prefix || modelToolName(server, tool) === name);
   if (!isNamed || allow?.includes(tool) === false) return undefined;
-  return { type: 'tool', server, tool };
+  return toolTarget(source, tool);
+}
+
+const MODES: Readonly<Record<TaskSupport, TaskRule['mode']>> = {
+  forbidden: 'never',
+  optional: 'auto',
+  required: 'required',
+};
+
+/** A tool of a server. What the file says of its tasks goes before what its server says. */
+function toolTarget(source: OfferedSource, tool: string, support?: TaskSupport): OfferedTool['target'] {
+  const own = Object.hasOwn(source.perTool, tool) ? source.perTool[tool] : undefined;
+  const mode = own?.task ?? source.task ?? (support === undefined ? 'auto' : MODES[support]);
+  const afterMs = own?.taskAfterMs ?? source.taskAfterMs;
+  return { type: 'tool', server: source.server, tool, task: { mode, afterMs } };
 }

@@ -82,7 +82,7 @@ export function wholeOutcomeOf(title: string, result: McpCallResult): ToolOutcom
   if (result.type === 'result' && result.whole !== undefined)
     return { type: 'returned', output: result.whole };
   const outcome = outcomeOf(title, result);
-  const { refusal } = result.type === 'input_required' ? result : {};
+  const { refusal } = result.type === 'input_required' || result.type === 'refused' ? result : {};
   return outcome.type === 'failed' && refusal !== undefined ? { ...outcome, refusal } : outcome;
 }
 

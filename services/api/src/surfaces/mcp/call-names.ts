@@ -1,14 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
-import type { RunRef, Support } from '@parley/shared/domain/runs/run';
+import type { Run, RunRef, Support } from '@parley/shared/domain/runs/run';
 import type { RequestedRead } from './content.ts';
 import type { RequestId } from './json-rpc.ts';
 import { CALL_KINDS, type CallKind } from './outcome.ts';
 
-/** A call, as the record of its request names it. */
-interface StoredCall {
-  readonly key: string;
+/** What a call is, beside its key. */
+export interface CallName {
+  /** As `joinDigest`. */
   readonly digest: string;
   readonly kind: CallKind;
 }
@@ -58,6 +58,11 @@ export function keyOfCall({ conversationId }: Pick<RunRef, 'conversationId'>): s
   return conversationId.slice(CONVERSATION.length);
 }
 
+/** True for the run of a call, and not for one that works for it. */
+export function isCall({ conversationId, parent }: Pick<Run, 'conversationId' | 'parent'>): boolean {
+  return conversationId.startsWith(CONVERSATION) && parent === undefined;
+}
+
 /** The run of a call, by its key. */
 export async function runOfCall(owner: Owner, key: string): Promise<RunRef> {
   const { tenant, userId } = owner;
@@ -67,7 +72,7 @@ export async function runOfCall(owner: Owner, key: string): Promise<RunRef> {
 }
 
 /** The call that a request began, as its record names it. */
-export function storedCall(stored: string): StoredCall {
+export function storedCall(stored: string): CallName & { readonly key: string } {
   const [key = '', digest = '', kind] = stored.split('.');
   return { key, digest, kind: CALL_KINDS.find((known) => known === kind) ?? 'agent' };
 }

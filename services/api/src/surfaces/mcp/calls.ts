@@ -1,7 +1,6 @@
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Delivery, RunRef, Support } from '@parley/shared/domain/runs/run';
-import { endsTurn, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { principalOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
@@ -18,7 +17,8 @@ import {
 import type { RequestedRead } from './content.ts';
 import type { McpDeps } from './deps.ts';
 import type { CallKind } from './outcome.ts';
-import { createToldCalls, type ToldTimes } from './waiting/told-calls.ts';
+import { callName, createCallKeys, requestName, requestsOf } from './waiting/call-keys.ts';
+import { createLeftCalls, type ToldTimes } from './waiting/left-calls.ts';
 
 /** A `tools/call`, or a read during which its server asks, as its client sent it. */
 export interface ToolCallRequest {
@@ -52,6 +52,8 @@ export interface StartedCall {
   readonly endedAt?: number | undefined;
   /** Names this request among those that follow the call. */
   readonly follower: string;
+  /** When it becomes a task, for a client that knows tasks. */
+  readonly task?: FoundTarget['task'] | undefined;
 }
 
 /** The calls of tools, each a turn in an unlisted conversation of its own. */
@@ -78,89 +80,57 @@ export interface Calls {
   told(call: StartedCall, open: ToldTimes): Promise<void>;
   /** Up to when the questions of a call were made that a client of it was told of, in ms since 1970; undefined before the first. */
   toldUpTo(call: Pick<StartedCall, 'run'>): Promise<number | undefined>;
+  /** The client of this request has the call as a task, and follows it no more. */
+  handOver(call: StartedCall): Promise<void>;
+  /** The result of a task was fetched, or it was cancelled: as `release`. */
+  releaseTask(run: RunRef): Promise<void>;
   /** The result was fetched. The next equal call is another one; of a call that was told, once some seconds have passed. */
   release(call: StartedCall): Promise<void>;
   /** Ends a call, on whichever pod it runs, unless a later request follows it. */
   stop(call: StartedCall): Promise<void>;
-  /** As `stop`, for a client that no longer waits. A call of which a client was told goes on: its person may be acting. */
+  /** As `stop`, for a client that no longer waits. A call goes on of which a client was told, or that a client has as a task. */
   leave(call: StartedCall): Promise<void>;
-  /** Ends the calls of a session, but those that a request of another session follows and those that were told. */
+  /** Ends the calls of a session, but those that a request of another session follows, those that were told and tasks. */
   stopAll(owner: Owner, sessionId: string): Promise<void>;
 }
 
-// A client that returns later than this after the end of its call asks anew.
-const UNFETCHED_MS = 600_000;
-const REQUEST = 'mcp-request/';
 // Programs repeat such a call more than once at a time.
 const FETCHED_MS = 10_000;
 
 export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
-  const { records, turns, engine, callMs } = deps;
-  const callName = (digest: string) => `mcp-call/${digest}`;
+  const { records, turns, callMs } = deps;
   const followerName = (run: RunRef) => `mcp-follower/${keyOfCall(run)}`;
-  const toldCalls = createToldCalls(records);
-  const requestName = (request: RequestName) => `${REQUEST}${textOfRequest(request)}`;
-
-  /** The key of the equal call whose result was not fetched, or a new one. */
-  async function joinedKey(owner: Owner, digest: string): Promise<JoinedKey & { readonly isNew: boolean }> {
-    for (;;) {
-      const minted = newName();
-      const key = await records.putIfAbsent(owner, callName(digest), minted, callMs);
-      if (key === minted) return { key, isNew: true };
-      const run = await runOfCall(owner, key);
-      const endedAt = await longEnded(run);
-      // A person acts on a page when they find the time, and says so to their client later.
-      if (endedAt === undefined || (await toldCalls.find(run)) !== undefined)
-        return { key, endedAt, isNew: false };
-      await records.remove(owner, callName(digest), key);
-    }
-  }
-
-  /** When a call ended, if that is long ago. */
-  async function longEnded(run: RunRef): Promise<number | undefined> {
-    let endedAt: number | undefined;
-    for await (const { at, event } of engine.replay(run)) {
-      const turnEvent = turnEventOf(event);
-      if (turnEvent !== undefined && endsTurn(turnEvent)) endedAt = at;
-    }
-    if (endedAt === undefined || (await records.now(run)) - endedAt <= UNFETCHED_MS) return undefined;
-    return endedAt;
-  }
-
-  /** The key under which a request begins its call: that of the first request with this name. */
-  async function keyFor(
-    owner: Owner,
-    { digest: call, kind }: CallName,
-    request: RequestName | undefined,
-  ): Promise<JoinedKey> {
-    const { key, isNew, endedAt } = await joinedKey(owner, call);
-    if (request === undefined) return { key, endedAt };
-    const stored = await records.putIfAbsent(owner, requestName(request), `${key}.${call}.${kind}`, callMs);
-    const { key: first, digest: callOfFirst } = storedCall(stored);
-    // A key that another request began with stays: its call is under way.
-    if (isNew && first !== key) await records.remove(owner, callName(call), key);
-    if (callOfFirst === call) return { key: first, endedAt: first === key ? endedAt : undefined };
-    throw new ParleyError('invalid_request', 'The id of this request was used before.');
-  }
+  const leftCalls = createLeftCalls(records);
+  const { keyFor } = createCallKeys(deps, leftCalls);
 
   async function told({ run, digest, follower }: StartedCall, { openMs, upTo }: ToldTimes): Promise<void> {
     const keptMs = openMs + callMs;
-    await toldCalls.note(run, upTo, keptMs);
+    await leftCalls.noteTold(run, upTo, keptMs);
     await Promise.all([
       records.read(run, callName(digest), keptMs),
       records.remove(run, followerName(run), follower),
     ]);
   }
 
-  async function release({ run, digest }: StartedCall): Promise<void> {
+  async function handOver({ run, digest, follower }: StartedCall): Promise<void> {
+    await leftCalls.noteTask(run, digest, callMs);
+    await records.remove(run, followerName(run), follower);
+  }
+
+  async function releaseTask(run: RunRef): Promise<void> {
+    const digest = await leftCalls.digestOfTask(run);
+    if (digest !== undefined) await release({ run, digest });
+  }
+
+  async function release({ run, digest }: Pick<StartedCall, 'run' | 'digest'>): Promise<void> {
     // The client of another request may have been told, whichever request began the call.
-    const state = await toldCalls.find(run);
+    const state = await leftCalls.findTold(run);
     if (state === undefined) return forget({ run, digest });
     if (state === 'fetched') return;
     const key = keyOfCall(run);
     await Promise.all([
       records.replace(run, { name: callName(digest), from: key, to: key, ttlMs: FETCHED_MS }),
-      toldCalls.fetched(run, FETCHED_MS),
+      leftCalls.fetched(run, FETCHED_MS),
       records.remove(run, followerName(run)),
     ]);
   }
@@ -169,7 +139,7 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
     await Promise.all([
       records.remove(run, callName(digest), keyOfCall(run)),
       records.remove(run, followerName(run)),
-      toldCalls.forget(run),
+      leftCalls.forget(run),
     ]);
   }
 
@@ -211,9 +181,11 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   return {
     told,
     async toldUpTo({ run }) {
-      const state = await toldCalls.find(run);
+      const state = await leftCalls.findTold(run);
       return state === 'fetched' ? undefined : state?.upTo;
     },
+    handOver,
+    releaseTask,
     release,
     follow,
     async begin(call) {
@@ -226,7 +198,16 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       const run = await runOfCall(owner, key);
       const { isRepeat } = await beginRun(turns, target, call, run, { key: `mcp ${key}`, digest });
       const follower = call.request === undefined ? newName() : textOfRequest(call.request);
-      const started = { run, digest, kind, isRepeat, endedAt: isRepeat ? endedAt : undefined, follower };
+      const { task } = target;
+      const started = {
+        run,
+        digest,
+        kind,
+        isRepeat,
+        endedAt: isRepeat ? endedAt : undefined,
+        follower,
+        task,
+      };
       await follow(started, call.request?.isOpen);
       return started;
     },
@@ -239,23 +220,23 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       return { run, digest, kind, isRepeat: true, follower };
     },
     async resume(call, key) {
-      const { type: kind } = await targetOf(call);
+      const { type: kind, task } = await targetOf(call);
       const run = await runOfCall(principalOf(call.caller), key);
-      const started = { run, digest: joinDigest(call), kind, isRepeat: true, follower: newName() };
+      const started = { run, digest: joinDigest(call), kind, isRepeat: true, follower: newName(), task };
       await follow(started);
       return started;
     },
     stop,
     async leave(call) {
-      if ((await toldCalls.find(call.run)) === undefined) await stop(call);
+      if (!(await leftCalls.isLeft(call.run))) await stop(call);
     },
     async stopAll(owner, sessionId) {
-      const begun = await records.list(owner, `${REQUEST}${sessionId}/`);
+      const begun = await records.list(owner, requestsOf(sessionId));
       const stops = begun.map(async ({ value }) => {
         const { key, digest } = storedCall(value);
         // Programs end their session with each call, and its person acts in another place.
         const run = await runOfCall(owner, key);
-        if ((await toldCalls.find(run)) !== undefined) return;
+        if (await leftCalls.isLeft(run)) return;
         await stopFollowed({ run, digest }, (latest) => latest?.startsWith(`${sessionId}/`) === true);
       });
       await Promise.all(stops);
@@ -264,11 +245,9 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
 }
 
 type NamedTool = Pick<ToolCallRequest, 'caller' | 'name' | 'read' | 'signal' | 'support' | 'check'>;
-type JoinedKey = Pick<StartedCall, 'endedAt'> & { readonly key: string };
-type CallName = Pick<StartedCall, 'digest' | 'kind'>;
-type FoundTarget = NonNullable<Awaited<ReturnType<Turns['findOffered']>>>;
+export type FoundTarget = NonNullable<Awaited<ReturnType<Turns['findOffered']>>>;
 type ReadTarget = NonNullable<Awaited<ReturnType<Turns['content']['findRead']>>>;
-type BegunTarget = FoundTarget | ({ readonly type: 'read' } & ReadTarget);
+type BegunTarget = FoundTarget | ({ readonly type: 'read'; readonly task?: undefined } & ReadTarget);
 
 function beginRun(
   turns: McpDeps['turns'],

@@ -43,14 +43,22 @@ export function errorReply(
 }
 
 /** A refusal of the message that a request brought. */
-export function refusal(
+export function refusal(call: Pick<RouteCall, 'body'>, status: number, code: number, message: string): Reply {
+  return refusalWith(call, status, { code, message });
+}
+
+/** As `refusal`, with all that its error has. */
+export function refusalWith(
   { body }: Pick<RouteCall, 'body'>,
   status: number,
-  code: number,
-  message: string,
+  { code, message, data }: RpcError,
 ): Reply {
   const id = RequestId.safeParse(isRecord(body) ? body.id : undefined);
-  return errorReply(status, { code, message }, id.success ? id.data : null);
+  return errorReply(
+    status,
+    { code, message, ...(data !== undefined && { data }) },
+    id.success ? id.data : null,
+  );
 }
 
 /** True for a message that expects a response. */

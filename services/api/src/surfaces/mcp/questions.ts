@@ -1,3 +1,4 @@
+import type { inputRequired } from '@modelcontextprotocol/server';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
 import { ACTIONS } from '@parley/shared/domain/elicitations/status';
@@ -6,6 +7,7 @@ import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import type { ClientAsked } from './open-requests.ts';
 
 /** The surface that an answer through MCP is recorded with. */
 export const MCP_SURFACE = 'mcp';
@@ -20,6 +22,23 @@ export function elicitParamsOf(
     ? { mode, message: text, url, ...(options.namesUrl && { elicitationId }) }
     : { mode, message: text, requestedSchema: withoutPatterns(requestedSchema) };
 }
+
+/** What a client is asked in results, by keys that name each request once and for all. */
+export function inputRequestsOf(
+  questions: readonly Elicitation[],
+  requests: readonly ClientAsked[],
+): InputRequests {
+  const asked = [
+    ...questions.map((question) => {
+      const params = elicitParamsOf(question, { namesUrl: false });
+      return [question.elicitationId, { method: 'elicitation/create', params }] as const;
+    }),
+    ...requests.map(({ requestId, method, params }) => [requestId, { method, params }] as const),
+  ];
+  return Object.fromEntries(asked) as InputRequests;
+}
+
+type InputRequests = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
 
 /** MCP has no patterns; answers are checked against them here. */
 function withoutPatterns(schema: Elicitation['requestedSchema']): unknown {

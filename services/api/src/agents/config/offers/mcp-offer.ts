@@ -2,9 +2,27 @@ import { z } from 'zod';
 import { AgentAccess } from '../access.ts';
 import { count, Id, prose, token } from '../words.ts';
 
-const OfferedAgent = z.strictObject({
+/** When a call becomes a task (MCP 2026-07-28). */
+export const TASK_MODES = ['never', 'auto', 'always', 'required'] as const;
+
+const TaskMode = z
+  .enum(TASK_MODES)
+  .describe(
+    'When a call becomes a task for a client with the tasks extension. `never`: it is answered as for all others. `auto`: once it has lasted `taskAfterMs`. `always`: at once. `required`: as `auto`, and clients without the extension are refused.',
+  );
+const TaskAfterMs = count(
+  5_000,
+  0,
+  50_000,
+  'How long a request waits for its call until its client gets a task instead, in ms. Questions that come earlier are asked as without tasks.',
+);
+
+/** An agent that is offered as a tool. */
+export const OfferedAgent = z.strictObject({
   agent: Id.describe('An entry of `agents`.'),
   description: prose(2_000, 'Purpose of the agent, for the client’s model.').optional(),
+  task: TaskMode.default('auto'),
+  taskAfterMs: TaskAfterMs,
 });
 
 const OfferedTools = z.strictObject({
@@ -31,6 +49,22 @@ const OfferedTools = z.strictObject({
     .default(false)
     .describe(
       'Whether the resources and the templates of the server are offered, with the id of the server in their addresses (`ui://<server>~page`), and the pages of its tools (MCP Apps).',
+    ),
+  task: TaskMode.optional().describe(
+    'As `task` of an agent. Absent: what the tool’s `execution.taskSupport` says (`forbidden`: `never`, `required`: `required`), or else `auto`.',
+  ),
+  taskAfterMs: TaskAfterMs,
+  perTool: z
+    .record(
+      token(128, 'Name of a tool.'),
+      z.strictObject({
+        task: TaskMode.optional(),
+        taskAfterMs: TaskAfterMs.unwrap().optional(),
+      }),
+    )
+    .default({})
+    .describe(
+      '`task` and `taskAfterMs` of single tools, by the server’s own names. What is absent is as for the others.',
     ),
   access: AgentAccess.optional().describe(
     'Who may call the tools, with the keys of the access of an agent. Absent: every caller.',

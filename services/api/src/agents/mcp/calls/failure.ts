@@ -54,9 +54,14 @@ function failureOfProtocol(error: ProtocolError): McpFailure {
   const { code, data } = error;
   const hasData = data !== undefined && JSON.stringify(data).length <= DATA_LENGTH_MAX;
   const refusal = { code, message, ...(hasData && { data }) };
-  return code === ProtocolErrorCode.MissingRequiredClientCapability
+  return code === ProtocolErrorCode.MissingRequiredClientCapability && !namesExtension(data)
     ? { type: 'input_required', message: INPUT_REQUIRED, refusal }
     : { type: 'refused', message: `The server refused: ${message}`, refusal };
+}
+
+/** An extension that the client lacks is no question that cannot be asked. */
+function namesExtension(data: unknown): boolean {
+  return isRecord(data) && isRecord(data.requiredCapabilities) && 'extensions' in data.requiredCapabilities;
 }
 
 function failureOfRevision({ revision, serverId, cause }: RevisionRefused): McpFailure {

@@ -86,6 +86,9 @@ export interface McpToolHints {
   readonly openWorldHint: boolean;
 }
 
+export const TASK_SUPPORTS = ['forbidden', 'optional', 'required'] as const;
+export type TaskSupport = (typeof TASK_SUPPORTS)[number];
+
 export interface McpTool {
   /** The server's own name for it. */
   readonly name: string;
@@ -97,6 +100,8 @@ export interface McpTool {
   readonly outputSchema?: Readonly<Record<string, unknown>>;
   readonly hints: McpToolHints;
   readonly visibility: Visibility;
+  /** Whether calls may or must be tasks, as the server says in revision 2025-11-25. */
+  readonly taskSupport?: TaskSupport;
   /** Its `_meta`, for MCP clients of Parley. Models never read it. */
   readonly meta?: Readonly<Record<string, unknown>>;
 }

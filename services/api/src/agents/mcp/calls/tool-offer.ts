@@ -2,7 +2,7 @@ import { LEFT_OUT } from '@parley/shared/domain/json/depth';
 import { z } from 'zod';
 import type { McpLimits } from '../limits.ts';
 import { hasValidParamHeaders } from '../transports/param-headers.ts';
-import type { DropReason, McpOffer, McpTool } from './results.ts';
+import { type DropReason, type McpOffer, type McpTool, TASK_SUPPORTS } from './results.ts';
 import { modelToolName } from './tool-name.ts';
 import { metaForClients, visibilityOf } from './visibility.ts';
 
@@ -28,6 +28,10 @@ const OfferedTool = z.object({
       idempotentHint: Hint,
       openWorldHint: Hint,
     })
+    .optional()
+    .catch(undefined),
+  execution: z
+    .object({ taskSupport: z.enum(TASK_SUPPORTS).optional().catch(undefined) })
     .optional()
     .catch(undefined),
   _meta: z.unknown().optional(),
@@ -76,7 +80,7 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
   if (name === undefined || !NAME.test(name)) return { name: name ?? '', reason: 'bad_name' };
   const parsed = OfferedTool.safeParse(raw);
   if (!parsed.success) return { name, reason: 'bad_schema' };
-  const { inputSchema, outputSchema, annotations, description = '', _meta } = parsed.data;
+  const { inputSchema, outputSchema, annotations, description = '', execution, _meta } = parsed.data;
   const json = JSON.stringify(inputSchema);
   if (Buffer.byteLength(json) > rules.schemaBytesMax) return { name, reason: 'schema_too_large' };
   // What was left out of it stands where a schema must be.
@@ -99,6 +103,7 @@ function toolOf(raw: unknown, rules: OfferRules): McpTool | { name: string; reas
       openWorldHint: annotations?.openWorldHint ?? true,
     },
     visibility,
+    ...(execution?.taskSupport !== undefined && { taskSupport: execution.taskSupport }),
     ...(meta !== undefined && { meta }),
   };
 }

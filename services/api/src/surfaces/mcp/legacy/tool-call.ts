@@ -14,6 +14,7 @@ import { errorMessage, errorReply, RPC } from '../json-rpc.ts';
 import { responseOf, toldAs } from '../outcome.ts';
 import { elicitParamsOf } from '../questions.ts';
 import { followRound, seenIn } from '../rounds.ts';
+import { refuseTaskOnly } from '../tasks/extension.ts';
 import { toldOf, toldResult } from '../waiting/told.ts';
 import { createWaits } from '../waiting/waits.ts';
 import type { ToolCallMessage } from './messages.ts';
@@ -139,6 +140,7 @@ async function begin(
     arguments: args,
     read,
     support,
+    check: refuseTaskOnly,
     // Where its client shows nothing, no request stays until its person has answered.
     delivery: shows.form || shows.url || shows.services !== undefined ? 'hold' : 'detach',
     request: { sessionId, id, isOpen },

@@ -4,25 +4,25 @@ import {
   ProtocolError,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { isRecord } from '@parley/shared/domain/plain-record';
-import { isClientRequestId } from '@parley/shared/elicitations/asking/client-requests';
-import { admitAnswer } from '../../../http/limits/call-limits.ts';
 import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import type { RouteCall } from '../../../http/route.ts';
 import { podDraining } from '../../../turns/start.ts';
 import { callOfRead, keyOfCall } from '../call-names.ts';
-import type { Calls, StartedCall } from '../calls.ts';
+import type { Calls, FoundTarget, StartedCall } from '../calls.ts';
 import { showsOfEnvelope, supportOf } from '../capabilities.ts';
 import type { RequestedRead } from '../content.ts';
 import type { McpDeps } from '../deps.ts';
 import { RPC } from '../json-rpc.ts';
 import { toldAs } from '../outcome.ts';
 import { createProgress, type ProgressToken } from '../progress.ts';
-import { elicitParamsOf, recordAnswer } from '../questions.ts';
+import { inputRequestsOf } from '../questions.ts';
 import { type CallRound, followRound } from '../rounds.ts';
 import { protocolErrorOf } from '../server.ts';
+import { knowsTasks, taskAfterMs, tasksMissing, unknownTask } from '../tasks/extension.ts';
+import { findTask, readTask } from '../tasks/task.ts';
+import { recordAnswers } from './answers.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import type { CallState, createCallState } from './state.ts';
 
@@ -33,9 +33,6 @@ export interface ToolCallDeps extends McpDeps {
   readonly served: AbortSignal;
 }
 
-// More questions than a run has open at once.
-const ANSWERS_MAX = 50;
-
 interface ToolCallParams {
   readonly name: string;
   readonly arguments?: Readonly<Record<string, unknown>> | undefined;
@@ -45,7 +42,7 @@ interface ToolCallParams {
 
 /**
  * One request of a tool call: the first one begins the call, a later one names it by `requestState` and may bring
- * answers. Replies with the result, or with what the call asks (`input_required`). A client that closes its request
+ * answers. Replies with the result, with what the call asks (`input_required`), or with the call as a task. A client that closes its request
  * cancels the call; a pod that drains, a token that expires and a lost place in the user's streams do not.
  */
 export async function answerToolCall(
@@ -63,14 +60,21 @@ export async function answerToolCall(
   let started: StartedCall | undefined;
   try {
     started = await startedCall(deps, call, params, ctx);
-    const round = await followRound(deps, started, {
-      shows,
-      came: { at, here: performance.now() - (now - at) },
-      signal: AbortSignal.any([signal, deps.served]),
-      waitMs: Math.min(deps.roundMs, (call.expiresAtMs ?? Number.POSITIVE_INFINITY) - Date.now()),
-      onProgress: progressSender(ctx, now - at),
-    });
+    const afterMs = taskAfterMs(started.task, knowsTasks(ctx.mcpReq.envelope));
+    const expiresInMs = (call.expiresAtMs ?? Number.POSITIVE_INFINITY) - Date.now();
+    const round =
+      afterMs === 0
+        ? STILL_OPEN
+        : await followRound(deps, started, {
+            shows,
+            came: { at, here: performance.now() - (now - at) },
+            signal: AbortSignal.any([signal, deps.served]),
+            waitMs: Math.min(deps.roundMs, expiresInMs, afterMs ?? Number.POSITIVE_INFINITY),
+            onProgress: progressSender(ctx, now - at),
+          });
     signal.throwIfAborted();
+    if (afterMs !== undefined && (round.type === 'open' || round.type === 'told'))
+      return await taskOf(deps, started, ctx);
     return await resultOfRound(deps, { ...started, at, shows }, round, ctx);
   } catch (error) {
     throw signal.aborted ? error : protocolErrorOf(error, deps.onFault);
@@ -89,6 +93,18 @@ export function answerRead(deps: ToolCallDeps, call: RouteCall, read: RequestedR
   });
 }
 
+const STILL_OPEN: CallRound = { type: 'open' };
+
+/** Gives the client the call as a task. What belongs to its state, `tasks/get` tells. */
+async function taskOf(deps: ToolCallDeps, started: StartedCall, ctx: ServerContext): Promise<CallToolResult> {
+  await deps.calls.handOver(started);
+  const run = await findTask(deps, started.run);
+  if (run === undefined) throw unknownTask();
+  const { head, state } = await readTask(deps, run, showsOfEnvelope(ctx.mcpReq.envelope));
+  // The SDK types results of the core alone.
+  return { resultType: 'task', ...head, status: state.status } as unknown as CallToolResult;
+}
+
 async function startedCall(
   deps: ToolCallDeps,
   call: RouteCall,
@@ -97,8 +113,10 @@ async function startedCall(
 ): Promise<StartedCall> {
   const caller = userOf(call.caller);
   const support = supportOf(showsOfEnvelope(ctx.mcpReq.envelope));
-  const check = (target: Parameters<typeof checkParamHeaders>[0]) =>
+  const check = (target: FoundTarget) => {
+    if (target.task?.mode === 'required' && !knowsTasks(ctx.mcpReq.envelope)) throw tasksMissing();
     checkParamHeaders(target, args, call.header);
+  };
   const named = { caller, name, arguments: args, read, support, check, signal: ctx.mcpReq.signal };
   await call.admitted;
   const resumed = ctx.mcpReq.requestState<CallState>();
@@ -107,16 +125,8 @@ async function startedCall(
     return deps.calls.begin({ ...named, delivery: 'detach' });
   }
   const started = await deps.calls.resume(named, resumed.call);
-  const { conversationId } = started.run;
   // What does not fit stays open, and is asked again.
-  const answers = Object.entries(ctx.mcpReq.inputResponses ?? {}).slice(0, ANSWERS_MAX);
-  for (const [id, result] of answers) {
-    const admitted = admitAnswer(deps.limits, call, id);
-    if (isClientRequestId(id)) {
-      await admitted;
-      await deps.clientRequests.answer(caller, id, { result }, started.run.streamRequestId);
-    } else await recordAnswer(deps.engine, { caller, id, result, conversationId, admitted });
-  }
+  await recordAnswers(deps, call, started.run, ctx.mcpReq.inputResponses ?? {});
   return started;
 }
 
@@ -146,23 +156,9 @@ async function resultOfRound(
   ];
   const { at, shows } = call;
   const requestState = await state.mint({ call: keyOfCall(call.run), at, shows }, ends, ctx);
-  const asked = [
-    ...questions.map(inputRequestOf),
-    ...requests.map(
-      ({ requestId, method, params }): AskedEntry => [requestId, { method, params } as AskedEntry[1]],
-    ),
-  ];
-  if (asked.length === 0) return inputRequired({ requestState });
-  return inputRequired({ inputRequests: Object.fromEntries(asked), requestState });
-}
-
-type InputRequests = NonNullable<Parameters<typeof inputRequired>[0]['inputRequests']>;
-
-type AskedEntry = [string, InputRequests[string]];
-
-function inputRequestOf(question: Elicitation): AskedEntry {
-  const params = elicitParamsOf(question, { namesUrl: false });
-  return [question.elicitationId, { method: 'elicitation/create', params } as AskedEntry[1]];
+  const inputRequests = inputRequestsOf(questions, requests);
+  if (Object.keys(inputRequests).length === 0) return inputRequired({ requestState });
+  return inputRequired({ inputRequests, requestState });
 }
 
 /** Sends progress where the client asked for it. */

@@ -2,9 +2,11 @@ import { setMaxListeners } from 'node:events';
 import type { CreateMcpHandlerOptions, McpHttpHandler } from '@modelcontextprotocol/server';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { userOf } from '../../../http/reply.ts';
-import type { RouteCall } from '../../../http/route.ts';
+import type { Reply, RouteCall } from '../../../http/route.ts';
 import { tooManySubscriptions } from '../content.ts';
 import type { McpDeps } from '../deps.ts';
+import { RPC, refusal, refusalWith } from '../json-rpc.ts';
+import { knowsTasks, tasksMissing } from '../tasks/extension.ts';
 
 type ServerEventBus = NonNullable<CreateMcpHandlerOptions['bus']>;
 type ServerEvent = Parameters<ServerEventBus['publish']>[0];
@@ -22,13 +24,25 @@ export function isListening(body: unknown): boolean {
   return isRecord(body) && body.method === 'subscriptions/listen';
 }
 
-/** Why a request is refused; nothing for one that may listen, and for any other request. */
-export function faultOfListening(
+/** The refusal of a request that may not listen; nothing for any other request. */
+export function refusalOfListening(
   { subscriptionsMax }: Pick<McpDeps, 'subscriptionsMax'>,
-  body: unknown,
-): string | undefined {
-  if (!isListening(body) || resourcesIn(body).uris.length <= subscriptionsMax) return undefined;
-  return tooManySubscriptions(subscriptionsMax);
+  call: Pick<RouteCall, 'body'>,
+): Reply | undefined {
+  const { body } = call;
+  if (!isListening(body)) return undefined;
+  if (resourcesIn(body).uris.length > subscriptionsMax)
+    return refusal(call, 200, RPC.invalidParams, tooManySubscriptions(subscriptionsMax));
+  // It would wait for what never comes.
+  return namesTasks(body) ? refusalWith(call, 400, tasksMissing()) : undefined;
+}
+
+/** True for a subscription to tasks of a client that knows none. */
+function namesTasks(body: unknown): boolean {
+  const params = isRecord(body) && isRecord(body.params) ? body.params : {};
+  const { notifications, _meta } = params;
+  const isNamed = isRecord(notifications) && notifications.taskIds !== undefined;
+  return isNamed && !knowsTasks(isRecord(_meta) ? _meta : {});
 }
 
 /**

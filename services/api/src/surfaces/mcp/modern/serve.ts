@@ -11,11 +11,13 @@ import type { Calls } from '../calls.ts';
 import { showsOfEnvelope } from '../capabilities.ts';
 import type { RequestedRead } from '../content.ts';
 import type { McpDeps } from '../deps.ts';
-import { RPC, refusal } from '../json-rpc.ts';
+import { RPC } from '../json-rpc.ts';
 import { createMcpServer, type ServedClient, sdkFaults } from '../server.ts';
+import { TASKS } from '../tasks/extension.ts';
+import { serveTasks } from '../tasks/serve-tasks.ts';
 import { replyOf, webRequestOf } from '../web.ts';
 import { answerRead, answerToolCall } from './call.ts';
-import { beginListening, faultOfListening, isListening, type Listening } from './listen.ts';
+import { beginListening, isListening, type Listening, refusalOfListening } from './listen.ts';
 import { createCallState } from './state.ts';
 
 /** Serves requests of revision 2026-07-28, each by itself: any pod serves any of them. */
@@ -36,7 +38,11 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
       showsOf: ({ mcpReq }) => showsOfEnvelope(mcpReq.envelope),
       replyToAsking: (read, ctx) => answerRead(callDeps, call, read, ctx),
     };
-    const server = createMcpServer(deps, caller, client, { requestState: { verify: state.verify } });
+    const server = createMcpServer(deps, caller, client, {
+      requestState: { verify: state.verify },
+      capabilities: { extensions: { [TASKS]: {} } },
+    });
+    serveTasks(server, { ...deps, calls }, call);
     server.setRequestHandler('tools/call', (request, ctx) =>
       answerToolCall(callDeps, call, request.params, ctx),
     );
@@ -59,8 +65,8 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     if (isListening(body) && !takes.events) return noEvents(call);
     if (!isLong(body)) return endingItself(body, await replyOf(await serve(signal), takes));
     const reader = { stream: 'mcp', returns: false };
-    const tooMany = faultOfListening(deps, body);
-    if (tooMany !== undefined) return refusal(call, 200, RPC.invalidParams, tooMany);
+    const refused = refusalOfListening(deps, call);
+    if (refused !== undefined) return refused;
     return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
       const listening = isListening(body) ? await beginListening(deps, call, place.signal) : undefined;
       if (listening !== undefined) releaseOnAbort(place.signal, listening.release);

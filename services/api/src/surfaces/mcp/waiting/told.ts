@@ -2,7 +2,7 @@ import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { WholeResult } from '../../../turns/call-result.ts';
 import type { McpDeps } from '../deps.ts';
-import type { ToldTimes } from './told-calls.ts';
+import type { ToldTimes } from './left-calls.ts';
 import type { ElsewhereOpen } from './waits.ts';
 
 type Hosted = Pick<McpDeps, 'answerPage' | 'connectBaseUrl'>;
@@ -15,15 +15,29 @@ const TEXT_MAX = 500;
  * and that the same call continues this one. An error, because it is not what the tool returns: a program must not take it for
  * that, and a schema of the tool's output does not fit it.
  */
-export function toldResult(hosted: Hosted, { questions, approvals }: ElsewhereOpen): WholeResult {
+export function toldResult(hosted: Hosted, open: ElsewhereOpen): WholeResult {
+  const text = textOf(hosted, open, 'This call has not failed. It waits', AGAIN);
+  return { content: [{ type: 'text', text }], isError: true };
+}
+
+/** The same for a task: its client polls, and calls nothing again. */
+export function toldStatus(hosted: Hosted, open: ElsewhereOpen): string {
+  return textOf(hosted, open, 'This task waits');
+}
+
+function textOf(
+  hosted: Hosted,
+  { questions, approvals }: ElsewhereOpen,
+  waits: string,
+  ...after: string[]
+): string {
   const asked = questions.map((question) => lineOf(question, addressOf(hosted, question)));
   const hasAddress = questions.some((question) => addressOf(hosted, question) !== undefined);
-  const text = [
-    'This call has not failed. It waits for the user, and goes on by itself once they have acted:',
+  return [
+    `${waits} for the user, and goes on by itself once they have acted:`,
     ...[...asked, ...approvals.map(lineOfApproval)].map((line) => `- ${line}`),
-    [QUOTED, ...(hasAddress ? [ADDRESSES] : []), AGAIN].join(' '),
+    [QUOTED, ...(hasAddress ? [ADDRESSES] : []), ...after].join(' '),
   ].join('\n\n');
-  return { content: [{ type: 'text', text }], isError: true };
 }
 
 const QUOTED =

@@ -3,7 +3,8 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import { type FeedPosition, parseReaderPosition } from '@parley/shared/domain/events';
 import type { FollowedEvent } from '../../../turns/follow.ts';
 import type { Shows } from '../capabilities.ts';
-import { type ClientAsked, createOpenRequests } from '../open-requests.ts';
+import type { ClientAsked } from '../open-requests.ts';
+import { createOpenAsks } from './open-asks.ts';
 
 /** What a call waits for, as far as its client cannot show it: its person acts in another place. */
 export interface ElsewhereOpen {
@@ -57,25 +58,11 @@ const QUIET_MS = 300;
 const READING_MS = 3_000;
 
 export function createWaits({ shows, until, came, toldUpTo = 0, againMs }: CallWaitsOptions): CallWaits {
-  const questions = new Map<string, Elicitation>();
-  const approvals = new Map<string, Approval>();
-  const requests = createOpenRequests();
+  const asks = createOpenAsks();
   const showsNothing = !shows.form && !shows.url;
   let hasRead = until === undefined;
   let changedAt = 0;
   let isComplete = false;
-
-  function takeOpen(event: FollowedEvent): void {
-    if (event.type === 'question') {
-      const { elicitation, change } = event;
-      if (change === 'elicitation-resolved') questions.delete(elicitation.elicitationId);
-      else questions.set(elicitation.elicitationId, elicitation);
-    }
-    if (event.type !== 'approval') return;
-    const { approval, change, isOver } = event;
-    if (isOver || change === 'approval-resolved') approvals.delete(approval.approvalId);
-    else approvals.set(approval.approvalId, approval);
-  }
 
   /** From when on the open ones are all that the run asks now. */
   function completeAt(): number {
@@ -91,34 +78,27 @@ export function createWaits({ shows, until, came, toldUpTo = 0, againMs }: CallW
 
   return {
     get isAsking() {
-      return questions.size > 0 || requests.open().length > 0;
+      return asks.questions.length + asks.requests.length > 0;
     },
     take(event) {
-      if (event.type === 'lost') {
-        questions.clear();
-        approvals.clear();
-      }
       if ('id' in event && until !== undefined) hasRead ||= isAtLeast(parseReaderPosition(event.id), until);
       isComplete = isWaitingAt(event);
-      const { asked, dropped } = requests.take(event);
-      const isChange = event.type === 'question' || event.type === 'approval' || asked !== undefined;
-      if (!hasRead || isChange || dropped.length > 0) changedAt = performance.now();
-      takeOpen(event);
+      const isChange = asks.take(event);
+      if (!hasRead || isChange) changedAt = performance.now();
     },
     asked() {
-      const all = [...questions.values()];
       const open = {
-        questions: all.filter((one) => one.status === 'pending' && isShown(one, shows)),
-        requests: requests.open(),
+        questions: asks.questions.filter((one) => one.status === 'pending' && isShown(one, shows)),
+        requests: asks.requests,
       };
       if (open.questions.length + open.requests.length === 0) return undefined;
       return { open, at: completeAt() };
     },
-    replied: requests.replied,
+    replied: asks.replied,
     elsewhere() {
-      const all = [...questions.values()];
-      if (requests.open().length > 0 || all.some((one) => isShown(one, shows))) return undefined;
-      const open = { questions: all, approvals: showsNothing ? [...approvals.values()] : [] };
+      const { questions, approvals, requests } = asks;
+      if (requests.length > 0 || questions.some((one) => isShown(one, shows))) return undefined;
+      const open = { questions, approvals: showsNothing ? approvals : [] };
       const acts = [...open.questions, ...open.approvals];
       if (acts.length === 0) return undefined;
       return { open, at: acts.some(isNew) ? completeAt() : Math.max(completeAt(), came.here + againMs) };

@@ -1,0 +1,153 @@
+import { isReferenceId, type StreamRef } from '@parley/shared/domain/ids';
+import type { Run } from '@parley/shared/domain/runs/run';
+import { isOneCall } from '../../../turns/call-result.ts';
+import { createTurnReader } from '../../../turns/follow.ts';
+import { readReplayFacts } from '../../../turns/replay.ts';
+import { isCall } from '../call-names.ts';
+import type { Shows } from '../capabilities.ts';
+import type { McpDeps } from '../deps.ts';
+import { RPC, type RpcError } from '../json-rpc.ts';
+import type { ClientAsked } from '../open-requests.ts';
+import { type CallKind, createCallOutput, type EndedCall } from '../outcome.ts';
+import { progressMessage, WAITING } from '../progress.ts';
+import { inputRequestsOf } from '../questions.ts';
+import { createOpenAsks, type OpenAsks } from '../waiting/open-asks.ts';
+import { toldStatus } from '../waiting/told.ts';
+import { isShown } from '../waiting/waits.ts';
+
+/** What every state of a task has. */
+export interface McpTaskHead {
+  readonly taskId: string;
+  readonly statusMessage?: string;
+  readonly createdAt: string;
+  readonly lastUpdatedAt: string;
+  readonly ttlMs: number;
+  readonly pollIntervalMs: number;
+}
+
+/** What a task has in its state alone. */
+export type McpTaskState =
+  | { readonly status: 'working' | 'cancelled' }
+  | { readonly status: 'input_required'; readonly inputRequests: Readonly<Record<string, unknown>> }
+  | { readonly status: 'completed'; readonly result: EndedCall['result'] }
+  | { readonly status: 'failed'; readonly error: RpcError };
+
+/** A call as a task. */
+export interface McpTask {
+  readonly head: McpTaskHead;
+  readonly state: McpTaskState;
+}
+
+type TaskDeps = Pick<
+  McpDeps,
+  'engine' | 'turns' | 'clientRequests' | 'callMs' | 'answerPage' | 'connectBaseUrl'
+>;
+
+const POLL_MS = 2_000;
+
+/** The call that a task is; undefined where the owner has none with this id. Throws `unavailable`. */
+export async function findTask(
+  { turns }: Pick<TaskDeps, 'turns'>,
+  stream: StreamRef,
+): Promise<Run | undefined> {
+  const run = isReferenceId(stream.streamRequestId) ? await turns.readRun(stream) : undefined;
+  return run !== undefined && isCall(run) ? run : undefined;
+}
+
+/** A call as a task, as the client of one request sees it: what its feed holds. Throws `unavailable`. */
+export async function readTask(deps: TaskDeps, run: Run, shows: Shows): Promise<McpTask> {
+  const hasEnded = run.status !== 'running';
+  // Only a result can have been superseded; a question counts as long as it is open.
+  const read = createTurnReader({ facts: hasEnded ? await readReplayFacts(deps, run) : undefined });
+  const output = createCallOutput(kindOf(run));
+  const asks = createOpenAsks();
+  let end: EndedCall | undefined;
+  let updatedAt = run.endedAt ?? run.startedAt;
+  let progress: string | undefined;
+  for await (const item of deps.engine.replayItems(run)) {
+    updatedAt = Math.max(updatedAt, item.at);
+    for (const event of read(item)) {
+      asks.take(event);
+      end ??= output.take(event);
+      progress = progressMessage(event) ?? progress;
+    }
+  }
+  const told = hasEnded ? endedState(run, end) : await openState(deps, run, asks, shows, progress);
+  return {
+    head: headOf(deps, run, { updatedAt, deadline: deadlineOf(asks), message: told.message }),
+    state: told.state,
+  };
+}
+
+/** The state of a task, and what its client is told of it. */
+interface ToldState {
+  readonly state: McpTaskState;
+  readonly message?: string | undefined;
+}
+
+function endedState({ status }: Run, end: EndedCall | undefined): ToldState {
+  if (status === 'stopped') return { state: { status: 'cancelled' }, message: 'The call was stopped.' };
+  if (end !== undefined && end.refusal === undefined)
+    return { state: { status: 'completed', result: end.result } };
+  const error = end?.refusal ?? LOST;
+  return { state: { status: 'failed', error }, message: error.message };
+}
+
+const LOST: RpcError = { code: RPC.internal, message: 'The result of the call is no longer stored.' };
+
+async function openState(
+  deps: TaskDeps,
+  run: Run,
+  { questions, approvals, requests }: OpenAsks,
+  shows: Shows,
+  progress: string | undefined,
+): Promise<ToldState> {
+  const open = questions.filter(({ status }) => status === 'pending');
+  const elsewhere = { questions: open.filter((one) => !isShown(one, shows)), approvals };
+  const isElsewhere = elsewhere.questions.length + approvals.length > 0;
+  const asked: ClientAsked[] = [];
+  for (const one of requests.filter(({ method }) => does(shows, method)))
+    if (await deps.clientRequests.isOpen(run, one.requestId)) asked.push(one);
+  const inputRequests = inputRequestsOf(
+    open.filter((one) => isShown(one, shows)),
+    asked,
+  );
+  const isAsking = Object.keys(inputRequests).length > 0;
+  const waiting = isAsking || questions.length > 0 ? WAITING : progress;
+  return {
+    state: isAsking ? { status: 'input_required', inputRequests } : { status: 'working' },
+    message: isElsewhere ? toldStatus(deps, elsewhere) : waiting,
+  };
+}
+
+function does({ services }: Shows, method: string): boolean {
+  return method === 'roots/list' ? services?.roots === true : services?.sampling !== undefined;
+}
+
+/** The last moment at which something open can be answered, in ms since 1970. */
+function deadlineOf({ questions, approvals, requests }: OpenAsks): number {
+  const ends = [...questions, ...approvals].map(({ expiresAt }) => Date.parse(expiresAt));
+  return Math.max(0, ...ends, ...requests.map(({ expiresAt }) => expiresAt));
+}
+
+/** A run is kept as long as it waits, and for the retention after its end. */
+function headOf(
+  { callMs }: Pick<TaskDeps, 'callMs'>,
+  { streamRequestId, startedAt, status }: Run,
+  told: { readonly updatedAt: number; readonly deadline: number; readonly message: string | undefined },
+): McpTaskHead {
+  const { updatedAt, deadline, message } = told;
+  const lasts = status === 'running' ? Math.max(updatedAt, deadline) : updatedAt;
+  return {
+    taskId: streamRequestId,
+    ...(message !== undefined && { statusMessage: message }),
+    createdAt: new Date(startedAt).toISOString(),
+    lastUpdatedAt: new Date(updatedAt).toISOString(),
+    ttlMs: Math.ceil(lasts - startedAt + callMs),
+    pollIntervalMs: POLL_MS,
+  };
+}
+
+function kindOf({ agent }: Run): CallKind {
+  return isOneCall(agent) ? 'tool' : 'agent';
+}

@@ -1,0 +1,69 @@
+import type { RunRef } from '@parley/shared/domain/runs/run';
+import type { OwnerRecords } from '@parley/shared/ports/owner-records';
+import { keyOfCall } from '../call-names.ts';
+
+/** What a client was told of. Times are in ms. */
+export interface ToldTimes {
+  /** How long its person can act. */
+  readonly openMs: number;
+  /** When the latest of it was asked, since 1970. */
+  readonly upTo: number;
+}
+
+/** The calls that a client left to themselves, on every pod: it was told where its person acts, or has the call as a task. */
+export interface LeftCalls {
+  /** The client was told of all that the call has asked up to `upTo`, in ms since 1970. Remembered for at least `keptMs`. */
+  noteTold(run: RunRef, upTo: number, keptMs: number): Promise<void>;
+  findTold(run: RunRef): Promise<ToldCall | undefined>;
+  /** The result of a call that was told was fetched. Remembered for `keptMs`. */
+  fetched(run: RunRef, keptMs: number): Promise<void>;
+  /** A client has the call with this digest as a task. Remembered for `keptMs`. */
+  noteTask(run: RunRef, digest: string, keptMs: number): Promise<void>;
+  /** The digest of a call that is a task whose result was not fetched. */
+  digestOfTask(run: RunRef): Promise<string | undefined>;
+  isLeft(run: RunRef): Promise<boolean>;
+  forget(run: RunRef): Promise<void>;
+}
+
+/** Up to which question its client was told, or that the result was fetched since. */
+export type ToldCall = { readonly upTo: number } | 'fetched';
+
+const FETCHED = 'fetched';
+
+export function createLeftCalls(records: OwnerRecords): LeftCalls {
+  const toldName = (run: RunRef) => `mcp-told/${keyOfCall(run)}`;
+  const taskName = (run: RunRef) => `mcp-task/${keyOfCall(run)}`;
+  const digestOfTask = (run: RunRef) => records.read(run, taskName(run));
+
+  async function findTold(run: RunRef): Promise<ToldCall | undefined> {
+    const stored = await records.read(run, toldName(run));
+    if (stored === undefined) return undefined;
+    return stored === FETCHED ? FETCHED : { upTo: Number(stored) };
+  }
+
+  return {
+    findTold,
+    digestOfTask,
+    async noteTold(run, upTo, keptMs) {
+      const name = toldName(run);
+      for (;;) {
+        const from = await records.putIfAbsent(run, name, String(upTo), keptMs);
+        if (from === FETCHED || Number(from) >= upTo) break;
+        if (await records.replace(run, { name, from, to: String(upTo), ttlMs: keptMs })) break;
+      }
+      await records.read(run, name, keptMs);
+    },
+    async fetched(run, ttlMs) {
+      const name = toldName(run);
+      const from = await records.read(run, name);
+      if (from !== undefined) await records.replace(run, { name, from, to: FETCHED, ttlMs });
+      await records.remove(run, taskName(run));
+    },
+    noteTask: async (run, digest, keptMs) =>
+      void (await records.putIfAbsent(run, taskName(run), digest, keptMs)),
+    isLeft: async (run) => (await findTold(run)) !== undefined || (await digestOfTask(run)) !== undefined,
+    async forget(run) {
+      await Promise.all([records.remove(run, toldName(run)), records.remove(run, taskName(run))]);
+    },
+  };
+}

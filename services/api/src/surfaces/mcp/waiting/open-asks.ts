@@ -1,0 +1,54 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import type { FollowedEvent } from '../../../turns/follow.ts';
+import { type ClientAsked, createOpenRequests } from '../open-requests.ts';
+
+/** All that a call waits for, as its events go by. */
+export interface OpenAsks {
+  /** Takes the next event. True when it changed what is open. */
+  take(event: FollowedEvent): boolean;
+  readonly questions: readonly Elicitation[];
+  readonly approvals: readonly Approval[];
+  readonly requests: readonly ClientAsked[];
+  /** The client has replied to a request. */
+  replied(requestId: string): void;
+}
+
+export function createOpenAsks(): OpenAsks {
+  const questions = new Map<string, Elicitation>();
+  const approvals = new Map<string, Approval>();
+  const requests = createOpenRequests();
+
+  return {
+    get questions() {
+      return [...questions.values()];
+    },
+    get approvals() {
+      return [...approvals.values()];
+    },
+    get requests() {
+      return requests.open();
+    },
+    replied: requests.replied,
+    take(event) {
+      if (event.type === 'lost') {
+        questions.clear();
+        approvals.clear();
+      }
+      const { asked, dropped } = requests.take(event);
+      if (event.type === 'question') {
+        const { elicitation, change } = event;
+        if (change === 'elicitation-resolved') questions.delete(elicitation.elicitationId);
+        else questions.set(elicitation.elicitationId, elicitation);
+      }
+      if (event.type === 'approval') {
+        const { approval, change, isOver } = event;
+        if (isOver || change === 'approval-resolved') approvals.delete(approval.approvalId);
+        else approvals.set(approval.approvalId, approval);
+      }
+      return (
+        event.type === 'question' || event.type === 'approval' || asked !== undefined || dropped.length > 0
+      );
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { suiteNotRun } from '../harness/not-run.ts';
+import { startFixtureServer } from './fixture-server.ts';
+import { findKit, runScenarios } from './kit.ts';
+import { type ConformancePods, startConformancePods } from './pods.ts';
+
+const NAME = 'the scenarios of tasks of the conformance kit of MCP';
+const SCENARIOS = [
+  'tasks-lifecycle',
+  'tasks-capability-negotiation',
+  'tasks-wire-fields',
+  'tasks-request-state-removal',
+  'tasks-mrtr-input',
+  'tasks-request-headers',
+  'tasks-dispatch-and-envelope',
+  'tasks-required-task-error',
+  'tasks-mrtr-composition',
+];
+/** The kit skips its only check. */
+const SKIPPED = 'tasks-status-notifications';
+
+const kit = findKit();
+if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);
+else
+  describe(NAME, { timeout: 5 * 60_000 }, () => {
+    let server: Awaited<ReturnType<typeof startFixtureServer>>;
+    let pods: ConformancePods;
+    beforeAll(async () => {
+      server = await startFixtureServer('rounds');
+      pods = await startConformancePods(server.url);
+    });
+    afterAll(async () => {
+      await pods?.close();
+      await server?.close();
+    });
+
+    const run = (scenario: string) => runScenarios(kit.node, 'server', '2026-07-28', pods.url, [scenario]);
+
+    it.each(SCENARIOS)('%s passes through two pods', async (scenario) => {
+      const [result] = await run(scenario);
+      expect(result).toMatchObject({ scenario, failures: [], warnings: [] });
+      expect(result?.passed).toBeGreaterThan(0);
+    });
+
+    it('is skipped by the kit: the one of notifications', async () => {
+      expect(await run(SKIPPED)).toMatchObject([{ scenario: SKIPPED, passed: 0, failures: [] }]);
+    });
+  });
