@@ -7,7 +7,8 @@ import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts
 import { ParleyError } from '../../domain/errors.ts';
 import type { Issue } from '../../domain/issue.ts';
 import { faultOfProse } from '../../domain/text.ts';
-import { type Caller, notFound } from '../caller.ts';
+import type { AnswerInput } from '../answer.ts';
+import { notFound } from '../caller.ts';
 import type { RecordDeps } from '../records/deps.ts';
 import { readRecord, type SeenRecord } from '../records/read.ts';
 import { settle } from '../records/settle.ts';
@@ -15,19 +16,8 @@ import type { Grants } from './grants.ts';
 
 const REASON_CHARACTERS_MAX = 2_000;
 
-export interface DecideInput {
-  /** The person who decides; must be the owner. */
-  readonly caller: Caller & { readonly kind: 'user' };
-  readonly id: string;
+export interface DecideInput extends Omit<AnswerInput, 'response'> {
   readonly response: ApprovalInput;
-  /** Where the decision was given, e.g. `api` or `chat`. */
-  readonly surface: string;
-  /** When the surface addresses an approval by conversation, the one it must belong to. */
-  readonly conversationId?: string;
-  /** As in `AnswerInput`. */
-  readonly admitted?: Promise<void>;
-  /** As in `AnswerInput`. */
-  readonly isTrial?: boolean;
 }
 
 /**

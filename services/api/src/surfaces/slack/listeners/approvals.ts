@@ -9,9 +9,10 @@ import { overModal } from '../mapping/modal.ts';
 import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId, idsIn } from '../mapping/names.ts';
 import { refusedFormMessage } from '../mapping/question.ts';
 import { escaped } from '../mapping/text.ts';
+import type { ActorContext } from './actor.ts';
 import { APPROVALS, decide, decideAll, findApprovals, NOT_YOURS } from './decisions.ts';
 import type { ListenerDeps } from './deps.ts';
-import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
+import { openModal, type Pressed, personIn, privately, type SlackUserInBody } from './pressed.ts';
 
 /** Submitted modals of approvals. */
 export function listenToDecisions(app: App, deps: ListenerDeps): void {
@@ -25,7 +26,9 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
     if (fault === undefined) return ack();
     if (fault.code === 'invalid_answer')
       return ack({ response_action: 'errors', errors: faultsAtInputs(row, fault.issues ?? []) });
-    return ack(overReply(await APPROVALS.refusalText(deps, seen.owner, row.id, seen.user, fault.message)));
+    return ack(
+      overReply(await APPROVALS.refusalText(deps, seen.owner, row.id, seen.slackUser, fault.message)),
+    );
   });
 
   app.view(DENY_VIEW, async ({ ack, view, body, context }) => {
@@ -34,7 +37,7 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
     const values = view.state.values as FormState;
     const reason = values[fieldBlockId(0)]?.[FIELD_ACTION]?.value?.trim() ?? '';
     const response = { decision: 'deny', ...(reason !== '' && { reason }) } as const;
-    const { owner, rows, user } = seen;
+    const { owner, rows, slackUser } = seen;
     const [row, ...others] = rows;
     if (row === undefined || others.length > 0) {
       const refusal = await decideAll(deps, owner, rows, response);
@@ -42,21 +45,20 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
     }
     const fault = await decide(deps, owner, row.id, response);
     if (fault === undefined) return ack();
-    return ack(overReply(await APPROVALS.refusalText(deps, owner, row.id, user, fault.message)));
+    return ack(overReply(await APPROVALS.refusalText(deps, owner, row.id, slackUser, fault.message)));
   });
 }
 
 /** The approvals that a modal is about, if all are of the person who submits it. */
 async function findSubmitted(
   deps: ListenerDeps,
-  context: Parameters<typeof actorIn>[0],
-  by: Parameters<typeof actorIn>[1],
+  context: ActorContext,
+  by: SlackUserInBody,
   metadata: string,
 ) {
-  const actor = actorIn(context, by);
-  const owner = actor && (await deps.links.find(actor));
-  const rows = owner && (await findApprovals(deps, owner, idsIn(metadata)));
-  return actor && owner && rows && { owner, rows, user: actor.userId };
+  const person = await personIn(deps, context, by);
+  const rows = person && (await findApprovals(deps, person.owner, idsIn(metadata)));
+  return rows && { ...person, rows };
 }
 
 /** What a modal becomes that can no longer be sent. `text` is mrkdwn. */
@@ -71,11 +73,8 @@ export async function pressApproval(deps: ListenerDeps, pressed: Pressed, id: st
   if (row === undefined) return privately(respond, NOT_YOURS);
   if (isApprovalEnded(row.status)) return privately(respond, approvalOverText(row, { user }));
   switch (action.action_id) {
-    case ACTION.call: {
-      const card = approvalMessage(row, { user, isPrivate: true });
-      await respond({ response_type: 'ephemeral', replace_original: false, ...card });
-      return;
-    }
+    case ACTION.call:
+      return privately(respond, approvalMessage(row, { user, isPrivate: true }));
     case ACTION.edit: {
       const modal = editModal(row);
       return modal && openModal(deps, pressed, modal, refusedFormMessage());

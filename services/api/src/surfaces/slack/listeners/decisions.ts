@@ -1,11 +1,10 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
-import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import { approvalOverText } from '../mapping/approval.ts';
-import { callerOf, type ListenerDeps } from './deps.ts';
-import { createOwnRecords } from './own-records.ts';
+import type { ListenerDeps } from './deps.ts';
+import { createOwnRecords, settleInSlack } from './own-records.ts';
 
 const OVER_CODES: readonly string[] = ['already_settled', 'expired'];
 
@@ -33,22 +32,8 @@ export async function findApprovals(
 }
 
 /** Records a decision; returns why it was refused. Throws `unavailable`: Slack then shows that it failed. */
-export async function decide(
-  deps: ListenerDeps,
-  owner: Owner,
-  id: string,
-  response: ApprovalInput,
-): Promise<ParleyError | undefined> {
-  const caller = callerOf(owner);
-  const admitted = deps.limits.call(caller, true, id);
-  try {
-    await deps.engine.approvals.decide({ caller, id, response, surface: 'slack', admitted });
-    deps.nudge();
-    return undefined;
-  } catch (error) {
-    if (!isParleyError(error) || error.code === 'unavailable') throw error;
-    return error;
-  }
+export function decide(deps: ListenerDeps, owner: Owner, id: string, response: ApprovalInput) {
+  return settleInSlack(deps, owner, id, (by) => deps.engine.approvals.decide({ ...by, response }));
 }
 
 /** Records the same decision on several calls. Returns what the person reads where not all were recorded, as plain text. */

@@ -1,5 +1,6 @@
-import { isParleyError } from '@parley/shared/domain/errors';
+import { isParleyError, type ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
+import type { AnswerInput } from '@parley/shared/elicitations/answer';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { escaped } from '../mapping/text.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
@@ -37,4 +38,22 @@ export function createOwnRecords<Row>({ read, overText }: RecordReading<Row>): O
       return (row === undefined ? undefined : overText(row, { user })) ?? escaped(message);
     },
   };
+}
+
+/** Records what a person says to a record; returns why it was refused. Throws `unavailable`: Slack then shows a failure. */
+export async function settleInSlack(
+  deps: ListenerDeps,
+  owner: Owner,
+  id: string,
+  record: (by: Omit<AnswerInput, 'response'>) => Promise<unknown>,
+): Promise<ParleyError | undefined> {
+  const caller = callerOf(owner);
+  try {
+    await record({ caller, id, surface: 'slack', admitted: deps.limits.call(caller, true, id) });
+    deps.nudge();
+    return undefined;
+  } catch (error) {
+    if (!isParleyError(error) || error.code === 'unavailable') throw error;
+    return error;
+  }
 }

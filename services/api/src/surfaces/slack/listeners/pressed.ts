@@ -4,8 +4,7 @@ import type { ModalView } from '@slack/types';
 import type { WebClient } from '@slack/web-api';
 import { openAgainMessage } from '../mapping/notice.ts';
 import type { SlackMessage } from '../mapping/question.ts';
-import type { SlackUser } from '../store/workspace.ts';
-import { actorOf } from './actor.ts';
+import { type ActorContext, actorOf } from './actor.ts';
 import type { ListenerDeps } from './deps.ts';
 
 const EXPIRED_TRIGGERS = new Set(['expired_trigger_id', 'trigger_expired', 'exchanged_trigger_id']);
@@ -20,15 +19,23 @@ export interface Pressed {
   readonly slackUser: string;
 }
 
+export interface SlackUserInBody {
+  readonly id: string;
+  readonly team_id?: string;
+}
+
 /**
- * The person who acts on a message or a form. Whether another company may be in the channel is not known here. Only those
+ * The linked person who acts on a message or a form. Whether another company may be in the channel is not known here. Only those
  * are answered who were linked, and a link is given out by a message alone, where it is known.
  */
-export function actorIn(
-  context: Parameters<typeof actorOf>[0],
-  { id, team_id: team }: { readonly id: string; readonly team_id?: string },
-): SlackUser | undefined {
-  return actorOf(context, id, team, true);
+export async function personIn(
+  { links }: Pick<ListenerDeps, 'links'>,
+  context: ActorContext,
+  { id, team_id: team }: SlackUserInBody,
+): Promise<Pick<Pressed, 'owner' | 'slackUser'> | undefined> {
+  const actor = actorOf(context, id, team, true);
+  const owner = actor && (await links.find(actor));
+  return actor && owner && { owner, slackUser: actor.userId };
 }
 
 /**
@@ -49,11 +56,12 @@ export async function openModal(
     const isRefused = data?.error !== undefined && !EXPIRED_TRIGGERS.has(data.error);
     if (isRefused) onFault(error);
     const message = isRefused ? refused : openAgainMessage(action.action_id, action.value ?? '');
-    await respond({ response_type: 'ephemeral', replace_original: false, ...message });
+    await privately(respond, message);
   }
 }
 
-/** Shows a text to the person alone. It is mrkdwn. */
-export async function privately(respond: RespondFn, text: string): Promise<void> {
-  await respond({ response_type: 'ephemeral', replace_original: false, text });
+/** Shows a message to the person alone, or a text, which is mrkdwn. */
+export async function privately(respond: RespondFn, shown: SlackMessage | string): Promise<void> {
+  const message = typeof shown === 'string' ? { text: shown } : shown;
+  await respond({ response_type: 'ephemeral', replace_original: false, ...message });
 }

@@ -1,7 +1,6 @@
 import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
 import type { Row } from '@parley/shared/domain/elicitations/row';
 import { isTerminal } from '@parley/shared/domain/elicitations/status';
-import { isParleyError } from '@parley/shared/domain/errors';
 import { isApprovalId, type Owner } from '@parley/shared/domain/ids';
 import type { App, BlockAction } from '@slack/bolt';
 import { chosenContent, contentOf, errorsOf, type FormState } from '../mapping/answer.ts';
@@ -9,9 +8,9 @@ import { formModal, overModal } from '../mapping/modal.ts';
 import { ACTION, FORM_VIEW } from '../mapping/names.ts';
 import { addressMessage, addressOf, overText, refusedFormMessage } from '../mapping/question.ts';
 import { pressApproval } from './approvals.ts';
-import { callerOf, type ListenerDeps } from './deps.ts';
-import { createOwnRecords } from './own-records.ts';
-import { actorIn, openModal, type Pressed, privately } from './pressed.ts';
+import type { ListenerDeps } from './deps.ts';
+import { createOwnRecords, settleInSlack } from './own-records.ts';
+import { openModal, type Pressed, personIn, privately } from './pressed.ts';
 import { pressStep, STEP_ACTIONS } from './steps.ts';
 
 /** The questions of the person who acts in Slack. */
@@ -40,22 +39,21 @@ export function listenToQuestions(app: App, deps: ListenerDeps): void {
     // A link without a value is not of a question.
     if (action.type !== 'button' || (name === ACTION.link && action.value === undefined)) return ack();
     if (OPENING.includes(name)) await ack();
-    const actor = actorIn(context, body.user);
-    const owner = actor && (await deps.links.find(actor));
-    if (name === ACTION.link) await useLink(deps, owner, action.value ?? '');
-    else if (actor === undefined || owner === undefined) await privately(respond, NOT_YOURS);
-    else await press(deps, { body, action, client, respond, owner, slackUser: actor.userId });
+    const person = await personIn(deps, context, body.user);
+    if (name === ACTION.link) await useLink(deps, person?.owner, action.value ?? '');
+    else if (person === undefined) await privately(respond, NOT_YOURS);
+    else await press(deps, { body, action, client, respond, ...person });
     // Only now: what was answered is recorded.
     if (!OPENING.includes(name)) await ack();
   });
 
   app.view(FORM_VIEW, async ({ ack, view, body, context }) => {
-    const actor = actorIn(context, body.user);
-    const owner = actor && (await deps.links.find(actor));
+    const person = await personIn(deps, context, body.user);
     const id = view.private_metadata;
-    const row = owner && (await QUESTIONS.find(deps, owner, id));
-    if (owner === undefined || row === undefined || actor === undefined)
+    const row = person && (await QUESTIONS.find(deps, person.owner, id));
+    if (person === undefined || row === undefined)
       return ack({ response_action: 'update', view: overModal('Question', NOT_YOURS) });
+    const { owner, slackUser } = person;
     const schema = row.definition.requestedSchema ?? { type: 'object', properties: {} };
     const content = contentOf(schema, view.state.values as FormState);
     const fault = await answer(deps, owner, id, { action: 'accept', content });
@@ -65,7 +63,7 @@ export function listenToQuestions(app: App, deps: ListenerDeps): void {
         response_action: 'errors',
         errors: errorsOf(Object.keys(schema.properties), fault.issues ?? []),
       });
-    const text = await QUESTIONS.refusalText(deps, owner, id, actor.userId, fault.message);
+    const text = await QUESTIONS.refusalText(deps, owner, id, slackUser, fault.message);
     return ack({ response_action: 'update', view: overModal('Question', text) });
   });
 }
@@ -106,7 +104,7 @@ async function press(deps: ListenerDeps, pressed: Pressed): Promise<void> {
 async function showAddress(deps: ListenerDeps, { respond, owner }: Pressed, row: Row): Promise<void> {
   if (addressOf(row.definition) === undefined) return;
   await answer(deps, owner, row.id, { action: 'accept' });
-  await respond({ response_type: 'ephemeral', replace_original: false, ...addressMessage(row) });
+  await privately(respond, addressMessage(row));
 }
 
 async function settle(
@@ -121,17 +119,8 @@ async function settle(
 }
 
 /** Records an answer; returns why it was refused. Throws `unavailable`: Slack then shows that the button failed. */
-export async function answer(deps: ListenerDeps, owner: Owner, id: string, response: ResponseInput) {
-  const caller = callerOf(owner);
-  const admitted = deps.limits.call(caller, true, id);
-  try {
-    await deps.engine.answer({ caller, id, response, surface: 'slack', admitted });
-    deps.nudge();
-    return undefined;
-  } catch (error) {
-    if (!isParleyError(error) || error.code === 'unavailable') throw error;
-    return error;
-  }
+export function answer(deps: ListenerDeps, owner: Owner, id: string, response: ResponseInput) {
+  return settleInSlack(deps, owner, id, (by) => deps.engine.answer({ ...by, response }));
 }
 
 async function stop(deps: ListenerDeps, { owner, respond }: Pressed, streamRequestId: string): Promise<void> {

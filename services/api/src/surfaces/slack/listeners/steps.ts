@@ -25,11 +25,8 @@ export async function pressStep(deps: ListenerDeps, pressed: Pressed, value: str
   const open = rows.filter(({ status }) => !isApprovalEnded(status));
   if (open.length === 0) return privately(respond, 'These approvals are over.');
   switch (action.action_id) {
-    case ACTION.calls: {
-      const card = stepCallsMessage(open, slackUser);
-      await respond({ response_type: 'ephemeral', replace_original: false, ...card });
-      return;
-    }
+    case ACTION.calls:
+      return privately(respond, stepCallsMessage(open, slackUser));
     case ACTION.denyAll:
       return openModal(deps, pressed, denyModal(open), refusedFormMessage());
     case ACTION.approveAll:

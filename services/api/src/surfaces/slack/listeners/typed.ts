@@ -5,7 +5,7 @@ import { isApprovalId, type Owner } from '@parley/shared/domain/ids';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
 import { questionPlace } from '../delivery/question.ts';
 import { approvalMessage } from '../mapping/approval.ts';
-import { mrkdwn } from '../mapping/blocks.ts';
+import { textMessage } from '../mapping/blocks.ts';
 import { questionMessage, type SlackMessage } from '../mapping/question.ts';
 import {
   faultText,
@@ -65,7 +65,7 @@ export async function takeTyped(
   if (fault === undefined) return {};
   if (fault.code === 'invalid_answer') return refused(faultText(fault.issues ?? []));
   const over = await QUESTIONS.refusalText(deps, owner, row.id, place.userId, fault.message);
-  return { reply: { text: over, blocks: [mrkdwn(over)] } };
+  return { reply: textMessage(over) };
 }
 
 /**

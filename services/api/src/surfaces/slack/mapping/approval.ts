@@ -9,17 +9,9 @@ import { button, context, header, mrkdwn, section } from './blocks.ts';
 import { editableArguments, editInput } from './edit.ts';
 import { plain } from './fields.ts';
 import { ACTION, DENY_VIEW, EDIT_VIEW, FIELD_ACTION, fieldBlockId, idsValue } from './names.ts';
-import { type ShownTo, type SlackMessage, surfaceText } from './question.ts';
-import {
-  BLOCKS_MAX,
-  clipped,
-  clippedToSize,
-  dateText,
-  escaped,
-  lineText,
-  messagePieces,
-  piecesOf,
-} from './text.ts';
+import type { ShownTo, SlackMessage } from './question.ts';
+import { endedBlock, openText, otherStateText, settledBy } from './state.ts';
+import { BLOCKS_MAX, clipped, clippedToSize, escaped, lineText, messagePieces, piecesOf } from './text.ts';
 
 const NOTIFICATION_MAX = 300;
 /** The longest JSON of arguments in a message. The rest is for names, buttons and state. */
@@ -111,7 +103,7 @@ export function denyModal(rows: readonly ApprovalRow[]): ModalView {
 /** How the approval stands, in a few words. */
 function approvalStateText(row: ApprovalRow, { user }: Pick<ShownTo, 'user'>): string {
   const { status, settlement, definition } = row;
-  const by = `by <@${user}> ${surfaceText(settlement?.surface)}`;
+  const by = settledBy(user, settlement);
   switch (status) {
     case 'pending':
       return 'Waiting for an approval';
@@ -125,10 +117,8 @@ function approvalStateText(row: ApprovalRow, { user }: Pick<ShownTo, 'user'>): s
       return `Denied ${by}`;
     case 'expired':
       return 'Expired, the call was not made';
-    case 'withdrawn':
-      return settlement?.reason === 'run_stopped' ? 'Stopped' : 'No longer needed';
     default:
-      return 'Over';
+      return otherStateText(status, settlement);
   }
 }
 
@@ -163,25 +153,14 @@ function buttonsOf(id: string, definition: ApprovalDefinition, { isPrivate }: Sh
   ];
 }
 
-const MARKS: Readonly<Record<string, string>> = {
-  approved: '✓',
-  edited: '✓',
-  denied: '✕',
-  expired: '⌛',
-  withdrawn: '–',
-};
-
 function stateBlock(row: ApprovalRow, place: ShownTo): KnownBlock {
   const { status, expiresAt, definition } = row;
-  if (!isApprovalEnded(status)) {
-    const until = `For <@${place.user}>. Open until ${dateText(expiresAt)}.`;
-    const covers =
-      place.isPrivate && definition.remember !== undefined && isShownInFull(definition.arguments)
-        ? ` Approved ${rememberText(definition.remember)}, further calls of this tool under the same rule are made without asking.`
-        : '';
-    return context(until + covers);
-  }
-  return context(`${MARKS[status] ?? '–'} *${approvalStateText(row, place)}*`);
+  if (isApprovalEnded(status)) return endedBlock(status, approvalStateText(row, place));
+  const covers =
+    place.isPrivate && definition.remember !== undefined && isShownInFull(definition.arguments)
+      ? ` Approved ${rememberText(definition.remember)}, further calls of this tool under the same rule are made without asking.`
+      : '';
+  return context(openText(place.user, expiresAt) + covers);
 }
 
 /** The reason of a denial, as much of it as `left` characters hold. */

@@ -30,6 +30,11 @@ export function mrkdwn(text: string): SectionBlock {
   return { type: 'section', text: { type: 'mrkdwn', text: text === '' ? ' ' : text, verbatim: true } };
 }
 
+/** A message with a section for each of these texts of mrkdwn. */
+export function textMessage(...texts: readonly string[]): { text: string; blocks: KnownBlock[] } {
+  return { text: texts.join('\n'), blocks: texts.map(mrkdwn) };
+}
+
 export function context(text: string): KnownBlock {
   return { type: 'context', elements: [{ type: 'mrkdwn', text, verbatim: true }] };
 }

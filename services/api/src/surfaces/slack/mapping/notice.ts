@@ -1,7 +1,7 @@
 import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
 import { isApprovalId } from '@parley/shared/domain/ids';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
-import { button, mrkdwn, section } from './blocks.ts';
+import { button, section, textMessage } from './blocks.ts';
 import { ACTION } from './names.ts';
 import type { ShownTo, SlackMessage } from './question.ts';
 import { clipped, escaped, lineText } from './text.ts';
@@ -43,8 +43,4 @@ export function openAgainMessage(action: string, value: string): SlackMessage {
     text,
     blocks: [section(text), { type: 'actions', elements: [button(action, 'Open it again', value)] }],
   };
-}
-
-function textMessage(text: string): SlackMessage {
-  return { text, blocks: [mrkdwn(text)] };
 }

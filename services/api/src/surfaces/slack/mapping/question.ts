@@ -2,10 +2,11 @@ import type { Definition, Row } from '@parley/shared/domain/elicitations/row';
 import { controlsOf } from '@parley/shared/domain/forms/controls';
 import { readable } from '@parley/shared/domain/readable';
 import type { ActionsBlock, Button, KnownBlock } from '@slack/types';
-import { BUTTON_MAX, button, context, header, mrkdwn, section } from './blocks.ts';
+import { BUTTON_MAX, button, context, header, mrkdwn, section, textMessage } from './blocks.ts';
 import { areShowable, choicesIn } from './fields.ts';
 import { ACTION } from './names.ts';
-import { clipped, dateText, escaped, fitsMessage, messagePieces } from './text.ts';
+import { endedBlock, openText, otherStateText, settledBy } from './state.ts';
+import { clipped, escaped, fitsMessage, messagePieces } from './text.ts';
 
 /** A message: its blocks, and the text for notifications and screen readers. */
 export interface SlackMessage {
@@ -29,15 +30,6 @@ export type FormWay = 'buttons' | 'modal' | 'page';
 const CHOICES_MAX = 5;
 const NOTIFICATION_MAX = 300;
 const FIELDS_MAX = 90;
-
-const SURFACES: Readonly<Record<string, string>> = {
-  slack: 'in Slack',
-  chat: 'in the chat',
-  connect: 'on its page',
-  page: 'on its page',
-  link: 'by an answer link',
-  mcp: 'in another application',
-};
 
 /** How a form is answered: by buttons for one choice or yes/no, in a modal, or on its page where Slack has no input for it. */
 export function formWayOf(definition: Definition): FormWay {
@@ -80,10 +72,8 @@ export function addressMessage({ id, definition }: Row): SlackMessage {
 
 /** What the person sees whose form Slack did not take: the page of a question, where there is one. */
 export function refusedFormMessage(row?: Pick<Row, 'id'>, answerPage?: string): SlackMessage {
-  if (row === undefined || answerPage === undefined) {
-    const text = 'Slack did not take this form. Please answer in the chat or in another application.';
-    return { text, blocks: [mrkdwn(text)] };
-  }
+  if (row === undefined || answerPage === undefined)
+    return textMessage('Slack did not take this form. Please answer in the chat or in another application.');
   const text = 'Slack did not take this form. Please answer on its page.';
   return { text, blocks: [mrkdwn(text), { type: 'actions', elements: [linkButton(row.id, answerPage)] }] };
 }
@@ -93,32 +83,25 @@ export function addressOf({ url, answerUrl }: Definition): string | undefined {
   return url ?? answerUrl;
 }
 
-/** Where something was answered, in a few words. */
-export function surfaceText(surface: string | undefined): string {
-  return SURFACES[surface ?? ''] ?? 'in another application';
-}
-
 /** How the question stands, in a few words. */
-export function stateText(row: Row, { user }: Pick<ShownTo, 'user'>): string {
+function stateText(row: Row, { user }: Pick<ShownTo, 'user'>): string {
   const { status, settlement } = row;
-  const where = surfaceText(settlement?.surface);
+  const by = settledBy(user, settlement);
   switch (status) {
     case 'pending':
       return 'Waiting for an answer';
     case 'opened':
       return 'Opened, not finished yet';
     case 'accepted':
-      return `${row.definition.mode === 'url' ? 'Done' : 'Answered'} by <@${user}> ${where}`;
+      return `${row.definition.mode === 'url' ? 'Done' : 'Answered'} ${by}`;
     case 'declined':
-      return `Declined by <@${user}> ${where}`;
+      return `Declined ${by}`;
     case 'cancelled':
-      return `Dismissed by <@${user}> ${where}`;
+      return `Dismissed ${by}`;
     case 'expired':
       return 'Expired';
-    case 'withdrawn':
-      return settlement?.reason === 'run_stopped' ? 'Stopped' : 'No longer needed';
     default:
-      return 'Over';
+      return otherStateText(status, settlement);
   }
 }
 
@@ -127,19 +110,10 @@ export function overText(row: Row, place: Pick<ShownTo, 'user'>): string {
   return `This question is over. ${stateText(row, place)}.`;
 }
 
-const MARKS: Readonly<Record<string, string>> = {
-  accepted: '✓',
-  declined: '✕',
-  cancelled: '✕',
-  expired: '⌛',
-  withdrawn: '–',
-};
-
 function stateBlocks(row: Row, place: ShownTo): KnownBlock[] {
   const { status, expiresAt } = row;
-  if (status !== 'pending' && status !== 'opened')
-    return [context(`${MARKS[status] ?? '–'} *${stateText(row, place)}*`)];
-  const until = `For <@${place.user}>. Open until ${dateText(expiresAt)}.`;
+  if (status !== 'pending' && status !== 'opened') return [endedBlock(status, stateText(row, place))];
+  const until = openText(place.user, expiresAt);
   const state = status === 'opened' ? `*${stateText(row, place)}.* ${until}` : until;
   return [{ type: 'actions', elements: buttonsOf(row, place) } satisfies ActionsBlock, context(state)];
 }

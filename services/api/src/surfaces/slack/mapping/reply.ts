@@ -1,6 +1,6 @@
 import type { KnownBlock } from '@slack/types';
 import type { FollowedEvent } from '../../../turns/follow.ts';
-import { mrkdwn } from './blocks.ts';
+import { mrkdwn, textMessage } from './blocks.ts';
 import { plain } from './fields.ts';
 import { type MarkdownBlocks, messagesOfUnits, wordsOf } from './markdown/blocks.ts';
 import { unitsOf, written } from './markdown/document.ts';
@@ -118,8 +118,7 @@ function isRequest(followed: FollowedEvent): boolean {
 
 /** What stands in place of a message whose text was written again, in fewer messages. */
 export function replacedMessage(): SlackMessage {
-  const text = '_This part was written again above._';
-  return { text, blocks: [mrkdwn(text)] };
+  return textMessage('_This part was written again above._');
 }
 
 interface Standing {

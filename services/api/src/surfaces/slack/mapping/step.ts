@@ -4,7 +4,8 @@ import { callBlocks, isShownInFull, toolText } from './approval.ts';
 import { button, context, header, section } from './blocks.ts';
 import { ACTION, idsValue } from './names.ts';
 import type { ShownTo, SlackMessage } from './question.ts';
-import { BLOCKS_MAX, dateText, messagePieces } from './text.ts';
+import { openText } from './state.ts';
+import { BLOCKS_MAX, messagePieces } from './text.ts';
 
 /** The value of a button holds as many ids. */
 const CALLS_MAX = 50;
@@ -57,12 +58,7 @@ function messageOf(
   const until = Math.min(...open.map(({ expiresAt }) => expiresAt));
   return {
     text: `Waiting for an approval: ${title}`,
-    blocks: [
-      header(title),
-      ...shown,
-      { type: 'actions', elements },
-      context(`For <@${user}>. Open until ${dateText(until)}.`),
-    ],
+    blocks: [header(title), ...shown, { type: 'actions', elements }, context(openText(user, until))],
   };
 }
 

@@ -5,7 +5,7 @@ import { readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import type { Issue } from '@parley/shared/domain/issue';
 import { readable } from '@parley/shared/domain/readable';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
-import { mrkdwn } from './blocks.ts';
+import { textMessage } from './blocks.ts';
 import { choicesIn } from './fields.ts';
 import type { SlackMessage } from './question.ts';
 import { clippedToSize, escaped, lineText } from './text.ts';
@@ -124,9 +124,4 @@ function buttonsOf({ message }: OpenRecord): string {
 /** The beginning of a text of others, as mrkdwn. */
 function shown(text: string, most: number): string {
   return escaped(clippedToSize(text, most));
-}
-
-/** A message with a section for each of these. */
-function textMessage(...texts: readonly string[]): SlackMessage {
-  return { text: texts.join('\n'), blocks: texts.map(mrkdwn) };
 }
