@@ -103,12 +103,3 @@ it('a task is asked on one pod, polled on another, answered on a third, whicheve
   expect(JSON.stringify((await get(2)).result)).toContain('Bern');
   expect(fixture.effects).toHaveLength(1);
 });
-
-it('a subscription to tasks of a client without the extension is refused', async () => {
-  const ask = await clientOf('ada');
-  const params = { notifications: { taskIds: ['any'] } };
-  expect(await ask(2, 'subscriptions/listen', params, {})).toMatchObject({
-    status: 400,
-    error: { code: -32021 },
-  });
-});

@@ -6,7 +6,7 @@ import { openRedisPods } from './redis-pods.ts';
 import { ROOMY } from './settings.ts';
 
 /** A suite on two pods of one Redis. Without a Redis it is listed as not run, with the reason. */
-export async function describeOnRedis(name: string, tests: (pods: Pods) => void): Promise<void> {
+export async function describeOnRedis(name: string, tests: (pods: Pods, url: string) => void): Promise<void> {
   const found = await findRedis();
   if ('notRun' in found) return suiteNotRun(name, found.notRun);
   const pods = await openRedisPods({ kind: 'single', url: found.url }, ROOMY);
@@ -15,6 +15,6 @@ export async function describeOnRedis(name: string, tests: (pods: Pods) => void)
       await pods.close();
       await found.stop();
     });
-    tests(pods);
+    tests(pods, found.url);
   });
 }

@@ -1,4 +1,5 @@
 /** Requests as no client sends them: raw JSON-RPC over HTTP. */
+import { onTestFinished } from 'vitest';
 import type { Person } from '../protocols/pods.ts';
 
 export interface RpcReply {
@@ -129,6 +130,29 @@ export async function readUntil(reply: Response, text: string): Promise<string> 
   return seen;
 }
 
+/** The messages of a stream, as they come. It is read until the end of the test. */
+export function hear(reply: Response, onMessage: (message: RpcMessage) => void = () => undefined) {
+  const messages: RpcMessage[] = [];
+  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
+  const close = async () => void (await reader?.cancel().catch(() => undefined));
+  onTestFinished(close);
+  async function read(): Promise<void> {
+    let rest = '';
+    for (;;) {
+      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+      if (done) return;
+      const lines = `${rest}${value}`.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines.filter((one) => one.startsWith('data: {'))) {
+        const message = JSON.parse(line.slice('data: '.length)) as RpcMessage;
+        messages.push(message);
+        onMessage(message);
+      }
+    }
+  }
+  return { messages, ended: read().catch(() => undefined), close };
+}
+
 export const errorOf = ({ messages }: Pick<RpcReply, 'messages'>) => messages.at(-1)?.error;
 
 /** The text of the result of a call. */
@@ -151,7 +175,9 @@ export function modern(
   params: Readonly<Record<string, unknown>>,
   capabilities: object = SHOWS_ALL,
 ) {
-  const name = [params.name, params.uri].find((one) => typeof one === 'string') as string | undefined;
+  const name = [params.name, params.uri, params.taskId].find((one) => typeof one === 'string') as
+    | string
+    | undefined;
   return {
     body: {
       jsonrpc: '2.0',

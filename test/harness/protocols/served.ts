@@ -1,4 +1,5 @@
 /** Surfaces of the product, served in this process as a pod serves them. */
+import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { DEFAULT_SCOPES, type Scope } from '@parley/shared/domain/service-key';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
@@ -43,6 +44,8 @@ export async function serveSurfaces(
   }: ServedOptions,
 ): Promise<Served> {
   const draining = new AbortController();
+  // Each request listens to it.
+  setMaxListeners(0, draining.signal);
   const serve = createServe({
     authenticate:
       authenticate ??

@@ -6,10 +6,10 @@ import { userOf } from '../../harness/engines/questions.ts';
 import {
   beginSession,
   errorOf,
+  hear,
   modern,
   modernExchange,
   type RawSession,
-  type RpcMessage,
   readReply,
   readUntil,
   send,
@@ -259,7 +259,7 @@ async function sit(pod: PodAddress, person: Person, known?: RawSession) {
     };
   return {
     session,
-    ...hear(reply),
+    ...hearResources(reply),
     subscribe: ask('resources/subscribe'),
     unsubscribe: ask('resources/unsubscribe'),
   };
@@ -268,37 +268,21 @@ async function sit(pod: PodAddress, person: Person, known?: RawSession) {
 /** A person who listens to resources on a pod, by 2026-07-28. */
 async function listen({ url }: PodAddress, resourceSubscriptions: readonly string[]) {
   const { body, headers } = modern('subscriptions/listen', { notifications: { resourceSubscriptions } });
-  const heard = hear(await send(url, body, { ...newPerson(), headers }));
+  const heard = hearResources(await send(url, body, { ...newPerson(), headers }));
   const acknowledged = await waitUntil(async () => heard.messages[0], { what: 'the acknowledgement' });
   return { ...heard, honored: acknowledged.params?.notifications };
 }
 
-/** What a stream says. It is read until the end of the test. */
-function hear(reply: Response) {
-  const messages: RpcMessage[] = [];
+/** The resources that a stream tells, in order. */
+function hearResources(reply: Response) {
   const uris: unknown[] = [];
-  const reader = reply.body?.pipeThrough(new TextDecoderStream()).getReader();
-  onTestFinished(() => reader?.cancel().catch(() => undefined));
-  async function read(): Promise<void> {
-    let rest = '';
-    for (;;) {
-      const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
-      if (done) return;
-      const lines = `${rest}${value}`.split('\n');
-      rest = lines.pop() ?? '';
-      for (const line of lines.filter((one) => one.startsWith('data: {'))) {
-        const message = JSON.parse(line.slice('data: '.length)) as RpcMessage;
-        messages.push(message);
-        if (message.method === 'notifications/resources/updated') uris.push(message.params?.uri);
-      }
-    }
-  }
+  const heard = hear(reply, ({ method, params }) => {
+    if (method === 'notifications/resources/updated') uris.push(params?.uri);
+  });
   return {
-    messages,
-    /** The resources that it told, in order. */
+    ...heard,
     uris,
     told: (count: number) =>
       waitUntil(async () => uris.length >= count, { what: `resource ${count} that changed` }),
-    ended: read().catch(() => undefined),
   };
 }

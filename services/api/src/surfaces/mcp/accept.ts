@@ -46,8 +46,17 @@ export function responseIn(events: string): unknown {
 /** A successful reply for a client that takes no JSON: its response as the only event. */
 export function asEvent(reply: Reply): Reply {
   if (reply.type !== 'json' || reply.status !== 200 || !isRecord(reply.body)) return reply;
-  const text = `event: message\ndata: ${JSON.stringify(reply.body)}\n\n`;
-  return { type: 'text', status: 200, body: text, headers: { ...EVENT_HEADERS, ...reply.headers } };
+  return {
+    type: 'text',
+    status: 200,
+    body: eventText(reply.body),
+    headers: { ...EVENT_HEADERS, ...reply.headers },
+  };
+}
+
+/** A message as an event. */
+export function eventText(message: unknown): string {
+  return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
 }
 
 export const EVENT_HEADERS = {

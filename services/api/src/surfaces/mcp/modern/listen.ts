@@ -1,24 +1,38 @@
 import { setMaxListeners } from 'node:events';
-import type { CreateMcpHandlerOptions, McpHttpHandler } from '@modelcontextprotocol/server';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import { z } from 'zod';
 import { userOf } from '../../../http/reply.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';
+import { principalOf } from '../../../turns/principal.ts';
+import { eventText } from '../accept.ts';
+import type { Calls } from '../calls.ts';
+import { showsOfEnvelope } from '../capabilities.ts';
 import { tooManySubscriptions } from '../content.ts';
 import type { McpDeps } from '../deps.ts';
-import { RPC, refusal, refusalWith } from '../json-rpc.ts';
+import { notification, RPC, refusal, refusalWith } from '../json-rpc.ts';
 import { knowsTasks, tasksMissing } from '../tasks/extension.ts';
-
-type ServerEventBus = NonNullable<CreateMcpHandlerOptions['bus']>;
-type ServerEvent = Parameters<ServerEventBus['publish']>[0];
+import { findTask } from '../tasks/task.ts';
+import { watchTask } from '../tasks/watch-tasks.ts';
+import { createNotices } from './notices.ts';
 
 /** What one `subscriptions/listen` watches. */
 export interface Listening {
-  /** The request, with the resources that are watched: the acknowledgement names those. */
+  /** The request, with the resources that are watched: the SDK acknowledges those. */
   readonly body: unknown;
-  /** What its stream tells, and nobody else's. */
-  readonly bus: McpHttpHandler['bus'];
+  /** The stream of the request, from the SDK's, whose first piece is the acknowledgement. */
+  stream(pieces: AsyncIterator<string, unknown>): AsyncGenerator<string, 'end'>;
   readonly release: () => void;
 }
+
+interface ListenDeps extends McpDeps {
+  readonly calls: Calls;
+}
+
+// As the SDK does.
+const QUIET_MS = 15_000;
+const KEEP_ALIVE = ': keepalive\n\n';
+const ACKNOWLEDGED = 'notifications/subscriptions/acknowledged';
+const DATA = 'data: ';
 
 export function isListening(body: unknown): boolean {
   return isRecord(body) && body.method === 'subscriptions/listen';
@@ -29,63 +43,95 @@ export function refusalOfListening(
   { subscriptionsMax }: Pick<McpDeps, 'subscriptionsMax'>,
   call: Pick<RouteCall, 'body'>,
 ): Reply | undefined {
-  const { body } = call;
-  if (!isListening(body)) return undefined;
-  if (resourcesIn(body).uris.length > subscriptionsMax)
-    return refusal(call, 200, RPC.invalidParams, tooManySubscriptions(subscriptionsMax));
+  if (!isListening(call.body)) return undefined;
+  const { uris, tasks, envelope } = filterIn(call.body);
+  if (tasks === 'malformed') return refusal(call, 200, RPC.invalidParams, 'taskIds must be a list of texts.');
   // It would wait for what never comes.
-  return namesTasks(body) ? refusalWith(call, 400, tasksMissing()) : undefined;
-}
-
-/** True for a subscription to tasks of a client that knows none. */
-function namesTasks(body: unknown): boolean {
-  const params = isRecord(body) && isRecord(body.params) ? body.params : {};
-  const { notifications, _meta } = params;
-  const isNamed = isRecord(notifications) && notifications.taskIds !== undefined;
-  return isNamed && !knowsTasks(isRecord(_meta) ? _meta : {});
+  if (tasks !== undefined && !knowsTasks(envelope)) return refusalWith(call, 400, tasksMissing());
+  if (uris.length + (tasks?.length ?? 0) <= subscriptionsMax) return undefined;
+  return refusal(call, 200, RPC.invalidParams, tooManySubscriptions(subscriptionsMax));
 }
 
 /**
- * Watches the resources that a `subscriptions/listen` names, each before it is acknowledged. Those that cannot be watched are
- * left out.
+ * Watches the resources and the tasks that a `subscriptions/listen` names, each before it is acknowledged. What cannot be
+ * watched is left out. Throws `unavailable` and `rate_limited`.
  */
 export async function beginListening(
-  { turns }: Pick<McpDeps, 'turns'>,
-  { caller, body }: Pick<RouteCall, 'caller' | 'body'>,
+  deps: ListenDeps,
+  { caller, body, admitted }: Pick<RouteCall, 'caller' | 'body' | 'admitted'>,
   signal: AbortSignal,
 ): Promise<Listening> {
-  const bus = createBus();
-  const { uris, withUris } = resourcesIn(body);
-  const reader = { caller, principal: userOf(caller), signal };
-  // Each of the resources listens to it while it is begun.
+  const { uris, tasks, envelope, withUris } = filterIn(body);
+  await admitted;
+  const notices = createNotices(signal);
+  // Each of what is watched listens to it.
   setMaxListeners(0, signal);
+  const owner = principalOf(userOf(caller));
+  const ids = Array.isArray(tasks) ? tasks : [];
+  const found = await Promise.all(
+    ids.map((streamRequestId) => findTask(deps, { ...owner, streamRequestId })),
+  );
+  const runs = found.filter((run) => run !== undefined);
+  const reader = { caller, principal: userOf(caller), signal };
   const watches = await Promise.all(
     uris.map(async (uri) => {
-      const listener = () => bus.publish({ kind: 'resource_updated', uri });
-      const held = await turns.content.watch(reader, uri, listener).catch(() => undefined);
+      const tell = async () => notification('notifications/resources/updated', { uri });
+      const listener = () => notices.changed(`resource ${uri}`, tell);
+      const held = await deps.turns.content.watch(reader, uri, listener).catch(() => undefined);
       return held === undefined ? [] : [{ uri, held }];
     }),
   );
   const held = watches.flat();
+  const following = { shows: showsOfEnvelope(envelope), notices, signal };
   return {
     body: withUris(held.map(({ uri }) => uri)),
-    bus,
+    async *stream(pieces) {
+      const first = await pieces.next();
+      if (held.length + runs.length === 0) {
+        for (let piece = first; piece.done !== true; piece = await pieces.next()) yield piece.value;
+        return 'end';
+      }
+      await pieces.return?.();
+      const { params } = messageIn(first.value);
+      const { notifications, _meta } = params;
+      const taskIds = runs.map((run) => run.streamRequestId);
+      const honored = { ...notifications, ...(taskIds.length > 0 && { taskIds }) };
+      yield eventText(notification(ACKNOWLEDGED, { ...params, notifications: honored }));
+      for (const run of runs) void watchTask(deps, run, following);
+      for await (const notice of notices.told(QUIET_MS)) {
+        if (notice === undefined) yield KEEP_ALIVE;
+        else yield eventText({ ...notice, params: { ...notice.params, _meta } });
+      }
+      return 'end';
+    },
     release() {
       for (const one of held) one.held.release();
     },
   };
 }
+const Acknowledgement = z.looseObject({
+  params: z.looseObject({ notifications: z.looseObject({}), _meta: z.looseObject({}) }),
+});
 
-/** The resources in the filter of a request, and the request with others. */
-function resourcesIn(body: unknown) {
+/** The acknowledgement in a piece of the SDK. */
+function messageIn(piece: unknown): z.infer<typeof Acknowledgement> {
+  const text = String(piece);
+  return Acknowledgement.parse(JSON.parse(text.slice(text.indexOf(DATA) + DATA.length)));
+}
+
+/** What a request listens to, and the request with other resources. */
+function filterIn(body: unknown) {
   const params = isRecord(body) && isRecord(body.params) ? body.params : {};
   const filter = isRecord(params.notifications) ? params.notifications : {};
   const named: readonly unknown[] = Array.isArray(filter.resourceSubscriptions)
     ? filter.resourceSubscriptions
     : [];
   const uris = [...new Set(named.filter((one) => typeof one === 'string'))];
+  const tasks = TaskIds.safeParse(filter.taskIds);
   return {
     uris,
+    tasks: tasks.success ? tasks.data : ('malformed' as const),
+    envelope: isRecord(params._meta) ? params._meta : {},
     withUris(resourceSubscriptions: readonly string[]): unknown {
       // One that is not well formed is the SDK's to refuse.
       if (!isRecord(body) || uris.length < named.length) return body;
@@ -94,15 +140,7 @@ function resourcesIn(body: unknown) {
   };
 }
 
-function createBus(): ServerEventBus {
-  const listeners = new Set<(event: ServerEvent) => void>();
-  return {
-    publish(event) {
-      for (const listener of listeners) listener(event);
-    },
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
-  };
-}
+const TaskIds = z
+  .array(z.string())
+  .transform((ids) => [...new Set(ids)])
+  .optional();

@@ -17,7 +17,7 @@ import { TASKS } from '../tasks/extension.ts';
 import { serveTasks } from '../tasks/serve-tasks.ts';
 import { replyOf, webRequestOf } from '../web.ts';
 import { answerRead, answerToolCall } from './call.ts';
-import { beginListening, isListening, type Listening, refusalOfListening } from './listen.ts';
+import { beginListening, isListening, refusalOfListening } from './listen.ts';
 import { createCallState } from './state.ts';
 
 /** Serves requests of revision 2026-07-28, each by itself: any pod serves any of them. */
@@ -53,14 +53,11 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
 
   return async (call: RouteCall): Promise<Reply> => {
     const { caller, signal, body } = call;
-    const serve = (served: AbortSignal, { body, bus }: ListenedRequest = call) =>
-      (bus === undefined ? handler : createMcpHandler(serverOf, { ...options, bus })).fetch(
-        webRequestOf(call.head, mayAsk(body) ? disconnectOf(call) : served),
-        {
-          parsedBody: body,
-          authInfo: { token: '', clientId: '', scopes: [], extra: { request: { call, served } } },
-        },
-      );
+    const serve = (served: AbortSignal, parsedBody: unknown = body) =>
+      handler.fetch(webRequestOf(call.head, mayAsk(body) ? disconnectOf(call) : served), {
+        parsedBody,
+        authInfo: { token: '', clientId: '', scopes: [], extra: { request: { call, served } } },
+      });
     const takes = takenBy(call);
     if (isListening(body) && !takes.events) return noEvents(call);
     if (!isLong(body)) return endingItself(body, await replyOf(await serve(signal), takes));
@@ -68,13 +65,17 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     const refused = refusalOfListening(deps, call);
     if (refused !== undefined) return refused;
     return inStreamPlace(deps.limits, { caller, signal }, reader, async (place) => {
-      const listening = isListening(body) ? await beginListening(deps, call, place.signal) : undefined;
+      const listening = isListening(body)
+        ? await beginListening({ ...deps, calls }, call, place.signal)
+        : undefined;
       if (listening !== undefined) releaseOnAbort(place.signal, listening.release);
-      const reply = refusedBeforehand(await replyOf(await serve(place.signal, listening), takes));
+      const reply = refusedBeforehand(await replyOf(await serve(place.signal, listening?.body), takes));
       if (reply.type !== 'pieces') {
         listening?.release();
         place.release();
       }
+      if (reply.type === 'pieces' && listening !== undefined)
+        return { ...reply, pieces: listening.stream(reply.pieces) };
       return endingItself(body, reply);
     });
   };
@@ -91,9 +92,6 @@ function refusedBeforehand(reply: Reply): Reply {
   const { error } = reply.body;
   return isRecord(error) && error.code === RPC.headerMismatch ? { ...reply, status: 400 } : reply;
 }
-
-/** A request that is served as it is, or that listens on a bus of its own. */
-type ListenedRequest = Pick<RouteCall, 'body'> & Partial<Pick<Listening, 'bus'>>;
 
 interface ServedRequest {
   readonly call: RouteCall;

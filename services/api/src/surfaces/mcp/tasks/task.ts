@@ -1,14 +1,13 @@
 import { isReferenceId, type StreamRef } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import { isOneCall } from '../../../turns/call-result.ts';
-import { createTurnReader } from '../../../turns/follow.ts';
-import { readReplayFacts } from '../../../turns/replay.ts';
+import { createTurnReader, type FollowedEvent } from '../../../turns/follow.ts';
 import { isCall } from '../call-names.ts';
 import type { Shows } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { RPC, type RpcError } from '../json-rpc.ts';
 import type { ClientAsked } from '../open-requests.ts';
-import { type CallKind, createCallOutput, type EndedCall } from '../outcome.ts';
+import { createCallOutput, type EndedCall } from '../outcome.ts';
 import { progressMessage, WAITING } from '../progress.ts';
 import { inputRequestsOf } from '../questions.ts';
 import { createOpenAsks, type OpenAsks } from '../waiting/open-asks.ts';
@@ -54,27 +53,50 @@ export async function findTask(
   return run !== undefined && isCall(run) ? run : undefined;
 }
 
+/** What the events of a call say about its task, as they go by. */
+export interface TaskView {
+  /** Takes the next event. True when it changed the task. */
+  take(event: FollowedEvent): boolean;
+  readonly asks: OpenAsks;
+  readonly progress: string | undefined;
+  readonly end: EndedCall | undefined;
+}
+
+export function createTaskView({ agent }: Run): TaskView {
+  const asks = createOpenAsks();
+  const output = createCallOutput(isOneCall(agent) ? 'tool' : 'agent');
+  let progress: string | undefined;
+  let end: EndedCall | undefined;
+  return {
+    asks,
+    get progress() {
+      return progress;
+    },
+    get end() {
+      return end;
+    },
+    take(event) {
+      const isAsk = asks.take(event);
+      const message = progressMessage(event);
+      progress = message ?? progress;
+      end ??= output.take(event);
+      return isAsk || message !== undefined || end !== undefined;
+    },
+  };
+}
+
 /** A call as a task, as the client of one request sees it: what its feed holds. Throws `unavailable`. */
 export async function readTask(deps: TaskDeps, run: Run, shows: Shows): Promise<McpTask> {
-  const hasEnded = run.status !== 'running';
-  // Only a result can have been superseded; a question counts as long as it is open.
-  const read = createTurnReader({ facts: hasEnded ? await readReplayFacts(deps, run) : undefined });
-  const output = createCallOutput(kindOf(run));
-  const asks = createOpenAsks();
-  let end: EndedCall | undefined;
+  const read = createTurnReader();
+  const view = createTaskView(run);
   let updatedAt = run.endedAt ?? run.startedAt;
-  let progress: string | undefined;
   for await (const item of deps.engine.replayItems(run)) {
     updatedAt = Math.max(updatedAt, item.at);
-    for (const event of read(item)) {
-      asks.take(event);
-      end ??= output.take(event);
-      progress = progressMessage(event) ?? progress;
-    }
+    for (const event of read(item)) view.take(event);
   }
-  const told = hasEnded ? endedState(run, end) : await openState(deps, run, asks, shows, progress);
+  const told = run.status === 'running' ? await openState(deps, run, view, shows) : endedState(run, view.end);
   return {
-    head: headOf(deps, run, { updatedAt, deadline: deadlineOf(asks), message: told.message }),
+    head: headOf(deps, run, { updatedAt, deadline: deadlineOf(view.asks), message: told.message }),
     state: told.state,
   };
 }
@@ -98,9 +120,8 @@ const LOST: RpcError = { code: RPC.internal, message: 'The result of the call is
 async function openState(
   deps: TaskDeps,
   run: Run,
-  { questions, approvals, requests }: OpenAsks,
+  { asks: { questions, approvals, requests }, progress }: TaskView,
   shows: Shows,
-  progress: string | undefined,
 ): Promise<ToldState> {
   const open = questions.filter(({ status }) => status === 'pending');
   const elsewhere = { questions: open.filter((one) => !isShown(one, shows)), approvals };
@@ -146,8 +167,4 @@ function headOf(
     ttlMs: Math.ceil(lasts - startedAt + callMs),
     pollIntervalMs: POLL_MS,
   };
-}
-
-function kindOf({ agent }: Run): CallKind {
-  return isOneCall(agent) ? 'tool' : 'agent';
 }

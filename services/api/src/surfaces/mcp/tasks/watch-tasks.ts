@@ -1,0 +1,59 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Run } from '@parley/shared/domain/runs/run';
+import { followTurn } from '../../../turns/follow.ts';
+import type { Calls } from '../calls.ts';
+import type { Shows } from '../capabilities.ts';
+import type { McpDeps } from '../deps.ts';
+import { notification } from '../json-rpc.ts';
+import type { ListenNotices } from '../modern/notices.ts';
+import { isShown } from '../waiting/waits.ts';
+import { createTaskView, findTask, readTask } from './task.ts';
+
+interface WatchDeps extends McpDeps {
+  readonly calls: Pick<Calls, 'releaseTask'>;
+}
+
+/** How one client follows tasks. */
+interface TaskFollowing {
+  readonly shows: Shows;
+  readonly notices: ListenNotices;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+/** Tells the state of a task, and each change of it. Like each reader, it has another pod continue a task whose pod dies. */
+export async function watchTask(deps: WatchDeps, run: Run, following: TaskFollowing): Promise<void> {
+  const { shows, notices, signal } = following;
+  const view = createTaskView(run);
+  const note = deps.turns.seenNotes(run);
+  const tell = createTelling(deps, run, shows);
+  let isFirst = true;
+  try {
+    const events = await followTurn(deps, run, {
+      signal,
+      onAsked: (asked) => void ('elicitationId' in asked && isShown(asked, shows) && note(asked)),
+    });
+    for await (const event of events) {
+      if (view.take(event) || isFirst) notices.changed(run.streamRequestId, tell);
+      isFirst = false;
+      if (view.end !== undefined) return;
+    }
+  } catch (error) {
+    if (!signal.aborted) deps.onFault(error);
+  }
+}
+
+/** Reads what there is to say of a task that its client was not told of. Time that has passed is no news. */
+function createTelling(deps: WatchDeps, run: Run, shows: Shows) {
+  let known: unknown;
+  return async () => {
+    const now = await findTask(deps, run);
+    if (now === undefined) return undefined;
+    const { head, state } = await readTask(deps, now, shows);
+    if (now.status !== 'running') await deps.calls.releaseTask(now);
+    const news = { ...state, statusMessage: head.statusMessage };
+    if (isDeepStrictEqual(news, known)) return undefined;
+    known = news;
+    return notification('notifications/tasks', { ...head, ...state });
+  };
+}
