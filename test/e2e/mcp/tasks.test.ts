@@ -63,6 +63,27 @@ async function clientOf(userId: string) {
   };
 }
 
+/** The person of that client at the hub, on the last pod. */
+async function hubOf(userId: string) {
+  const token = await userToken({ secret: SECRET, userId });
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const url = `${pods[2]?.url}/v1/elicitations`;
+  return {
+    respond: (id: string, content: object) =>
+      fetch(`${url}/${id}/response`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ action: 'accept', content }),
+      }),
+    async pending(): Promise<string | undefined> {
+      const { elicitations } = (await (await fetch(`${url}?status=pending`, { headers })).json()) as {
+        readonly elicitations: readonly { readonly elicitationId: string }[];
+      };
+      return elicitations[0]?.elicitationId;
+    },
+  };
+}
+
 async function end(pod: number): Promise<void> {
   pods[pod]?.kill('SIGKILL');
   await pods[pod]?.exited;
@@ -95,11 +116,33 @@ it('a task is asked on one pod, polled on another, answered on a third, whicheve
   const update = (pod: number, content: object) =>
     ask(pod, 'tasks/update', { taskId, inputResponses: { [key]: { action: 'accept', content } } });
   expect(await update(1, { city: 5 })).toMatchObject({ error: { code: -32602 } });
+  // Two pods and the hub get an answer at the same time, and one of the pods dies: one counts, for all.
+  const [first, second, hub] = await Promise.all([
+    update(1, { city: 'Bern' }),
+    update(2, { city: 'Basel' }),
+    hubOf('ada').then(({ respond }) => respond(key, { city: 'Chur' })),
+  ]);
   await end(1);
-  expect((await update(2, { city: 'Bern' })).result).toMatchObject({ resultType: 'complete' });
+  for (const { result } of [first, second]) expect(result).toMatchObject({ resultType: 'complete' });
   await waitUntil(async () => (await get(2)).result?.status === 'completed', {
     what: 'the task has its result',
   });
-  expect(JSON.stringify((await get(2)).result)).toContain('Bern');
-  expect(fixture.effects).toHaveLength(1);
+  const told = JSON.stringify((await get(2)).result);
+  const [city] = ['Bern', 'Basel', 'Chur'].filter((one) => told.includes(one));
+  expect(fixture.effects).toEqual([expect.stringContaining(`"${city}"`)]);
+  expect(hub.status).toBe(city === 'Chur' ? 200 : 409);
+});
+
+it('a task whose client never comes back goes on with the answer that its person gives elsewhere', async () => {
+  const ask = await clientOf('carol');
+  const hub = await hubOf('carol');
+  const { result: created } = await ask(2, 'tools/call', { name: 'book', arguments: {} });
+  const id = await waitUntil(hub.pending, { what: 'the question' });
+  const before = fixture.effects.length;
+  expect((await hub.respond(id, { city: 'Bern' })).status).toBe(200);
+  await waitUntil(async () => fixture.effects.length > before, { what: 'the booking' });
+  await waitUntil(
+    async () => (await ask(2, 'tasks/get', { taskId: created?.taskId })).result?.status === 'completed',
+    { what: 'the result' },
+  );
 });
