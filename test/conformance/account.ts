@@ -9,6 +9,10 @@ import { createMcpOAuthConnector } from '../../services/api/src/surfaces/connect
 import type { RegisteredClient } from '../../services/api/src/surfaces/connect/connectors/mcp-oauth/register.ts';
 import { createCredentials } from '../../services/api/src/surfaces/connect/credentials.ts';
 import { knownFlowId } from '../../services/api/src/surfaces/connect/flows/flow-id.ts';
+import { signInOf } from '../../services/api/src/surfaces/connect/identity/company.ts';
+import { createOidcIdentity } from '../../services/api/src/surfaces/connect/identity/oidc.ts';
+import { createManagedAccounts } from '../../services/api/src/surfaces/connect/managed/accounts.ts';
+import { createSignIns } from '../../services/api/src/surfaces/connect/managed/sign-ins.ts';
 
 export const REF = { tenant: 'kit', userId: 'ada', toolId: 'kit', connectorId: 'account' } as const;
 /** The kit's authorization servers accept this one URL as the id of a client. */
@@ -23,11 +27,25 @@ export interface Account {
   consent(elicitationId: string, question: AgentQuestion): Promise<void>;
 }
 
+/** A person's company sign-in that has taken place. */
+export interface KitSignIn {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly idToken: string;
+}
+
 /** A person's account at a server: the product's connector, vault and refresh, and a person who consents to everything. */
-export function createAccount(
+export async function createAccount(
   serverUrl: string,
   registered: { readonly issuer: string; readonly client: RegisteredClient } | undefined,
-): Account {
+  signIn?: KitSignIn,
+): Promise<Account> {
+  const store = createMemoryVaultStore();
+  const vault = createVault({ store, keys: createDevelopmentKeyRing(() => undefined) });
+  const fresh = createRefresher({ vault, leases: store });
+  const signIns = signIn && createSignIns({ vault, fresh, company: companyOf(signIn) });
+  const kept = signIn && signInOf({ id_token: signIn.idToken }, { exp: Date.now() / 1000 + 3600 });
+  if (kept !== undefined) await signIns?.save(REF, kept);
   const connector = createMcpOAuthConnector(
     {
       id: REF.connectorId,
@@ -39,14 +57,16 @@ export function createAccount(
       timeoutMs: TIMEOUT_MS,
       ...registered,
     },
-    { guardedFetch: createGuardedFetch({ allowLoopback: true, timeoutMs: TIMEOUT_MS }) },
+    {
+      guardedFetch: createGuardedFetch({ allowLoopback: true, timeoutMs: TIMEOUT_MS }),
+      grantFor: signIns?.grantFor,
+    },
   );
-  const store = createMemoryVaultStore();
-  const vault = createVault({ store, keys: createDevelopmentKeyRing(() => undefined) });
   return {
     credentials: createCredentials({
       vault,
-      fresh: createRefresher({ vault, leases: store }),
+      fresh,
+      ...(signIns && { managed: createManagedAccounts({ vault, freshCredential: fresh, signIns }) }),
       connectorOf: () => connector,
       completeOpen: async () => undefined,
       onFault: (error) => {
@@ -69,4 +89,10 @@ export function createAccount(
       await vault.stage({ ...REF, flowId }, result.credential, 60_000);
     },
   };
+}
+
+function companyOf({ issuer, clientId }: KitSignIn) {
+  const redirectUri = 'http://127.0.0.1:9/auth/signed-in';
+  const sub = { userClaim: 'sub', tenants: [REF.tenant], allowLoopbackHttp: true };
+  return createOidcIdentity({ issuer, clientId, redirectUri, ...sub }).company;
 }

@@ -13,7 +13,7 @@ import { createPersonalService } from '../../services/api/src/agents/tools/perso
 import type { AgentQuestion, AskOutcome } from '../../services/api/src/agents/tools/question.ts';
 import type { ToolCall } from '../../services/api/src/agents/tools/tool.ts';
 import { createAccount, REF } from './account.ts';
-import { createProjectAccount } from './project-account.ts';
+import { createProjectAccount, issuerOf } from './project-account.ts';
 
 const Context = z.object({
   issuer: z.string().optional(),
@@ -22,6 +22,9 @@ const Context = z.object({
   private_key_pem: z.string().optional(),
   signing_algorithm: z.string().optional(),
   valid_jwt: z.string().optional(),
+  idp_client_id: z.string().optional(),
+  idp_id_token: z.string().optional(),
+  idp_issuer: z.string().optional(),
   toolCalls: z.array(z.object({ name: z.string(), arguments: z.record(z.string(), z.unknown()) })).optional(),
 });
 
@@ -85,7 +88,10 @@ async function callWithAccount(mcp: McpTools, config: KitServer, known: Known) {
   const { issuer, client_id: clientId, client_secret: clientSecret } = known;
   const { url } = config.transport;
   const client = clientId === undefined ? undefined : { clientId, ...(clientSecret && { clientSecret }) };
-  const account = createAccount(url, issuer && client ? { issuer, client } : undefined);
+  const signedIn = signInOf(known);
+  const at = issuer ?? (signedIn && (await issuerOf(url)));
+  const registered = at !== undefined && client !== undefined ? { issuer: at, client } : undefined;
+  const account = await createAccount(url, registered, signedIn);
   const service = createPersonalService({
     title: config.title,
     open: (credential) => mcp.open(config, credential, asked),
@@ -119,6 +125,12 @@ async function callWithAccount(mcp: McpTools, config: KitServer, known: Known) {
       return service.call(call, (server) => sendCall(call, server, name, rules));
     }),
   );
+}
+
+/** The company sign-in that the scenario says has taken place. */
+function signInOf({ idp_client_id: clientId, idp_id_token: idToken, idp_issuer: issuer }: Known) {
+  if (clientId === undefined || idToken === undefined || issuer === undefined) return undefined;
+  return { clientId, idToken, issuer };
 }
 
 /** The calls that the kit orders, or one of each tool. */

@@ -24,6 +24,7 @@ export type KitRole = 'server' | 'client';
 export const EXTENSIONS = [
   'auth/client-credentials-basic',
   'auth/client-credentials-jwt',
+  'auth/enterprise-managed-authorization',
   'auth/wif-jwt-bearer',
   'auth/dpop',
   'auth/dpop-nonce',

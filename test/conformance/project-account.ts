@@ -59,7 +59,7 @@ export async function createProjectAccount(
 }
 
 /** An operator knows it; the kit tells it nowhere else. */
-async function issuerOf(serverUrl: string): Promise<string> {
+export async function issuerOf(serverUrl: string): Promise<string> {
   const { origin, pathname } = new URL(serverUrl);
   const reply = await fetch(`${origin}/.well-known/oauth-protected-resource${pathname}`);
   const [issuer = ''] = Metadata.parse(await reply.json()).authorization_servers;

@@ -37,6 +37,8 @@ const OAuthCredential = z.object({
   grantor: OAuthGrantor.optional(),
   /** Present when the project's own client obtained it, without a person. */
   obtained: z.object({ issuer: z.string(), clientId: z.string(), resource: z.string() }).optional(),
+  /** Present when the person's company sign-in obtained it, which obtains the next one as well. */
+  managed: z.literal(true).optional(),
 });
 
 /** A key that a person entered on the hosted page. */
@@ -49,8 +51,22 @@ const NangoCredential = z.object({
   providerConfigKey: z.string(),
 });
 
+/**
+ * Stands in place of a credential that the person's company sign-in must not obtain: the person disconnected the account, or
+ * an authorization server refused it. What the person connects replaces it. No call ever presents it.
+ */
+const WithheldCredential = z.object({
+  kind: z.literal('withheld'),
+  why: z.enum(['disconnected', 'refused']),
+});
+
 /** Lets a tool act for a person. It leaves the vault only for the call that needs it. */
-export const Credential = z.discriminatedUnion('kind', [OAuthCredential, ApiKeyCredential, NangoCredential]);
+export const Credential = z.discriminatedUnion('kind', [
+  OAuthCredential,
+  ApiKeyCredential,
+  NangoCredential,
+  WithheldCredential,
+]);
 export type Credential = z.infer<typeof Credential>;
 export type OAuthCredential = z.infer<typeof OAuthCredential>;
 
@@ -83,3 +99,6 @@ export type Presentation =
  * Such a secret is only staged, under the id of its elicitation, and never becomes a credential.
  */
 export const SECRET_TOOL_ID = 'parley:secret';
+
+/** The tool and the connector under which a person's company sign-in is stored. No configured server can have this id. */
+export const SIGN_IN = { toolId: 'parley:sign-in', connectorId: 'sign-in' } as const;

@@ -79,7 +79,12 @@ export function createVault({ store, keys }: VaultDeps): Vault {
       const stored = await store.read(ref);
       if (stored === undefined) return undefined;
       const { sealed, ...facts } = stored;
-      return { credential: createSecret(openCredential(keys, credentialIdentity(ref), sealed)), ...facts };
+      const credential = openCredential(keys, credentialIdentity(ref), sealed);
+      return {
+        credential: createSecret(credential),
+        ...facts,
+        ...(credential.kind === 'withheld' && { state: 'reconnect_required' }),
+      };
     },
     async save(ref, credential, expectedVersion) {
       const timed = await onStoreClock(store, ref, credential);

@@ -1,8 +1,9 @@
-import { generateKeyPair, randomBytes } from 'node:crypto';
+import { generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { type ClientMetadata, type Configuration, errors, type JWK, Provider } from 'oidc-provider';
+import { acceptAssertions, type CompanyPolicy, issueAssertions, TOKEN_EXCHANGE } from './assertions.ts';
 import { createFaults, type ServerFault } from './faults.ts';
 import { createPages, sendPage } from './pages.ts';
 import { type AuthorizationStore, createAuthorizationStore } from './store.ts';
@@ -18,6 +19,10 @@ export interface StandInClient {
   readonly machine?: { readonly publicKey?: JWK };
   /** Shows the token of its workload, and nothing else. */
   readonly workload?: true;
+  /** Exchanges the sign-ins of people for assertions. */
+  readonly exchanges?: true;
+  /** Shows assertions of the company, besides what people consent to. */
+  readonly managed?: true;
   /** Signs people in without asking for consent, as a company's own pages do. */
   readonly firstParty?: boolean;
 }
@@ -38,6 +43,10 @@ export interface AuthorizationServerOptions {
   readonly bindsTokens?: true;
   /** Signs the tokens of workloads. */
   readonly platform?: TrustedPlatform;
+  /** Exchanges sign-ins for assertions, as a company's provider does. */
+  readonly company?: CompanyPolicy;
+  /** The issuer of the company whose assertions are accepted. */
+  readonly trusts?: string;
   /** True: clients may register by themselves (RFC 7591). */
   readonly registration?: boolean;
   /** True: access tokens are JWTs that APIs verify by its keys (`/jwks`). Default: APIs ask about them. */
@@ -53,7 +62,12 @@ export interface AuthorizationServer {
   readonly issuer: string;
   /** How often the token endpoint was called with this grant type, failures included. */
   tokenCalls(
-    grantType: 'authorization_code' | 'refresh_token' | 'client_credentials' | typeof JWT_BEARER,
+    grantType:
+      | 'authorization_code'
+      | 'refresh_token'
+      | 'client_credentials'
+      | typeof JWT_BEARER
+      | typeof TOKEN_EXCHANGE,
   ): number;
   /** Ids of grants that were ended because a code or an old refresh token came a second time. */
   reusedFamilies(): readonly string[];
@@ -76,8 +90,11 @@ export async function startAuthorizationServer(
   const server = createServer();
   const issuer = await listen(server, options.port ?? 0);
   const store = createAuthorizationStore();
-  const provider = new Provider(issuer, await configurationOf(options, store, issuer));
+  const keys = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
+  const provider = new Provider(issuer, configurationOf(options, store, issuer, keys.privateKey));
   if (options.platform !== undefined) acceptWorkloads(provider, options.platform);
+  if (options.company !== undefined) issueAssertions(provider, keys, options.company);
+  if (options.trusts !== undefined) acceptAssertions(provider, options.trusts);
   const calls = new Map<string, number>();
   const count = (grantType: string) => void calls.set(grantType, (calls.get(grantType) ?? 0) + 1);
 
@@ -117,17 +134,17 @@ export async function startAuthorizationServer(
   };
 }
 
-async function configurationOf(
+function configurationOf(
   options: AuthorizationServerOptions,
   store: AuthorizationStore,
   issuer: string,
-): Promise<Configuration> {
+  privateKey: KeyObject,
+): Configuration {
   const { users, scopes = [], resources = [], accessTokenSeconds = 600 } = options;
   const { grantSeconds = 24 * HOUR_SECONDS } = options;
   const firstParty = new Set(
     options.clients.filter((one) => one.firstParty === true).map((one) => one.clientId),
   );
-  const { privateKey } = await promisify(generateKeyPair)('ec', { namedCurve: 'P-256' });
   // Browsers share cookies between the ports of a host, so two stand-ins must not use the same names.
   const prefix = `p${new URL(issuer).port}`;
 
@@ -228,6 +245,8 @@ function clientMetadataOf({
   redirectUris,
   machine,
   workload,
+  exchanges,
+  managed,
 }: StandInClient): ClientMetadata {
   const isApi = redirectUris.length === 0;
   const { publicKey } = machine ?? {};
@@ -242,7 +261,8 @@ function clientMetadataOf({
     grant_types: [
       ...(isApi ? [] : ['authorization_code', 'refresh_token']),
       ...(machine === undefined ? [] : ['client_credentials']),
-      ...(workload === undefined ? [] : [JWT_BEARER]),
+      ...(workload === undefined && managed === undefined ? [] : [JWT_BEARER]),
+      ...(exchanges === undefined ? [] : [TOKEN_EXCHANGE]),
     ],
   };
 }

@@ -16,6 +16,7 @@ import { createMcpOAuthConnector } from '../surfaces/connect/connectors/mcp-oaut
 import { createNangoConnector } from '../surfaces/connect/connectors/nango.ts';
 import { createOAuth2Connector } from '../surfaces/connect/connectors/oauth2.ts';
 import { createSecretConnector, SECRET_CONNECTOR_ID } from '../surfaces/connect/connectors/secret.ts';
+import type { GrantFor } from '../surfaces/connect/managed/sign-ins.ts';
 import { clientMetadataPath } from '../surfaces/connect/own-pages.ts';
 import type { ConnectTargets, CredentialTarget } from '../surfaces/connect/targets.ts';
 
@@ -23,6 +24,8 @@ export interface ConnectorSettings {
   /** Origin of the hosted pages, to which providers redirect people. */
   readonly publicUrl: string;
   readonly allowLoopbackHttp: boolean;
+  /** Present where sign-ins connect accounts. */
+  readonly grantFor?: GrantFor | undefined;
 }
 
 /** The accounts that people can connect under a configuration, with their connectors. */
@@ -59,7 +62,7 @@ function createConnectors(
   const mcpOAuthOf = (entry: McpOAuthConnector) =>
     createMcpOAuthConnector(
       { ...mcpOAuthOptions(entry, secretOf, settings), ...serverUrlOf(config, entry.id) },
-      { guardedFetch: metadataFetch },
+      { guardedFetch: metadataFetch, ...(entry.enterpriseManaged && { grantFor: settings.grantFor }) },
     );
   const createConnector = (entry: Exclude<NamedConnector, ProjectConnectorEntry>): Connector => {
     switch (entry.type) {

@@ -15,6 +15,9 @@ import { createBoundIdentity } from '../surfaces/connect/identity/bound.ts';
 import type { Identity } from '../surfaces/connect/identity/identity.ts';
 import { createOidcIdentity } from '../surfaces/connect/identity/oidc.ts';
 import { createTypedIdentity } from '../surfaces/connect/identity/typed.ts';
+import { createManagedAccounts } from '../surfaces/connect/managed/accounts.ts';
+import { createSignInAccounts } from '../surfaces/connect/managed/sign-in-accounts.ts';
+import { createSignIns } from '../surfaces/connect/managed/sign-ins.ts';
 import { type ConnectDeps, connectRoutes } from '../surfaces/connect/routes.ts';
 import { createSecrets } from '../surfaces/connect/secrets.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
@@ -51,9 +54,18 @@ const STALE_MS = 5 * 60_000;
 export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const { env, backend, engine, log, metrics, loaded } = parts;
   if (!hasPersonalTools(loaded.config) && !isSetUp(env)) return undefined;
-  const { publicUrl, identity } = readPageSettings(env);
+  const isManaged = hasManagedAccounts(loaded.config);
+  const { publicUrl, identity } = readPageSettings(env, isManaged);
   const { keys, vault, fresh } = parts.openVault();
-  const targets = createConnectTargets(loaded, { publicUrl, allowLoopbackHttp: isDevelopment(env) });
+  const signIns =
+    isManaged && identity.type === 'provider'
+      ? createSignIns({ vault, fresh, company: identity.company })
+      : undefined;
+  const targets = createConnectTargets(loaded, {
+    publicUrl,
+    allowLoopbackHttp: isDevelopment(env),
+    grantFor: signIns?.grantFor,
+  });
   const onEvent = createConnectLog({ log, metrics });
   const stopSweeping = startSweeper({
     sweep: (signal) =>
@@ -69,6 +81,20 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   function onFault(error: unknown): void {
     log.warn({ err: error }, 'an interrupted connect flow could not be ended; the next sweep retries');
   }
+  const credentials = createCredentials({
+    vault,
+    fresh,
+    ...(signIns !== undefined && {
+      managed: createManagedAccounts({ vault, freshCredential: fresh, signIns }),
+    }),
+    connectorOf: targets.connector,
+    completeOpen: (ref) => completeOpen({ engine, vault, publicUrl }, ref),
+    onFault: ({ fault }, { toolId, connectorId }) =>
+      log.error(
+        { fault, toolId, connectorId },
+        'a stored credential does not open; its user has to connect again',
+      ),
+  });
   const pages: ConnectDeps = {
     publicUrl,
     engine,
@@ -79,6 +105,9 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     keys,
     identity,
     targets,
+    ...(signIns !== undefined && {
+      signInAccounts: createSignInAccounts({ signIns, engine, targets, credentials, publicUrl }),
+    }),
     callLimits: parts.limits,
     notifyOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
     proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
@@ -87,17 +116,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     onEvent,
   };
   return {
-    credentials: createCredentials({
-      vault,
-      fresh,
-      connectorOf: targets.connector,
-      completeOpen: (ref) => completeOpen({ engine, vault, publicUrl }, ref),
-      onFault: ({ fault }, { toolId, connectorId }) =>
-        log.error(
-          { fault, toolId, connectorId },
-          'a stored credential does not open; its user has to connect again',
-        ),
-    }),
+    credentials,
     secrets: createSecrets({
       elicitations: backend.elicitations,
       claims: backend.claims,
@@ -107,7 +126,8 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     surfaces: [connectRoutes(pages), accountRoutes(pages)],
     pages,
     hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',
-    disconnectAll: (owner) => disconnectAll({ store: backend.vault, vault, targets, onEvent }, owner),
+    disconnectAll: (owner) =>
+      disconnectAll({ store: backend.vault, vault, targets, onEvent, signIns }, owner),
     close: stopSweeping,
   };
 }
@@ -118,14 +138,25 @@ function hasPersonalTools({ mcpServers, a2aAgents }: AgentsConfig): boolean {
   );
 }
 
+function hasManagedAccounts({ connectors }: AgentsConfig): boolean {
+  return Object.values(connectors).some((one) => one.type === 'mcp_oauth' && one.enterpriseManaged);
+}
+
 function isSetUp({ PARLEY_PUBLIC_URL: url, PARLEY_CONNECT_IDENTITY: identity }: Env): boolean {
   return url !== undefined && identity !== undefined;
 }
 
 /** The address of the pages, and how they identify a person. Throws EnvError with all missing settings. */
-function readPageSettings(env: Env): { readonly publicUrl: string; readonly identity: Identity } {
+function readPageSettings(
+  env: Env,
+  isManaged: boolean,
+): { readonly publicUrl: string; readonly identity: Identity } {
   const publicUrl = env.PARLEY_PUBLIC_URL;
-  const identity = publicUrl === undefined ? undefined : createIdentity(env, publicUrl);
+  const identity = publicUrl === undefined ? undefined : createIdentity(env, publicUrl, isManaged);
+  if (isManaged && identity !== undefined && identity.type !== 'provider')
+    throw new EnvError([
+      'PARLEY_CONNECT_IDENTITY: must be oidc where a connector has `enterpriseManaged`: the sign-in connects the accounts',
+    ]);
   if (publicUrl !== undefined && identity !== undefined) return { publicUrl, identity };
   const why = 'is required where tools act with accounts of their users (`credentialScope: user`)';
   throw new EnvError([
@@ -137,7 +168,7 @@ function readPageSettings(env: Env): { readonly publicUrl: string; readonly iden
 /**
  * The identity that PARLEY_CONNECT_IDENTITY names. The check of the environment has ensured that its settings exist.
  */
-function createIdentity(env: Env, publicUrl: string): Identity | undefined {
+function createIdentity(env: Env, publicUrl: string, connectsAccounts: boolean): Identity | undefined {
   const tenants = env.PARLEY_CONNECT_TENANTS.length === 0 ? ['default'] : env.PARLEY_CONNECT_TENANTS;
   switch (env.PARLEY_CONNECT_IDENTITY) {
     case 'oidc':
@@ -150,6 +181,7 @@ function createIdentity(env: Env, publicUrl: string): Identity | undefined {
         redirectUri: `${publicUrl}/auth/signed-in`,
         userClaim: env.PARLEY_CONNECT_USER_CLAIM,
         tenants,
+        connectsAccounts,
         allowLoopbackHttp: isDevelopment(env),
       });
     case 'session':

@@ -108,12 +108,23 @@ const McpOAuthConnector = z
       .optional()
       .describe('How the client secret is sent: in the Authorization header (default) or in the body.'),
     scopes: Scopes,
+    enterpriseManaged: z
+      .boolean()
+      .default(false)
+      .describe(
+        'True: the company sign-in of a person (`PARLEY_CONNECT_IDENTITY=oidc`) connects the account where its provider and the authorization server permit it, and nobody is asked. Needs `clientId`.',
+      ),
   })
-  .superRefine(({ issuer, clientId, clientSecretEnv, clientAuthentication }, context) => {
+  .superRefine(({ issuer, clientId, clientSecretEnv, clientAuthentication, enterpriseManaged }, context) => {
     const refuse = (key: string, message: string) =>
       context.addIssue({ code: 'custom', path: [key], message });
     if (clientId !== undefined && issuer === undefined)
       refuse('issuer', 'is required with `clientId`: a client is registered at one authorization server');
+    if (clientId === undefined && enterpriseManaged)
+      refuse(
+        'clientId',
+        'is required with `enterpriseManaged`: the provider of the sign-in knows the client by it',
+      );
     if (clientId === undefined && clientSecretEnv !== undefined)
       refuse('clientSecretEnv', 'is only for a `clientId` that was registered by hand');
     if (clientSecretEnv === undefined && clientAuthentication !== undefined)

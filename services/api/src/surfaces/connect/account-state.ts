@@ -14,6 +14,8 @@ export interface StoredAccount {
   readonly scopes: readonly string[];
   /** Whether Parley can renew the access by itself; absent when that is not known. */
   readonly renews?: boolean;
+  /** Present where the person's company sign-in connected the account. It renews the access, too. */
+  readonly managed?: true;
 }
 
 /** The account of a person at a service; undefined when none is connected. Throws `unavailable`. */
@@ -25,8 +27,10 @@ export async function readAccount(
   try {
     const stored = await vault.read({ tenant, userId, toolId, connectorId: connector.id });
     if (stored === undefined) return undefined;
-    const { state, savedAt, credential } = stored;
-    return { state: state === 'usable' ? 'connected' : state, savedAt, ...grantOf(credential.reveal()) };
+    const { state, savedAt } = stored;
+    const credential = stored.credential.reveal();
+    if (credential.kind === 'withheld') return undefined;
+    return { state: state === 'usable' ? 'connected' : state, savedAt, ...grantOf(credential) };
   } catch (error) {
     // A credential that does not open is of no use to any call.
     if (error instanceof SealError) return { state: 'reconnect_required', scopes: [] };
@@ -34,8 +38,9 @@ export async function readAccount(
   }
 }
 
-function grantOf(credential: Credential): Pick<StoredAccount, 'scopes' | 'renews'> {
+function grantOf(credential: Credential): Pick<StoredAccount, 'scopes' | 'renews' | 'managed'> {
   if (credential.kind !== 'oauth2') return { scopes: [] };
-  const { scope = '', refreshToken } = credential;
-  return { scopes: scope.split(' ').filter((one) => one !== ''), renews: refreshToken !== undefined };
+  const { scope = '', refreshToken, managed } = credential;
+  const scopes = scope.split(' ').filter((one) => one !== '');
+  return managed ? { scopes, managed } : { scopes, renews: refreshToken !== undefined };
 }

@@ -10,7 +10,7 @@ import type { ConnectTargets, CredentialTarget } from './targets.ts';
 
 export interface AccountsDeps extends DisconnectDeps {
   readonly targets: Pick<ConnectTargets, 'credentials'>;
-  readonly vault: Pick<Vault, 'read' | 'remove'>;
+  readonly vault: Pick<Vault, 'read' | 'remove' | 'save'>;
 }
 
 const Account = z
@@ -20,6 +20,10 @@ const Account = z
     state: z
       .enum(['connected', 'reconnect_required', 'not_connected'])
       .describe('`reconnect_required`: the service refuses the credential; the next call asks again.'),
+    managed: z
+      .literal(true)
+      .optional()
+      .describe("Present where the person's company sign-in connected the account."),
     connectedAt: z.iso.datetime().optional().describe('When the credential was stored or last refreshed.'),
   })
   .meta({ id: 'Account', description: 'An account of a person at a service that agents may use for them.' });
@@ -86,7 +90,7 @@ function disconnectRoute(deps: AccountsDeps): Route {
       group: 'Accounts',
       summary: 'Disconnect an account',
       description:
-        'Deletes the stored credential and revokes it at the provider where that is possible. The next call that needs the account asks for it again.',
+        'Deletes the stored credential and revokes it at the provider where that is possible. The next call that needs the account asks for it again, also where the company sign-in had connected it.',
       example: { reply: { toolId: 'tracker', revoked: 'revoked' } },
       replies: { 200: { description: 'Nothing is stored any more', schema: Disconnected } },
       errors: ['not_found'],
@@ -110,7 +114,8 @@ async function accountOf(
   const { toolId, service } = target;
   const stored = await readAccount(vault, owner, target);
   if (stored === undefined) return { toolId, service, state: 'not_connected' };
-  const { state, savedAt } = stored;
-  if (savedAt === undefined) return { toolId, service, state };
-  return { toolId, service, state, connectedAt: new Date(savedAt).toISOString() };
+  const { state, savedAt, managed } = stored;
+  const account = { toolId, service, state, ...(managed !== undefined && { managed }) };
+  if (savedAt === undefined) return account;
+  return { ...account, connectedAt: new Date(savedAt).toISOString() };
 }

@@ -1,25 +1,32 @@
-import type { CredentialRef, OAuthCredential, Presentation } from '@parley/shared/domain/credential';
-import { type FreshCredentialOf, InvalidGrantError, type Renewal } from '@parley/shared/vault/refresh';
+import type { CredentialRef, Presentation } from '@parley/shared/domain/credential';
+import type { FreshCredential, FreshCredentialOf, FreshOptions } from '@parley/shared/vault/refresh';
 import { SealError } from '@parley/shared/vault/seal';
 import type { Vault } from '@parley/shared/vault/vault';
-import type { Connector, CredentialFailure, ProjectConnector, Refreshed } from './connectors/connector.ts';
+import type { Connector, ProjectConnector } from './connectors/connector.ts';
+import { tokensOf } from './connectors/tokens-of.ts';
 import { knownFlowId } from './flows/flow-id.ts';
+import type { ManagedAccounts, ManagedConnector } from './managed/accounts.ts';
 
 export interface CredentialsDeps {
   readonly vault: Pick<Vault, 'markReconnect' | 'promote' | 'remove'>;
   /** Completes the owner's open questions for an account that is usable. */
   readonly completeOpen: (ref: CredentialRef) => Promise<void>;
   readonly fresh: FreshCredentialOf;
+  /** Present where sign-ins connect accounts. */
+  readonly managed?: ManagedAccounts;
   readonly connectorOf: (connectorId: string, toolId: string) => TokenSource | undefined;
   /** Called when no key opens a record. */
   readonly onFault: (error: SealError, ref: CredentialRef) => void;
 }
 
 /** What gets new tokens, and says how they are sent. */
-type TokenSource = Pick<Connector, 'refresh' | 'headersFor'> | ProjectConnector;
+type TokenSource = PersonalSource | ProjectConnector;
+type PersonalSource = Pick<Connector, 'refresh' | 'headersFor' | 'revoke' | 'obtainFor'>;
 
 /** Reads credentials from the vault for tool calls: refreshed, as the headers of one call. */
-export function createCredentials({ vault, fresh, connectorOf, completeOpen, onFault }: CredentialsDeps) {
+export function createCredentials(deps: CredentialsDeps) {
+  const { vault, fresh, managed, connectorOf, completeOpen, onFault } = deps;
+
   async function present(
     ref: CredentialRef,
     rejected: number | undefined,
@@ -28,10 +35,10 @@ export function createCredentials({ vault, fresh, connectorOf, completeOpen, onF
     const connector = connectorOf(ref.connectorId, ref.toolId);
     if (connector === undefined) return { type: 'absent' };
     // What does not open, or was obtained under another configuration, is replaced at once where nobody has to be asked.
-    const isReplaced = 'obtain' in connector && !isReplacement;
+    const isOfProject = 'obtain' in connector;
     const held = await freshOrDamaged(ref, connector, rejected);
     if (held === 'damaged') {
-      if (!isReplaced) return { type: 'reconnect_required' };
+      if (!isOfProject || isReplacement) return { type: 'reconnect_required' };
       await vault.remove(ref);
       return present(ref, rejected, true);
     }
@@ -45,12 +52,16 @@ export function createCredentials({ vault, fresh, connectorOf, completeOpen, onF
     }
     if (shown.code === 'unavailable') return { type: 'unavailable' };
     await vault.markReconnect(ref, version);
+    const isReplaced = (isOfProject || managedBy(connector) !== undefined) && !isReplacement;
     return isReplaced ? present(ref, version, true) : { type: 'reconnect_required' };
   }
 
   return {
     present: (ref: CredentialRef, rejected?: number) => present(ref, rejected),
     async refused(ref: CredentialRef, version: number): Promise<void> {
+      const connector = connectorOf(ref.connectorId, ref.toolId);
+      const isManaged = connector !== undefined && managedBy(connector) !== undefined;
+      if (isManaged && (await managed?.withhold(ref, version))) return;
       await vault.markReconnect(ref, version);
     },
     async promote(ref: CredentialRef, elicitationId: string): Promise<void> {
@@ -68,25 +79,37 @@ export function createCredentials({ vault, fresh, connectorOf, completeOpen, onF
   /** A credential, or `damaged` where no key opens it. Connecting again replaces a damaged one. */
   async function freshOrDamaged(ref: CredentialRef, connector: TokenSource, rejected: number | undefined) {
     try {
-      return await fresh(ref, renewalBy(connector), rejected === undefined ? {} : { rejected });
+      return await freshBy(ref, connector, rejected === undefined ? {} : { rejected });
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       onFault(error, ref);
       return 'damaged';
     }
   }
+  async function freshBy(
+    ref: CredentialRef,
+    connector: TokenSource,
+    options: FreshOptions,
+  ): Promise<FreshCredential> {
+    if ('obtain' in connector)
+      return fresh(ref, { obtain: async (signal) => tokensOf(await connector.obtain(signal)) }, options);
+    const source = managedBy(connector);
+    const before = source && (await managed?.fresh(ref, source, options));
+    if (before !== undefined) return before;
+    const held = await fresh(
+      ref,
+      async (tokens, signal) => tokensOf(await connector.refresh(tokens, signal)),
+      options,
+    );
+    // What the person connected by hand has ended. Their sign-in may replace it.
+    const after =
+      held.status === 'reconnect_required' && source && (await managed?.fresh(ref, source, options));
+    return after || held;
+  }
 }
 
-function renewalBy(connector: TokenSource): Renewal {
-  return 'obtain' in connector
-    ? { obtain: async (signal) => tokensOf(await connector.obtain(signal)) }
-    : async (tokens, signal) => tokensOf(await connector.refresh(tokens, signal));
-}
-
-function tokensOf(result: Refreshed | CredentialFailure): OAuthCredential {
-  if (result.type === 'refreshed' && result.credential.kind === 'oauth2') return result.credential;
-  if (result.type !== 'failed') throw new InvalidGrantError();
-  const { code, detail, providerError } = result;
-  const reason = providerError === undefined ? detail : `${detail}: ${providerError}`;
-  throw code === 'unavailable' ? new Error(reason) : new InvalidGrantError(reason);
+function managedBy(connector: TokenSource): ManagedConnector | undefined {
+  if ('obtain' in connector || connector.obtainFor === undefined) return undefined;
+  const { obtainFor, revoke } = connector;
+  return { obtainFor, revoke };
 }

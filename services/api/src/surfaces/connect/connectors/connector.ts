@@ -1,4 +1,5 @@
 import type { Credential } from '@parley/shared/domain/credential';
+import type { Owner } from '@parley/shared/domain/ids';
 
 /** The attempt that a connector begins. */
 export interface ConnectContext {
@@ -142,6 +143,11 @@ export interface Connector {
   revoke(credential: Credential): Promise<'revoked' | 'unsupported' | 'unavailable'>;
   /** What to send with a request that uses the credential. */
   headersFor(credential: Credential): Promise<Presented | CredentialFailure>;
+  /**
+   * Where the company sign-in of the owner connects the account: new tokens by it, without a question. `invalid_grant`: the
+   * provider of the sign-in or the authorization server refuses.
+   */
+  obtainFor?(owner: Owner): Promise<Refreshed | CredentialFailure>;
   /** For providers that report by webhook: looks whether the flow came to its end. */
   poll?(keep: ConnectorKeep): Promise<Connected | { readonly type: 'pending' } | ConnectorFailure>;
   /** For providers that report by webhook: the body as it came, byte for byte. */

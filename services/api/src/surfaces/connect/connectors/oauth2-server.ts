@@ -35,6 +35,8 @@ export type ServerSourceOptions = Pick<
   readonly clientAuth?: ClientAuth;
   /** True where no person is sent to the server: it need not have pages for them. */
   readonly withoutPages?: true;
+  /** True where refreshes are made for their ID tokens. */
+  readonly renewsIdTokens?: true;
 };
 
 /**
@@ -47,6 +49,7 @@ export function createServerSource(options: ServerSourceOptions): () => Promise<
   const readingFetch = readingProviders(
     options.fetch ??
       createBoundedFetch({ timeoutMs, allowLoopbackHttp, responseBytesMax: RESPONSE_BYTES_MAX }),
+    options.renewsIdTokens,
   );
   const fetchIt = (url: string, init: object) => readingFetch(url, init as RequestInit);
   const clientAuth = options.clientAuth ?? clientAuthOf(options);

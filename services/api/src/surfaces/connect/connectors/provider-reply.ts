@@ -3,9 +3,9 @@ import type { BoundedFetch } from './bounded-fetch.ts';
 
 /**
  * Wraps a fetch so that what providers send is read as the standards have it (RFC 6749, 7591, 8414), before a library
- * judges it: tokens, refreshed tokens, registrations and metadata alike.
+ * judges it: tokens, refreshed tokens, registrations and metadata alike. With `renewsIdTokens`, a refresh is about the ID token.
  */
-export function readingProviders(fetchIt: BoundedFetch): BoundedFetch {
+export function readingProviders(fetchIt: BoundedFetch, renewsIdTokens = false): BoundedFetch {
   return async (url, init) => {
     const response = await fetchIt(url, init);
     if (response.status === 401) return withoutChallenge(response);
@@ -17,7 +17,7 @@ export function readingProviders(fetchIt: BoundedFetch): BoundedFetch {
     headers.set('content-type', 'application/json');
     headers.delete('content-length');
     const isToken = 'access_token' in reply || 'authed_user' in reply;
-    const read = isToken ? tokensIn(reply, isRefresh(init)) : reply;
+    const read = isToken ? tokensIn(reply, isRefresh(init) && !renewsIdTokens) : reply;
     // A token is a token, with whatever status of success; a registration is created with 201.
     const status = isToken ? 200 : response.status;
     return new Response(JSON.stringify(present(read)), { status, headers });
@@ -56,7 +56,7 @@ function isRefresh({ body }: RequestInit): boolean {
 /** Types that providers give tokens which are presented as bearer tokens: Slack says whose token it is. */
 const BEARER_TYPES = /^(?:bearer|bot|user)$/i;
 
-function tokensIn(reply: Readonly<Record<string, unknown>>, ofRefresh: boolean): Record<string, unknown> {
+function tokensIn(reply: Readonly<Record<string, unknown>>, dropsIdToken: boolean): Record<string, unknown> {
   const { authed_user: user, ...own } = reply;
   // Where only a person's token was asked for, Slack sends it as a member of its own.
   const tokens = 'access_token' in own || !isRecord(user) ? own : { ...own, ...user };
@@ -71,6 +71,6 @@ function tokensIn(reply: Readonly<Record<string, unknown>>, ofRefresh: boolean):
     ...(Array.isArray(scope) && { scope: scope.join(' ') }),
     ...(typeof scope === 'string' && { scope }),
     // A refreshed token is kept whatever is said beside it about the person: the old refresh token may be dead already.
-    ...(idToken !== undefined && !ofRefresh && { id_token: idToken }),
+    ...(idToken !== undefined && !dropsIdToken && { id_token: idToken }),
   };
 }

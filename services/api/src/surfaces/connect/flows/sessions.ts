@@ -1,3 +1,4 @@
+import type { Owner } from '@parley/shared/domain/ids';
 import { parsed } from '@parley/shared/domain/parsed';
 import type { ConnectStore } from '@parley/shared/ports/connect-store';
 import { z } from 'zod';
@@ -16,14 +17,18 @@ export interface Sessions {
   signOut(browser: Browser): Promise<string>;
 }
 
-/** Sessions of an hour at most. */
-export function createSessions(store: ConnectStore): Sessions {
+/** Sessions of an hour at most. `onSignOut` is called when a person signs out, before the session ends. */
+export function createSessions(
+  store: ConnectStore,
+  onSignOut: (owner: Owner) => Promise<void> = async () => undefined,
+): Sessions {
   const nameOf = (id: string) => ({ family: 'session', id }) as const;
+  async function person(browser: Browser): Promise<Person | undefined> {
+    const entry = browser.isNew ? undefined : await store.read(nameOf(browser.id));
+    return entry === undefined ? undefined : parsed(Session, entry.value);
+  }
   return {
-    async person(browser) {
-      const entry = browser.isNew ? undefined : await store.read(nameOf(browser.id));
-      return entry === undefined ? undefined : parsed(Session, entry.value);
-    },
+    person,
     async signIn(browser, { tenant, userId, name }) {
       const id = mintBrowserId();
       await store.put(nameOf(id), JSON.stringify({ tenant, userId, name }), SESSION_MS, { tenant, userId });
@@ -31,6 +36,8 @@ export function createSessions(store: ConnectStore): Sessions {
       return id;
     },
     async signOut(browser) {
+      const signedIn = await person(browser);
+      if (signedIn !== undefined) await onSignOut(signedIn);
       await store.drop(nameOf(browser.id));
       return mintBrowserId();
     },

@@ -12,6 +12,7 @@ import { type BrowserCookie, type CookieKind, createBrowserCookie } from '../flo
 import { createFlows, type Flows } from '../flows/flows.ts';
 import { createSessions, type Sessions } from '../flows/sessions.ts';
 import type { Identity } from '../identity/identity.ts';
+import type { SignInAccounts } from '../managed/sign-in-accounts.ts';
 import type { ConnectTargets } from '../targets.ts';
 
 export interface ConnectDeps {
@@ -21,7 +22,9 @@ export interface ConnectDeps {
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly store: ConnectStore;
   readonly limits: Limits;
-  readonly vault: Pick<Vault, 'read' | 'stage' | 'staged' | 'promote' | 'drop' | 'remove'>;
+  readonly vault: Pick<Vault, 'read' | 'save' | 'stage' | 'staged' | 'promote' | 'drop' | 'remove'>;
+  /** Present where sign-ins connect accounts. */
+  readonly signInAccounts?: SignInAccounts | undefined;
   readonly keys: KeyRing;
   readonly identity: Identity;
   readonly targets: ConnectTargets;
@@ -66,7 +69,7 @@ export function createPageParts<Deps extends PageDeps>(deps: Deps, kind?: Cookie
 export function createParts(deps: ConnectDeps): Parts {
   return {
     ...createPageParts(deps),
-    sessions: createSessions(deps.store),
+    sessions: createSessions(deps.store, deps.signInAccounts?.signedOut),
     flows: createFlows({ store: deps.store, keys: deps.keys, mintTaker: randomUUID }),
   };
 }

@@ -1,7 +1,7 @@
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, signInName } from '../flows/flows.ts';
-import type { Person, ProviderIdentity } from '../identity/identity.ts';
+import type { ProviderIdentity, SignedIn } from '../identity/identity.ts';
 import { ACCOUNTS_PAGE, connectPath, type OwnPage, pathOf } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
@@ -20,7 +20,7 @@ export async function signIn(parts: Parts, visit: Visit, own: OwnPage): Promise<
     return page({ page: 'not-found' });
   if (identity.type === 'provider') return leave(parts, visit, identity, own);
   const person = identity.person(single(form.fields, FORM_FIELDS.user) ?? '');
-  if (person !== undefined) return arrive(parts, visit, own, person);
+  if (person !== undefined) return arrive(parts, visit, own, { person });
   return page((await counted(parts, visit)) ?? signInView(parts, visit, own));
 }
 
@@ -50,7 +50,7 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   const keep = await flows.take(name);
   if (keep === undefined) return failed(parts, visit, own, 'the sign-in was over');
   const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, keep);
-  if (result.type === 'signed-in') return arrive(parts, visit, own, result.person);
+  if (result.type === 'signed-in') return arrive(parts, visit, own, result);
   // Failures count only here: another site can make a browser request this path, but not with a flow of this browser.
   const tooMany = await counted(parts, visit);
   const shown = failed(parts, visit, own, result.detail, result.providerError);
@@ -90,8 +90,15 @@ async function leave(
 }
 
 /** Signs a person in, and shows the question if they own it, or their accounts. */
-async function arrive(parts: Parts, visit: Visit, own: OwnPage, person: Person): Promise<PageReply> {
+async function arrive(
+  parts: Parts,
+  visit: Visit,
+  own: OwnPage,
+  { person, signIn: kept }: Pick<SignedIn, 'person' | 'signIn'>,
+): Promise<PageReply> {
   const browserId = await parts.sessions.signIn(visit.browser, person);
+  // What is asked for may be connected by now.
+  if (kept !== undefined) await parts.signInAccounts?.signedIn(person, kept);
   const owner = await findOwner(parts, own);
   if (owner === undefined || isSame(owner, person)) return { type: 'moved', path: pathOf(own), browserId };
   parts.onEvent({ type: 'mismatch', elicitationId: idOf(own) ?? '', tenant: owner.tenant });

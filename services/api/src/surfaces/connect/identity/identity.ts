@@ -1,5 +1,7 @@
+import type { OAuthCredential } from '@parley/shared/domain/credential';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { ConnectorKeep } from '../connectors/connector.ts';
+import type { Company } from './company.ts';
 
 /** An authenticated person, by the tenant and user id that questions use. */
 export interface Person extends Owner {
@@ -23,13 +25,22 @@ export interface SignInFailure {
   readonly providerError?: string;
 }
 
-export type SignInResult = { readonly type: 'signed-in'; readonly person: Person } | SignInFailure;
+/** A person has signed in. `signIn` is what connects their accounts; absent where no account is connected by it. */
+export interface SignedIn {
+  readonly type: 'signed-in';
+  readonly person: Person;
+  readonly signIn?: OAuthCredential;
+}
+
+export type SignInResult = SignedIn | SignInFailure;
 
 /** People sign in at a provider, which redirects them back. */
 export interface ProviderIdentity {
   readonly type: 'provider';
   /** Display name of the provider. */
   readonly organisation: string;
+  /** Connects accounts of people who have signed in. */
+  readonly company: Company;
   /** Never rejects. `anew` makes the provider ask again, even if a person is signed in there. */
   begin(options: { readonly anew: boolean }): Promise<SignInStart | SignInFailure>;
   /** Never rejects. `url` is where the browser came back; only its query counts. */

@@ -15,6 +15,7 @@ import { isUnverified } from '../../../http/token.ts';
 import type { ConnectorKeep } from '../connectors/connector.ts';
 import { faultOf, metadataFaultOf } from '../connectors/oauth2-errors.ts';
 import { createServerSource } from '../connectors/oauth2-server.ts';
+import { createCompany, type SignInTokens, signInOf } from './company.ts';
 import type { Person, ProviderIdentity, SignInFailure, SignInResult } from './identity.ts';
 
 export interface OidcOptions {
@@ -28,6 +29,8 @@ export interface OidcOptions {
   readonly userClaim: string;
   /** With one, everybody is of that tenant; with several, the claim `tenant` says of which. */
   readonly tenants: readonly string[];
+  /** True where sign-ins connect accounts: then their tokens are wanted, and refresh tokens where the provider has them. */
+  readonly connectsAccounts?: boolean;
   /** Allow http on loopback hosts, for development. */
   readonly allowLoopbackHttp?: boolean;
 }
@@ -36,16 +39,19 @@ type IdTokenClaims = Readonly<Record<string, unknown>>;
 
 const Keep = z.object({ state: z.string().min(22), nonce: z.string().min(22), verifier: z.string().min(43) });
 const NAME_LENGTH_MAX = 100;
+const OFFLINE = 'offline_access';
 
 /** Sign-in at an OpenID provider: code flow with PKCE, nonce, and the issuer check of RFC 9207. */
 export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
   const { issuer, clientId, clientSecret, redirectUri, allowLoopbackHttp = false } = options;
+  const { connectsAccounts = false } = options;
   const scopes = ['openid', 'profile', ...(options.userClaim.startsWith('email') ? ['email'] : [])];
   const load = createServerSource({
     server: { issuer },
     clientId,
     ...(clientSecret !== undefined && { clientSecret }),
     allowLoopbackHttp,
+    renewsIdTokens: true,
   });
   // Signatures are checked although TLS would do (OpenID Connect Core, 3.1.3.7): a proxy may stand in between.
   const source = () =>
@@ -60,6 +66,7 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
   return {
     type: 'provider',
     organisation: new URL(issuer).host,
+    company: createCompany(source),
     async begin({ anew }) {
       const server = await source();
       if ('type' in server) return server;
@@ -67,7 +74,7 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
       const url = buildAuthorizationUrl(server, {
         response_type: 'code',
         redirect_uri: redirectUri,
-        scope: scopes.join(' '),
+        scope: [...scopes, ...(connectsAccounts ? renewalScopes(server) : [])].join(' '),
         state: keep.state,
         nonce: keep.nonce,
         code_challenge: await calculatePKCECodeChallenge(keep.verifier),
@@ -80,7 +87,11 @@ export function createOidcIdentity(options: OidcOptions): ProviderIdentity {
       const server = await source();
       if ('type' in server) return server;
       const claims = await claimsOf(server, options, url, keep);
-      return 'type' in claims ? claims : personOf(options, claims.claims);
+      if ('type' in claims) return claims;
+      const result = personOf(options, claims.claims);
+      const signIn = signInOf(claims.tokens, { exp: Number(claims.claims.exp) });
+      if (result.type === 'failed' || !connectsAccounts || signIn === undefined) return result;
+      return { ...result, signIn };
     },
   };
 }
@@ -90,7 +101,7 @@ async function claimsOf(
   { redirectUri, userClaim }: OidcOptions,
   url: string,
   keep: ConnectorKeep,
-): Promise<{ readonly claims: IdTokenClaims } | SignInFailure> {
+): Promise<{ readonly claims: IdTokenClaims; readonly tokens: SignInTokens } | SignInFailure> {
   const kept = Keep.safeParse(keep);
   if (!kept.success) return failed('the way out to the sign-in is not known');
   // Behind a proxy the address that was called may look different from the one that is registered.
@@ -106,12 +117,20 @@ async function claimsOf(
     const claims = tokens.claims();
     if (claims === undefined) return failed('the sign-in sent no ID token');
     if (claims[userClaim] !== undefined || server.serverMetadata().userinfo_endpoint === undefined)
-      return { claims };
-    return { claims: { ...(await fetchUserInfo(server, tokens.access_token, claims.sub)), ...claims } };
+      return { claims, tokens };
+    return {
+      tokens,
+      claims: { ...(await fetchUserInfo(server, tokens.access_token, claims.sub)), ...claims },
+    };
   } catch (error) {
     const { kind, providerError } = faultOf(error);
     return failed(`the sign-in's answer is ${kind}`, providerError);
   }
+}
+
+/** The scope for a refresh token, where the provider has one. */
+function renewalScopes(server: Configuration): readonly string[] {
+  return server.serverMetadata().scopes_supported?.includes(OFFLINE) === true ? [OFFLINE] : [];
 }
 
 /** Who that is to us. No mapping, no entry. */

@@ -28,6 +28,8 @@ export interface ShownAccount {
   readonly scopes: readonly string[];
   /** Whether the access is renewed by itself; absent when that is not known. */
   readonly renews?: boolean;
+  /** Present where the person's company sign-in connected the account. */
+  readonly managed?: true;
   /** Path of the page that asks to confirm. */
   readonly disconnect: string;
 }

@@ -1,9 +1,11 @@
-import { type Credential, type OAuthCredential, OAuthGrantor } from '@parley/shared/domain/credential';
+import { OAuthGrantor } from '@parley/shared/domain/credential';
+import type { Owner } from '@parley/shared/domain/ids';
 import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import { parsed } from '@parley/shared/domain/parsed';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
 import { elicitationOfFlow } from '../../flows/flow-id.ts';
-import { type BoundedFetch, createBoundedFetch } from '../bounded-fetch.ts';
+import type { GrantFor } from '../../managed/sign-ins.ts';
+import { createBoundedFetch } from '../bounded-fetch.ts';
 import { createCached } from '../cached.ts';
 import {
   type Connector,
@@ -12,11 +14,12 @@ import {
   failure,
   foreignCredential,
 } from '../connector.ts';
-import { createOAuth2Connector } from '../oauth2.ts';
-import { createProofKey, PROOF_ALGORITHM } from '../proof-key.ts';
+import { createProofKey } from '../proof-key.ts';
 import { readingProviders } from '../provider-reply.ts';
-import { type Discovered, discoverServer, isFor, isSameIssuer, textOf } from './discover.ts';
+import { type Discovered, discoverServer, isFor, isSameIssuer } from './discover.ts';
 import { createServerFetch } from './fetch.ts';
+import { connectorOf, grantedOf, isBound, scopesFor, serverOf } from './grantor.ts';
+import { obtainManaged } from './managed.ts';
 import { clientMetadataDocument, createRegistration, type RegisteredClient } from './register.ts';
 
 export interface McpOAuthOptions {
@@ -41,6 +44,8 @@ export interface McpOAuthOptions {
 }
 
 export interface McpOAuthDeps {
+  /** Present where the company sign-ins of people connect the accounts. */
+  readonly grantFor?: GrantFor | undefined;
   /** Calls addresses that a server chose. */
   readonly guardedFetch: GuardedFetch;
   /** Milliseconds on a clock that never goes back; by default, `performance.now`. */
@@ -60,7 +65,7 @@ const CLIENT_GONE = new Set(['invalid_client', 'unauthorized_client']);
  */
 export function createMcpOAuthConnector(
   options: McpOAuthOptions,
-  { guardedFetch, now = () => performance.now() }: McpOAuthDeps,
+  { guardedFetch, grantFor, now = () => performance.now() }: McpOAuthDeps,
 ): Connector {
   const { id, serverUrl, issuer, client, metadataUrl } = options;
   const allowLoopbackHttp = options.allowLoopbackHttp === true;
@@ -129,7 +134,7 @@ export function createMcpOAuthConnector(
       const found = await described().catch(() => undefined);
       if (found === undefined) return { scopes: scopesOfList(asked?.scope ?? '') };
       const { origin } = new URL(found.metadata.authorization_endpoint);
-      return { origin, scopes: scopesFor(found, options, asked?.scope) };
+      return { origin, scopes: scopesFor(found, options.scopes, asked?.scope) };
     },
 
     async begin(context) {
@@ -137,7 +142,7 @@ export function createMcpOAuthConnector(
       if (found.type === 'failed') return found;
       const grantor = await grantorOf(found, elicitationOfFlow(context.flowId) ?? context.flowId);
       if ('type' in grantor) return grantor;
-      const scopes = scopesFor(found, options, context.scope);
+      const scopes = scopesFor(found, options.scopes, context.scope);
       const begun = await connectorTo(grantor, scopes).begin(context);
       if (begun.type !== 'redirect') return begun;
       return {
@@ -199,94 +204,24 @@ export function createMcpOAuthConnector(
       return shown.type === 'presented' ? { ...shown, scope: tokens.scope ?? '' } : shown;
     },
 
+    // The client is registered beforehand: the provider of the sign-in knows it by its id.
+    ...(grantFor !== undefined &&
+      client !== undefined && {
+        async obtainFor(owner: Owner) {
+          const found = await discover();
+          if (found.type === 'failed')
+            return credentialFailure(
+              found.code === 'unavailable' ? 'unavailable' : 'invalid_grant',
+              found.detail,
+            );
+          return obtainManaged(
+            { owner, found, client, ...options, allowLoopbackHttp, timeoutMs, fetch },
+            grantFor,
+          );
+        },
+      }),
+
     clientMetadata: () =>
       metadataUrl === undefined ? undefined : clientMetadataDocument({ ...options, metadataUrl }),
   };
-}
-
-/** Tokens of a discovered server, apart from what is sealed about it; undefined for other credentials. */
-function grantedOf(
-  credential: Credential,
-): { readonly grantor: OAuthGrantor; readonly tokens: OAuthCredential } | undefined {
-  if (credential.kind !== 'oauth2' || credential.grantor === undefined) return undefined;
-  const { grantor, ...tokens } = credential;
-  return { grantor, tokens };
-}
-
-/** Tokens are bound where both servers can: many authorization servers offer it for servers that take bearer tokens only. */
-function isBound({ metadata, takesBound }: Discovered): boolean {
-  const { dpop_signing_alg_values_supported: algorithms } = metadata as {
-    dpop_signing_alg_values_supported?: unknown;
-  };
-  return takesBound && Array.isArray(algorithms) && algorithms.includes(PROOF_ALGORITHM);
-}
-
-/** The connector to a server that was discovered. */
-function connectorOf(
-  grantor: OAuthGrantor,
-  { clientId, clientSecret, clientAuthentication }: Pick<OAuthGrantor, keyof RegisteredClient>,
-  options: Pick<McpOAuthOptions, 'id' | 'redirectUri'> & {
-    readonly scopes: readonly string[];
-    readonly allowLoopbackHttp: boolean;
-    readonly timeoutMs: number;
-    readonly fetch: BoundedFetch;
-  },
-): Connector {
-  const { resource, issuer, authorizationEndpoint, tokenEndpoint, revocationEndpoint } = grantor;
-  const { sendsIssuer, idTokenAlgorithms } = grantor;
-  const { id, redirectUri, scopes, allowLoopbackHttp, timeoutMs, fetch } = options;
-  return createOAuth2Connector({
-    id,
-    redirectUri,
-    allowLoopbackHttp,
-    timeoutMs,
-    fetch,
-    clientId,
-    resource,
-    scopes,
-    server: {
-      issuer,
-      authorizationEndpoint,
-      tokenEndpoint,
-      sendsIssuer,
-      ...(revocationEndpoint !== undefined && { revocationEndpoint }),
-      ...(idTokenAlgorithms !== undefined && { idTokenAlgorithms }),
-    },
-    ...(clientSecret !== undefined && { clientSecret }),
-    ...(clientAuthentication !== undefined && { clientAuthentication }),
-    // OpenID Connect: a refresh token is granted with the person's consent only.
-    ...(scopes.includes(OFFLINE) && { authorizationParameters: { prompt: 'consent' } }),
-  });
-}
-
-const OFFLINE = 'offline_access';
-
-/** What is sealed about the server: the parts of its metadata that the flow and the refresh need. */
-function serverOf({ metadata, resource }: Discovered): Omit<OAuthGrantor, keyof RegisteredClient> {
-  const revocationEndpoint = textOf(metadata, 'revocation_endpoint');
-  const algorithms = (metadata as { id_token_signing_alg_values_supported?: unknown })
-    .id_token_signing_alg_values_supported;
-  return {
-    issuer: metadata.issuer,
-    authorizationEndpoint: metadata.authorization_endpoint,
-    tokenEndpoint: metadata.token_endpoint,
-    sendsIssuer: metadata.authorization_response_iss_parameter_supported === true,
-    resource,
-    ...(revocationEndpoint !== undefined && { revocationEndpoint }),
-    ...(Array.isArray(algorithms) && { idTokenAlgorithms: algorithms.map(String) }),
-  };
-}
-
-/**
- * The scopes to request, as the MCP specification chooses them: those of the challenge, else those that the server lists.
- * A question's own come first. `offline_access` is added where the authorization server grants refresh tokens for it.
- */
-function scopesFor(
-  { challenged, listed = [], metadata }: Discovered,
-  { scopes }: Pick<McpOAuthOptions, 'scopes'>,
-  asked: string | undefined,
-): readonly string[] {
-  const chosen = asked === undefined ? (challenged ?? scopes ?? listed) : scopesOfList(asked);
-  const grantsRefresh = metadata.scopes_supported?.includes(OFFLINE) === true;
-  return grantsRefresh && !chosen.includes(OFFLINE) ? [...chosen, OFFLINE] : chosen;
 }

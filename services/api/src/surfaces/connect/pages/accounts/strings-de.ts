@@ -20,6 +20,8 @@ export const GERMAN_ACCOUNTS: AccountStrings = {
   renewal: 'Erneuerung',
   renews: 'Wird automatisch erneuert',
   endsByItself: 'Wird nicht erneuert. Der Zugang endet, wenn der Dienst es bestimmt.',
+  managed: 'Wie',
+  managedBy: 'Verbunden über Ihre Anmeldung im Unternehmen',
   disconnect: 'Trennen',
   disconnectNamed: (service) => `Trennen: ${service}`,
   signOut: 'Abmelden',

@@ -20,6 +20,8 @@ export const ENGLISH_ACCOUNTS: AccountStrings = {
   renewal: 'Renewal',
   renews: 'Renewed automatically',
   endsByItself: 'Not renewed. The access ends when the service says so.',
+  managed: 'How',
+  managedBy: 'Connected through your company sign-in',
   disconnect: 'Disconnect',
   disconnectNamed: (service) => `Disconnect ${service}`,
   signOut: 'Sign out',

@@ -19,6 +19,8 @@ export interface AccountStrings {
   readonly renewal: string;
   readonly renews: string;
   readonly endsByItself: string;
+  readonly managed: string;
+  readonly managedBy: string;
   readonly disconnect: string;
   /** The same with the name of the service, for those who hear the page. */
   readonly disconnectNamed: (service: string) => string;
