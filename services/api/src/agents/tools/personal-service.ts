@@ -219,6 +219,6 @@ function scopeChallenge(result: ServiceResult): Unauthorized | undefined {
 
 function outage(title: string): ServiceRefusal {
   return refused(
-    `The account at ${title} is connected, but its provider cannot be reached right now. Nothing was done; try again later.`,
+    `The provider of the account at ${title} cannot be reached right now. Nothing was done; try again later.`,
   );
 }
