@@ -222,6 +222,11 @@ it('a pod that dies between the assertion and the use of the token leaves the ca
   expect(accounts.tokenCalls(JWT_BEARER)).toBe(used + 2);
 });
 
+it('no pod starts whose pages sign nobody in', async () => {
+  const elsewhere = { PARLEY_CONNECT_IDENTITY: 'session', PARLEY_CONNECT_SESSION_URL: 'http://127.0.0.1:9/' };
+  await expect(site.pod({ ...env, ...elsewhere })).rejects.toThrow('must be oidc');
+});
+
 it('the end of the sign-in ends what it connects, and no secret is ever told', async () => {
   const kim = await newPerson();
   const accountsPage = await kim.browser.enter('/auth/accounts', kim.userId);
