@@ -11,7 +11,8 @@ const REQUIRES = /^-- requires: (.+)\n/;
 /**
  * The Lua source of a script as it is sent to Redis. `name` is its path below `redis/`, without `.lua`. A script whose
  * first line is `-- requires: client/clock, feed/append` is preceded by these pieces: files that define local functions.
- * Pieces come in the order in which they are listed and require none themselves. Throws when a file is missing.
+ * Pieces come in the order in which they are listed: one may use those before it, and requires none itself. Throws when a
+ * file is missing.
  */
 export function scriptSource(name: string): string {
   const script = readLua(name);
@@ -36,6 +37,24 @@ export function loadScript(redis: Commands, name: string, onError?: (error: unkn
         return redis.eval(source, keys.length, ...keys, ...args);
       }
     }, onError);
+}
+
+/** What a script reads by name (`client/named`), and the keys and arguments that follow. */
+export interface NamedCall {
+  readonly keys: Readonly<Record<string, string>>;
+  readonly args: Readonly<Record<string, string | number>>;
+  readonly moreKeys?: readonly string[];
+  readonly moreArgs?: readonly (string | number)[];
+}
+
+/** Loads a script that requires `client/named`. */
+export function loadNamedScript(...of: Parameters<typeof loadScript>): (call: NamedCall) => Promise<unknown> {
+  const script = loadScript(...of);
+  return ({ keys, args, moreKeys = [], moreArgs = [] }) =>
+    script(
+      [...Object.values(keys), ...moreKeys],
+      [...[keys, args].map((named) => Object.keys(named).join(' ')), ...Object.values(args), ...moreArgs],
+    );
 }
 
 function readPiece(piece: string, script: string): string {

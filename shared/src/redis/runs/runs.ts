@@ -9,7 +9,7 @@ import {
 import type { ChatQuota } from '../../domain/runs/commands.ts';
 import { DETACHED, type RunRef, type RunStanding, UNOWNED } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
-import type { BackendSettings, ChatQuotas } from '../../ports/backend.ts';
+import type { BackendSettings } from '../../ports/backend.ts';
 import { userErased } from '../../ports/erasure.ts';
 import { resumeTask } from '../../ports/runs/resume-task.ts';
 import {
@@ -39,7 +39,7 @@ import {
   usageEndsKey,
   usageKey,
 } from '../client/keys.ts';
-import { loadScript } from '../client/script.ts';
+import { loadNamedScript, loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { encodeLiveTail, TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
@@ -58,8 +58,8 @@ export interface RedisRunsDeps {
 
 /** The records of turns in Redis: one hash each, written by scripts that also append to the feed. */
 export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Runs {
-  const beginScript = loadScript(redis, 'runs/begin', onError);
-  const writeScript = loadScript(redis, 'runs/write', onError);
+  const beginScript = loadNamedScript(redis, 'runs/begin', onError);
+  const writeScript = loadNamedScript(redis, 'runs/write', onError);
   const publishScript = loadScript(redis, 'runs/publish', onError);
   const takeOverScript = loadScript(redis, 'runs/take-over', onError);
   const stopScript = loadScript(redis, 'runs/stop', onError);
@@ -69,44 +69,43 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
 
   async function begin(run: NewRun, gone = ''): Promise<BeginResult> {
     const { before = [] } = run;
-    const reply = (await beginScript(
-      [
-        runKey(run),
-        feedKey(run),
-        conversationKey(run),
-        runningKey(bucketOf(run)),
-        messagesKey(run),
-        conversationsKey(run),
-        fenceKey(run),
-        ...usageKeys(run),
-      ],
-      [
-        run.streamRequestId,
-        run.owner,
-        run.agent,
-        run.conversationId,
-        JSON.stringify(run.input),
-        ...eventArgs(run.event),
-        channelName('stream', streamOf(run)),
-        TURN_WAKE_TAIL,
-        lifeMs,
-        Math.max(lifeMs, settings.conversationTtlMs),
+    const [eventName, eventJson] = eventArgs(run.event);
+    const reply = (await beginScript({
+      keys: {
+        ...keysOf(run),
+        conversations: conversationsKey(run),
+        fence: fenceKey(run),
+      },
+      args: {
+        streamRequestId: run.streamRequestId,
+        owner: run.owner,
+        agent: run.agent,
+        conversationId: run.conversationId,
+        input: JSON.stringify(run.input),
+        eventName,
+        eventJson,
+        channel: channelName('stream', streamOf(run)),
+        wakeJson: TURN_WAKE_TAIL,
+        runLife: lifeMs,
+        conversationLife: Math.max(lifeMs, settings.conversationTtlMs),
         gone,
-        run.parent === undefined ? '' : JSON.stringify(run.parent),
-        run.delegateRequest === undefined ? '' : JSON.stringify(run.delegateRequest),
-        JSON.stringify(run.support),
-        formatStreamPath(run),
-        run.delivery ?? 'hold',
-        run.request?.digest ?? '',
-        run.request?.nonce ?? '',
+        parent: run.parent === undefined ? '' : JSON.stringify(run.parent),
+        delegateRequest: run.delegateRequest === undefined ? '' : JSON.stringify(run.delegateRequest),
+        support: JSON.stringify(run.support),
+        field: formatStreamPath(run),
+        delivery: run.delivery ?? 'hold',
+        asked: run.request?.digest ?? '',
+        nonce: run.request?.nonce ?? '',
         // A large input is not sent twice.
-        before.length === 0 ? '' : JSON.stringify([...before, ...run.input]),
-        run.traceparent ?? '',
-        run.title ?? '',
-        ...quotaArgs(run, settings.chatQuotas),
-        run.unlisted === undefined ? '' : 1,
-      ],
-    )) as [number, ...unknown[]];
+        wholeInput: before.length === 0 ? '' : JSON.stringify([...before, ...run.input]),
+        traceparent: run.traceparent ?? '',
+        title: run.title ?? '',
+        metered: run.support.unattended === true ? '' : 1,
+        ...settings.chatQuotas,
+        detachedOwner: DETACHED,
+        unlisted: run.unlisted === undefined ? '' : 1,
+      },
+    })) as [number, ...unknown[]];
     const settled = parseBegin(reply);
     if (settled !== undefined) return settled;
     const streamRequestId = String(reply[1]);
@@ -121,48 +120,45 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
     const { notes = [], events, end, detach } = given;
     const { questions = [], runs: delegates = [] } = detach ?? {};
     const messages = end?.messages ?? [];
-    return (await writeScript(
-      [
-        runKey(run),
-        feedKey(run),
-        conversationKey(run),
-        messagesKey(run),
-        runningKey(bucketOf(run)),
-        ...usageKeys(run),
+    return (await writeScript({
+      keys: keysOf(run),
+      moreKeys: [
         ...questions.map(elicitationKey),
         ...delegates.map((streamRequestId) => runKey({ ...run, streamRequestId })),
         // Only the end of a run notes tasks; only a run that goes on waits.
         ...(end === undefined ? [] : [...followerKeys(run), outboxTriesKey(bucketOf(run))]),
       ],
-      [
-        run.streamRequestId,
-        given.term,
-        given.firstSeq,
-        channelName('stream', streamOf(run)),
-        TURN_WAKE_TAIL,
-        settings.turnBytesMax,
-        lifeMs,
-        end?.status ?? '',
-        settings.retentionMs,
-        settings.conversationTtlMs,
-        settings.historyMessagesMax,
-        settings.historyBytesMax,
-        settings.historyImageBytesMax,
-        notes.length,
-        events.length,
-        messages.length,
-        formatStreamPath(run),
-        detach === undefined ? '' : DETACHED,
-        questions.length,
-        given.number ?? '',
-        detach === undefined ? '' : resumeMember(run),
-        tokensOf(notes),
-        A_DAY_MS,
+      args: {
+        streamRequestId: run.streamRequestId,
+        term: given.term,
+        firstSeq: given.firstSeq,
+        channel: channelName('stream', streamOf(run)),
+        wakeJson: TURN_WAKE_TAIL,
+        bytesMax: settings.turnBytesMax,
+        runLife: lifeMs,
+        endStatus: end?.status ?? '',
+        retention: settings.retentionMs,
+        conversationLife: settings.conversationTtlMs,
+        messagesMax: settings.historyMessagesMax,
+        historyBytesMax: settings.historyBytesMax,
+        imageBytesMax: settings.historyImageBytesMax,
+        noteCount: notes.length,
+        eventCount: events.length,
+        messageCount: messages.length,
+        field: formatStreamPath(run),
+        detachedOwner: detach === undefined ? '' : DETACHED,
+        questionCount: questions.length,
+        writeNumber: given.number ?? '',
+        resumeTask: detach === undefined ? '' : resumeMember(run),
+        tokensUsed: tokensOf(notes),
+        tokensWindow: A_DAY_MS,
+      },
+      moreArgs: [
         ...notes.flatMap(fieldOf),
         ...events.flatMap(eventArgs),
         ...messages.map((message) => JSON.stringify({ ...message, turn: run.streamRequestId })),
       ],
-    )) as WriteResult;
+    })) as WriteResult;
   }
 
   async function publish(run: RunRef, { term, writerSeq, ...text }: RunText) {
@@ -228,13 +224,6 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   };
 }
 
-/** The arguments of begin.lua that are about quotas. */
-function quotaArgs({ support }: NewRun, quotas: ChatQuotas): (string | number)[] {
-  const { turnsMax, tokensMax, conversationsMax, storedBytesMax } = quotas;
-  const metered = support.unattended === true ? '' : 1;
-  return [metered, turnsMax, tokensMax, conversationsMax, storedBytesMax, DETACHED];
-}
-
 /** The reply of begin.lua; nothing where another turn runs in the conversation. */
 function parseBegin([code, ...rest]: readonly [number, ...unknown[]]): BeginResult | undefined {
   switch (code) {
@@ -255,9 +244,19 @@ function parseBegin([code, ...rest]: readonly [number, ...unknown[]]): BeginResu
   }
 }
 
-/** The keys of what the chats of a run's person use, in the order of the scripts. */
-function usageKeys(run: StreamRef): string[] {
-  return [usageKey(run), usageEndsKey(run), turnsKey(run), limitKey('tokens', run)];
+/** The keys that the scripts read by name. */
+function keysOf(run: RunRef) {
+  return {
+    run: runKey(run),
+    feed: feedKey(run),
+    conversation: conversationKey(run),
+    messages: messagesKey(run),
+    running: runningKey(bucketOf(run)),
+    usage: usageKey(run),
+    usageEnds: usageEndsKey(run),
+    turns: turnsKey(run),
+    tokens: limitKey('tokens', run),
+  };
 }
 
 /** The outbox member that resumes a run, without the term under which the script detaches it. */

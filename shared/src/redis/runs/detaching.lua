@@ -1,0 +1,30 @@
+-- Piece: a run that is detached from its pod until something that it waits for has ended.
+
+-- True when a question of KEYS from `firstQuestion` on, or a run from `firstRun` on, does not keep the run waiting.
+local function hasWaitEnded(firstQuestion, firstRun, detachedOwner)
+  for index = firstQuestion, firstRun - 1 do
+    local question = redis.call('HGET', KEYS[index], 'status')
+    if question ~= 'pending' and question ~= 'opened' then return true end
+  end
+  for index = firstRun, #KEYS do
+    if redis.call('HGET', KEYS[index], 'owner') ~= detachedOwner then return true end
+  end
+  return false
+end
+
+-- Detaches a run. Each of its questions keeps the task that resumes it.
+local function detachRun(key, arg, now, firstQuestion, firstRun)
+  local newTerm = arg.term + 1
+  redis.call('HSET', key.run, 'owner', arg.detachedOwner, 'term', newTerm, 'detached', '1',
+    'owner:' .. newTerm, string.format('%.0f %s', now, arg.detachedOwner))
+  redis.call('HDEL', key.running, arg.field)
+  for _, each in ipairs({ key.conversation, key.messages }) do redis.call('PEXPIRE', each, arg.runLife, 'GT') end
+  for index = firstQuestion, firstRun - 1 do
+    local lines = arg.resumeTask .. ' ' .. newTerm .. '\n'
+    for line in string.gmatch(redis.call('HGET', KEYS[index], 'resumes') or '', '[^\n]+') do
+      -- A line of an earlier wait of this run is dropped.
+      if string.sub(line, 1, #arg.resumeTask + 1) ~= arg.resumeTask .. ' ' then lines = lines .. line .. '\n' end
+    end
+    redis.call('HSET', KEYS[index], 'resumes', lines)
+  end
+end
