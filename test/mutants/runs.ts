@@ -4,7 +4,7 @@ export const RUNS: readonly Mutant[] = [
   {
     defect: 'A pod that lost a run writes on under its old term.',
     file: 'shared/src/redis/runs/write.lua',
-    find: "if currentTerm ~= term then return 'fenced' end",
+    find: "if stored.term ~= arg.term then return 'fenced' end",
     replace: '',
     killedBy: 'test/faults/take-over/owners.test.ts',
     test: 'while it waited for an answer',

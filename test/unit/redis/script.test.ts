@@ -1,4 +1,4 @@
-import { scriptSource } from '@parley/shared/redis/client/script';
+import { loadNamedScript, scriptSource } from '@parley/shared/redis/client/script';
 import { describe, expect, it } from 'vitest';
 import { luaFile, PIECES, SCRIPTS } from '../../harness/redis/scripts.ts';
 
@@ -42,5 +42,22 @@ describe('the source of a script', () => {
     );
     const later = code.slice(firstCommand).join('\n');
     expect(later).not.toMatch(/(ARGV|KEYS)\[\d+\]/);
+  });
+
+  it.each([
+    ['runs/begin', 'keys', 'key'],
+    ['runs/begin', 'args', 'arg'],
+    ['runs/write', 'keys', 'key'],
+    ['runs/write', 'args', 'arg'],
+  ])('%s reads all the %s that it lists, and no others', (name, kind, table) => {
+    const lists = luaFile(name).matchAll(new RegExp(`^-- ${kind}: (.+)$`, 'gm'));
+    const listed = [...lists].flatMap(([, names = '']) => names.split(' '));
+    const read = scriptSource(name).matchAll(new RegExp(`\\b${table}\\.(\\w+)`, 'g'));
+    expect([...new Set([...read].map(([, each]) => each))].toSorted()).toEqual(listed.toSorted());
+  });
+
+  it('is not called without something that it reads by name', async () => {
+    const call = loadNamedScript({} as Parameters<typeof loadNamedScript>[0], 'runs/begin');
+    expect(() => call({ keys: {}, args: {} })).toThrow('The script runs/begin.lua is called without run.');
   });
 });

@@ -18,7 +18,7 @@ export function scriptSource(name: string): string {
   const script = readLua(name);
   const [, required] = REQUIRES.exec(script) ?? [];
   const pieces = required === undefined ? [] : required.split(',').map((piece) => piece.trim());
-  return [...pieces.map((piece) => readPiece(piece, name)), script].join('\n');
+  return [...pieces.map((piece) => readPiece(piece, name)), ...namedValues(script), script].join('\n');
 }
 
 /**
@@ -39,7 +39,7 @@ export function loadScript(redis: Commands, name: string, onError?: (error: unkn
     }, onError);
 }
 
-/** What a script reads by name (`client/named`), and the keys and arguments that follow. */
+/** The keys and arguments of a script that it reads by name, and those that follow. */
 export interface NamedCall {
   readonly keys: Readonly<Record<string, string>>;
   readonly args: Readonly<Record<string, string | number>>;
@@ -47,14 +47,43 @@ export interface NamedCall {
   readonly moreArgs?: readonly (string | number)[];
 }
 
-/** Loads a script that requires `client/named`. */
-export function loadNamedScript(...of: Parameters<typeof loadScript>): (call: NamedCall) => Promise<unknown> {
-  const script = loadScript(...of);
+/** Loads a script whose lines `-- keys:` and `-- args:` list what it reads by name. A call throws where one of them is absent. */
+export function loadNamedScript(
+  redis: Commands,
+  name: string,
+  onError?: (error: unknown) => void,
+): (call: NamedCall) => Promise<unknown> {
+  const script = loadScript(redis, name, onError);
+  const { keys: keyNames, args: argNames } = namesIn(readLua(name));
+  const pick = <T>(names: readonly string[], values: Readonly<Record<string, T>>): T[] =>
+    names.map((each) => {
+      const value = values[each];
+      if (value === undefined) throw new Error(`The script ${name}.lua is called without ${each}.`);
+      return value;
+    });
   return ({ keys, args, moreKeys = [], moreArgs = [] }) =>
-    script(
-      [...Object.values(keys), ...moreKeys],
-      [...[keys, args].map((named) => Object.keys(named).join(' ')), ...Object.values(args), ...moreArgs],
+    script([...pick(keyNames, keys), ...moreKeys], [...pick(argNames, args), ...moreArgs]);
+}
+
+/** The names that a script lists. */
+function namesIn(script: string): { readonly keys: readonly string[]; readonly args: readonly string[] } {
+  const listed = (kind: string) =>
+    [...script.matchAll(new RegExp(`^-- ${kind}: (.+)$`, 'gm'))].flatMap(([, names = '']) =>
+      names.split(' '),
     );
+  return { keys: listed('keys'), args: listed('args') };
+}
+
+/** Defines the tables `key` and `arg` of a script that lists names, and the places of what follows them. */
+function namedValues(script: string): readonly string[] {
+  const { keys, args } = namesIn(script);
+  if (keys.length === 0) return [];
+  const table = (names: readonly string[], values: string) =>
+    names.map((name, at) => `${name} = ${values}[${at + 1}]`).join(', ');
+  return [
+    `local key, nextKey = { ${table(keys, 'KEYS')} }, ${keys.length + 1}`,
+    `local arg, nextArgument = { ${table(args, 'ARGV')} }, ${args.length + 1}`,
+  ];
 }
 
 function readPiece(piece: string, script: string): string {

@@ -1,4 +1,8 @@
--- requires: client/clock, client/named, feed/append, runs/usage
+-- requires: client/clock, feed/append, runs/usage
+-- keys: run feed conversation messages running usage usageEnds turns tokens conversations fence
+-- args: streamRequestId owner agent conversationId input eventName eventJson channel wakeJson runLife conversationLife gone
+-- args: parent delegateRequest support field delivery asked nonce wholeInput traceparent title metered turnsMax tokensMax
+-- args: conversationsMax storedBytesMax detachedOwner unlisted
 -- Begins a turn, unless it is known already or another one runs in its conversation.
 --
 -- runLife: how long a run may last with its retention, in ms; conversationLife: how long a conversation stays while its run lasts
@@ -16,7 +20,6 @@
 --         {3} when an earlier call asked for something else;
 --         {4, quota, ms until something of it becomes free} when a quota is used up;
 --         {5, ms} when the person was erased and the fence stays for so long.
-local key, arg = readNamed()
 local run = key.run
 
 local knownOwner, term, writerSeq, status, begunBy, askedBefore, knownConversation = unpack(redis.call('HMGET', run,

@@ -1,4 +1,8 @@
--- requires: client/clock, client/named, feed/append, runs/usage, outbox/tasks, runs/ending, runs/detaching
+-- requires: client/clock, feed/append, runs/usage, outbox/tasks, runs/ending, runs/detaching
+-- keys: run feed conversation messages running usage usageEnds turns tokens
+-- args: streamRequestId term firstSeq channel wakeJson bytesMax runLife endStatus retention conversationLife
+-- args: messagesMax historyBytesMax imageBytesMax noteCount eventCount messageCount field detachedOwner questionCount
+-- args: writeNumber resumeTask tokensUsed tokensWindow
 -- One write of a run's owner: stores notes, appends events to the feed, ends or detaches the run, wakes readers last.
 --
 -- firstSeq: sequence number of the first event. bytesMax: bytes that a feed may hold. runLife: how long a run may last
@@ -15,15 +19,22 @@
 -- derived here: a newer version may have subscribed a kind that this one does not know.
 -- ARGV beyond the named ones: field and value of each note, name and JSON of each event, the messages.
 -- Returns 'written', 'stopping', 'fenced', 'behind', 'full', 'wait-ended' or 'gone'.
-local key, arg, firstQuestion, firstNote = readNamed()
-local run, firstSeq, noteCount, eventCount = key.run, tonumber(arg.firstSeq), tonumber(arg.noteCount), tonumber(arg.eventCount)
+local firstQuestion, firstNote, run = nextKey, nextArgument, key.run
+local firstSeq, noteCount, eventCount = tonumber(arg.firstSeq), tonumber(arg.noteCount), tonumber(arg.eventCount)
 local firstRun = firstQuestion + tonumber(arg.questionCount)
 local firstEvent = firstNote + 2 * noteCount
 local firstMessage = firstEvent + 2 * eventCount
 local ends, detaches = arg.endStatus ~= '', arg.detachedOwner ~= ''
 
-local stored = readFields(run, 'status term writerSeq bytes stop detached writes parent metered recordBytes conversationId '
-  .. 'traceparent unlisted position')
+-- Fields of the run by name; false for one that is absent.
+local function readFields(...)
+  local fields = {}
+  for at, value in ipairs(redis.call('HMGET', run, ...)) do fields[select(at, ...)] = value end
+  return fields
+end
+
+local stored = readFields('status', 'term', 'writerSeq', 'bytes', 'stop', 'detached', 'writes', 'parent', 'metered',
+  'recordBytes', 'conversationId', 'traceparent', 'unlisted', 'position')
 if not stored.status then return 'gone' end
 local writerSeq = tonumber(stored.writerSeq)
 if stored.term ~= arg.term then return 'fenced' end
