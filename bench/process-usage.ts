@@ -5,7 +5,7 @@ const TICKS_PER_SECOND = 100;
 const PAGE_BYTES = 4096;
 
 /** What a process has used so far. */
-export interface ProcessUsage {
+interface ProcessUsage {
   /** User and system time, in seconds. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;

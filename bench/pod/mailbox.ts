@@ -1,5 +1,5 @@
 /** Values by name, for one reader each, who may come before or after the value; each value is read once. */
-export interface Mailbox<T> {
+interface Mailbox<T> {
   put(name: string, value: T): void;
   take(name: string): Promise<T>;
 }

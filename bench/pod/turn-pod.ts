@@ -22,7 +22,7 @@ export interface TurnPod {
   close(): Promise<void>;
 }
 
-export interface TurnPodOptions {
+interface TurnPodOptions {
   /** Between two words of the model, in ms. */
   readonly wordMs: number;
   /** The next word of the model. */

@@ -20,7 +20,7 @@ export interface Turn {
 }
 
 /** A person without a browser: a chat client, and a jar of cookies for hosted pages. */
-export interface HttpPerson {
+interface HttpPerson {
   say(text: string): Promise<Turn>;
   resume(): Promise<Turn>;
   respond(question: Question, response: object): Promise<void>;

@@ -40,7 +40,7 @@ export interface Neighbours {
   close(): Promise<void>;
 }
 
-export interface NeighbourOptions {
+interface NeighbourOptions {
   /** Where browsers reach Parley's hosted pages. */
   readonly publicUrl: string;
   readonly model?: ModelEndpoint;

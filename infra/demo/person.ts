@@ -1,7 +1,7 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 
 /** A call that a person's browser made, and the pod that answered it. */
-export interface PodCall {
+interface PodCall {
   readonly path: string;
   readonly pod: string;
 }
@@ -25,7 +25,7 @@ export interface Person {
   close(): Promise<void>;
 }
 
-export interface PersonOptions {
+interface PersonOptions {
   readonly browser: Browser;
   readonly url: string;
   readonly name: string;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A requirement of the specification. */
-export interface NormativeRow {
+interface NormativeRow {
   readonly id: string;
   /** As in the specification; `RULE` where it is normative without a keyword. */
   readonly level: string;
@@ -34,7 +34,7 @@ export interface Standard {
 }
 
 /** A test that holds a row: its title has the row's id in brackets, as in `[MCP25-10 MCP26-10]`. */
-export interface HoldingTest {
+interface HoldingTest {
   readonly file: string;
   readonly title: string;
   readonly rows: readonly string[];

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 /** Files that decide how every other file is judged. */
 const JUDGES = ['biome.json', 'package-lock.json'];
 
-export interface ChangedFiles {
+interface ChangedFiles {
   /**
    * Files, relative to the repository, whose contents differ from those that passed last. Undefined: judge everything,
    * because nothing has passed here yet, a judge has changed, or git does not list the files.

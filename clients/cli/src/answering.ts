@@ -10,7 +10,7 @@ import { openPage } from './terminal/open-page.ts';
 import { showQuestion } from './terminal/question.ts';
 import type { Screen } from './terminal/screen.ts';
 
-export interface AnsweringParts {
+interface AnsweringParts {
   readonly client: ParleyClient;
   readonly screen: Screen;
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The exit code for the outcome of a question. */
 export function exitCodeOfStatus(status: TerminalStatus): ExitCode {

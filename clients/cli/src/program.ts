@@ -40,7 +40,7 @@ Exit codes: 0 accepted, 1 failed, 2 usage, 3 declined, 4 cancelled, 5 expired, 6
 7 refused by the server, 8 unavailable, 9 left open, 130 interrupted.`;
 
 /** The program with all of its commands. */
-export function createProgram(context: CliContext): Command {
+function createProgram(context: CliContext): Command {
   const program = new Command(context.calledAs)
     .description('Ask a person and answer from a terminal.')
     .version(VERSION)

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-export interface TokenClaims {
+interface TokenClaims {
   readonly user: string;
   readonly tenant: string;
   readonly secret: string;

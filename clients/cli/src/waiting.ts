@@ -51,7 +51,7 @@ export async function askAndPrint({ command, context, question, options, show }:
 type Printing = Pick<AskRequest, 'command' | 'context' | 'show'>;
 
 /** Prints an outcome and sets its exit code. */
-export function printOutcome({ command, context, show }: Printing, outcome: Outcome<unknown>): void {
+function printOutcome({ command, context, show }: Printing, outcome: Outcome<unknown>): void {
   const content = outcome.status === 'accepted' ? outcome.content : undefined;
   if (isJson(command)) {
     const { elicitationId } = outcome.elicitation;

@@ -17,7 +17,7 @@ export interface Problem {
   readonly approval?: Approval;
 }
 
-export interface ClientErrorExtras {
+interface ClientErrorExtras {
   readonly status?: number | undefined;
   readonly problem?: Problem | undefined;
   readonly retryAfterSeconds?: number | undefined;

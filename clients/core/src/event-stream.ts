@@ -9,7 +9,7 @@ export interface OpenResponse {
   close(): void;
 }
 
-export interface ReadStreamOptions extends Partial<SseHandlers> {
+interface ReadStreamOptions extends Partial<SseHandlers> {
   /** A connection that delivers nothing for this time, not even a heartbeat, counts as lost. In ms. */
   readonly idleTimeoutMs: number;
   readonly signal?: AbortSignal | undefined;

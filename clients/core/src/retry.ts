@@ -28,10 +28,10 @@ export const RETRY_DEFAULTS: RetrySettings = {
 /** The longest Retry-After that is obeyed: a proxy's error page may ask for an hour. */
 const RETRY_AFTER_MS_MAX = 60_000;
 
-export type BackoffSettings = Pick<RetrySettings, 'firstDelayMs' | 'delayMsMax'>;
+type BackoffSettings = Pick<RetrySettings, 'firstDelayMs' | 'delayMsMax'>;
 
 /** Exponential back-off with jitter, so that many clients do not come back at the same instant. */
-export interface Backoff {
+interface Backoff {
   /** The next delay in ms; never shorter than `retryAfterSeconds`, up to a minute. */
   nextDelayMs(retryAfterSeconds?: number): number;
   /** Starts again with the first delay, after a success. */

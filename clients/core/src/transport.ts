@@ -45,7 +45,7 @@ export interface RequestOptions {
   readonly onFailure?: (error: ParleyClientError) => void;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   /** URL that paths are appended to, without a slash at its end; '' is the page's own origin. */
   readonly root: string;
   readonly token: TokenSource;

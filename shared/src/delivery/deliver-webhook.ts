@@ -28,7 +28,7 @@ export interface DeliverWebhookDeps {
   readonly random?: () => number;
 }
 
-export interface DeliverWebhookInput {
+interface DeliverWebhookInput {
   readonly elicitationId: string;
   /** Number of this attempt; the first is 1. */
   readonly attempt: number;

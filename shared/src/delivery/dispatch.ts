@@ -10,7 +10,7 @@ import type {
 } from '../ports/delivery/kind.ts';
 import type { Outbox, OutboxEntry, OutboxResult, OutboxRoom, OutboxTask } from '../ports/delivery/outbox.ts';
 
-export interface DispatchDeps {
+interface DispatchDeps {
   readonly outbox: Outbox;
   /** The registered delivery kinds; no two have the same name. */
   readonly kinds: readonly DeliveryKind[];

@@ -1,5 +1,5 @@
 /** A place for one delivery, or the time after which to ask again. */
-export type ReceiverEntry =
+type ReceiverEntry =
   | ({ readonly type: 'place' } & ReceiverPlace)
   | { readonly type: 'full'; readonly deferInMs: number };
 

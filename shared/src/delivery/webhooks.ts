@@ -12,7 +12,7 @@ import type { Outbox } from '../ports/delivery/outbox.ts';
 import type { Elicitations } from '../ports/elicitations/elicitations.ts';
 import { webhookTask } from './deliver-webhook.ts';
 
-export interface WebhooksDeps {
+interface WebhooksDeps {
   readonly deadLetters: DeadLetters;
   readonly elicitations: Pick<Elicitations, 'read' | 'keep'>;
   /** Where a redriven webhook is added. */
@@ -23,7 +23,7 @@ export interface WebhooksDeps {
   readonly deadLetterMs: number;
 }
 
-export interface RedriveInput {
+interface RedriveInput {
   readonly tenant: string;
   readonly deliveryId: string;
 }

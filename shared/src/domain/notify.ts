@@ -76,7 +76,7 @@ export function firstNoticeAt(
 }
 
 /** What has been sent about an open question so far. Times are in ms. */
-export interface NotifyState {
+interface NotifyState {
   readonly openedAt: number;
   readonly now: number;
   readonly reminders: number;
@@ -84,7 +84,7 @@ export interface NotifyState {
 }
 
 /** What is sent next, and when: at once where `at` has passed. */
-export type NextNotice =
+type NextNotice =
   | { readonly type: 'reminder'; readonly at: number }
   | { readonly type: 'escalation'; readonly at: number; readonly to: string };
 

@@ -8,7 +8,7 @@ import type { Support } from './runs/run.ts';
  * `notice`: nobody is asked, and the client is informed of what it cannot show. `undeliverable`: nobody is asked, and the
  * asker continues with its own default, or without an answer.
  */
-export const REACHES = ['client', 'page', 'notify', 'notice', 'undeliverable'] as const;
+const REACHES = ['client', 'page', 'notify', 'notice', 'undeliverable'] as const;
 export type Reach = (typeof REACHES)[number];
 
 /** The kinds of form fields, by what a client needs to show them. A multi select has a list as its value. */

@@ -10,7 +10,7 @@ export function expireAny({ families }: FamiliesDeps, id: string): Promise<Expir
 }
 
 /** What became of several records that were to be expired. */
-export interface ExpiredTogether {
+interface ExpiredTogether {
   /** By id. A record that could not be expired has no result. */
   readonly results: ReadonlyMap<string, ExpireResult>;
   /** Why a part of the records could not be reached, where that was so. */

@@ -74,7 +74,7 @@ interface JoinedEntry {
   readonly item: JoinedItem | undefined;
 }
 
-export type JoinedPage =
+type JoinedPage =
   | Exclude<FeedPage, { type: 'entries' }>
   | { readonly type: 'joined'; readonly joined: readonly JoinedEntry[] };
 

@@ -6,7 +6,7 @@ import type { FamiliesDeps } from './records/deps.ts';
 // All buckets at the same time and few ids of each, so that a sweep after an outage does not block requests.
 const BATCH = 8;
 
-export type SweepResult = Readonly<OverdueCounts>;
+type SweepResult = Readonly<OverdueCounts>;
 
 /**
  * Expires whatever is overdue in the deadline index, and adds the job of each bucket's next deadline again. This is the

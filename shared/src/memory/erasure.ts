@@ -7,7 +7,7 @@ import type { MemoryOutbox } from './outbox/outbox.ts';
 import type { MemorySubscriptions } from './outbox/subscriptions.ts';
 import type { StoredTurns } from './runs/runs.ts';
 
-export interface MemoryErasureDeps {
+interface MemoryErasureDeps {
   readonly elicitations: Pick<MemoryElicitations, 'storedFor' | 'erase'>;
   readonly feed: Pick<MemoryFeed, 'streamsOf' | 'drop'>;
   readonly turns: StoredTurns;

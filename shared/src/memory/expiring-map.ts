@@ -1,5 +1,5 @@
 /** A map whose entries expire. */
-export interface ExpiringMap<T> {
+interface ExpiringMap<T> {
   get(key: string): T | undefined;
   /** All values that have not expired. */
   values(): T[];

@@ -1,6 +1,6 @@
 import type { Timers } from '../ports/timers.ts';
 
-export interface LocalTimersOptions {
+interface LocalTimersOptions {
   /**
    * Called with elicitations whose deadlines have passed. Returns, for those where it was too early, the ms after which to
    * call it again.
@@ -10,7 +10,7 @@ export interface LocalTimersOptions {
   readonly timersMax: number;
 }
 
-export interface LocalTimers extends Timers {
+interface LocalTimers extends Timers {
   close(): void;
 }
 

@@ -7,7 +7,7 @@ import type { Owner } from '../domain/ids.ts';
  * backend says whose browser it was. `blocked`: an address with too many failures. `outside-link`: the account of another
  * service that a link stands for.
  */
-export type ConnectFamily =
+type ConnectFamily =
   | 'session'
   | 'sign-in'
   | 'flow'
@@ -25,7 +25,7 @@ export interface ConnectName {
   readonly id: string;
 }
 
-export interface ConnectEntry {
+interface ConnectEntry {
   readonly value: string;
   /** True once `take` returned it. */
   readonly taken: boolean;

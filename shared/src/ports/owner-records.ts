@@ -16,7 +16,7 @@ export interface RecordBound {
  * pushes go, a link or a post of Slack, what a person has seen, an entry of a workflow. Each kind has a bound of its own, so
  * that a busy one takes nothing from another.
  */
-export const RECORD_KINDS = ['grants', 'mcp', 'a2a', 'pushes', 'slack', 'seen', 'workflows'] as const;
+const RECORD_KINDS = ['grants', 'mcp', 'a2a', 'pushes', 'slack', 'seen', 'workflows'] as const;
 export type RecordKind = (typeof RECORD_KINDS)[number];
 
 /** Makes the records of each kind. */

@@ -33,7 +33,7 @@ export interface RoundRef extends Owner {
 }
 
 /** One of the places that a task has for targets of pushes. */
-export interface PushSlotRef extends StreamRef {
+interface PushSlotRef extends StreamRef {
   readonly slot: number;
 }
 

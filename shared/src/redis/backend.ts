@@ -35,7 +35,7 @@ import { createRedisVaultStore } from './vault/store.ts';
 // Probes of load balancers take two seconds for a failure, and a Redis that hangs fails as late.
 const VAULT_PROBE_MS = 300;
 
-export interface RedisBackendOptions {
+interface RedisBackendOptions {
   readonly location: RedisLocation;
   /** Where credentials rest, when that is a Redis of their own. */
   readonly vaultLocation?: RedisLocation;

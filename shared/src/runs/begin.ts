@@ -6,7 +6,7 @@ import type { Recovery } from './recover.ts';
 // A run that ends between the attempt to begin and the check makes one more attempt worthwhile.
 const ATTEMPTS_MAX = 5;
 
-export interface BeginDeps {
+interface BeginDeps {
   readonly runs: Pick<Runs, 'begin'>;
   readonly recovery: Pick<Recovery, 'isRunning'>;
   /** Called with the limit for which the run was not begun. */

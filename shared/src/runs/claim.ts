@@ -12,7 +12,7 @@ import type { Recovery } from './recover.ts';
 // A run may kill its pods so late that none of their deaths counts as soon.
 const TAKE_OVERS_PER_DEATH = 4;
 
-export interface ClaimDeps {
+interface ClaimDeps {
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Runs;
   readonly local: Pick<LocalRuns, 'isReserved' | 'reserve'>;
@@ -90,7 +90,7 @@ async function takeOver(
 }
 
 /** Runs that this pod leaves to other pods for a while. */
-export interface DeferredRuns {
+interface DeferredRuns {
   /** True while the run is left to other pods. */
   isDeferred(streamRequestId: string): boolean;
   /** Leaves the run to other pods, unless that was done before: then no other pod has taken it, and it returns false. */

@@ -6,7 +6,7 @@ import type { Runs } from '../ports/runs/runs.ts';
 import { INTERRUPTED, type OWNERS_DIED } from './interruption.ts';
 import { withdrawOfRun, withdrawOfTurn } from './open-questions.ts';
 
-export interface EndOrphanDeps {
+interface EndOrphanDeps {
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Runs;
 }

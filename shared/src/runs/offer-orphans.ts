@@ -5,7 +5,7 @@ import type { Runs, RunTerm } from '../ports/runs/runs.ts';
 
 const OFFERS_AT_ONCE = 50;
 
-export interface OfferOrphansDeps {
+interface OfferOrphansDeps {
   readonly runs: Pick<Runs, 'ownedBy'>;
   readonly heartbeats: Pick<Heartbeats, 'lapsed' | 'forget'>;
   readonly runQueue: Pick<RunQueue, 'offer'>;

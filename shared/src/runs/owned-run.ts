@@ -8,7 +8,7 @@ import { withdrawOfTurn } from './open-questions.ts';
 import { stopDelegates } from './stop.ts';
 import { createRunWriter, type RunWriter } from './write.ts';
 
-export interface OwnedRunDeps {
+interface OwnedRunDeps {
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Runs;
   readonly runQueue: Pick<RunQueue, 'offer'>;

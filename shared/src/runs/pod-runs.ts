@@ -51,7 +51,7 @@ export interface PodRunsDeps {
 }
 
 /** A limit on runs, for metrics. */
-export type RunLimit = `${ReachedQuota['of']}-${ReachedQuota['quota']}` | 'pod-turns' | 'pod-tenant-turns';
+type RunLimit = `${ReachedQuota['of']}-${ReachedQuota['quota']}` | 'pod-turns' | 'pod-tenant-turns';
 
 /**
  * Work on a run that this pod owns. `stopping` aborts it: with a RunInterruptedError where the pod stops, else because
@@ -61,10 +61,10 @@ export type RunLimit = `${ReachedQuota['of']}-${ReachedQuota['quota']}` | 'pod-t
 export type Work = (owned: OwnedRun, stopping: AbortController) => Promise<boolean>;
 
 /** Work on a run that this pod has claimed. `record` is the run as its previous owner left it. */
-export type ClaimedWork = (owned: OwnedRun, record: Run, stopping: AbortController) => Promise<boolean>;
+type ClaimedWork = (owned: OwnedRun, record: Run, stopping: AbortController) => Promise<boolean>;
 
 /** The runs of one pod: their life from begin or claim to end, without what they do. */
-export interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
+interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
   /** This pod as an owner of runs. */
   readonly owner: string;
   /**

@@ -6,7 +6,7 @@ const KEEP_MS = 20_000;
 type Written = Pick<RunWrite, 'firstSeq' | 'events' | 'notes'>;
 
 /** The writes of a run that Redis has acknowledged lately and may still lose. */
-export interface RecentWrites {
+interface RecentWrites {
   /** Adds a write at its acknowledgement. */
   add(write: Written): void;
   /** The write with everything that was acknowledged lately before it. The run skips the events that it has. */

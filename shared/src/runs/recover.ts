@@ -14,7 +14,7 @@ const LATE_COMMAND_MS = 60_000;
 // The end of a wait resumes a detached run, and a lapsed lease makes an orphan. This check finds what both missed.
 const RECHECK_MS = 30_000;
 
-export interface RecoverDeps {
+interface RecoverDeps {
   readonly engine: Pick<Engine, 'openRecords' | 'isOpen' | 'withdrawRecord'>;
   readonly runs: Runs;
   readonly runQueue: Pick<RunQueue, 'offer'>;

@@ -48,7 +48,7 @@ export async function resumeRun(deps: ResumeRunDeps, stream: StreamRef, term: nu
     await resumeRun(deps, parent, waiting.term);
 }
 
-export interface ResumeIfMissedDeps extends ResumeRunDeps {
+interface ResumeIfMissedDeps extends ResumeRunDeps {
   readonly engine: Pick<Engine, 'isOpen'>;
   readonly runs: Pick<Runs, 'read' | 'standing' | 'takeOver'>;
 }

@@ -5,7 +5,7 @@ import { retryWhileUnavailable } from '../elicitations/retry-while-unavailable.t
 import type { Runs } from '../ports/runs/runs.ts';
 import { withdrawOfRun, withdrawOfTurn } from './open-questions.ts';
 
-export interface StopDeps {
+interface StopDeps {
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord'>;
   readonly runs: Pick<Runs, 'read' | 'stop'>;
 }

@@ -10,14 +10,14 @@ export const COALESCE_CHARACTERS = 256;
 /** Text that waits to be written as the next event of a run. */
 export type PendingText = Extract<TurnEvent, { type: 'text-delta' }>;
 
-export interface TextPublisherDeps {
+interface TextPublisherDeps {
   /** The text that the next event of the run begins with; nothing while another event comes first. */
   readonly pending: () => PendingText | undefined;
   readonly publish: (text: Pick<RunText, 'block' | 'offset' | 'text'>) => void;
 }
 
 /** Publishes text before it is written: models speak a few characters at a time, and one write for each costs too much. */
-export interface TextPublisher {
+interface TextPublisher {
   /** More text is pending. A piece goes out at once, unless the last one went out a short time ago. */
   grown(): void;
   /** The pending text is being written. */

@@ -37,7 +37,7 @@ export class RunLostError extends Error {
   }
 }
 
-export interface RunWriterOptions {
+interface RunWriterOptions {
   readonly runs: Pick<Runs, 'read' | 'write' | 'publish'>;
   readonly run: RunRef;
   readonly term: number;
@@ -45,7 +45,7 @@ export interface RunWriterOptions {
   readonly writerSeq: number;
 }
 
-export type RunEnd = NonNullable<RunWrite['end']>;
+type RunEnd = NonNullable<RunWrite['end']>;
 
 /** What the last write of a run does beyond appending events and saving notes. */
 type FinalWrite = Pick<RunWrite, 'end' | 'detach'> & { readonly event?: TurnEvent };

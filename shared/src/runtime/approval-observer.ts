@@ -15,7 +15,7 @@ import { type Metrics, surfaceLabel } from './metrics.ts';
 import { quietly } from './quietly.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
-export interface ApprovalObserverDeps {
+interface ApprovalObserverDeps {
   readonly log: Log;
   readonly tracer: Tracer;
   readonly metrics: Metrics;

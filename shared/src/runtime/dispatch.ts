@@ -14,7 +14,7 @@ import { webhookSecretsOf } from './webhooks/env.ts';
 import { createWebhookObserver } from './webhooks/observer.ts';
 import { createWebhookSender } from './webhooks/sender.ts';
 
-export interface ProcessDispatchDeps {
+interface ProcessDispatchDeps {
   readonly env: Env;
   readonly backend: Backend;
   readonly log: Log;

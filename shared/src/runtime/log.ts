@@ -3,7 +3,7 @@ import { type DestinationStream, type LevelWithSilent, type Logger, pino } from 
 /** A structured logger: one line of JSON per call. Pass fields first, then the message. */
 export type Log = Logger;
 
-export interface LogOptions {
+interface LogOptions {
   readonly service: string;
   readonly level: LevelWithSilent;
   readonly pod: string;

@@ -57,8 +57,8 @@ const ANSWERS = ['accepted', 'declined', 'cancelled'] as const satisfies readonl
 
 const APPROVAL_OUTCOMES = APPROVAL_STATUSES.slice(1) as EndedApprovalStatus[];
 
-export type Trigger = (typeof TRIGGERS)[number];
-export type SurfaceLabel = (typeof SURFACES)[number];
+type Trigger = (typeof TRIGGERS)[number];
+type SurfaceLabel = (typeof SURFACES)[number];
 export type LimitName = (typeof LIMITS)[number];
 
 /** The trigger as a label: itself when it is known, else `other`. */
@@ -70,7 +70,7 @@ export const surfaceLabel = createLabel<SurfaceLabel>(SURFACES);
  * Makes the tenant a label: itself for the first `tenantsMax` tenants of this process, else `other`, so that callers
  * cannot increase the number of series without bound.
  */
-export function createTenantLabel(tenantsMax: number): (tenant: string) => string {
+function createTenantLabel(tenantsMax: number): (tenant: string) => string {
   const known = new Set<string>();
   return (tenant) => {
     if (!known.has(tenant) && known.size >= tenantsMax) return 'other';
@@ -91,10 +91,10 @@ const LATE_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const HTTP_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** Returns a gauge's value for a scrape. Undefined, an error or no reply within a second is exported as NaN. */
-export type GaugeSource = () => number | undefined | Promise<number | undefined>;
+type GaugeSource = () => number | undefined | Promise<number | undefined>;
 
 /** Sources of the gauges, in elicitations and in seconds. */
-export interface GaugeSources {
+interface GaugeSources {
   readonly pending?: GaugeSource;
   readonly oldestPendingAge?: GaugeSource;
   readonly timerCanaryAge?: GaugeSource;

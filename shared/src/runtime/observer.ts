@@ -21,7 +21,7 @@ import { type Metrics, surfaceLabel, triggerLabel } from './metrics.ts';
 import { quietly } from './quietly.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 
-export interface ObserverDeps {
+interface ObserverDeps {
   readonly log: Log;
   readonly tracer: Tracer;
   readonly metrics: Metrics;

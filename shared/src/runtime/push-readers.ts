@@ -5,7 +5,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 
 export const OTLP_PROTOCOLS = ['http/protobuf', 'http/json', 'grpc'] as const;
-export type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
+type OtlpProtocol = (typeof OTLP_PROTOCOLS)[number];
 
 /** One way in which metrics are pushed. Addresses, headers and time-outs come from the standard variables. */
 export interface MetricsPush {

@@ -26,7 +26,7 @@ export interface TelemetryExports {
   readonly metrics: readonly MetricsPush[];
 }
 
-export interface TelemetryOptions {
+interface TelemetryOptions {
   /** Default of `OTEL_SERVICE_NAME`. */
   readonly service: string;
   readonly pod: string;

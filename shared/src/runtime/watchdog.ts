@@ -12,7 +12,7 @@ const EXIT_STATUS = 70;
 /** The thread only counts. Its memory is bounded, so that it costs a pod little. */
 const THREAD_LIMITS = { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 };
 
-export interface WatchdogOptions {
+interface WatchdogOptions {
   /** The process ends once its event loop has not turned for so long, in ms; at least 1,000. 0: never. */
   readonly limitMs: number;
 }

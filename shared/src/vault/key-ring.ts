@@ -8,7 +8,7 @@ export interface KeyRing {
 }
 
 /** A key ring, or all faults of the entries. */
-export type ParsedKeyRing =
+type ParsedKeyRing =
   | { readonly keys: KeyRing; readonly faults?: never }
   | { readonly keys?: never; readonly faults: readonly string[] };
 

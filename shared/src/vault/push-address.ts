@@ -12,10 +12,10 @@ const PushAddress = z.object({
   taskDigest: z.string(),
   tokenDigest: z.string(),
 });
-export type PushAddress = z.infer<typeof PushAddress>;
+type PushAddress = z.infer<typeof PushAddress>;
 
 /** What an address is made of: its call, the id of the task at the remote agent, and the sender's token. */
-export interface PushedTask extends Pick<PushAddress, 'tenant' | 'userId' | 'callKey'> {
+interface PushedTask extends Pick<PushAddress, 'tenant' | 'userId' | 'callKey'> {
   readonly taskId: string;
   readonly token: string;
 }

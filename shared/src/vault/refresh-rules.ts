@@ -11,7 +11,7 @@ export type Verdict =
   /** Only the person can make it work again, by connecting. */
   | { readonly next: 'reconnect' };
 
-export interface VerdictInput {
+interface VerdictInput {
   readonly opened: OpenedCredential;
   /** The version that a provider refused. If the stored credential has it, it must not be used as it is. */
   readonly rejected: number | undefined;

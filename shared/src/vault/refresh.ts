@@ -22,7 +22,7 @@ export class InvalidGrantError extends Error {
 export type RefreshCall = (tokens: OAuthCredential, signal: AbortSignal) => Promise<OAuthCredential>;
 
 /** As a `RefreshCall`, for tokens that need no person: there may be none before. */
-export type ObtainCall = (signal: AbortSignal) => Promise<OAuthCredential>;
+type ObtainCall = (signal: AbortSignal) => Promise<OAuthCredential>;
 
 /** How a credential gets new tokens: from those that it has, or without a person. */
 export type Renewal = RefreshCall | { readonly obtain: ObtainCall };
@@ -36,7 +36,7 @@ export type FreshCredential =
   /** It must be refreshed or obtained, and the authorization server cannot be reached. A later attempt may succeed. */
   | { readonly status: 'unavailable' };
 
-export interface FreshOptions {
+interface FreshOptions {
   /** The version that the provider refused although it seemed valid. It is refreshed even before its expiry. */
   readonly rejected?: number;
 }
@@ -49,9 +49,9 @@ export type FreshCredentialOf = (
 ) => Promise<FreshCredential>;
 
 /** `refused`: the grant has ended. `failed`: temporary. `overtaken`: a newer credential was written during the refresh and is kept. */
-export type RefreshOutcome = 'refreshed' | 'refused' | 'failed' | 'overtaken';
+type RefreshOutcome = 'refreshed' | 'refused' | 'failed' | 'overtaken';
 
-export interface RefreshSettings {
+interface RefreshSettings {
   /** Minimum remaining lifetime of a token that is used as it is, in ms. */
   readonly skewMs: number;
   /** Maximum of a random addition to the skew, in ms, so that not all pods refresh a token at the same time. */

@@ -22,13 +22,13 @@ export interface RekeyReport {
   readonly done: boolean;
 }
 
-export interface RekeyDeps {
+interface RekeyDeps {
   /** Everywhere that sealed values rest. */
   readonly stores: readonly SealedStore[];
   readonly keys: KeyRing;
 }
 
-export interface RekeyOptions {
+interface RekeyOptions {
   /** Called after every page with the progress of the round. */
   readonly onProgress?: (report: RekeyReport) => void;
   readonly signal?: AbortSignal;

@@ -10,7 +10,7 @@ export interface SealIdentity extends CredentialRef {
   readonly recordId: string;
 }
 
-export type SealFault = 'malformed' | 'unknown_key' | 'not_authentic' | 'not_a_credential';
+type SealFault = 'malformed' | 'unknown_key' | 'not_authentic' | 'not_a_credential';
 
 /** A sealed record does not open. The error contains neither the content nor the record. */
 export class SealError extends Error {

@@ -55,7 +55,7 @@ export interface Vault {
   remove(ref: CredentialRef): Promise<Secret<Credential> | undefined>;
 }
 
-export interface VaultDeps {
+interface VaultDeps {
   readonly store: VaultStore;
   readonly keys: KeyRing;
 }

@@ -8,7 +8,7 @@ import { type Approval, type ApprovalChoice, isParleyClientError, type ParleyCli
 import { approvalText } from '../approval-text.ts';
 import { describeApproval } from './describe.ts';
 
-export interface ApprovalsDeps {
+interface ApprovalsDeps {
   readonly client: Pick<AgentContext, 'request'>;
   readonly parley: Pick<ParleyClient, 'decide'>;
   readonly sessionId: string;

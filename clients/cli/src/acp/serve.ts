@@ -3,7 +3,7 @@ import { ndJsonStream } from '@agentclientprotocol/sdk';
 import { createAcpAgent } from './agent.ts';
 import type { AcpAgentOptions } from './options.ts';
 
-export interface ServeStreams {
+interface ServeStreams {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly signal: AbortSignal;

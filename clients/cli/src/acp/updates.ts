@@ -2,7 +2,7 @@ import type { SessionUpdate, ToolCallContent } from '@agentclientprotocol/sdk';
 import type { ChatChunk } from '@parley/sdk/chat';
 
 /** What the chunks of one turn become for an ACP client. */
-export interface TurnUpdates {
+interface TurnUpdates {
   /** The updates for the next chunk. Questions and the end of the turn are none. */
   take(chunk: ChatChunk): readonly SessionUpdate[];
   /** A paragraph of this program itself, as an update. */

@@ -8,7 +8,7 @@ export interface UsedSession {
 }
 
 /** The sessions that are in use. An editor may begin any number of sessions over one connection, and end few. */
-export interface UsedSessions {
+interface UsedSessions {
   /** Keeps the session until `work` has settled. */
   use<T>(sessionId: string, work: (session: UsedSession) => Promise<T>): Promise<T>;
   /** Undefined for a session that nothing uses. */

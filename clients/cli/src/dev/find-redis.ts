@@ -4,7 +4,7 @@ const TIMEOUT_MS = 800;
 const LOCAL_REDIS = 'redis://127.0.0.1:6379';
 
 /** What looks at the Redis, and at that of the vault's own, that an environment names found; or what is wrong with it. */
-export type RedisFindings =
+type RedisFindings =
   | { readonly found: readonly { readonly isVault: boolean; readonly diagnosis: RedisDiagnosis }[] }
   | { readonly faults: readonly string[] };
 

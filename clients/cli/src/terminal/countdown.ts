@@ -1,5 +1,5 @@
 /** The time that remains, for people: `9:41`, `2 h 5 min`, `3 days`. */
-export function remainingText(ms: number): string {
+function remainingText(ms: number): string {
   const seconds = Math.max(Math.ceil(ms / 1_000), 0);
   if (seconds < 3_600) return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
   const hours = Math.floor(seconds / 3_600);

@@ -6,7 +6,7 @@ import { painted, type Surface, symbol, wrapped } from './look.ts';
 import { LEFT, type Left, type OpenPrompt, type Screen, type TerminalStreams } from './screen.ts';
 import { type Stage, showPrompt } from './show-prompt.ts';
 
-export interface ScreenSettings {
+interface ScreenSettings {
   readonly hasColour: boolean;
   readonly hasSymbols: boolean;
   /** The program in which the person edits texts. */

@@ -5,7 +5,7 @@ import { frameOf, type PromptState } from './frame.ts';
 import { drawn, painted, type Row, rowsOf, type Surface, symbol, windowed } from './look.ts';
 import { labelOf, type OpenPrompt, type TextPrompt } from './screen.ts';
 
-export interface EntryOptions {
+interface EntryOptions {
   readonly isHidden: boolean;
   /** Whether the person has a program to edit texts with. */
   readonly hasEditor: boolean;

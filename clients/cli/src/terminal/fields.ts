@@ -26,7 +26,7 @@ const KEPT_HINT = 'it has a default, which is sent if you type nothing';
 
 export type TerminalContent = Record<string, FormValue>;
 
-export interface FieldsOptions {
+interface FieldsOptions {
   readonly schema: FormSchema;
   /** What was entered before; shown as the preset. */
   readonly earlier?: Readonly<TerminalContent>;

@@ -5,7 +5,7 @@ export type PromptState =
   | { readonly status: 'open'; readonly fault?: string | undefined }
   | { readonly status: 'done' | 'left' };
 
-export interface FrameParts {
+interface FrameParts {
   readonly label: string;
   readonly description?: string | undefined;
   /** What the keys do; left out where there is no room. */

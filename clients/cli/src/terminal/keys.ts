@@ -3,7 +3,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { TerminalStreams } from './screen.ts';
 
-export interface KeyListener {
+interface KeyListener {
   /** Takes a pasted text whole, with `\n` as its line breaks. Without it, a paste is ignored. */
   readonly paste?: ((text: string) => void) | undefined;
   /** Whether Ctrl+J is a line break and not Enter. */

@@ -5,7 +5,7 @@ import { askFields, type TerminalContent } from './fields.ts';
 import { LEFT, type Screen } from './screen.ts';
 
 /** A question as a terminal shows it. */
-export interface TerminalQuestion {
+interface TerminalQuestion {
   readonly message: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
@@ -19,11 +19,11 @@ export interface TerminalQuestion {
   readonly faults?: readonly AnswerFault[];
 }
 
-export type TerminalAnswer =
+type TerminalAnswer =
   | { readonly action: 'accept'; readonly content?: TerminalContent; readonly secret?: string }
   | { readonly action: 'decline' | 'cancel' };
 
-export interface ShowOptions {
+interface ShowOptions {
   readonly signal: AbortSignal;
   /** The remaining time, behind the labels; empty for none. */
   readonly countdown: () => string;

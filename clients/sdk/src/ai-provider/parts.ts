@@ -3,7 +3,7 @@ import type { UIMessageChunk } from 'ai';
 import type { ModelResult, ModelStreamPart, ParleyDataPart } from './types.ts';
 
 /** Turns the chunks of a turn into the parts of a model's stream. */
-export interface ModelParts {
+interface ModelParts {
   take(chunk: UIMessageChunk): readonly ModelStreamPart[];
 }
 

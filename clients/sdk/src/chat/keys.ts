@@ -1,7 +1,7 @@
 import { createRandomId } from '@parley/core';
 
 /** Idempotency keys of messages. The last message of each chat keeps its key while its outcome is unknown. */
-export interface MessageKeys {
+interface MessageKeys {
   /** The key of an equal message of this chat whose outcome is unknown, else a new key. */
   keyOf(chatId: string, body: object): string;
   /** Drops this key, or any key of the chat: sent again, the message is a new one. */

@@ -1,7 +1,7 @@
 import { ParleyClientError, withTimeout } from '@parley/core';
 
 /** The requests of one transport's chats that have no reply yet: messages, and calls that stop a turn. */
-export interface PendingRequests {
+interface PendingRequests {
   /**
    * Sends a message that begins a turn. Pending stop calls of the chat concern the turn before: each finishes its
    * current try and makes no other, and the message waits for them. The signal of `send` is aborted by `signal` and by a

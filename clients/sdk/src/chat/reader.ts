@@ -2,7 +2,7 @@ import type { UIMessageChunk } from 'ai';
 import { ChatStreamError } from './errors.ts';
 import type { TurnStream } from './turn.ts';
 
-export interface ReaderHooks {
+interface ReaderHooks {
   /** The turn starts again, and this reader gets no more of it. Resolves when another reader has taken over or none will. */
   readonly onReset: () => Promise<void>;
   /** The reader's stream has ended, for any reason. */

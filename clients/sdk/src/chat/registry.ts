@@ -4,7 +4,7 @@ import { type ChatTurnReader, createTurnReader } from './reader.ts';
 import type { TurnStream } from './turn.ts';
 
 /** The chats of one transport: each has at most one open turn, one reader of it, and one attached chat. */
-export interface ChatRegistry {
+interface ChatRegistry {
   /** Returns the function that detaches the chat. */
   attach(chat: AttachableChat): () => void;
   /** The turn of a chat that was reset and has no reader yet. It may end before a request could find it on the server. */

@@ -1,7 +1,7 @@
 import type { UIMessageChunk } from 'ai';
 
 /** Makes one sequence of chunks of a turn that is read more than once from its start. */
-export interface ReplayFilter {
+interface ReplayFilter {
   /** What is new in the next chunk. A data part always is: it replaces the one with its id. */
   take(chunk: UIMessageChunk): readonly UIMessageChunk[];
   /** The next chunk is the first one of the turn again. */

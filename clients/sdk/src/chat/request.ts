@@ -2,14 +2,14 @@ import { createHeaders } from '@parley/core';
 
 export type HeaderSource = Readonly<Record<string, string>> | Headers;
 
-export interface ChatRequestSource {
+interface ChatRequestSource {
   readonly headers?: HeaderSource | (() => HeaderSource);
   readonly body?: object | (() => object);
   readonly delivery?: 'hold' | 'detach';
 }
 
 /** Headers and body keys of one request, beside those of every request. */
-export interface ChatRequestExtras {
+interface ChatRequestExtras {
   readonly headers?: HeaderSource;
   readonly body?: object;
 }

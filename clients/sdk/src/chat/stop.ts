@@ -3,7 +3,7 @@ import { chatPath } from './turn.ts';
 
 const STOP_GIVE_UP_MS = 30_000;
 
-export interface StopSignals {
+interface StopSignals {
   /** Ends the call at once. */
   readonly signal: AbortSignal | undefined;
   /** Lets the current try finish, and allows no other. */

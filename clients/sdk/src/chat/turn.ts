@@ -13,7 +13,7 @@ import {
 import { type ChunkAssembler, createChunkAssembler, type TurnItem } from './chunk-assembler.ts';
 import { ChatStreamError, type ChatStreamReason, isChatStreamError } from './errors.ts';
 
-export interface ChatTurnDeps {
+interface ChatTurnDeps {
   readonly transport: Transport;
   readonly heartbeatTimeoutMs: number;
   /** Called with the last event of a stream whose end leaves calls open. */
@@ -21,12 +21,12 @@ export interface ChatTurnDeps {
 }
 
 /** A message that begins a turn. Every request with the same key leads to the same turn. */
-export interface TurnMessage {
+interface TurnMessage {
   readonly body: object;
   readonly idempotencyKey: string;
 }
 
-export interface TurnSource {
+interface TurnSource {
   readonly chatId: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Absent for a turn that is already running. */

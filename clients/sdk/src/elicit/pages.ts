@@ -20,7 +20,7 @@ export interface Page {
   read(content: unknown): Promise<PageReading>;
 }
 
-export type PageReading =
+type PageReading =
   | { readonly ok: true; readonly values: Readonly<Record<string, unknown>>; readonly whole?: unknown }
   | { readonly ok: false; readonly faults: readonly AnswerFault[] };
 

@@ -9,7 +9,7 @@ import { createPages, sendPage } from './pages.ts';
 import { type AuthorizationStore, createAuthorizationStore } from './store.ts';
 import { acceptWorkloads, JWT_BEARER, type TrustedPlatform } from './workloads.ts';
 
-export interface StandInClient {
+interface StandInClient {
   readonly clientId: string;
   /** Absent for a public client. */
   readonly clientSecret?: string;

@@ -9,7 +9,7 @@ const PATHS = {
   revocation: ['/token/revocation'],
   introspection: ['/token/introspection'],
 } as const satisfies Record<string, readonly string[]>;
-export type Endpoint = keyof typeof PATHS;
+type Endpoint = keyof typeof PATHS;
 
 /** How an endpoint misbehaves until the fault is removed. */
 export interface ServerFault {

@@ -1,4 +1,4 @@
-export interface VerifierOptions {
+interface VerifierOptions {
   readonly issuer: string;
   /** The API's own client at the authorization server. */
   readonly clientId: string;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { createTally, type TrackerCounts } from './counts.ts';
 import { jsonOf, startLocalServer } from './http.ts';
 
-export interface EchoToolsOptions {
+interface EchoToolsOptions {
   /** Headers that every request must carry, by lower-case name, else 401: a project's credential. Default none. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Default a free one. */

@@ -13,7 +13,7 @@ import { listenOn, listenOnFreePort } from '../../../../test/harness/free-port.t
 export type Serve = (request: Request, cut: () => void) => Promise<Response>;
 
 /** An HTTP server on 127.0.0.1. */
-export interface LocalServer {
+interface LocalServer {
   /** Stops at once; open requests are cut. */
   stop(): Promise<void>;
 }

@@ -18,7 +18,7 @@ export interface Execution {
 }
 
 /** The initial issues of every person. */
-export const FIRST_TITLES = ['The login page is slow', 'The export forgets a column'] as const;
+const FIRST_TITLES = ['The login page is slow', 'The export forgets a column'] as const;
 
 /** Every person's own issues, and what was done to them. Numbers begin at 1 for each person. */
 export interface IssueStore {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Execution, IssueStore } from './store.ts';
 
 /** The person that the tools act for, and the store that they change. */
-export interface ToolDeps {
+interface ToolDeps {
   readonly store: IssueStore;
   readonly subject: string;
   readonly onExecuted: (execution: Execution) => void;

@@ -3,7 +3,7 @@ import { readBody } from '../authorization-server/pages.ts';
 import { type NangoIntegration, requestTokens } from './oauth.ts';
 import type { NangoStore, StoredConnection, StoredSession } from './store.ts';
 
-export interface ApiDeps {
+interface ApiDeps {
   readonly url: string;
   readonly store: NangoStore;
   readonly integrations: ReadonlyMap<string, NangoIntegration>;

@@ -7,7 +7,7 @@ export interface SentWebhook {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface WebhookSender {
+interface WebhookSender {
   /** All webhooks so far, lost ones included. */
   readonly sent: readonly SentWebhook[];
   /** Signs the body and delivers it in the background, unless webhooks are being lost. */

@@ -2,7 +2,7 @@ import { type PlannedCall, type PlanOptions, planOf } from './plan.ts';
 import type { OfferedTool, Script, ScriptedReply, Turn } from './script.ts';
 import { failureOf, sentenceOf } from './sentences.ts';
 
-export interface DemoScriptOptions {
+interface DemoScriptOptions {
   /** The arguments for the `elicit` tool, from what the person asked for; see `elicitArguments`. */
   readonly elicit?: PlanOptions['elicit'];
   /** Recognizes the tools that hand a task to another agent; default by their name. */
@@ -79,7 +79,7 @@ function isDelegate({ name }: OfferedTool): boolean {
 }
 
 /** What the demo asks its person, by the words of the request: a secret, a confirmation, a form, else a choice. */
-export function elicitArguments(
+function elicitArguments(
   request: string,
   tools: readonly OfferedTool[] = [],
 ): Readonly<Record<string, unknown>> {

@@ -55,7 +55,7 @@ export type ScriptRule = (turn: Turn) => ScriptedReply | undefined;
 export type Script = readonly ScriptRule[];
 
 /** What is said when no rule replies. */
-export const NO_LINE = 'I am a scripted model and have no line for that.';
+const NO_LINE = 'I am a scripted model and have no line for that.';
 
 /** What a script replies to a request: nothing but the script, the messages and the tools decide. */
 export function replyOf(script: Script, request: ChatRequest): ScriptedReply {

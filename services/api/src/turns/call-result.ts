@@ -39,7 +39,7 @@ export type CallOutcome<Result = WholeResult> =
     };
 
 /** Collects the result of a run of one call from its events. */
-export interface CallResult<Result = WholeResult> {
+interface CallResult<Result = WholeResult> {
   /** Takes the next event of the turn; true once it has ended. */
   take(event: FollowedEvent): boolean;
   /** How it ended; nothing while it runs. */

@@ -26,7 +26,7 @@ export interface CompletionHead {
   readonly model: string;
 }
 
-export interface ChatCompletion extends CompletionHead {
+interface ChatCompletion extends CompletionHead {
   readonly object: 'chat.completion';
   readonly choices: readonly {
     readonly index: 0;

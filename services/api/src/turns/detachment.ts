@@ -10,7 +10,7 @@ export interface Detachment {
 }
 
 /** Finds that out as the feed goes by. */
-export interface DetachmentScan {
+interface DetachmentScan {
   /** Looks at the next entry of the feed. */
   see(entry: { readonly position: FeedPosition; readonly event: StreamEvent }): void;
   /** True when no event of the turn follows its detachment. */

@@ -18,7 +18,7 @@ export interface Encoder<Frame> {
   encode(event: FollowedEvent): Encoded<Frame>;
 }
 
-export interface EncodeOptions {
+interface EncodeOptions {
   /** Aborted when the reader disconnects or the pod drains. */
   readonly signal: AbortSignal;
   /** Called at the end, whatever ends the stream. */

@@ -17,7 +17,7 @@ import { createTextAhead, type TextPiece } from './text.ts';
 import type { Turns } from './turns.ts';
 
 /** Where an event lies in its turn, for the reader that gets it. */
-export interface EventPlace {
+interface EventPlace {
   /** Resumes after this event. */
   readonly id: string;
   /** True when the reader has the event already, because it resumed after it. */
@@ -114,7 +114,7 @@ function askedIn(event: FollowedEvent): Elicitation | Approval | undefined {
 type FeedItem = Exclude<WatchItem, { type: 'reset' }>;
 
 /** What the next item of a turn is to one reader. */
-export type TurnReader = (item: WatchItem | LiveItem) => readonly FollowedEvent[];
+type TurnReader = (item: WatchItem | LiveItem) => readonly FollowedEvent[];
 
 /**
  * Reads the items of a turn for one reader, from the first item on. Each character of a text comes once, live or from the

@@ -15,7 +15,7 @@ import type { UiMessagePart } from './message-parts.ts';
 import { textOf } from './messages.ts';
 import { jsonLine } from './plain.ts';
 
-export interface HistoryDeps {
+interface HistoryDeps {
   readonly engine: Pick<Engine, 'approvals'>;
   readonly conversations: Pick<Conversations, 'read'>;
   readonly runs: Pick<Runs, 'read'>;

@@ -28,7 +28,7 @@ export type UiMessagePart =
     };
 
 /** The parts of one message while its turn runs. */
-export interface MessageParts {
+interface MessageParts {
   turn(event: TurnEvent): void;
   elicitation(elicitation: Elicitation): void;
   approval(approval: Approval): void;

@@ -4,7 +4,7 @@ import type { ConversationRef } from '@parley/shared/domain/runs/run';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 
-export interface ResumableDeps {
+interface ResumableDeps {
   readonly conversations: Pick<Conversations, 'read'>;
   readonly feed: Pick<Feed, 'read'>;
   /** True while the turn runs, on whichever pod. */

@@ -47,7 +47,7 @@ export interface TextPiece {
  * What one reader has of the text that follows the turn's last event in its feed. Text comes live first, and then as the
  * beginning of the next event.
  */
-export interface TextAhead {
+interface TextAhead {
   /** The number of its characters. */
   readonly characters: number;
   /** True while the reader has text of before it resumed that has not come again. */

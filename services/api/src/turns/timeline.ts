@@ -67,7 +67,7 @@ export const Timeline = z.object({
 });
 export type Timeline = z.infer<typeof Timeline>;
 
-export interface TimelineDeps {
+interface TimelineDeps {
   readonly conversations: Pick<Conversations, 'read'>;
   readonly runs: Pick<Runs, 'read'>;
 }

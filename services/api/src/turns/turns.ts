@@ -55,8 +55,7 @@ export interface TurnsDeps extends PodRunsDeps, ReachDeps {
 }
 
 /** A request for one call of a tool, or for one read. Its conversation is of its own: no other turn runs in it. */
-export interface CallRequest
-  extends Pick<TurnRequest, 'conversation' | 'support' | 'delivery' | 'repeatable'> {
+interface CallRequest extends Pick<TurnRequest, 'conversation' | 'support' | 'delivery' | 'repeatable'> {
   readonly target: OneCall;
   readonly arguments: Readonly<Record<string, unknown>>;
 }

@@ -40,7 +40,7 @@ const NO_CREDENTIALS: Credentials = {
   completeOpen: async () => undefined,
 };
 
-export interface AgentsParts extends PodParts {
+interface AgentsParts extends PodParts {
   readonly tracer: Tracer;
 }
 

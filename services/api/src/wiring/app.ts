@@ -3,7 +3,7 @@ import type { Surface } from '../http/route.ts';
 import { createRouter, type Router } from '../http/router.ts';
 import type { Serve } from '../http/serve.ts';
 
-export interface AppDeps {
+interface AppDeps {
   /** The docs list their calls in this order. */
   readonly surfaces: readonly Surface[];
   readonly serve: Serve;

@@ -3,7 +3,7 @@ import type { Metrics } from '@parley/shared/runtime/metrics';
 import type { ConnectEvent } from '../surfaces/connect/events.ts';
 import { createLineLimit } from './line-limit.ts';
 
-export interface ConnectLogDeps {
+interface ConnectLogDeps {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'identityMismatch'>;
   /** In ms; only differences matter. */

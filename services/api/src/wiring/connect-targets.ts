@@ -20,7 +20,7 @@ import type { GrantFor } from '../surfaces/connect/managed/sign-ins.ts';
 import { clientMetadataPath } from '../surfaces/connect/own-pages.ts';
 import type { ConnectTargets, CredentialTarget } from '../surfaces/connect/targets.ts';
 
-export interface ConnectorSettings {
+interface ConnectorSettings {
   /** Origin of the hosted pages, to which providers redirect people. */
   readonly publicUrl: string;
   readonly allowLoopbackHttp: boolean;

@@ -27,12 +27,12 @@ import { isDevelopment, type VaultParts } from './credentials/vault.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
-export interface ConnectParts extends PodParts {
+interface ConnectParts extends PodParts {
   readonly loaded: LoadedAgentsConfig;
   readonly openVault: () => VaultParts;
 }
 
-export interface WiredConnect {
+interface WiredConnect {
   readonly credentials: Credentials;
   readonly secrets: Secrets;
   readonly surfaces: readonly Surface[];

@@ -8,7 +8,7 @@ import type { EraseConversation } from '../surfaces/ai-sdk/conversations.ts';
 import type { EraseUser } from '../surfaces/rest/users.ts';
 import type { PodParts } from './pod-parts.ts';
 
-export interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'log'> {
+interface EraseUserParts extends Pick<PodParts, 'backend' | 'engine' | 'log'> {
   readonly deliveries: Pick<Deliveries, 'notesOn'>;
   readonly deliveryKinds: readonly string[];
   /** Revokes and deletes the accounts of a person; absent on a pod without connectors. */

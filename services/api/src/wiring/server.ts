@@ -4,7 +4,7 @@ import { serveWellFormed } from '../http/malformed.ts';
 const CLOSE_IDLE_EVERY_MS = 100;
 
 /** Times of connections, in ms. */
-export interface ConnectionTimes {
+interface ConnectionTimes {
   /** How long an idle connection is kept. A load balancer must close it first. */
   readonly keepAliveMs: number;
   /** How long a request may take to arrive until its connection is closed, and how often that is checked. */

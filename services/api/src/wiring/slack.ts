@@ -27,7 +27,7 @@ import type { Turns } from '../turns/turns.ts';
 import type { PodParts } from './pod-parts.ts';
 import { startSweeper } from './sweeper.ts';
 
-export interface SlackParts extends PodParts {
+interface SlackParts extends PodParts {
   readonly turns: Turns;
   /** The hosted pages, on which people are linked. */
   readonly pages: ConnectDeps;

@@ -1,4 +1,4 @@
-export interface SweeperOptions {
+interface SweeperOptions {
   /** Executes one round. Ends early when the signal is aborted. */
   readonly sweep: (signal: AbortSignal) => Promise<unknown>;
   readonly everyMs: number;

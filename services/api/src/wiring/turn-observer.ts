@@ -17,7 +17,7 @@ import type { Metrics } from '@parley/shared/runtime/metrics';
 import { formatTraceparent, parseTraceparent } from '@parley/shared/runtime/traceparent';
 import type { TurnObserver } from '../agents/loop/observer.ts';
 
-export interface TurnObserverDeps {
+interface TurnObserverDeps {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly tracer: Tracer;

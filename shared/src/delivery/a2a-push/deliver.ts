@@ -21,7 +21,7 @@ import {
 } from './store.ts';
 
 /** How a receiver replied to one update. `final`: another attempt would fail too. */
-export type PushReply = 'delivered' | 'failed' | 'final';
+type PushReply = 'delivered' | 'failed' | 'final';
 
 export type SendPush = (target: PushTarget, update: WireUpdate) => Promise<PushReply>;
 

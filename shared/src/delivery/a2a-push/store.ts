@@ -71,7 +71,7 @@ export function parseDeliverTask({ subject }: OutboxTask) {
   return stream === undefined || !Number.isSafeInteger(slot) ? undefined : { stream, slot };
 }
 
-export interface PushStoreDeps {
+interface PushStoreDeps {
   readonly records: OwnerRecords;
   readonly seals: PushSeals;
   /** How long a target is kept, in ms: as long as a task may last. */

@@ -7,13 +7,13 @@ import {
 } from './wire.ts';
 
 /** The artifact that an agent's text becomes. */
-export const REPLY_ARTIFACT = 'reply';
+const REPLY_ARTIFACT = 'reply';
 
 const BLOCK_GAP = '\n\n';
 const HALF_CHARACTER = /[\ud800-\udbff]$/;
 
 /** The text of a task while it is written. */
-export interface TaskReply {
+interface TaskReply {
   /** Adds text; the first half of a character waits for the second. */
   text(block: string, text: string): readonly WireUpdate[];
   stepStarted(step: number): void;

@@ -49,7 +49,7 @@ export interface TaskFold {
   readonly open: readonly Elicitation[];
 }
 
-export interface TaskFoldOptions {
+interface TaskFoldOptions {
   /** `chunks`: text as it comes. `whole`: all text before each status for which the task stops. */
   readonly text: 'chunks' | 'whole';
 }

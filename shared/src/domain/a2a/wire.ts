@@ -1,6 +1,6 @@
 /** Messages of A2A 1.0 in its JSON form (ProtoJSON of `lf.a2a.v1`), as far as Parley writes and reads them. */
 
-export const TASK_STATES = [
+const TASK_STATES = [
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',
   'TASK_STATE_INPUT_REQUIRED',
@@ -47,7 +47,7 @@ export interface WireMessage {
   readonly referenceTaskIds?: readonly string[];
 }
 
-export interface WireStatus {
+interface WireStatus {
   readonly state: TaskState;
   readonly message?: WireMessage;
   /** ISO 8601, on the Redis clock. */

@@ -3,7 +3,7 @@ import type { ApprovalSettlement } from './definition.ts';
 import { APPROVAL_STATUSES, type ApprovalStatus, DECISIONS, isApprovalEnded } from './status.ts';
 
 /** Names of the events that an approval writes into its stream request's feed. */
-export const APPROVAL_EVENTS = ['approval-request', 'approval-resolved'] as const;
+const APPROVAL_EVENTS = ['approval-request', 'approval-resolved'] as const;
 export type ApprovalEventName = (typeof APPROVAL_EVENTS)[number];
 
 /** A change of an approval, as the feed stores it: what happened, never what the person wrote. */

@@ -12,7 +12,7 @@ export interface SchemasOfValue {
 }
 
 /** How much is still read of a document that a server chose, for all values together. */
-export interface ReadBudget {
+interface ReadBudget {
   left: number;
 }
 

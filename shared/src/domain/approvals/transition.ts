@@ -27,7 +27,7 @@ const SETTLED: ApprovalCells = {
 };
 
 /** The decision for every status and every command. A missing cell does not compile. */
-export const APPROVAL_TRANSITIONS: Readonly<Record<ApprovalStatus, ApprovalCells>> = {
+const APPROVAL_TRANSITIONS: Readonly<Record<ApprovalStatus, ApprovalCells>> = {
   pending: { approve: decide, edit, deny: decide, expire, withdraw },
   approved: SETTLED,
   edited: SETTLED,

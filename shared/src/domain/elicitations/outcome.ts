@@ -4,7 +4,7 @@ import type { TerminalStatus } from './status.ts';
  * The texts of one outcome, one per audience. No two outcomes may be confused: silence is not consent, and expiry is
  * not refusal.
  */
-export interface OutcomeTexts {
+interface OutcomeTexts {
   /** What the model reads. It states how the model must treat the outcome. */
   readonly model: string;
   /** What a person reads on a settled card. */

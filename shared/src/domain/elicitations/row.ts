@@ -48,7 +48,7 @@ export interface Row {
   readonly settledAt?: number;
 }
 
-export interface WireOptions {
+interface WireOptions {
   /** Redis clock in ms. It becomes `serverTime`. */
   readonly now: number;
   /** True includes the answer, which is for the asker and the owner only, and never for an event. */

@@ -16,7 +16,7 @@ export const STATUSES = [
 export type Status = (typeof STATUSES)[number];
 
 export const OPEN_STATUSES = ['pending', 'opened'] as const satisfies readonly Status[];
-export type OpenStatus = (typeof OPEN_STATUSES)[number];
+type OpenStatus = (typeof OPEN_STATUSES)[number];
 export type TerminalStatus = Exclude<Status, OpenStatus>;
 
 /** What a person can do with a question. */

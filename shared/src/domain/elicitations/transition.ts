@@ -31,7 +31,7 @@ const SETTLED_BY: Readonly<Record<Action, TerminalStatus>> = {
 };
 
 /** The decision for every status and every command. A missing cell does not compile. */
-export const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
+const TRANSITIONS: Readonly<Record<Status, StatusCells>> = {
   pending: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
   opened: { accept, decline: settle, cancel: settle, complete, expire, withdraw },
   accepted: {

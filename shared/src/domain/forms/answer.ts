@@ -8,7 +8,7 @@ import { checkValue, type FormValue } from './value.ts';
 /** A person's answer to a form, by field name. */
 export type FormContent = Record<string, FormValue>;
 
-export type FormAnswerCheck = { ok: true; content: FormContent } | { ok: false; issues: Issue[] };
+type FormAnswerCheck = { ok: true; content: FormContent } | { ok: false; issues: Issue[] };
 
 /**
  * Checks an answer against a schema that `checkFormSchema` returned, and copies it with its keys in the order of the

@@ -26,8 +26,8 @@ const LIMITED = {
   maxItems: ['must hold at most', ' choices'],
 } as const;
 
-export type PlainRule = keyof typeof PLAIN;
-export type LimitRule = keyof typeof LIMITED;
+type PlainRule = keyof typeof PLAIN;
+type LimitRule = keyof typeof LIMITED;
 
 /** The rule that a value violates. It never contains the value. */
 export type Fault =

@@ -4,7 +4,7 @@ import { RE2JS } from 're2js';
 export const PATTERN_LENGTH_MAX = 256;
 
 /** A regular expression that is matched in a time proportional to its size and to the text. */
-export interface LinearPattern {
+interface LinearPattern {
   /** In compiled instructions. */
   readonly size: number;
   /** Whether some part of the text matches: patterns are not anchored. */

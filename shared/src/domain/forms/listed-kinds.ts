@@ -15,7 +15,7 @@ export const LISTED_KINDS = {
 } as const;
 
 /** A name of the type of a listed field. */
-export type ListedType = keyof typeof LISTED_KINDS;
+type ListedType = keyof typeof LISTED_KINDS;
 
 /** All names of types, in the order of the documentation. */
 export const LISTED_TYPES = Object.keys(LISTED_KINDS) as readonly ListedType[];

@@ -21,7 +21,7 @@ export type FormSchema = {
   additionalProperties?: false;
 };
 
-export type FormSchemaCheck = { ok: true; schema: FormSchema } | { ok: false; issues: Issue[] };
+type FormSchemaCheck = { ok: true; schema: FormSchema } | { ok: false; issues: Issue[] };
 
 const NAME_LENGTH_MAX = 128;
 const SCHEMA_URI_LENGTH_MAX = 256;

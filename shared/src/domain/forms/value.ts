@@ -27,10 +27,10 @@ export type NumberField = Labels & {
   multipleOf?: number;
   default?: number;
 };
-export type BooleanField = Labels & { type: 'boolean'; default?: boolean };
+type BooleanField = Labels & { type: 'boolean'; default?: boolean };
 /** Single select without titles, or with the legacy `enumNames`, which has one title for each value. */
 export type SelectField = Labels & { type: 'string'; enum: string[]; enumNames?: string[]; default?: string };
-export type TitledSelectField = Labels & { type: 'string'; oneOf: FormOption[]; default?: string };
+type TitledSelectField = Labels & { type: 'string'; oneOf: FormOption[]; default?: string };
 export type MultiSelectField = Labels & {
   type: 'array';
   items: { type: 'string'; enum: string[] } | { anyOf: FormOption[] };
@@ -57,7 +57,7 @@ export type FormField =
 /** The value of one field of an answer. */
 export type FormValue = string | number | boolean | string[];
 
-export type ValueCheck = { ok: true; value: FormValue } | { ok: false; fault: Fault };
+type ValueCheck = { ok: true; value: FormValue } | { ok: false; fault: Fault };
 
 /** Checks a value against a field of a checked schema. Does not coerce, except that -0 becomes 0. Copies lists. */
 export function checkValue(field: FormField, value: unknown): ValueCheck {

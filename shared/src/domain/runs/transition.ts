@@ -14,16 +14,16 @@ import { DETACHED, UNOWNED } from './run.ts';
  * delegate's run ends, `ended`.
  */
 export const RUN_STATES = ['queued', 'owned', 'detached', 'ended'] as const;
-export type RunState = (typeof RUN_STATES)[number];
+type RunState = (typeof RUN_STATES)[number];
 
 /** The change that a command makes. */
-export interface RunChange {
+interface RunChange {
   readonly control: RunControl;
   /** Index of the first event of the command that the feed does not have yet. */
   readonly firstNew: number;
 }
 
-export interface RunDecision<Type extends RunCommandType = RunCommandType> {
+interface RunDecision<Type extends RunCommandType = RunCommandType> {
   readonly result: RunResults[Type];
   /** Absent where the command changes nothing. */
   readonly change?: RunChange;

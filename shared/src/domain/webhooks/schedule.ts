@@ -29,7 +29,7 @@ export const WEBHOOK_KEEP_MS = Math.ceil(
   WEBHOOK_PAUSES_MS.reduce((sum, _, at) => sum + longestPause(at) * (1 + JITTER), OUTAGE_MS),
 );
 
-export interface PauseInput {
+interface PauseInput {
   /** The attempt that failed; the first is 1. */
   readonly attempt: number;
   /** The receiver's `Retry-After`, in ms. */

@@ -34,7 +34,7 @@ const RevokedGrant = z.object({ revokedAt: z.number() });
 type RevokedGrant = z.infer<typeof RevokedGrant>;
 
 /** What a grant is for. */
-export type GrantSubject = Pick<
+type GrantSubject = Pick<
   ApprovalDefinition,
   'tenant' | 'userId' | 'agentId' | 'tool' | 'rule' | 'conversationId' | 'remember'
 >;

@@ -29,7 +29,7 @@ export interface AskRequest {
   readonly patterns?: boolean | undefined;
 }
 
-export interface AskDeps extends EngineDeps {
+interface AskDeps extends EngineDeps {
   readonly questions: RecordDeps<ElicitationTypes>;
   readonly streamClaims: StreamClaims;
 }

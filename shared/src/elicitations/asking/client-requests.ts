@@ -13,7 +13,7 @@ import { retryWhileUnavailable, SleeperReads } from '../retry-while-unavailable.
 import { WakeSignal } from '../wake-signal.ts';
 
 /** A request to the client of a turn. The same id is the same request, on every pod. */
-export interface NewClientRequest {
+interface NewClientRequest {
   readonly id: string;
   readonly stream: StreamRef;
   readonly method: ClientMethod;
@@ -21,7 +21,7 @@ export interface NewClientRequest {
 }
 
 /** A request that was begun, by this pod or by an earlier owner of its run. */
-export interface BegunClientRequest {
+interface BegunClientRequest {
   /** When it ends without a reply, in ms since 1970 on the clock of the records. */
   readonly expiresAt: number;
   /** False where it has ended by now: nobody is to be asked. */
@@ -84,7 +84,7 @@ export function clientRequestId(digest: string): string {
   return `${PREFIX}${digest}`;
 }
 
-export interface ClientRequestDeps {
+interface ClientRequestDeps {
   readonly ownerRecords: Pick<OwnerRecordsByKind, 'mcp'>;
   readonly clientReplies: EventBus<ClientReplied>;
 }

@@ -12,7 +12,7 @@ export interface Minted {
 }
 
 /** The record that a key stands for, and the name under which the key was claimed. */
-export interface ClaimedKey extends Minted {
+interface ClaimedKey extends Minted {
   readonly key: string;
 }
 

@@ -6,7 +6,7 @@ import type { EngineDeps } from '../deps.ts';
 import { addJob } from '../expire-due.ts';
 import type { RecordDeps } from './deps.ts';
 
-export interface NewRecord<T extends FamilyTypes> {
+interface NewRecord<T extends FamilyTypes> {
   readonly id: string;
   readonly definition: T['definition'];
   readonly notes: Omit<CreateNotes, 'tasks'>;

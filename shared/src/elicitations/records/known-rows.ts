@@ -11,7 +11,7 @@ const KEPT_MS = 600_000;
 const KEPT_AFTER_DEADLINE_MS = 60_000;
 
 /** A row that was noted, and the present time on the Redis clock. Another process may have moved or removed the row since. */
-export interface KnownRow<T extends FamilyTypes> {
+interface KnownRow<T extends FamilyTypes> {
   readonly row: RowOf<T>;
   readonly now: number;
   readonly isKnown: true;

@@ -8,7 +8,7 @@ export interface RecordWakes<T extends FamilyTypes> {
   subscribe(stream: StreamRef, id: string, listener: RecordListener<T>): Subscription;
 }
 
-export type RecordListener<T extends FamilyTypes> = (signal: BusSignal<RecordWake<T>>) => void;
+type RecordListener<T extends FamilyTypes> = (signal: BusSignal<RecordWake<T>>) => void;
 
 /** The waiters of one stream request. */
 interface StreamWaiters<T extends FamilyTypes> {

@@ -47,7 +47,7 @@ interface MemoryRow {
 type StoredKey = AskedKey & { readonly owner: string };
 
 /** The rows of all families in one process, and the indexes that the families share. */
-export interface MemoryRows {
+interface MemoryRows {
   readonly deadlines: MemoryDeadlines;
   readonly askedKeys: ReturnType<typeof createExpiringMap<StoredKey>>;
   /** The ports of one family over these rows. */

@@ -4,7 +4,7 @@ import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { NewRun, RunWrite } from '../../ports/runs/runs.ts';
 
 /** What decides on a write beyond the run and the write. */
-export interface WriteFacts {
+interface WriteFacts {
   /** Bytes that the events of a run may have together. */
   readonly bytesMax: number;
   /** True when something that the run would wait for has ended. */

@@ -12,7 +12,7 @@ import { ownerKey } from '../owner-key.ts';
  * `chat`: in the list of its person. `unlisted`: in no list; it counts for its bytes only. `delegate`: nobody continues
  * it, and quotas do not count it.
  */
-export type ConversationKind = 'chat' | 'unlisted' | 'delegate';
+type ConversationKind = 'chat' | 'unlisted' | 'delegate';
 
 /** The kind of a run's conversation. */
 export function kindOf({
@@ -27,7 +27,7 @@ export function kindOf({
 }
 
 /** How a turn ended, for its conversation. */
-export interface EndedTurn {
+interface EndedTurn {
   readonly wasDetached: boolean;
   readonly kind: ConversationKind;
   readonly traceparent?: string | undefined;

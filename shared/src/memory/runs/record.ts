@@ -3,7 +3,7 @@ import type { CallRecord, EntryStamp, PauseRecord, Run, RunRef, RunStanding } fr
 import type { NewRun, RunNote } from '../../ports/runs/runs.ts';
 
 /** What is kept of a run and decides nothing. */
-export type RunRecord = Omit<Run, keyof RunStanding | 'writerSeq'>;
+type RunRecord = Omit<Run, keyof RunStanding | 'writerSeq'>;
 
 export interface StoredRun {
   control: RunControl;

@@ -30,7 +30,7 @@ import { createMemoryConversations, kindOf } from './conversations.ts';
 import { newRecord, refOf, runOf, type StoredRun, standingOf, withNote, withOwner } from './record.ts';
 import { createMemoryUsage, storedBytesOf } from './usage.ts';
 
-export interface MemoryRunsDeps {
+interface MemoryRunsDeps {
   readonly feed: MemoryFeed;
   readonly wakes: InProcessEventBus<Wake>;
   readonly elicitations: Pick<MemoryElicitations, 'isOpen' | 'onEnd'>;

@@ -11,7 +11,7 @@ import { newRecord, type StoredRun } from './record.ts';
 const A_DAY_MS = 86_400_000;
 
 /** What the chats of people use in one process. */
-export interface MemoryUsage {
+interface MemoryUsage {
   /** The first quota that does not admit the turn. */
   reached(run: NewRun): ReachedQuota | undefined;
   /** Counts tokens of models. */
@@ -20,7 +20,7 @@ export interface MemoryUsage {
   remove(owner: Owner): void;
 }
 
-export interface MemoryUsageDeps {
+interface MemoryUsageDeps {
   readonly quotas: ChatQuotas;
   readonly runs: () => readonly StoredRun[];
   readonly conversations: Pick<MemoryConversations, 'usedBy' | 'hasHistory'>;

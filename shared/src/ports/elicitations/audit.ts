@@ -36,7 +36,7 @@ export interface Audit {
   cleanup(signal?: AbortSignal): Promise<CleanupReport>;
 }
 
-export interface ExclusiveWork {
+interface ExclusiveWork {
   readonly name: string;
   /** After the work was completed, no worker repeats it for so long, in ms; 0 for no such pause. */
   readonly everyMs: number;

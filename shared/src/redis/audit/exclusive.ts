@@ -8,7 +8,7 @@ import { orUnavailable } from '../client/unavailable.ts';
 const LEASE_MS = 60_000;
 const RENEWALS = 3;
 
-export interface ExclusiveOptions {
+interface ExclusiveOptions {
   /** How long the work stays reserved for a worker that died, in ms. */
   readonly leaseMs?: number;
   readonly onError?: (error: unknown) => void;

@@ -190,7 +190,7 @@ export function channelName(family: string, topic: Topic): string {
  * Keys of step.lua in its order, and the channel of the stream request, on which its wake goes out. The channel of the
  * inbox has the same name as its key.
  */
-export interface CommitNames {
+interface CommitNames {
   readonly keys: readonly string[];
   readonly streamChannel: string;
 }

@@ -4,7 +4,7 @@ const PER_TICK_MIN = 25;
 const TICKS_MAX = 200;
 
 /** The channels whose listeners still have to read after a lost connection. */
-export interface ResyncQueue {
+interface ResyncQueue {
   /** Adds channels. Each is notified once, in the order in which it was first added. */
   add(channels: readonly string[]): void;
   close(): void;

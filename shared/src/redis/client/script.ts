@@ -40,7 +40,7 @@ export function loadScript(redis: Commands, name: string, onError?: (error: unkn
 }
 
 /** The keys and arguments of a script that it reads by name, and those that follow. */
-export interface NamedCall {
+interface ScriptCall {
   readonly keys: Readonly<Record<string, string>>;
   readonly args: Readonly<Record<string, string | number>>;
   readonly moreKeys?: readonly string[];
@@ -52,7 +52,7 @@ export function loadNamedScript(
   redis: Commands,
   name: string,
   onError?: (error: unknown) => void,
-): (call: NamedCall) => Promise<unknown> {
+): (call: ScriptCall) => Promise<unknown> {
   const script = loadScript(redis, name, onError);
   const { keys: keyNames, args: argNames } = namesIn(readLua(name));
   const pick = <T>(names: readonly string[], values: Readonly<Record<string, T>>): T[] =>

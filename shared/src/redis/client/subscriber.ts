@@ -3,10 +3,8 @@ import { reconnectPauseMs } from './reconnect.ts';
 import { createResyncQueue } from './resync-queue.ts';
 
 /** A message, or `resync`: messages may have been missed since the last one. */
-export type ChannelSignal =
-  | { readonly type: 'message'; readonly message: string }
-  | { readonly type: 'resync' };
-export type ChannelListener = (signal: ChannelSignal) => void;
+type ChannelSignal = { readonly type: 'message'; readonly message: string } | { readonly type: 'resync' };
+type ChannelListener = (signal: ChannelSignal) => void;
 
 export interface Subscriber {
   /**
@@ -21,7 +19,7 @@ export interface Subscriber {
   close(): Promise<void>;
 }
 
-export interface SubscriberOptions {
+interface SubscriberOptions {
   /**
    * Opens a new connection that does not reconnect by itself and that bounds its handshake and each command; `attempt` is
    * the number of earlier ones.

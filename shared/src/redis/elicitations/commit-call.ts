@@ -11,7 +11,7 @@ import { encodeWakeTail } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
 
 /** Keys and arguments of one step, as step.lua names them. */
-export interface CommitCall {
+interface CommitCall {
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
 }

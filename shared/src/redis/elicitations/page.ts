@@ -9,13 +9,13 @@ import { rowOf } from './row-codec.ts';
 const EXAMINED_MAX = 500;
 
 /** One page of rows; the caller knows of which families. */
-export interface RowPage<Row> {
+interface RowPage<Row> {
   readonly rows: readonly Row[];
   readonly nextCursor?: string;
   readonly now: number;
 }
 
-export interface PageScope extends Omit<PageRequest<FamilyTypes>, 'statuses'> {
+interface PageScope extends Omit<PageRequest<FamilyTypes>, 'statuses'> {
   /** Only ids that begin so; all when empty. */
   readonly idPrefix: string;
   readonly statuses?: readonly string[] | undefined;

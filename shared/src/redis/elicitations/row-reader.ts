@@ -9,7 +9,7 @@ import { inGroups, settled } from './in-groups.ts';
 import { rowOf, rowOfHash } from './row-codec.ts';
 
 /** Reads rows together with the clock. */
-export interface RowReader<T extends FamilyTypes> {
+interface RowReader<T extends FamilyTypes> {
   read(id: string): Promise<Reading<T>>;
   /** As `Records.readEach`. */
   readEach(ids: readonly string[]): Promise<PromiseSettledResult<Reading<T>>[]>;

@@ -17,7 +17,7 @@ export function timerPrefix(index: number): string {
 }
 
 // Finished jobs hold nothing that the rows do not; failed ones stay a day for inspection.
-export const JOB_OPTIONS = {
+const JOB_OPTIONS = {
   removeOnComplete: true,
   removeOnFail: { age: 24 * 3600, count: 1_000 },
   attempts: 5,
@@ -25,9 +25,9 @@ export const JOB_OPTIONS = {
 } as const;
 
 // Nobody reads BullMQ's event stream here; a short one keeps its memory flat.
-export const QUEUE_STREAMS = { events: { maxLen: 10 } } as const;
+const QUEUE_STREAMS = { events: { maxLen: 10 } } as const;
 
-export interface QueuedDeadlines extends DeadlineJobs {
+interface QueuedDeadlines extends DeadlineJobs {
   close(): Promise<void>;
 }
 

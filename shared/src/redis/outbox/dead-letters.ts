@@ -8,7 +8,7 @@ import type { Commands } from '../client/connect.ts';
 import { loadScript } from '../client/script.ts';
 import { deadLetterDetailsKey, deadLettersKey } from './dead-letter-keys.ts';
 
-export interface RedisDeadLettersDeps {
+interface RedisDeadLettersDeps {
   readonly redis: Commands;
   /** How long they are kept, in ms. */
   readonly keepMs: number;

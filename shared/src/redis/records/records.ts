@@ -26,7 +26,7 @@ function recordsKey(owner: Owner, kind: RecordKind): string {
   return ownedBy(owner, `${kind}-records`);
 }
 
-export interface OwnerRecordsOptions {
+interface OwnerRecordsOptions {
   readonly kind: RecordKind;
   readonly bound: RecordBound;
   readonly onError?: ((error: unknown) => void) | undefined;

@@ -7,7 +7,7 @@ import { orUnavailable } from '../client/unavailable.ts';
 const SETTLED_MS = 5_000;
 const NO_CHANNEL = '1';
 
-export interface RedisHeartbeatsDeps {
+interface RedisHeartbeatsDeps {
   readonly redis: Commands;
   /** The subscriptions of this pod: a channel that only this pod subscribes to. Absent where subscribers cannot be counted. */
   readonly line?: { readonly channel: string; readonly healthyForMs: () => number };

@@ -22,14 +22,14 @@ const AT_ONCE = 20;
 
 const Stream = z.object({ tenant: z.string(), userId: z.string(), streamRequestId: z.string() });
 
-export interface QueueRunsDeps {
+interface QueueRunsDeps {
   readonly location: RedisLocation;
   /** Connection that jobs are added on. */
   readonly producer: Commands;
   readonly onError?: (error: unknown) => void;
 }
 
-export interface QueueRuns extends RunQueue {
+interface QueueRuns extends RunQueue {
   close(): Promise<void>;
 }
 

@@ -50,7 +50,7 @@ import { withTokenRefusals } from './token-refusals.ts';
 const SCAN_COUNT = 500;
 const A_DAY_MS = 86_400_000;
 
-export interface RedisRunsDeps {
+interface RedisRunsDeps {
   readonly redis: Commands;
   readonly settings: BackendSettings;
   readonly onError?: (error: unknown) => void;

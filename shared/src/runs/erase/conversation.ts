@@ -9,7 +9,7 @@ import { withdraw } from '../open-questions.ts';
 import { endTurn, takeTurn } from './end-turns.ts';
 import { type RemovePartDeps, removePart } from './remove-part.ts';
 
-export interface EraseConversationDeps extends RemovePartDeps {
+interface EraseConversationDeps extends RemovePartDeps {
   readonly backend: RemovePartDeps['backend'] &
     Pick<Backend, 'runs' | 'runQueue' | 'conversations' | 'elicitations' | 'approvals' | 'ownerRecords'>;
   readonly engine: Pick<Engine, 'openRecords' | 'withdrawRecord' | 'approvals'>;

@@ -1,13 +1,13 @@
 import type { RedisDiagnosis, RedisFault } from '../../ports/redis-diagnosis.ts';
 import type { Log } from '../log.ts';
 
-export interface RedisWatch {
+interface RedisWatch {
   /** Why Redis cannot be used; undefined while it can, and until that is known. */
   fault(): RedisFault | undefined;
   stop(): void;
 }
 
-export interface RedisWatchOptions {
+interface RedisWatchOptions {
   /** What it is called in the log. */
   readonly name?: string;
   readonly diagnose: () => Promise<RedisDiagnosis>;

@@ -2,7 +2,7 @@ import type { WebhookObserver, WebhookOutcome } from '../../ports/delivery/webho
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 
-export interface WebhookObserverDeps {
+interface WebhookObserverDeps {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'webhookDeliveries'>;
 }

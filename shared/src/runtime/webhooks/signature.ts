@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-export interface SignatureInput {
+interface SignatureInput {
   readonly webhookId: string;
   /** Whole seconds since 1970. */
   readonly timestamp: number;

@@ -42,7 +42,7 @@ export interface EventStream {
 }
 
 /** Where a remote agent pushes the updates of a task, and the token by which it proves who it is. */
-export interface PushRegistration {
+interface PushRegistration {
   readonly id: string;
   readonly taskId: string;
   readonly url: string;

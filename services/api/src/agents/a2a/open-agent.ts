@@ -13,7 +13,7 @@ import type { RemoteAgents } from './remote-agents.ts';
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 30_000;
 
-export interface OpeningParts {
+interface OpeningParts {
   readonly agents: RemoteAgents;
   readonly agent: RemoteAgentTarget;
   readonly questions: RemoteQuestions;

@@ -4,7 +4,7 @@ import type { ToolCall, ToolOutcome } from '../tools/tool.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import type { RemotePart, RemoteTask } from './remote-task.ts';
 
-export interface ResultLimits {
+interface ResultLimits {
   readonly artifactsMax: number;
   readonly resultLengthMax: number;
 }

@@ -49,7 +49,7 @@ export interface RemoteQuestions {
   close(): void;
 }
 
-export interface RemoteQuestionsOptions {
+interface RemoteQuestionsOptions {
   readonly agent: Pick<RemoteAgentTarget, 'id' | 'title' | 'mayAsk'>;
   readonly questionsMax: number;
   readonly questionTimeoutSeconds: number;

@@ -36,7 +36,7 @@ interface CachedCard {
   readonly expiresAt: number;
 }
 
-export interface RemoteAgentsOptions {
+interface RemoteAgentsOptions {
   /** Called for every reply that refuses the credential. */
   readonly onUnauthorized?: (agent: string, status: 401 | 403) => void;
 }

@@ -24,7 +24,7 @@ import { denied, offeredOptions, permissionOutcome, permissionQuestion } from '.
 /** Requests beyond the limit that are refused one by one. Then the task ends. */
 const REFUSALS_MAX = 100;
 
-export interface TaskQuestionsOptions {
+interface TaskQuestionsOptions {
   readonly agent: Pick<AcpAgentTarget, 'id' | 'title' | 'mayAsk'>;
   /** How many questions the agent may ask in one task. */
   readonly questionsMax: number;

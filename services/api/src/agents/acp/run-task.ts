@@ -13,7 +13,7 @@ import type { AcpAgentTarget } from './acp-agent.ts';
 import type { AcpProcess, AcpProcesses } from './programs.ts';
 import { createTaskQuestions, type TaskQuestions } from './questions.ts';
 
-export interface TaskRules {
+interface TaskRules {
   readonly questionsMax: number;
   readonly questionTimeoutSeconds: number;
 }

@@ -5,7 +5,7 @@ import { parseTaskState } from './checkpoint.ts';
 import type { AgUiAgents } from './link.ts';
 import { runAgUiTask } from './run-task.ts';
 
-export interface AgUiCallDeps extends CallingDeps {
+interface AgUiCallDeps extends CallingDeps {
   readonly agents: AgUiAgents;
 }
 

@@ -30,7 +30,7 @@ export interface AgUiAgents {
   close(): void;
 }
 
-export interface AgUiAgentsOptions {
+interface AgUiAgentsOptions {
   /** Called for every reply that refuses the credential. */
   readonly onUnauthorized?: (agent: string, status: 401 | 403) => void;
 }

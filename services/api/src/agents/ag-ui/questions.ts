@@ -16,7 +16,7 @@ export interface ResumedInterrupt {
   readonly payload?: unknown;
 }
 
-export interface InterruptAsker {
+interface InterruptAsker {
   readonly call: ToolCall;
   readonly agent: Pick<AgUiAgentTarget, 'id' | 'title' | 'mayAsk'>;
   readonly rules: Pick<RemoteTaskRules, 'questionTimeoutSeconds'>;

@@ -7,7 +7,7 @@ import type { AgUiTaskRun } from './task-run.ts';
 import type { ThreadCallEvent } from './thread.ts';
 
 /** Shows the calls of an agent on the turn's stream, as those of other delegates. */
-export interface ShownCalls {
+interface ShownCalls {
   /** Rejects when the run belongs to another pod. */
   show(events: readonly ThreadCallEvent[]): Promise<void>;
   /** Shows the end of calls whose result the agent has not shown. */

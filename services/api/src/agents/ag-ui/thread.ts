@@ -21,7 +21,7 @@ export type ThreadCallEvent =
   | { readonly type: 'returned'; readonly id: string; readonly content: string };
 
 /** The events of one run, as they change a thread. */
-export interface RunFold {
+interface RunFold {
   /** Takes the next event. Returns how the run ended, if it did. Throws RemoteFault and MalformedRun. */
   take(event: ReadEvent): AgUiRunEnd | undefined;
   /** What calls were made or returned since the last time. */

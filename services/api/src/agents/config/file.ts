@@ -56,7 +56,6 @@ export type A2aAgent = z.infer<typeof A2aAgentEntry> & Named;
 export type AgUiAgent = z.infer<typeof AgUiAgentEntry> & Named;
 export type McpServer = z.infer<typeof McpServerEntry> & Named;
 export type HttpMcpServer = Extract<McpServer, { transport: 'http' }>;
-export type StdioMcpServer = Extract<McpServer, { transport: 'stdio' }>;
 export type NamedConnector = z.infer<typeof ConnectorEntry> & Named;
 export type OAuth2Connector = Extract<NamedConnector, { type: 'oauth2' }>;
 export type McpOAuthConnector = Extract<NamedConnector, { type: 'mcp_oauth' }>;

@@ -8,7 +8,7 @@ export const SIGNING_ALGORITHMS = [
 ] as const;
 
 /** The private key of a client. Never log one. */
-export interface SigningKey {
+interface SigningKey {
   readonly key: KeyObject;
   readonly algorithm: string;
   /** Tells the server which key it is. */
@@ -16,7 +16,7 @@ export interface SigningKey {
 }
 
 /** What the configuration says about a key. */
-export interface SigningKeyEntry {
+interface SigningKeyEntry {
   readonly privateKeyEnv?: string | undefined;
   readonly privateKeyFile?: string | undefined;
   readonly keyId?: string | undefined;

@@ -13,7 +13,7 @@ const INPUT_SCHEMA = {
   additionalProperties: false,
 } as const;
 
-export interface DelegateToolOptions {
+interface DelegateToolOptions {
   /** Id of the agent that does the task. */
   readonly agent: string;
   /** Display name of that agent. */
@@ -24,7 +24,7 @@ export interface DelegateToolOptions {
   readonly work?: (call: NamedCall, task: string) => Promise<ToolOutcome>;
 }
 
-export interface TaskToolOptions {
+interface TaskToolOptions {
   readonly name: string;
   readonly title: string;
   /** Display name of the agent that does the task. */

@@ -18,7 +18,7 @@ import { failTurn } from '../loop/run-end.ts';
 import type { WorkClock } from '../loop/work-clock.ts';
 import { runDelegate } from './run-delegate.ts';
 
-export interface RemoteDelegateDeps extends IdleDeps, ReachDeps {
+interface RemoteDelegateDeps extends IdleDeps, ReachDeps {
   readonly engine: RunContext['engine'];
   readonly runs: Pick<Runs, 'read' | 'standing'>;
   readonly agents: Pick<Agents, 'find' | 'open'>;

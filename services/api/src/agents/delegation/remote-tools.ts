@@ -7,7 +7,7 @@ import { modelToolName } from '../mcp/calls/tool-name.ts';
 import { failed, NO_SUCH_TOOL, type Tool } from '../tools/tool.ts';
 import { createDelegateTool, createTaskTool } from './delegate-tool.ts';
 
-export interface RemoteToolsOptions extends Pick<Agent['delegates'][number], 'description' | 'skills'> {
+interface RemoteToolsOptions extends Pick<Agent['delegates'][number], 'description' | 'skills'> {
   readonly agent: RemoteAgentTarget;
   readonly signal: AbortSignal;
   /** Names of tools that the current step has already called. The plain tool stays offered when it is one of them. */

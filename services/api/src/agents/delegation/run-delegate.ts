@@ -13,7 +13,7 @@ import type { ToolOutcome } from '../tools/tool.ts';
 import { delegateFailed, delegateOutcome, textOf } from './outcome.ts';
 
 /** An agent and its task. */
-export interface DelegateWork extends RunAgent {
+interface DelegateWork extends RunAgent {
   readonly id: string;
   readonly title: string;
   readonly input: readonly Message[];

@@ -35,7 +35,7 @@ export interface Agents {
 }
 
 /** An agent that a turn is for. */
-export interface FoundAgent {
+interface FoundAgent {
   readonly id: string;
   readonly title: string;
   /** How a channel notifies the person of its questions. */
@@ -43,7 +43,7 @@ export interface FoundAgent {
   readonly images?: TakenImages;
 }
 
-export interface AgentsDeps {
+interface AgentsDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly toolsOf: ToolsOf;
   readonly named: NamedTools;

@@ -28,7 +28,7 @@ export interface ModelSettings {
 }
 
 /** The model of an agent, with what stays the same in all of its steps. */
-export interface AgentModel {
+interface AgentModel {
   readonly model: ChatModel;
   readonly instructions: string;
   readonly settings: ModelSettings;
@@ -36,7 +36,7 @@ export interface AgentModel {
 }
 
 /** One step of a run, as the function gets it that decides what to do in the step. */
-export interface StepRequest {
+interface StepRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   /** Prefix of the ids of the text blocks of this step. */

@@ -1,7 +1,7 @@
 import type { RunRef } from '@parley/shared/domain/runs/run';
 
 /** How a turn ended. Contains none of its content. */
-export interface TurnEnd {
+interface TurnEnd {
   readonly agent: string;
   readonly outcome: 'finished' | 'stopped' | 'failed' | 'handed_over' | 'detached';
   readonly durationMs: number;
@@ -10,7 +10,7 @@ export interface TurnEnd {
 }
 
 /** How a tool call ended. Its duration includes waits for people. */
-export interface CallEnd {
+interface CallEnd {
   readonly agent: string;
   readonly tool: string;
   readonly outcome: 'returned' | 'failed';

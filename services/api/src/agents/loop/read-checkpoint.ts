@@ -5,7 +5,7 @@ import type { Runs } from '@parley/shared/ports/runs/runs';
 import { createBudget } from './budget.ts';
 import { type Checkpoint, checkpointOf } from './checkpoint.ts';
 
-export interface ReadCheckpointDeps {
+interface ReadCheckpointDeps {
   readonly runs: Pick<Runs, 'read'>;
   readonly onFault: (error: unknown) => void;
 }

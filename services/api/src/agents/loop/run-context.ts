@@ -13,7 +13,7 @@ import type { SampleReply } from './sample-reply.ts';
 import type { WorkClock } from './work-clock.ts';
 
 /** Shared by all runs of one turn: its own run and the runs of its delegates. */
-export interface TurnScope {
+interface TurnScope {
   /** The turn's own run. Every question belongs to its stream request and its conversation. */
   readonly run: RunRef;
   /** As the run's record keeps it. */

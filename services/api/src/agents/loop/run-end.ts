@@ -13,7 +13,7 @@ export class TurnTooLongError extends Error {
   }
 }
 
-export interface RunEnding {
+interface RunEnding {
   readonly writer: RunWriter;
   /** Aborted when the person stopped the turn, or, with RunInterruptedError, the pod. */
   readonly stopped: AbortSignal;

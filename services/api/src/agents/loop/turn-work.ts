@@ -51,7 +51,7 @@ export interface TurnRequest {
   readonly repeatable?: Repeatable;
 }
 
-export interface TurnWorkDeps extends IdleDeps, ReachDeps {
+interface TurnWorkDeps extends IdleDeps, ReachDeps {
   readonly engine: AgentEngine;
   readonly runs: Pick<Runs, 'read'>;
   readonly conversations: Pick<Conversations, 'read'>;

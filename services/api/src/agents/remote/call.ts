@@ -20,7 +20,7 @@ export interface CallingDeps {
 type Headers = CalledFor['credential'];
 
 /** How one protocol has a task done. */
-export interface TaskByCredential {
+interface TaskByCredential {
   work(credential: Headers): Promise<RemoteTaskResult>;
   /** True where the task is under way at the agent, or may be. */
   mayHaveBegun(call: NamedCall): boolean;

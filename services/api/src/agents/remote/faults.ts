@@ -6,7 +6,7 @@ import { withReason } from './result.ts';
  * Why a request to a remote agent failed. `unreachable`: it was not sent. `refused`: the agent has not executed it.
  * `unknown`: it may have been executed.
  */
-export type RemoteFaultKind = 'unreachable' | 'unauthorized' | 'refused' | 'busy' | 'too_large' | 'unknown';
+type RemoteFaultKind = 'unreachable' | 'unauthorized' | 'refused' | 'busy' | 'too_large' | 'unknown';
 
 /** A request failed. The message is the agent's own text, shortened; it is empty where the agent said nothing. */
 export class RemoteFault extends Error {
@@ -41,7 +41,7 @@ export const HTTP_ERROR = 'HttpError';
 const METHOD_NOT_FOUND = -32601;
 const SHOWN_LENGTH_MAX = 500;
 
-export interface FailedRequest {
+interface FailedRequest {
   /** True when part of the request may have reached the agent. */
   readonly dispatched: boolean;
   /** Status of the last response, if there was one. */

@@ -2,7 +2,7 @@ import type { ToolCall } from '../tools/tool.ts';
 import { digestOf } from './message-ids.ts';
 
 /** Shows on the turn's stream what a task has produced so far. */
-export interface Partials {
+interface Partials {
   /** Shows a text that differs from the last one. Rejects when the run belongs to another pod. */
   show(text: string): Promise<void>;
 }
@@ -15,7 +15,7 @@ const WORD_END =
   /[\s\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmer}\p{scx=Myanmar}]/u;
 
 /** What was shown of a call so far. */
-export type ShownSoFar = {
+type ShownSoFar = {
   /** Characters of all partial texts. */
   readonly shownLength: number;
   /** Digest of the last partial text. */
@@ -23,7 +23,7 @@ export type ShownSoFar = {
 };
 
 /** What the partial texts of a call need of it. */
-export interface ShowingRun {
+interface ShowingRun {
   readonly call: Pick<ToolCall, 'toolCallId' | 'appendEvent'>;
   readonly state: ShownSoFar;
   save(change: ShownSoFar): Promise<void>;

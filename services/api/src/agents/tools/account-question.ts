@@ -29,7 +29,7 @@ export interface ServiceRefusal {
 }
 
 /** A question about a person's account. All calls of a turn share it. */
-export interface AccountQuestion {
+interface AccountQuestion {
   readonly ordinal: number;
   readonly name: string;
   readonly question: AgentQuestion;

@@ -12,7 +12,7 @@ const FIELD = 'answer';
 /** A question that the person answers in a form: every kind but `secret`. */
 type ElicitToolInput = Exclude<ElicitInput, { kind: 'secret' }>;
 
-export interface ElicitToolOptions {
+interface ElicitToolOptions {
   /** Title of the agent that asks. */
   readonly agent: string;
   /** Tools that may be given a secret. */

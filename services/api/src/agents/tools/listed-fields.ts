@@ -18,7 +18,7 @@ export const UNSUPPORTED =
 export const KEPT = 'The user answered; the answer is kept from you.';
 
 /** A form whose fields a model lists as `{name, prompt, type, options}`. */
-export interface ListedForm {
+interface ListedForm {
   readonly message: string;
   readonly title?: string | undefined;
   readonly sensitive?: boolean | undefined;

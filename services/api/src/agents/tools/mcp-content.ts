@@ -20,7 +20,7 @@ import { type AsksDuringRead, readUnlessAsked, scopedReply } from './passthrough
 type Item = Readonly<Record<string, unknown>>;
 
 /** Who reads, and until when. */
-export interface ContentReader {
+interface ContentReader {
   readonly caller: Caller;
   readonly principal: Owner;
   readonly signal: AbortSignal;
@@ -29,12 +29,12 @@ export interface ContentReader {
 }
 
 /** What a client reads, in its own terms. */
-export type ReadRequest =
+type ReadRequest =
   | { readonly method: 'prompts/get'; readonly name: string; readonly arguments?: unknown }
   | { readonly method: 'resources/read'; readonly uri: string };
 
 /** A read of the server that has what was requested. */
-export interface FoundRead extends ServerRead {
+interface FoundRead extends ServerRead {
   /** As that server knows them. */
   readonly params: Item;
   /** Whether the client names the server with what it reads. */
@@ -42,12 +42,12 @@ export interface FoundRead extends ServerRead {
 }
 
 /** What a read led to. `asks`: the server asks the person first; a run makes the request again. */
-export type ContentReply =
+type ContentReply =
   | { readonly type: 'read'; readonly result: Item }
   | ({ readonly type: 'asks' } & FoundRead);
 
 /** Names what a completion is for, as its client does. */
-export type CompletionRef =
+type CompletionRef =
   | { readonly type: 'ref/prompt'; readonly name: string }
   | { readonly type: 'ref/resource'; readonly uri: string };
 
@@ -75,7 +75,7 @@ export interface ServerContent {
   complete(reader: ContentReader, ref: CompletionRef, params: Item): Promise<Item | undefined>;
 }
 
-export interface ServerContentDeps {
+interface ServerContentDeps {
   readonly config: AgentsConfig;
   readonly named: Pick<NamedTools, 'list' | 'read' | 'watch'>;
 }

@@ -14,7 +14,7 @@ import type { AskablePerson, TurnPerson } from './passthrough/person.ts';
 import { CONNECT } from './personal-tools.ts';
 
 /** What an offered tool stands for: an agent, which gets a message, or a tool of a server. */
-export type CallTarget =
+type CallTarget =
   | { readonly type: 'agent'; readonly agent: string }
   | ({ readonly type: 'tool' } & ServerTool);
 
@@ -48,7 +48,7 @@ export interface OfferedTool {
 }
 
 /** Whom the tools are offered to. */
-export type OfferedPerson = AskablePerson & Pick<TurnPerson, 'viewer'>;
+type OfferedPerson = AskablePerson & Pick<TurnPerson, 'viewer'>;
 
 /** What the configuration offers to MCP clients. */
 export interface McpOffering {
@@ -83,7 +83,7 @@ export const NO_OFFERING: McpOffering = {
   },
 };
 
-export interface McpOfferingDeps {
+interface McpOfferingDeps {
   readonly config: AgentsConfig;
   readonly named: Pick<NamedTools, 'list' | 'read' | 'watch'>;
 }

@@ -38,14 +38,14 @@ import { failed, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from
 const CALLER = 'Your MCP client';
 
 /** The tools of a server for one person. */
-export interface NamedToolList {
+interface NamedToolList {
   readonly tools: readonly McpTool[];
   /** False when the server was not asked, or did not answer: it may have other tools. */
   readonly isKnown: boolean;
 }
 
 /** The person for whom a server is read. With `reach`, the server is told what they and their client can be asked. */
-export interface ServerReader extends Owner, Partial<Askable> {}
+interface ServerReader extends Owner, Partial<Askable> {}
 
 /** Tools of servers that are called by name, by something else than a model. */
 export interface NamedTools {
@@ -79,7 +79,7 @@ export interface NamedTools {
   open(call: OneCall, limits: ServerCallLimits, person: TurnPerson, signal: AbortSignal): Promise<Tool>;
 }
 
-export interface NamedToolsDeps extends SendDeps {
+interface NamedToolsDeps extends SendDeps {
   readonly loaded: LoadedAgentsConfig;
   readonly mcp: McpTools;
   readonly credentials: Credentials;

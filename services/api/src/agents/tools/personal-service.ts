@@ -16,7 +16,7 @@ import {
 import type { Credentials } from './credentials.ts';
 import type { NamedCall } from './tool.ts';
 
-export interface PersonalServiceOptions<Service> extends Asker {
+interface PersonalServiceOptions<Service> extends Asker {
   /** The service, to be called with this credential. */
   readonly open: (credential: McpCredential) => Service;
   readonly credentials: Credentials;

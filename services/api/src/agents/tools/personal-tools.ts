@@ -6,7 +6,7 @@ import type { PersonalService } from './personal-service.ts';
 import { allowed, outcomeOf, toolOf } from './server-tools.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
-export interface PersonalToolsOptions extends SendRules {
+interface PersonalToolsOptions extends SendRules {
   /** Id of the server. */
   readonly id: string;
   readonly service: PersonalService;

@@ -21,7 +21,7 @@ const FRESH_MS = 1_000;
 export type AgentQuestion = Omit<AskInput, 'userId' | 'streamRequestId' | 'conversationId'>;
 
 /** What the calls of a turn share that ask for the same thing. */
-export interface SharedQuestion {
+interface SharedQuestion {
   readonly name: string;
   /** Runs once the question is open, before the wait: its reason may have ceased to exist by then. */
   readonly onOpen: () => Promise<void>;
@@ -49,7 +49,7 @@ export interface AskOutcome {
   readonly text: string;
 }
 
-export interface QuestionDeps {
+interface QuestionDeps {
   readonly engine: AgentEngine;
   /** Records that the run pauses, and resolves when that is stored. */
   readonly save: (pause: PauseRecord) => Promise<void>;

@@ -52,7 +52,7 @@ export function refusalOfSecret(
 }
 
 /** What came of the question for a secret. */
-export interface TakenSecret {
+interface TakenSecret {
   readonly status: TerminalStatus;
   /** What the model gets in place of an entered secret. */
   readonly reference?: string;

@@ -14,7 +14,7 @@ export interface Secrets {
   redeem(request: SecretRequest): Promise<string | undefined>;
 }
 
-export interface SecretRequest {
+interface SecretRequest {
   readonly owner: Owner;
   readonly elicitationId: string;
   /** The tool that uses it, by its name for models. */

@@ -5,7 +5,7 @@ import { isVisible } from '../mcp/calls/visibility.ts';
 import { type SendRules, sendCall } from './passthrough/send-call.ts';
 import { failed, type Tool, type ToolOutcome } from './tool.ts';
 
-export interface ServerToolsOptions extends SendRules {
+interface ServerToolsOptions extends SendRules {
   readonly server: McpServerRef;
   /** Names of the tools that may be called; all when absent. */
   readonly allow?: readonly string[];

@@ -4,7 +4,7 @@ import type { Run } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
 
 /** Where the updates of a task are pushed; credentials included. */
-export interface PushTargetShape {
+interface PushTargetShape {
   readonly id: string;
   readonly url: string;
   readonly token: string;
@@ -12,7 +12,7 @@ export interface PushTargetShape {
   readonly version: '1.0' | '0.3';
 }
 
-export interface PushConfigDeps {
+interface PushConfigDeps {
   /** Keeps a target and begins to deliver to it. */
   readonly put: (task: Run, target: PushTargetShape) => Promise<void>;
   readonly list: (task: Run) => Promise<readonly PushTargetShape[]>;

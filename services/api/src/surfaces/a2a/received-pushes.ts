@@ -4,7 +4,7 @@ import { type RequestHead, rawBody, route, type Surface } from '../../http/route
 import { unauthenticated } from '../../http/token.ts';
 
 /** An address for pushes that this deployment has given out, for one task. */
-export interface OpenedAddress {
+interface OpenedAddress {
   /** True for the token of its sender. */
   readonly isToken: (text: string) => boolean;
   readonly isTask: (taskId: string) => boolean;
@@ -14,7 +14,7 @@ export interface OpenedAddress {
   readonly wake: () => Promise<boolean>;
 }
 
-export interface ReceivedPushDeps {
+interface ReceivedPushDeps {
   /** Undefined for an address that was not given out. */
   readonly open: (address: string) => Promise<OpenedAddress | undefined>;
 }

@@ -11,7 +11,7 @@ const PAGE_MAX = 100;
 // A task is held in memory as a whole while it is read.
 const READ_AT_ONCE = 10;
 
-export interface TaskListDeps {
+interface TaskListDeps {
   /** The ids of the turns that may be tasks. */
   readonly listIds: () => Promise<readonly string[]>;
   /** The run of a task. Undefined for turns that are no task of the caller. */

@@ -4,7 +4,7 @@ import { createPieces } from '../../turns/text.ts';
 import { type AgUiEvent, callIdIn, type SentMessage, toolCallOf, toolMessageOf } from './shapes.ts';
 
 /** A turn as events of AG-UI, and as the messages that a client makes of them. */
-export interface AgUiTurn {
+interface AgUiTurn {
   /** The events of one event of the turn; nothing for its end, which is the run's. */
   take(event: TurnEvent): readonly AgUiEvent[];
   /** Ends the messages that are open, before a run ends or what was said is replaced. */

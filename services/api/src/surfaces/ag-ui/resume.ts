@@ -25,7 +25,7 @@ interface ResumeDeps {
   readonly turns: Pick<Turns, 'readRun'>;
 }
 
-export interface ResumeRequest {
+interface ResumeRequest {
   readonly call: Pick<RouteCall, 'caller' | 'admitted'>;
   readonly thread: ConversationRef;
   readonly entries: readonly ResumeEntry[];
@@ -33,7 +33,7 @@ export interface ResumeRequest {
 }
 
 /** The turn that continues. */
-export interface ResumedTurn {
+interface ResumedTurn {
   readonly stream: StreamRef;
   /** Where the run ended whose interrupts were answered; undefined where its reader must get the turn from its start. */
   readonly after: FeedPosition | undefined;

@@ -30,7 +30,7 @@ import { ConnectQuery, hopsOfRun, keyOfRun, RunInput, threadOf } from './input.t
 import { resumeTurn } from './resume.ts';
 import { readThread } from './thread.ts';
 
-export interface AgUiDeps {
+interface AgUiDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
   readonly turns: Turns;

@@ -6,7 +6,7 @@ import type { Turns } from '../../turns/turns.ts';
 import { callIdIn, type SentMessage, type SentToolCall, toolCallOf, toolMessageOf } from './shapes.ts';
 
 /** A thread as a client finds it that comes back without its messages. */
-export interface Thread {
+interface Thread {
   readonly messages: readonly SentMessage[];
   /** The turn that runs or waits. */
   readonly stream: StreamRef | undefined;
@@ -38,7 +38,7 @@ async function historyOf(turns: Pick<Turns, 'history'>, conversation: Conversati
 }
 
 /** A message of the history as those of AG-UI: one for each step of the model, and one for each result of a call. */
-export function threadMessages({ id, role, parts }: HistoryMessage): SentMessage[] {
+function threadMessages({ id, role, parts }: HistoryMessage): SentMessage[] {
   if (role === 'user') return [{ id, role, content: parts.map(textOfPart).join('') }];
   const steps: HistoryMessage['parts'][number][][] = [];
   for (const part of parts) {

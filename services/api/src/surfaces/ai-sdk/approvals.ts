@@ -31,7 +31,7 @@ export interface DecisionPart {
 }
 
 /** The decisions in the messages of a request. */
-export interface SentDecisions {
+interface SentDecisions {
   /** Those of the newest assistant's message that has any. */
   readonly decisions: readonly DecisionPart[];
   /** True when the request is made for them: the reply continues their turn. Else they came beside a message. */

@@ -22,7 +22,7 @@ const FINISH: Readonly<Record<FinishReason, NonNullable<FinishChunk['finishReaso
 };
 
 /** A turn as chunks of the AI SDK's UI message stream, in an order that its readers accept. */
-export interface AiSdkChunks {
+interface AiSdkChunks {
   turn(event: TurnEvent): readonly Chunk[];
   elicitation(elicitation: Elicitation): readonly Chunk[];
   approval(approval: Approval): readonly Chunk[];

@@ -55,7 +55,7 @@ const Page = z
 /** Removes all of a conversation; false where there is none. Throws `unavailable` and `turn_running`. */
 export type EraseConversation = (conversation: ConversationRef) => Promise<boolean>;
 
-export interface ConversationDeps {
+interface ConversationDeps {
   readonly engine: Pick<Engine, 'replay' | 'replayItems'>;
   readonly turns: Turns;
   readonly eraseConversation: EraseConversation;

@@ -2,7 +2,7 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { shownNotice } from '../../turns/shown.ts';
 
 /** Events that an OpenAI stream carries in envelopes. */
-export type EnvelopedEvent = Extract<
+type EnvelopedEvent = Extract<
   TurnEvent,
   { type: 'tool-called' | 'tool-returned' | 'tool-failed' | 'tool-auth-required' }
 >;

@@ -62,7 +62,7 @@ export const ResponseRequest = z
 export type ResponseRequest = z.infer<typeof ResponseRequest>;
 
 /** What an item of a response said, by the id of the item; undefined for an item that is not kept. */
-export type TextOfItem = (id: string) => Promise<string | undefined>;
+type TextOfItem = (id: string) => Promise<string | undefined>;
 
 /** An item that stands for the text of an earlier response. */
 interface Reference {

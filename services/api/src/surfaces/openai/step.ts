@@ -2,7 +2,7 @@ import { BLOCK_GAP, createPieces } from '../../turns/text.ts';
 import type { OpenAiContent } from './format.ts';
 
 /** What the current step adds to the one text that an OpenAI stream is. */
-export interface OpenAiStep {
+interface OpenAiStep {
   begin(step: number): readonly OpenAiContent[];
   end(): readonly OpenAiContent[];
   text(block: string, text: string): readonly OpenAiContent[];

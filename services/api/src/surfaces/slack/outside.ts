@@ -10,7 +10,7 @@ import type { SlackWeb } from './web.ts';
 const LINK_MS = 15 * 60_000;
 const TOKEN_BYTES = 24;
 
-export interface OutsideDeps {
+interface OutsideDeps {
   readonly settings: SlackSettings;
   readonly store: Pick<ConnectStore, 'put' | 'read' | 'drop'>;
   readonly links: Links;

@@ -18,12 +18,12 @@ import { type DecidedTogether, settleUnlessEnded } from './continue.ts';
 import { createApprovalWait } from './wait.ts';
 import { readWaitingReply } from './waiting-reply.ts';
 
-export interface ChatStartDeps {
+interface ChatStartDeps {
   readonly engine: Pick<Engine, 'approvals' | 'replay' | 'replayItems' | 'watchLive'>;
   readonly turns: Pick<Turns, 'begin' | 'admitToAgent' | 'resumable' | 'isWaiting' | 'attend'>;
 }
 
-export interface BesideMessage {
+interface BesideMessage {
   /** Decisions of the person that came with the message. */
   readonly decided?: Pick<DecidedTogether, 'decisions' | 'admit'>;
   /** Aborted when the client has gone. */

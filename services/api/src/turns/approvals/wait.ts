@@ -2,7 +2,7 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { FollowedEvent } from '../follow.ts';
 
 /** Which calls of a turn are outstanding, and which of those wait for a person's approval. */
-export interface ApprovalWait {
+interface ApprovalWait {
   turn(event: TurnEvent): void;
   /** An approval of a call is open, or has ended. */
   approval(approvalId: string, toolCallId: string, isOpen: boolean): void;

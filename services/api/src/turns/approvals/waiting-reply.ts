@@ -8,7 +8,7 @@ import { readReplayFacts } from '../replay.ts';
 import type { Turns } from '../turns.ts';
 import { createApprovalWait } from './wait.ts';
 
-export interface WaitingReplyDeps {
+interface WaitingReplyDeps {
   readonly engine: Pick<Engine, 'replay' | 'replayItems'>;
   readonly turns: Pick<Turns, 'history' | 'resumable' | 'isWaiting'>;
 }

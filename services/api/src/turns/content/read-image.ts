@@ -19,7 +19,7 @@ const SIGNATURES: readonly (readonly [mediaType: string, pattern: RegExp])[] = [
 export const IMAGE_TYPES: readonly string[] = SIGNATURES.map(([mediaType]) => mediaType);
 
 /** What a client says of a file. */
-export interface FileSource {
+interface FileSource {
   /** In small letters. */
   readonly mediaType: string;
   readonly filename?: string;

@@ -17,7 +17,7 @@ import type { ProjectConnector } from '../../surfaces/connect/connectors/connect
 import { createCredentials } from '../../surfaces/connect/credentials.ts';
 import { isDevelopment, type VaultParts } from './vault.ts';
 
-export interface ProjectParts {
+interface ProjectParts {
   readonly env: Pick<Env, 'NODE_ENV'>;
   readonly log: Pick<Log, 'error'>;
   readonly loaded: LoadedAgentsConfig;

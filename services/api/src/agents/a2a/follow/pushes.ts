@@ -5,7 +5,7 @@ import type { Follower } from './follower.ts';
 import type { TaskWake } from './wake.ts';
 
 /** The pushes of a task while this pod has its run. */
-export interface PushFollower {
+interface PushFollower {
   /** Registers at the agent, once. It may refuse: then the task is polled and streamed as without pushes. */
   register(): void;
   /** Called before the task is read. Call the result once what was read is attended to. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Keeps the reads of one task apart, however often its agent says that the task has changed. */
-export interface ReadPace {
+interface ReadPace {
   /** Waits until the next read may begin. Rejects with the signal's reason. */
   next(signal: AbortSignal): Promise<void>;
 }

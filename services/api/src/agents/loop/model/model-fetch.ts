@@ -16,7 +16,7 @@ const REASONS: Readonly<Record<keyof ModelTimeouts, string>> = {
   replySeconds: 'its reply was not whole within',
 };
 
-export interface ModelFetchOptions {
+interface ModelFetchOptions {
   readonly timeouts: ModelTimeouts;
   /** True: the proxy is taken from the environment. */
   readonly usesProxy: boolean;

@@ -2,7 +2,7 @@ import type { OutboxResult } from '@parley/shared/ports/delivery/outbox';
 import type { SlackDeliveryDeps } from './deps.ts';
 
 /** What a failed call of Slack's Web API means for a delivery. */
-export type SlackFault =
+type SlackFault =
   /** Nothing was posted or changed: again after this time. */
   | { readonly type: 'limited'; readonly retryAfterMs: number }
   /** Slack could not be reached, or failed: a message may have been posted. */

@@ -5,7 +5,7 @@ import type { SlackMessage } from '../mapping/question.ts';
 import type { Posted, SlackThread, SlackThreads } from '../store/threads.ts';
 import { faultOf } from './faults.ts';
 
-export interface PostDeps {
+interface PostDeps {
   readonly places: SlackThreads;
   readonly client: Pick<WebClient, 'chat' | 'conversations'>;
   /** Name of this pod. */

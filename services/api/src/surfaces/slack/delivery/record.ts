@@ -12,7 +12,7 @@ import { clientFor, directOf } from './reach.ts';
 import { turnTask } from './turn.ts';
 
 /** A question or an approval, and its message as it must look now. */
-export interface ShownRecord {
+interface ShownRecord {
   readonly row: RowOf<FamilyTypes>;
   /** The Redis clock, read together with the row. */
   readonly now: number;
@@ -74,7 +74,7 @@ async function inDirectMessage(client: WebClient, place: SlackThread): Promise<S
 }
 
 /** A message that is edited in place. `id` names it among the messages of its owner. */
-export interface EditedMessage extends Pick<ShownRecord, 'isOpen' | 'isUntouched'> {
+interface EditedMessage extends Pick<ShownRecord, 'isOpen' | 'isUntouched'> {
   readonly id: string;
   readonly owner: Owner;
   readonly message: SlackMessage;

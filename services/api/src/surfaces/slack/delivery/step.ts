@@ -10,7 +10,7 @@ import { clientFor, noticePlace } from './reach.ts';
 import { showMessage } from './record.ts';
 
 /** The calls of one step of a run, on the stream request of its turn. */
-export interface StepRef {
+interface StepRef {
   readonly stream: StreamRef;
   readonly step: string;
 }

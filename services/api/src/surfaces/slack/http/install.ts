@@ -20,7 +20,7 @@ export interface InstallDeps {
 }
 
 /** What the app may do in a workspace; the manifest in docs/slack.md has the same list. */
-export const BOT_SCOPES = [
+const BOT_SCOPES = [
   'app_mentions:read',
   'assistant:write',
   'channels:history',

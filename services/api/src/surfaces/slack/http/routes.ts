@@ -11,7 +11,7 @@ import {
 import type { SlackApp } from '../app.ts';
 import { type InstallDeps, installRoutes } from './install.ts';
 
-export interface SlackRoutesDeps {
+interface SlackRoutesDeps {
   readonly app: SlackApp;
   readonly verify: VerifySignature<true>;
   readonly install: InstallDeps;

@@ -6,7 +6,7 @@ import type { VerifySignature } from '../../../http/route.ts';
 /** How far the time of a request may be from now, in either direction. */
 const WINDOW_SECONDS = 300;
 
-export interface SignatureDeps {
+interface SignatureDeps {
   readonly signingSecret: string;
   readonly claims: Pick<Claims, 'claim'>;
   /** In ms since 1970. */

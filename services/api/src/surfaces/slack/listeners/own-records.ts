@@ -6,7 +6,7 @@ import { escaped } from '../mapping/text.ts';
 import { callerOf, type ListenerDeps } from './deps.ts';
 
 /** How the records of one family are read and described. */
-export interface RecordReading<Row> {
+interface RecordReading<Row> {
   readonly read: (deps: ListenerDeps, caller: Caller, id: string) => Promise<{ readonly row: Row }>;
   /** The end of a record, as mrkdwn for the Slack user who asks; undefined while it is open. */
   readonly overText: (row: Row, reader: { readonly user: string }) => string | undefined;

@@ -5,7 +5,7 @@ import type { TypedWords } from '../mapping/typed.ts';
 import type { NamePlace, Names } from './names.ts';
 
 /** A message as the agent reads it; or, where it has nothing to read, a sentence for the person. */
-export type WordsRead =
+type WordsRead =
   | {
       readonly text: string;
       /** What the person has typed themselves, as the answer to a question; undefined beside a forwarded message. */

@@ -25,7 +25,7 @@ type EditWay =
   | { readonly type: 'json' };
 
 /** An argument that can be edited. `current` is its value; undefined where the call has none. */
-export interface EditableArgument {
+interface EditableArgument {
   readonly name: string;
   readonly isRequired: boolean;
   readonly current: unknown;

@@ -33,7 +33,7 @@ interface Attachment {
  * What becomes of a message: its words are `taken`; it is of a person but cannot be read, so it is `answered` with a
  * sentence; or it is `ignored`, because nobody speaks to the app with it.
  */
-export type Reception = 'taken' | 'answered' | 'ignored';
+type Reception = 'taken' | 'answered' | 'ignored';
 
 /** The kinds of messages that Slack's types know. */
 type TypedSubtype = NonNullable<AllMessageEvents['subtype']>;

@@ -25,7 +25,7 @@ export interface ShownTo {
 }
 
 /** How the person acts on a form. */
-export type FormWay = 'buttons' | 'modal' | 'page';
+type FormWay = 'buttons' | 'modal' | 'page';
 
 const CHOICES_MAX = 5;
 const NOTIFICATION_MAX = 300;

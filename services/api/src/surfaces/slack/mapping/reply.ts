@@ -10,7 +10,7 @@ import type { SlackMessage } from './question.ts';
 import { BLOCKS_MAX, clipped, clippedToSize, escaped, headOf } from './text.ts';
 
 /** How a turn stands. `superseded`: what was read is void, and the turn must be read again. */
-export type ReplyStatus = 'working' | 'waiting' | 'ended' | 'superseded';
+type ReplyStatus = 'working' | 'waiting' | 'ended' | 'superseded';
 
 /** The reply of a turn, as the messages of its thread. */
 export interface ThreadReply {

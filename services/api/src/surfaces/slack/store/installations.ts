@@ -18,7 +18,7 @@ const Details = z.object({
 export type InstallationDetails = z.infer<typeof Details>;
 
 /** An installation with a token that is valid now. */
-export interface Installation extends InstallationDetails {
+interface Installation extends InstallationDetails {
   readonly botToken: string;
 }
 
@@ -32,7 +32,7 @@ export interface Installations {
   forget(workspace: Workspace): Promise<void>;
 }
 
-export interface InstallationsDeps {
+interface InstallationsDeps {
   readonly records: OwnerRecords;
   readonly vault: Pick<Vault, 'save' | 'remove'>;
   readonly links: Pick<Links, 'removeAll'>;

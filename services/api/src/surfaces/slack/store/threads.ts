@@ -19,7 +19,7 @@ export type Posted = z.infer<typeof Posted>;
 
 /** Who is about to post a delivery, and since when (ms since 1970 on the clock of the records). */
 const Intent = z.object({ by: z.string(), at: z.number() });
-export type Intent = z.infer<typeof Intent>;
+type Intent = z.infer<typeof Intent>;
 
 /** Where the turns and questions of a person are in Slack. Every call throws `unavailable`; writes throw `user_erased`. */
 export interface SlackThreads {

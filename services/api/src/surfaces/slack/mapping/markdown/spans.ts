@@ -5,7 +5,7 @@ import { jsonLength, piecesOf } from '../text.ts';
 /** A stretch of text of one style. Slack reads nothing in it: no mention, no link, no formatting. */
 export type Span = RichTextText | RichTextLink;
 /** Bold, italic, struck or code. */
-export type SpanStyle = NonNullable<RichTextText['style']>;
+type SpanStyle = NonNullable<RichTextText['style']>;
 
 /** The longest stretch, as JSON. */
 const SPAN_MAX = 2_500;

@@ -20,7 +20,7 @@ interface Table {
  * A table as Slack can show it: as `code` in columns; or as `items`, one for each row, where it is wide, or has links, or
  * characters whose width differs by font or that run from right to left.
  */
-export type ShownTable = { readonly code: string } | { readonly items: readonly Span[][] };
+type ShownTable = { readonly code: string } | { readonly items: readonly Span[][] };
 
 /** Reads the tokens from `table_open` to `table_close`. Undefined for a table that takes more than `most` characters of JSON. */
 export function shownTable(tokens: readonly Token[], most: number): ShownTable | undefined {
