@@ -3,6 +3,7 @@
  * Each step is a function, so that a test can call it with a folder of its own.
  */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -18,7 +19,14 @@ const APPROVAL_CARD = 'approval-card';
 /** What a card may weigh, gzipped, with Lit and English. */
 export const CARD_GZIP_MAX = 20_000;
 export const APPROVAL_CARD_GZIP_MAX = 24_000;
-const GZIP_MAX = { [CARD]: CARD_GZIP_MAX, [APPROVAL_CARD]: APPROVAL_CARD_GZIP_MAX };
+/** The same for the card of a call in hosts of MCP Apps: one page with both cards, Lit, English and German. */
+export const CALL_CARD_GZIP_MAX = 40_000;
+const CALL_CARD = 'call-card.html';
+const GZIP_MAX = {
+  [CARD]: CARD_GZIP_MAX,
+  [APPROVAL_CARD]: APPROVAL_CARD_GZIP_MAX,
+  [CALL_CARD]: CALL_CARD_GZIP_MAX,
+};
 
 /** Output name to source. Each file expects those it shares something with beside it. */
 export const ENTRIES = {
@@ -111,7 +119,6 @@ const SHARED = {
  * @returns {Promise<{ name: string; path: string; bytes: number; gzip: number; faults: string[] }>}
  */
 export async function bundle(name, outdir = join(HERE, 'dist')) {
-  const path = join(outdir, `${name}.js`);
   const { outputFiles } = await build({
     ...SHARED,
     entryPoints: [ENTRIES[name]],
@@ -120,8 +127,12 @@ export async function bundle(name, outdir = join(HERE, 'dist')) {
     external: ['react'],
     plugins: [leanStyles, filesApart],
   });
+  return writeTo(outdir, name, await leanCode(outputFiles[0].text));
+}
+
+async function leanCode(text) {
   // Minified, only mark-up has lines left. They stand for a blank, and for nothing beside a tag: all of it are boxes.
-  const lean = outputFiles[0].text.replace(/(?<=>)\n\s+|\n\s+(?=<)/gu, '').replace(/\n\s+/gu, ' ');
+  const lean = text.replace(/(?<=>)\n\s+|\n\s+(?=<)/gu, '').replace(/\n\s+/gu, ' ');
   // A second pass inlines constants of other sources and gives the shortest names to what is used most.
   const { code } = await transform(lean, {
     minify: true,
@@ -129,9 +140,37 @@ export async function bundle(name, outdir = join(HERE, 'dist')) {
     charset: SHARED.charset,
     mangleProps: LIT_INTERNALS,
   });
+  return code;
+}
+
+function fileOf(name) {
+  return name.includes('.') ? name : `${name}.js`;
+}
+
+async function writeTo(outdir, name, text) {
+  const path = join(outdir, fileOf(name));
   await mkdir(outdir, { recursive: true });
-  await writeFile(path, code);
-  return { name, path, bytes: Buffer.byteLength(code), gzip: gzipSize(code), faults: faultsOf(code) };
+  await writeFile(path, text);
+  return { name, path, bytes: Buffer.byteLength(text), gzip: gzipSize(text), faults: faultsOf(text) };
+}
+
+/**
+ * Builds the card of a call as one page for hosts of MCP Apps. Its policy admits its own script, by its hash, and nothing else.
+ * @param {string} outdir
+ */
+export async function bundleCallCard(outdir = join(HERE, 'dist')) {
+  const { outputFiles } = await build({
+    ...SHARED,
+    entryPoints: ['src/call-card/page.ts'],
+    write: false,
+    format: 'iife',
+    plugins: [leanStyles],
+  });
+  const code = (await leanCode(outputFiles[0].text)).trim().replaceAll('</script', '<\\/script');
+  const hash = createHash('sha256').update(code).digest('base64');
+  const policy = `default-src 'none'; script-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+  const page = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width"><title>Parley</title></head><body><script>${code}</script></body></html>`;
+  return writeTo(outdir, CALL_CARD, page);
 }
 
 /** The gallery as a page that opens from disk: its script holds the card and is no module. */
@@ -165,27 +204,35 @@ export async function buildTypes() {
 
 /** @param {Awaited<ReturnType<typeof bundle>>} built @returns {string[]} why it may not ship */
 export function faultsOfBundle({ name, gzip, faults }) {
-  const found = faults.map((fault) => `${name}.js holds ${fault}: a strict page refuses that`);
+  const file = fileOf(name);
+  const found = faults.map((fault) => `${file} holds ${fault}: a strict page refuses that`);
   const most = GZIP_MAX[name] ?? Number.POSITIVE_INFINITY;
   if (gzip > most)
-    found.push(`${name}.js is ${gzip} bytes gzipped, ${gzip - most} more than the ${most} it may be`);
+    found.push(`${file} is ${gzip} bytes gzipped, ${gzip - most} more than the ${most} it may be`);
   return found;
 }
 
-async function main() {
-  await rm(join(HERE, 'dist'), { recursive: true, force: true });
-  const bundles = [];
-  for (const name of Object.keys(ENTRIES)) bundles.push(await bundle(name));
+function report(bundles) {
   for (const { name, bytes, gzip } of bundles) {
     process.stdout.write(
-      `${`${name}.js`.padEnd(24)} ${String(bytes).padStart(7)} B ${String(gzip).padStart(7)} B gzipped\n`,
+      `${fileOf(name).padEnd(24)} ${String(bytes).padStart(7)} B ${String(gzip).padStart(7)} B gzipped\n`,
     );
   }
-  await buildGallery();
-  await buildTypes();
   const faults = bundles.flatMap(faultsOfBundle);
   for (const fault of faults) process.stderr.write(`${fault}\n`);
   process.exitCode = faults.length === 0 ? 0 : 1;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
+/** `--call-card <folder>` builds that page alone, for the service that serves it. */
+async function main([option, folder]) {
+  if (option === '--call-card') return report([await bundleCallCard(folder)]);
+  await rm(join(HERE, 'dist'), { recursive: true, force: true });
+  const bundles = [];
+  for (const name of Object.keys(ENTRIES)) bundles.push(await bundle(name));
+  bundles.push(await bundleCallCard());
+  await buildGallery();
+  await buildTypes();
+  report(bundles);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(process.argv.slice(2));

@@ -80,7 +80,8 @@ export async function serveSurfaces(
 
 /**
  * The bearer token `<tenant>/<user>` is that person's; `key/<tenant>` and `other-key/<tenant>` are service keys that
- * may act for people, and `default-key/<tenant>` is one without scopes. The header `x-expires-at` says until when.
+ * may act for people, and `default-key/<tenant>` is one without scopes. The header `x-expires-at` says until when, and
+ * `x-client-id` which OAuth client the token is of.
  */
 export const authenticateByName: Authenticate = async ({ headers }: IncomingMessage) => {
   const [, tenant, userId] = /^Bearer ([^/]+)\/(.+)$/.exec(headers.authorization ?? '') ?? [];
@@ -91,5 +92,9 @@ export const authenticateByName: Authenticate = async ({ headers }: IncomingMess
     | undefined;
   return scopes !== undefined
     ? { caller: { kind: 'service', tenant: userId, keyId: tenant, scopes }, expiresAtMs }
-    : { caller: { kind: 'user', tenant, userId }, expiresAtMs };
+    : {
+        caller: { kind: 'user', tenant, userId },
+        expiresAtMs,
+        clientId: headers['x-client-id'] as string | undefined,
+      };
 };

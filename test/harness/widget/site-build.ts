@@ -3,6 +3,7 @@ export interface Build {
   readonly CARD_GZIP_MAX: number;
   readonly ENTRIES: Readonly<Record<string, string>>;
   bundle(name: string, outdir: string): Promise<Bundle>;
+  bundleCallCard(outdir: string): Promise<Bundle>;
   faultsOf(code: string): string[];
   faultsOfBundle(bundle: Bundle): string[];
   buildGallery(outdir: string): Promise<void>;

@@ -33,7 +33,7 @@ export async function looksSound(page: Page): Promise<void> {
 }
 
 /** The violations that axe finds, by all or some of its rules, one line for each element. */
-export async function axe(page: Page, rules?: readonly string[]): Promise<string[]> {
+export async function axe(page: Pick<Page, 'evaluate'>, rules?: readonly string[]): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   return page.evaluate(async (only) => {
     const { run } = (globalThis as unknown as { axe: typeof import('axe-core') }).axe;

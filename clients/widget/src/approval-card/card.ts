@@ -5,7 +5,7 @@ import { cardStyles } from '../card/styles.ts';
 import { formStyles } from '../form/styles.ts';
 import { FormView } from '../form/view.ts';
 import type { Refusal } from '../server/refusal.ts';
-import type { ApprovalServer } from '../server/type.ts';
+import type { ApprovalCardServer } from '../server/type.ts';
 import { ENGLISH_APPROVAL } from '../strings/approval.ts';
 import { ENGLISH } from '../strings/en.ts';
 import { LocalizedStrings } from '../strings/localized.ts';
@@ -42,7 +42,7 @@ export class ApprovalCard extends LitElement {
   /** One id, or several separated by blanks. */
   declare approvalId: string | undefined;
   /** The connection to Parley. Without it the card only shows the calls. */
-  declare server: ApprovalServer | undefined;
+  declare server: ApprovalCardServer | undefined;
   /** Replaces some of the widget's texts. */
   declare strings: Partial<CardStrings> | undefined;
   /** @default the page's `color-scheme` */

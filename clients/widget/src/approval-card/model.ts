@@ -1,7 +1,7 @@
 import type { ApprovalChoice } from '@parley/core';
 import { type Approval, isPending, newerApproval } from '../approval.ts';
 import type { Refusal } from '../server/refusal.ts';
-import type { ApprovalServer } from '../server/type.ts';
+import type { ApprovalCardServer } from '../server/type.ts';
 
 /** The state of one call, also in `data-state`. `elsewhere`: decided, but not by this card. */
 export type CallState =
@@ -30,7 +30,7 @@ export class CallModel {
   shown: Approval['status'] | undefined;
 
   readonly id: string;
-  readonly #server: ApprovalServer | undefined;
+  readonly #server: ApprovalCardServer | undefined;
   readonly #onChange: () => void;
   #sent: ApprovalChoice['decision'] | undefined;
   #isSending = false;
@@ -38,7 +38,7 @@ export class CallModel {
   #isGone = false;
   #unfollow: (() => void) | undefined;
 
-  constructor(id: string, server: ApprovalServer | undefined, onChange: () => void) {
+  constructor(id: string, server: ApprovalCardServer | undefined, onChange: () => void) {
     this.id = id;
     this.#server = server;
     this.#onChange = onChange;

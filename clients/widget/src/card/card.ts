@@ -3,7 +3,7 @@ import { type Elicitation, isOpen } from '../elicitation.ts';
 import { formStyles } from '../form/styles.ts';
 import { FormView } from '../form/view.ts';
 import type { Refusal } from '../server/refusal.ts';
-import type { ElicitationServer } from '../server/type.ts';
+import type { CardServer } from '../server/type.ts';
 import { ENGLISH } from '../strings/en.ts';
 import { LocalizedStrings } from '../strings/localized.ts';
 import type { Strings } from '../strings/strings.ts';
@@ -42,7 +42,7 @@ export class ElicitationCard extends LitElement {
   declare elicitation: Elicitation | undefined;
   declare elicitationId: string | undefined;
   /** The connection to Parley. Without it the card only shows the question. */
-  declare server: ElicitationServer | undefined;
+  declare server: CardServer | undefined;
   /** Replaces some of the widget's texts. */
   declare strings: Partial<Strings> | undefined;
   /** Who asks; without it, the name in the question's context. */

@@ -1,7 +1,7 @@
 import { createRandomId } from '@parley/core';
 import { type Elicitation, isOpen, newer } from '../elicitation.ts';
 import type { Refusal } from '../server/refusal.ts';
-import type { Answer, ElicitationServer } from '../server/type.ts';
+import type { Answer, CardServer } from '../server/type.ts';
 import type { CardState } from './state.ts';
 
 /** Delay before an unsent answer is sent again, and polling interval of a fed card, in ms. */
@@ -20,7 +20,7 @@ export class CardModel {
   wasOpen = false;
 
   readonly #id: string;
-  readonly #server: ElicitationServer | undefined;
+  readonly #server: CardServer | undefined;
   readonly #isFed: boolean;
   readonly #onChange: () => void;
   #answer: Answer | undefined;
@@ -33,7 +33,7 @@ export class CardModel {
   #timer: ReturnType<typeof setInterval> | undefined;
 
   /** `isFed`: the page passes updates itself, so the card follows nothing. */
-  constructor(id: string, server: ElicitationServer | undefined, isFed: boolean, onChange: () => void) {
+  constructor(id: string, server: CardServer | undefined, isFed: boolean, onChange: () => void) {
     this.#id = id;
     this.#server = server;
     this.#isFed = isFed;

@@ -62,6 +62,15 @@ export interface ApprovalServer {
   revokeRemembered(grantId: string): Promise<void>;
 }
 
+/** What an `<approval-card>` uses of a connection. */
+export type ApprovalCardServer = Pick<
+  ApprovalServer,
+  'now' | 'noteTime' | 'readApproval' | 'decide' | 'followApproval'
+>;
+
+/** What an `<elicitation-card>` uses of a connection. */
+export type CardServer = Pick<ElicitationServer, 'now' | 'noteTime' | 'read' | 'answer' | 'follow'>;
+
 /** A page's connection to Parley. One event stream serves all its cards and inboxes. */
 export interface ElicitationServer extends ApprovalServer {
   /** Reads an elicitation. Rejects with a Refusal, `not_found` when it does not exist or belongs to another person. */

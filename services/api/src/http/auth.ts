@@ -10,6 +10,8 @@ import { NEITHER, type TokenVerifier, unauthenticated } from './token.ts';
 /** A caller whose token was verified. */
 export interface VerifiedCaller {
   readonly caller: Caller;
+  /** The OAuth client that got a user's token, where the token names it. */
+  readonly clientId?: string | undefined;
   /** When the token is no longer accepted, on this pod's clock; Infinity for a service key without expiry. */
   readonly expiresAtMs: number;
 }
@@ -57,10 +59,10 @@ export function createAuthenticate({ serviceKeys, verify, onRefused }: AuthOptio
     const known = verified.get(key);
     if (known !== undefined) return known;
     if (verify === undefined) throw unauthenticated(NEITHER);
-    const { tenant, userId, expiresAtMs } = await verify(token);
+    const { tenant, userId, expiresAtMs, clientId } = await verify(token);
     if (faultOfUserId(userId) !== undefined)
       throw unauthenticated('the token names a user whose id cannot be one');
-    const caller: VerifiedCaller = { caller: { kind: 'user', tenant, userId }, expiresAtMs };
+    const caller: VerifiedCaller = { caller: { kind: 'user', tenant, userId }, clientId, expiresAtMs };
     const ttl = Math.min(CACHED_MS_MAX, expiresAtMs - Date.now());
     if (ttl > 0) verified.set(key, caller, { ttl });
     return caller;

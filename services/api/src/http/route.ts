@@ -75,6 +75,8 @@ export interface RouteCall<Query = unknown, Body = unknown, Who = Caller> {
   readonly draining: boolean;
   /** When the caller's token expires, in ms since 1970 on this pod's clock; absent where no token is the proof. */
   readonly expiresAtMs?: number | undefined;
+  /** The OAuth client of the caller's token, where the token names it. */
+  readonly clientId?: string | undefined;
   /** Resolves when the caller's budget admits the call; handlers that write or read much await it first. */
   readonly admitted: Promise<void>;
 }

@@ -67,6 +67,7 @@ export function createServe(deps: ServeDeps): Serve {
         head,
         header,
         expiresAtMs: at.expiresAtMs,
+        clientId: at.clientId,
         admitted,
       });
       // A refusal that is known by now, as this pod's own is, costs nothing more.
@@ -93,6 +94,7 @@ interface Proven {
   caller?: unknown;
   /** When the proof expires, on this pod's clock. */
   expiresAtMs?: number;
+  clientId?: string | undefined;
 }
 
 /** The caller by what the head of the request holds. Throws `unauthenticated` and `forbidden`. */
@@ -104,9 +106,9 @@ async function proveByHead(
 ): Promise<Omit<Proven, 'head'>> {
   if (proof.by === 'session') return { caller: proof.read(head) };
   if (proof.by !== 'bearer') return {};
-  const { caller, expiresAtMs } = await (proof.authenticate ?? authenticate)(req);
-  admitCaller(caller, proof.callers);
-  return { caller, expiresAtMs };
+  const proven = await (proof.authenticate ?? authenticate)(req);
+  admitCaller(proven.caller, proof.callers);
+  return proven;
 }
 
 /** The caller by the signature over the body; returns the body. Throws `not_found`, `too_large`, `unauthenticated`. */

@@ -12,6 +12,8 @@ import { createIssuerKeys, isKeyOutage } from './issuer-keys.ts';
 export interface VerifiedUser {
   readonly tenant: string;
   readonly userId: string;
+  /** The OAuth client to which the issuer gave the token; absent where the token names none. */
+  readonly clientId?: string;
   /** When the token is no longer accepted, on this pod's clock. */
   readonly expiresAtMs: number;
 }
@@ -149,7 +151,8 @@ function userOf(
     throw unauthenticated('the claim tenant names no tenant for which the issuer speaks');
   const expiresAtMs = expiryOf(payload, maxAgeSeconds);
   if (expiresAtMs <= Date.now()) throw unauthenticated('it is older than PARLEY_JWT_MAX_AGE_SECONDS');
-  return { tenant, userId, expiresAtMs };
+  const clientId = clientOf(payload);
+  return { tenant, userId, expiresAtMs, ...(clientId !== undefined && { clientId }) };
 }
 
 /**
@@ -158,6 +161,11 @@ function userOf(
  */
 export function isUnverified(userClaim: string, claims: Readonly<Record<string, unknown>>): boolean {
   return userClaim === 'email' && claims.email_verified !== true;
+}
+
+/** `client_id` as RFC 9068 has it; OpenID providers write `azp`. */
+function clientOf({ client_id: clientId, azp }: JWTPayload): string | undefined {
+  return [clientId, azp].find((claim) => typeof claim === 'string' && claim !== '') as string | undefined;
 }
 
 function tenantClaim(payload: JWTPayload): string | undefined {

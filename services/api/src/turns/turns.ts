@@ -110,6 +110,8 @@ export interface Turns {
   newestTurn(conversation: ConversationRef): Promise<string | undefined>;
   /** A stored turn of a person, or of one of their delegates; undefined when there is none. Throws `unavailable`. */
   readRun(stream: StreamRef): Promise<Run | undefined>;
+  /** The state of a stored turn, at a fraction of the cost of `readRun`. Throws `unavailable`. */
+  readStanding: Runs['standing'];
   /** What the assistant has said in a turn of a person, as `readSaid`. Throws `unavailable`. */
   readSaid(run: Run): Promise<readonly Message[]>;
   /** The stored turns of a person, as `Runs.listOf`. Throws `unavailable`. */
@@ -199,6 +201,7 @@ export function createTurns(deps: TurnsDeps): Turns {
       return running ?? last?.streamRequestId;
     },
     readRun: async (stream) => (await deps.runs.read(stream)).run,
+    readStanding: (stream) => deps.runs.standing(stream),
     readSaid: (run) => readSaid(deps, run),
     listRuns: (person, limit) => deps.runs.listOf(person, limit),
     resumable: (conversation, after) =>

@@ -50,6 +50,8 @@ export interface WiredAgents {
   readonly hasAnswerPage: boolean;
   /** The agents that A2A clients may call. */
   readonly offeredToA2a: readonly OfferedAgent[];
+  /** OAuth clients in whose cards approvals are decided. */
+  readonly approveIn: readonly string[];
   /** How a channel notifies people of questions that services ask. */
   readonly notify: NotifyRules | undefined;
   /** The hosted pages. Absent where there are no personal tools and no pages were configured. */
@@ -149,6 +151,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
     turns,
     hasAnswerPage: hasPage,
     offeredToA2a: agentsForA2a(loaded),
+    approveIn: loaded.config.mcpOffer.apps.approveIn,
     notify: loaded.config.notify,
     ...(connect !== undefined && {
       connect: {

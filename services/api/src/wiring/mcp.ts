@@ -1,4 +1,5 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { Env } from '@parley/shared/runtime/env';
 import { mcpSecretsOf } from '@parley/shared/runtime/mcp-env';
@@ -18,8 +19,10 @@ const KEY_BYTES = 32;
 /** Builds the MCP endpoint. */
 export function wireMcp(
   { env, version, backend, engine, limits, log }: PodParts,
-  { turns, hasAnswerPage }: Pick<WiredAgents, 'turns' | 'hasAnswerPage'>,
+  { turns, hasAnswerPage, approveIn }: Pick<WiredAgents, 'turns' | 'hasAnswerPage' | 'approveIn'>,
 ): Surface {
+  const html = readCard();
+  if (html === undefined) log.info('the card for hosts of MCP Apps is not built: npm run build makes it');
   const url = env.PARLEY_MCP_URL ?? (env.PARLEY_PUBLIC_URL && new URL(MCP_PATH, env.PARLEY_PUBLIC_URL).href);
   const issuer = env.PARLEY_JWT_ISSUER;
   return mcpRoutes({
@@ -48,8 +51,18 @@ export function wireMcp(
         afterMs: env.PARLEY_MCP_ANSWER_PAGE_SECONDS * 1000,
       },
     }),
+    ...(html !== undefined && { card: { html, approveIn: new Set(approveIn) } }),
     onFault: (error) => log.error({ err: error }, 'MCP request failed unexpectedly'),
   });
+}
+
+/** The card as the build of this service leaves it beside its code. Undefined where sources run that were never built. */
+function readCard(): string | undefined {
+  try {
+    return readFileSync(new URL('../../dist/call-card.html', import.meta.url), 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 /** The pages that may call: the listed ones, the deployment's own, and in development those of this machine. */

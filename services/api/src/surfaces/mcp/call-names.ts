@@ -29,19 +29,27 @@ export function callOfRead({ method, ...params }: RequestedRead) {
   return { name: method, arguments: params };
 }
 
-/** Identifies calls that may be one. A client that can show more, or less, is asked by a call of its own. */
+/**
+ * Identifies calls that may be one. A client that can show more, or less, is asked by a call of its own. So is each OAuth client
+ * with apps, because the card finds a call by this.
+ */
 export function joinDigest({
   name,
   arguments: args,
   read,
+  clientId,
   support: { form, url, apps, services },
 }: {
   readonly name: string;
   readonly arguments: unknown;
   readonly read?: RequestedRead | undefined;
+  readonly clientId?: string | undefined;
   readonly support: Pick<Support, 'form' | 'url' | 'apps' | 'services'>;
 }): string {
-  const more = [...(apps ? ['apps'] : []), ...(services === undefined ? [] : [services])];
+  const more = [
+    ...(apps ? ['apps', ...(clientId === undefined ? [] : [clientId])] : []),
+    ...(services === undefined ? [] : [services]),
+  ];
   return sha256(JSON.stringify([callDigest(name, args, { isRead: read !== undefined }), form, url, ...more]));
 }
 

@@ -28,6 +28,8 @@ export interface ToolCallRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly read?: RequestedRead | undefined;
   readonly support: Support;
+  /** The OAuth client of the caller's token. */
+  readonly clientId?: string | undefined;
   readonly delivery: Delivery;
   /** The session and the id of the request, where it has a session. */
   readonly request?: RequestName & { readonly isOpen: IsOpen };
@@ -67,7 +69,10 @@ export interface Calls {
   /** The call that a request began, from any pod. */
   find(owner: Owner, request: RequestName): Promise<StartedCall | undefined>;
   /** A call that its caller names by its key. Throws `invalid_request` for a tool that the caller may not use any more. */
-  resume(call: NamedTool & Pick<ToolCallRequest, 'arguments'>, key: string): Promise<StartedCall>;
+  resume(
+    call: NamedTool & Pick<ToolCallRequest, 'arguments' | 'clientId'>,
+    key: string,
+  ): Promise<StartedCall>;
   /**
    * Makes this request the latest that follows the call, as `begin` and `resume` do. The call is stopped where the session
    * of the request has ended since it was read: `stopAll` did not see this follower.

@@ -7,16 +7,22 @@ import {
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { principalOf } from '../../turns/principal.ts';
 import type { Turns } from '../../turns/turns.ts';
+import { CARD_URI, cardContents } from './apps/card.ts';
+import type { CallCard } from './deps.ts';
 import { RPC } from './json-rpc.ts';
 import { pageOf } from './page.ts';
 
 type ReadableContent = Turns['content'];
 type ServerOptions = NonNullable<ConstructorParameters<typeof Server>[1]>;
 
-/** The capabilities of a server with the prompts and resources that are offered. */
-export function contentCapabilities({ offers }: ReadableContent): NonNullable<ServerOptions['capabilities']> {
+/** The capabilities of a server with the prompts and resources that are offered. The card is read as a resource. */
+export function contentCapabilities(
+  { offers }: ReadableContent,
+  card: CallCard | undefined,
+): NonNullable<ServerOptions['capabilities']> {
   return {
     ...(offers.prompts && { prompts: {} }),
+    ...(card !== undefined && { resources: {} }),
     ...(offers.resources && { resources: { subscribe: true } }),
     ...((offers.prompts || offers.resources) && { completions: {} }),
   };
@@ -33,6 +39,8 @@ export interface AskingReads {
   /** What can be asked. */
   readonly askableOf: (context: ServerContext) => AskableClient;
   readonly reply: ReplyToAsking;
+  /** The card that this client reads; it is in no list. */
+  readonly card: CallCard | undefined;
 }
 
 /** Registers the prompts and resources of servers that are offered. Their forms are checked by the SDK. */
@@ -71,7 +79,7 @@ export function registerContent(
       return read(request, context, () => missing('prompt'));
     });
   }
-  if (resources) {
+  if (resources || asking.card !== undefined) {
     server.setRequestHandler('resources/list', ({ params }, { mcpReq: { signal } }) =>
       guarded(signal, async () => {
         const { items, ...rest } = pageOf(await content.listResources(reading(signal)), params?.cursor);
@@ -84,9 +92,10 @@ export function registerContent(
         return { resourceTemplates: items as never[], ...rest };
       }),
     );
-    server.setRequestHandler('resources/read', ({ params: { uri } }, context) =>
-      read({ method: 'resources/read', uri }, context, () => new ResourceNotFoundError(uri)),
-    );
+    server.setRequestHandler('resources/read', ({ params: { uri } }, context) => {
+      if (uri === CARD_URI && asking.card !== undefined) return cardContents(asking.card.html);
+      return read({ method: 'resources/read', uri }, context, () => new ResourceNotFoundError(uri));
+    });
   }
   if (prompts || resources)
     server.setRequestHandler('completion/complete', ({ params }, { mcpReq: { signal } }) =>

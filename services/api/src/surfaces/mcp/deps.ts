@@ -13,6 +13,14 @@ export interface AnswerPage {
   readonly afterMs: number;
 }
 
+/** The card of a call in hosts that show pages of servers (MCP Apps). */
+export interface CallCard {
+  /** The page, in one piece. */
+  readonly html: string;
+  /** The OAuth clients in whose cards approvals are decided. */
+  readonly approveIn: ReadonlySet<string>;
+}
+
 export interface McpDeps {
   readonly engine: Engine;
   readonly limits: CallLimits;
@@ -45,6 +53,8 @@ export interface McpDeps {
   readonly connectBaseUrl?: string | undefined;
   /** How long a repeated call waits for a person who acts in another place, until its client is told again, in ms. */
   readonly againMs: number;
+  /** Absent where the page was not built: then no tool has a card. */
+  readonly card?: CallCard | undefined;
   readonly onFault: (error: unknown) => void;
   /** Registers further request handlers with the server of each request. */
   readonly extend?: (server: Server) => void;

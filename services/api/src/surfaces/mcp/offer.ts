@@ -1,12 +1,32 @@
 import type { Turns } from '../../turns/turns.ts';
+import { metaWithCard } from './apps/card.ts';
+import { CARD_TOOLS, isCardTool } from './apps/tools.ts';
 import { pageOf } from './page.ts';
 
 type ListedTool = Awaited<ReturnType<Turns['listOffered']>>[number];
 
-/** A page of the tools that a caller may use, as `tools/list` returns it. Throws for a cursor that no page has. */
-export function toolsPage(tools: readonly ListedTool[], cursor: string | undefined) {
-  const { items, ...rest } = pageOf(tools, cursor);
-  return { tools: items.map(toolOf), ...rest };
+/**
+ * A page of the tools that a caller may use, as `tools/list` returns it; `hasCard`: with the card of calls, and its own tools.
+ * Throws for a cursor that no page has.
+ */
+export function toolsPage(
+  tools: readonly ListedTool[],
+  cursor: string | undefined,
+  { hasCard }: { readonly hasCard: boolean },
+) {
+  const listed = tools.map(toolOf);
+  const { items, ...rest } = pageOf(hasCard ? withCard(listed) : listed, cursor);
+  return { tools: items, ...rest };
+}
+
+function withCard(tools: readonly ReturnType<typeof toolOf>[]) {
+  const carded = tools
+    .filter(({ name }) => !isCardTool(name))
+    .map((tool) => {
+      const _meta = metaWithCard(tool._meta);
+      return { ...tool, ...(_meta !== undefined && { _meta }) };
+    });
+  return [...carded, ...CARD_TOOLS];
 }
 
 function toolOf({ target, ...tool }: ListedTool) {

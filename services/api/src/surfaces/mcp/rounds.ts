@@ -30,12 +30,14 @@ export type CallRound =
 
 type RoundDeps = Pick<
   McpDeps,
-  'engine' | 'turns' | 'clientRequests' | 'progressMs' | 'againMs' | 'answerPage' | 'connectBaseUrl'
+  'engine' | 'turns' | 'clientRequests' | 'progressMs' | 'againMs' | 'answerPage' | 'connectBaseUrl' | 'card'
 > & { readonly calls: Pick<Calls, 'told' | 'toldUpTo'> };
 
 export interface RoundOptions {
   /** What the client of the call declared. */
   readonly shows: ShownModes;
+  /** The tool, where the client shows the card of the call. */
+  readonly tool?: string | undefined;
   /** When the call, as far as its client has not been told of it, was requested. */
   readonly came: CallWaitsOptions['came'];
   readonly signal: AbortSignal;
@@ -49,7 +51,7 @@ export interface RoundOptions {
 export async function followRound(
   deps: RoundDeps,
   started: StartedCall,
-  { signal, waitMs, onProgress, shows, came }: RoundOptions,
+  { signal, waitMs, onProgress, shows, tool, came }: RoundOptions,
 ): Promise<CallRound> {
   const { run, kind, isRepeat, endedAt } = started;
   const endsAt = performance.now() + waitMs;
@@ -70,7 +72,7 @@ export async function followRound(
     waits.take(event);
     return output.take(event);
   };
-  const due = (now: number) => roundAt(deps, started, waits, { now, isLeft: signal.aborted });
+  const due = (now: number) => roundAt(deps, started, waits, { now, tool, isLeft: signal.aborted });
   const tickMs = () => Math.max(1, Math.min(nextAt(waits, deps.progressMs), endsAt) - performance.now());
   try {
     const events = await followTurn(deps, run, { signal: following, facts, onAsked: seenIn(deps, run) });
@@ -109,7 +111,11 @@ async function roundAt(
   deps: RoundDeps,
   started: StartedCall,
   waits: CallWaits,
-  { now, isLeft }: { readonly now: number; readonly isLeft: boolean },
+  {
+    now,
+    tool,
+    isLeft,
+  }: { readonly now: number; readonly tool: string | undefined; readonly isLeft: boolean },
 ): Promise<CallRound | undefined> {
   const asksAt = waits.asked()?.at;
   const asked =
@@ -118,7 +124,7 @@ async function roundAt(
   const elsewhere = isLeft ? undefined : waits.elsewhere();
   if (elsewhere === undefined || elsewhere.at > now) return undefined;
   await deps.calls.told(started, toldOf(elsewhere.open));
-  return { type: 'told', result: toldResult(deps, elsewhere.open) };
+  return { type: 'told', result: toldResult(deps, elsewhere.open, tool) };
 }
 
 /** What is still asked. A reply is stored before the feed says so, unlike an answer: the pod of the call writes the event. */

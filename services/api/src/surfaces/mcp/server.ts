@@ -16,22 +16,31 @@ export interface ServedClient {
   /** What it can show. */
   readonly showsOf: (context: ServerContext) => Shows;
   readonly replyToAsking: ReplyToAsking;
+  /** Whether it shows pages of servers. */
+  readonly apps: boolean;
 }
 
 /** The server of one request: what it is, and the tools that its caller may use. Calls are added by era. */
 export function createMcpServer(
-  { turns, version, extend, onFault }: Pick<McpDeps, 'turns' | 'version' | 'extend' | 'onFault'>,
+  {
+    turns,
+    version,
+    extend,
+    onFault,
+    ...deps
+  }: Pick<McpDeps, 'turns' | 'version' | 'extend' | 'onFault' | 'card'>,
   caller: Caller,
-  { showsOf, replyToAsking }: ServedClient,
+  { showsOf, replyToAsking, apps }: ServedClient,
   { capabilities, ...options }: Partial<ConstructorParameters<typeof Server>[1]> = {},
 ): Server {
+  const card = apps ? deps.card : undefined;
   const server = new Server(
     { name: 'parley', title: 'Parley', version },
     {
       instructions:
         'A tool that takes a message is an agent. Give it a task in plain words. It asks the user itself when it needs to. A result that says that a call waits for the user is not final: tell them what it says, and repeat the call afterwards.',
       ...options,
-      capabilities: { tools: {}, ...contentCapabilities(turns.content), ...capabilities },
+      capabilities: { tools: {}, ...contentCapabilities(turns.content, card), ...capabilities },
     },
   );
   const guarded = guardedBy(onFault);
@@ -39,12 +48,15 @@ export function createMcpServer(
     const { signal } = context.mcpReq;
     const support = supportOf(showsOf(context));
     return guarded(signal, async () =>
-      toolsPage(await turns.listOffered(caller, signal, support), params?.cursor),
+      toolsPage(await turns.listOffered(caller, signal, support), params?.cursor, {
+        hasCard: card !== undefined,
+      }),
     );
   });
   registerContent(server, turns.content, caller, guarded, {
     askableOf: (context) => turns.askableBy(supportOf(showsOf(context))),
     reply: replyToAsking,
+    card,
   });
   extend?.(server);
   return server;

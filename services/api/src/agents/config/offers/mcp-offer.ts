@@ -92,6 +92,17 @@ export const McpOfferEntry = z
       .optional()
       .describe('Agents that are offered, each as one tool. Absent: every agent, subject to its `access`.'),
     tools: z.array(OfferedTools).default([]).describe('Servers whose tools are offered.'),
+    apps: z
+      .strictObject({
+        approveIn: z
+          .array(token(256, 'Id of an OAuth client, as the tokens of the issuer name it.'))
+          .default([])
+          .describe(
+            'OAuth clients (`client_id` or `azp` of the token) in whose cards approvals are decided. Whoever holds a token of such a client may decide, its model included. Absent: none.',
+          ),
+      })
+      .prefault({})
+      .describe('The card of a call in hosts that show MCP Apps.'),
   })
   .prefault({})
   .describe('What `/run/v1/mcp` offers to MCP clients.');

@@ -11,10 +11,11 @@ import { inStreamPlace } from '../../../http/limits/stream-places.ts';
 import { userOf } from '../../../http/reply.ts';
 import { json, type Reply, type RouteCall } from '../../../http/route.ts';
 import { takenBy } from '../accept.ts';
+import { createCardTools } from '../apps/serve.ts';
 import { callOfRead } from '../call-names.ts';
 import { SHOWS_NOTHING, type Shows, showsOf } from '../capabilities.ts';
 import type { ReplyToAsking, RequestedRead } from '../content.ts';
-import { errorMessage, RPC, refusal, resultMessage, rpcErrorOf } from '../json-rpc.ts';
+import { errorMessage, type RequestId, RPC, refusal, resultMessage, rpcErrorOf } from '../json-rpc.ts';
 import { recordAnswer } from '../questions.ts';
 import { createMcpServer, SESSION_REVISIONS, sdkFaults } from '../server.ts';
 import { replyOf, webRequestOf } from '../web.ts';
@@ -37,6 +38,7 @@ import {
   type LegacyDeps,
   type RequestSession,
   resumeToolCall,
+  shownInReply,
   streamToolCall,
 } from './tool-call.ts';
 
@@ -51,6 +53,7 @@ export function createLegacyServing(deps: LegacyDeps) {
   const { engine, limits, sessionMs, records, calls, progressMs, misfits, clientRequests } = deps;
   const sessions = createSessions(records, sessionMs);
   const subscriptions = createSubscriptions(deps);
+  const cardTools = createCardTools(deps);
   const handedOver = createHandedOver();
   const serverOf = ({ authInfo }: McpRequestContext) => {
     const request = authInfo?.extra?.request as PlainRequest;
@@ -58,7 +61,7 @@ export function createLegacyServing(deps: LegacyDeps) {
     const server = createMcpServer(
       deps,
       request.call.caller,
-      { showsOf: () => shows, replyToAsking },
+      { showsOf: () => shows, replyToAsking, apps: shows.apps },
       {
         supportedProtocolVersions: SESSION_REVISIONS,
         capabilities: { logging: {} },
@@ -130,7 +133,10 @@ export function createLegacyServing(deps: LegacyDeps) {
   async function toolCall(call: RouteCall, session: RequestSession): Promise<Reply> {
     const message = ToolCallMessage.safeParse(call.body);
     if (!message.success) return refusal(call, 200, RPC.invalidParams, 'The call is not well formed.');
-    return serveCall(call, session, message.data);
+    const { id, params } = message.data;
+    if (!cardTools.has(params.name, session.shows)) return serveCall(call, session, message.data);
+    const shows = takenBy(call).events ? session.shows : shownInReply(session.shows);
+    return orError(id, async () => json(200, resultMessage(id, await cardTools.call(call, params, shows))));
   }
 
   async function serveCall(
@@ -139,11 +145,15 @@ export function createLegacyServing(deps: LegacyDeps) {
     message: ToolCallMessage,
   ): Promise<Reply> {
     const serve = takenBy(call).events ? streamToolCall : awaitToolCall;
+    return orError(message.id, () => serve(deps, call, session, message));
+  }
+
+  async function orError(id: RequestId, serve: () => Promise<Reply>): Promise<Reply> {
     try {
-      return await serve(deps, call, session, message);
+      return await serve();
     } catch (error) {
       if (!isParleyError(error)) deps.onFault(error);
-      return json(200, errorMessage(rpcErrorOf(error), message.id));
+      return json(200, errorMessage(rpcErrorOf(error), id));
     }
   }
 

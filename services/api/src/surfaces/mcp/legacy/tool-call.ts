@@ -47,7 +47,8 @@ export async function streamToolCall(
     const { started, at } = await begin(deps, call, session, message);
     const progressToken = message.params._meta?.progressToken;
     const request = { id: message.id, at, ...(progressToken !== undefined && { progressToken }) };
-    return framesReply(deps, call, place, { session, started, request });
+    const tool = session.shows.apps ? message.params.name : undefined;
+    return framesReply(deps, call, place, { session, started, request, tool });
   });
 }
 
@@ -94,11 +95,11 @@ async function awaitResult(
   message: ToolCallMessage,
   signal: AbortSignal,
 ): Promise<Reply> {
-  // Nor can it be sent requests.
-  const shows = { ...session.shows, form: false, services: undefined };
+  const shows = shownInReply(session.shows);
   const { started, at } = await begin(deps, call, { ...session, shows }, message);
   const came = { at, here: performance.now() };
-  const options = { signal, waitMs: deps.roundMs, shows, came, onProgress: () => undefined };
+  const tool = shows.apps ? message.params.name : undefined;
+  const options = { signal, waitMs: deps.roundMs, shows, tool, came, onProgress: () => undefined };
   for (let isRepeat = started.isRepeat; ; isRepeat = true) {
     const round = await followRound(deps, { ...started, isRepeat }, options);
     if (signal.aborted) throw podDraining();
@@ -109,6 +110,11 @@ async function awaitResult(
     const end = round.type === 'told' ? toldAs(started.kind, round.result) : round;
     return json(200, responseOf(end, message.id));
   }
+}
+
+/** What a client shows that takes no stream: nor can it be sent requests. */
+export function shownInReply(shows: Shows): Shows {
+  return { ...shows, form: false, services: undefined };
 }
 
 function urlsReply({ id }: ToolCallMessage, questions: readonly Elicitation[]): Reply {
@@ -141,6 +147,7 @@ async function begin(
     read,
     support,
     check: refuseTaskOnly,
+    clientId: call.clientId,
     // Where its client shows nothing, no request stays until its person has answered.
     delivery: shows.form || shows.url || shows.services !== undefined ? 'hold' : 'detach',
     request: { sessionId, id, isOpen },
@@ -161,6 +168,8 @@ interface StreamedCall {
   readonly session: RequestSession;
   readonly started: StartedCall;
   readonly request: StreamRequest;
+  /** The tool, where the client shows the card of the call and the request names it. */
+  readonly tool?: string | undefined;
   readonly after?: StreamPosition['after'];
 }
 
@@ -168,7 +177,7 @@ async function framesReply(
   deps: LegacyDeps,
   { caller }: RouteCall,
   { signal, release }: StreamPlace,
-  { session, started, request, after }: StreamedCall,
+  { session, started, request, tool, after }: StreamedCall,
 ): Promise<Reply> {
   const { run, kind, isRepeat, endedAt } = started;
   const facts = isRepeat ? await readReplayFacts(deps, run, after) : undefined;
@@ -204,7 +213,7 @@ async function framesReply(
       waits,
       async tell(open) {
         await deps.calls.told(started, toldOf(open));
-        return toldResult(deps, open);
+        return toldResult(deps, open, tool);
       },
       onFetched: () => deps.calls.release(started),
     },

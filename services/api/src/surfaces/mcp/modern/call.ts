@@ -55,7 +55,7 @@ export async function answerToolCall(
   const now = await deps.records.now(userOf(call.caller));
   const resumed = ctx.mcpReq.requestState<CallState>();
   const at = resumed?.at ?? now;
-  const { form, url } = showsOfEnvelope(ctx.mcpReq.envelope);
+  const { form, url, apps } = showsOfEnvelope(ctx.mcpReq.envelope);
   const shows = resumed?.shows ?? { form, url };
   let started: StartedCall | undefined;
   try {
@@ -67,6 +67,7 @@ export async function answerToolCall(
         ? STILL_OPEN
         : await followRound(deps, started, {
             shows,
+            tool: apps ? params.name : undefined,
             came: { at, here: performance.now() - (now - at) },
             signal: AbortSignal.any([signal, deps.served]),
             waitMs: Math.min(deps.roundMs, expiresInMs, afterMs ?? Number.POSITIVE_INFINITY),
@@ -117,7 +118,8 @@ async function startedCall(
     if (target.task?.mode === 'required' && !knowsTasks(ctx.mcpReq.envelope)) throw tasksMissing();
     checkParamHeaders(target, args, call.header);
   };
-  const named = { caller, name, arguments: args, read, support, check, signal: ctx.mcpReq.signal };
+  const { clientId } = call;
+  const named = { caller, name, arguments: args, read, support, clientId, check, signal: ctx.mcpReq.signal };
   await call.admitted;
   const resumed = ctx.mcpReq.requestState<CallState>();
   if (resumed === undefined) {

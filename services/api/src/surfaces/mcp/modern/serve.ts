@@ -6,13 +6,15 @@ import { userOf } from '../../../http/reply.ts';
 import type { Reply, RouteCall } from '../../../http/route.ts';
 import { principalOf } from '../../../turns/principal.ts';
 import { noEvents, takenBy } from '../accept.ts';
+import { createCardTools } from '../apps/serve.ts';
+import { isCardTool } from '../apps/tools.ts';
 import { callDigest } from '../call-names.ts';
 import type { Calls } from '../calls.ts';
-import { showsOfEnvelope } from '../capabilities.ts';
+import { type Shows, showsOfEnvelope } from '../capabilities.ts';
 import type { RequestedRead } from '../content.ts';
 import type { McpDeps } from '../deps.ts';
 import { RPC } from '../json-rpc.ts';
-import { createMcpServer, type ServedClient, sdkFaults } from '../server.ts';
+import { createMcpServer, guardedBy, type ServedClient, sdkFaults } from '../server.ts';
 import { TASKS } from '../tasks/extension.ts';
 import { serveTasks } from '../tasks/serve-tasks.ts';
 import { replyOf, webRequestOf } from '../web.ts';
@@ -22,6 +24,8 @@ import { createCallState } from './state.ts';
 
 /** Serves requests of revision 2026-07-28, each by itself: any pod serves any of them. */
 export function createModernServing(deps: McpDeps, calls: Calls) {
+  const cardTools = createCardTools(deps);
+  const guarded = guardedBy(deps.onFault);
   const serverOf = ({ authInfo }: McpRequestContext) => {
     const request = authInfo?.extra?.request as ServedRequest;
     const { call, served } = request;
@@ -37,15 +41,19 @@ export function createModernServing(deps: McpDeps, calls: Calls) {
     const client: ServedClient = {
       showsOf: ({ mcpReq }) => showsOfEnvelope(mcpReq.envelope),
       replyToAsking: (read, ctx) => answerRead(callDeps, call, read, ctx),
+      apps: showsOfBody(call.body).apps,
     };
     const server = createMcpServer(deps, caller, client, {
       requestState: { verify: state.verify },
       capabilities: { extensions: { [TASKS]: {} } },
     });
     serveTasks(server, { ...deps, calls }, call);
-    server.setRequestHandler('tools/call', (request, ctx) =>
-      answerToolCall(callDeps, call, request.params, ctx),
-    );
+    server.setRequestHandler('tools/call', ({ params }, ctx) => {
+      const shows = showsOfEnvelope(ctx.mcpReq.envelope);
+      return cardTools.has(params.name, shows)
+        ? guarded(ctx.mcpReq.signal, () => cardTools.call(call, params, shows))
+        : answerToolCall(callDeps, call, params, ctx);
+    });
     return server;
   };
   const options = { legacy: 'reject', onerror: sdkFaults(deps.onFault) } as const;
@@ -109,7 +117,18 @@ function disconnectOf(call: RouteCall): AbortSignal {
 
 /** True for requests that may take as long as a person thinks. */
 function isLong(body: unknown): boolean {
-  return isToolCall(body) || isListening(body);
+  return (isToolCall(body) && !isOfCard(body)) || isListening(body);
+}
+
+/** True for a call of the card, which is answered at once. */
+function isOfCard(body: unknown): boolean {
+  return isCardTool(paramsOf(body).name) && showsOfBody(body).apps;
+}
+
+/** What the client of a request declares in it. */
+function showsOfBody(body: unknown): Shows {
+  const { _meta: meta } = paramsOf(body);
+  return showsOfEnvelope(isRecord(meta) ? meta : undefined);
 }
 
 function isToolCall(body: unknown): boolean {

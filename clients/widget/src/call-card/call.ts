@@ -1,0 +1,184 @@
+import { isRecord } from '@parley/shared/domain/plain-record';
+import type { Approval } from '../approval.ts';
+import { isPending, newerApproval } from '../approval.ts';
+import { type Elicitation, isOpen, newer } from '../elicitation.ts';
+import { connectHost, type Host, type HostContext } from './host.ts';
+import { type CallServer, createCallServer, type WaitingState } from './server.ts';
+
+const POLL_MS = 2_000;
+// While the page is hidden, and while the host refuses.
+const SLOW_POLL_MS = 10_000;
+/** Tells the card in the `_meta` of a result that the call goes on, and which tool it is. */
+const CALL_META_KEY = 'parley/call';
+
+export interface CallListener {
+  readonly onChange: () => void;
+  readonly onContext: (context: HostContext) => void;
+  /** What the host's model is told when the user has acted in the card. */
+  readonly doneText: (tool: string) => string;
+}
+
+/** One call of a tool, as its host and Parley tell it. */
+export class Call {
+  /** What was asked while this card was there, in its newest state. */
+  readonly questions = new Map<string, Elicitation>();
+  readonly approvals = new Map<string, Approval>();
+  elsewhere: WaitingState['elsewhere'] = [];
+  state: WaitingState['state'] = 'unknown';
+  isOffline = false;
+  /** The host waits for the call no more: its model has to call again. */
+  isTold = false;
+  /** The host has the result of the call, or has given it up. */
+  isOver = false;
+  /** The host was told that the user has acted. */
+  message: 'none' | 'sent' | 'refused' = 'none';
+  readonly server: CallServer;
+
+  readonly #listener: CallListener;
+  #host: Host | undefined;
+  #tool: string | undefined;
+  #arguments: Readonly<Record<string, unknown>> | undefined;
+  #reading: Promise<WaitingState> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isLeft = false;
+  #hasActed = false;
+
+  constructor(listener: CallListener) {
+    this.#listener = listener;
+    this.server = createCallServer({
+      host: { request: (method, params) => this.#request(method, params) },
+      call: () => ({ tool: this.#tool ?? '', arguments: this.#arguments ?? {} }),
+      refresh: () => this.#read(),
+      viewOf: (id) => this.questions.get(id),
+    });
+  }
+
+  /** Whether the user has something to do here or on a page. */
+  get isAsking(): boolean {
+    return [...this.questions.values()].some(isOpen) || [...this.approvals.values()].some(isPending);
+  }
+
+  /** The user has acted, and a call of the model continues. */
+  get mayGoOn(): boolean {
+    const hasAsked = this.questions.size + this.approvals.size > 0;
+    const isLeft = this.state === 'working' || this.state === 'ended';
+    return this.isTold && !this.isOver && hasAsked && !this.isAsking && isLeft;
+  }
+
+  async connect(): Promise<void> {
+    this.#host = await connectHost({
+      onContext: (context) => {
+        const { toolInfo } = context;
+        const tool = isRecord(toolInfo) && isRecord(toolInfo.tool) ? toolInfo.tool.name : undefined;
+        if (typeof tool === 'string') this.#tool = tool;
+        this.#listener.onContext(context);
+      },
+      onInput: (args) => {
+        this.#arguments = args;
+        this.poll();
+      },
+      onResult: (result) => this.#onResult(result),
+      onCancelled: () => this.#end(),
+      onTeardown: () => this.#leave(),
+    });
+    document.addEventListener('visibilitychange', () => this.poll());
+    this.#listener.onChange();
+  }
+
+  /** The user has answered or decided in the card: when nothing waits any more, the host is told without another press. */
+  acted(): void {
+    this.#hasActed = true;
+    this.poll();
+  }
+
+  /** Reads the call now, and again after a while as long as it goes on. */
+  poll(): void {
+    clearTimeout(this.#timer);
+    if (this.#isLeft || this.#tool === undefined || this.#arguments === undefined) return;
+    this.#read().then(
+      () => this.#pollIn(document.hidden ? SLOW_POLL_MS : POLL_MS),
+      () => this.#pollIn(SLOW_POLL_MS / 2),
+    );
+  }
+
+  /** Asks the host to open a page. False where it does not. */
+  async open(url: string): Promise<boolean> {
+    const result = await this.#request('ui/open-link', { url }).catch(() => undefined);
+    return result !== undefined && result.isError !== true;
+  }
+
+  /** Tells the host's model, as the user, to call again. */
+  async tellDone(): Promise<void> {
+    if (this.message === 'sent') return;
+    this.message = 'sent';
+    const content = [{ type: 'text', text: this.#listener.doneText(this.#tool ?? '') }];
+    const result = await this.#request('ui/message', { role: 'user', content }).catch(() => undefined);
+    if (result === undefined || result.isError === true) this.message = 'refused';
+    this.#listener.onChange();
+  }
+
+  /** The height that the card needs now. */
+  resized(height: number): void {
+    this.#host?.notify('ui/notifications/size-changed', { height });
+  }
+
+  #request(method: string, params: object) {
+    return this.#host?.request(method, params) ?? Promise.reject(new Error('There is no host'));
+  }
+
+  #onResult({ _meta: meta }: Readonly<Record<string, unknown>>): void {
+    const told = isRecord(meta) ? meta[CALL_META_KEY] : undefined;
+    if (!isRecord(told)) this.#end();
+    else {
+      this.isTold = true;
+      if (typeof told.tool === 'string') this.#tool = told.tool;
+      this.poll();
+    }
+  }
+
+  #end(): void {
+    this.isOver = true;
+    this.poll();
+    this.#listener.onChange();
+  }
+
+  #leave(): void {
+    this.#isLeft = true;
+    clearTimeout(this.#timer);
+  }
+
+  #pollIn(ms: number): void {
+    const isDone = this.isOver || (this.isTold && (this.state === 'ended' || this.state === 'unknown'));
+    if (this.#isLeft || (isDone && !this.isOffline)) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.poll(), ms);
+  }
+
+  /** Reads the call once at a time. */
+  #read(): Promise<WaitingState> {
+    this.#reading ??= this.#readNow().finally(() => {
+      this.#reading = undefined;
+      this.#listener.onChange();
+      if (this.#hasActed && this.mayGoOn && this.message === 'none') void this.tellDone();
+    });
+    return this.#reading;
+  }
+
+  async #readNow(): Promise<WaitingState> {
+    const shown = [...this.questions.keys(), ...this.approvals.keys()].slice(-20);
+    try {
+      const read = await this.server.waiting(shown);
+      this.isOffline = false;
+      this.state = read.state;
+      this.elsewhere = read.elsewhere;
+      for (const view of read.questions)
+        this.questions.set(view.elicitationId, newer(this.questions.get(view.elicitationId), view));
+      for (const view of read.approvals)
+        this.approvals.set(view.approvalId, newerApproval(this.approvals.get(view.approvalId), view));
+      return read;
+    } catch (error) {
+      this.isOffline = true;
+      throw error;
+    }
+  }
+}

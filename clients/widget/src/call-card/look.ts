@@ -1,0 +1,24 @@
+import { isRecord } from '@parley/shared/domain/plain-record';
+import type { HostContext } from './host.ts';
+
+const NAME = /^--[a-z0-9-]{1,64}$/;
+
+/** Gives the document the theme, the language, the sizes and the colours of its host. What was not told stays. */
+export function applyContext(
+  { theme, locale, styles, containerDimensions: size, safeAreaInsets: insets }: HostContext,
+  root: HTMLElement = document.documentElement,
+): void {
+  if (theme === 'light' || theme === 'dark') root.style.colorScheme = theme;
+  if (typeof locale === 'string') root.lang = locale;
+  const variables = isRecord(styles) && isRecord(styles.variables) ? styles.variables : {};
+  for (const [name, value] of Object.entries(variables))
+    if (NAME.test(name) && typeof value === 'string') root.style.setProperty(name, value);
+  if (isRecord(size)) {
+    root.style.height = 'height' in size ? '100vh' : '';
+    root.style.maxHeight = typeof size.maxHeight === 'number' ? `${size.maxHeight}px` : '';
+  }
+  if (isRecord(insets)) {
+    const sides = ['top', 'right', 'bottom', 'left'].map((side) => insets[side]);
+    root.style.padding = sides.map((side) => (typeof side === 'number' ? `${side}px` : '0')).join(' ');
+  }
+}

@@ -1,0 +1,89 @@
+import { html, nothing, render, type TemplateResult } from 'lit';
+import type { Approval } from '../approval.ts';
+import { ApprovalCard } from '../approval-card/card.ts';
+import { ElicitationCard } from '../card/card.ts';
+import type { Elicitation } from '../elicitation.ts';
+import { Call } from './call.ts';
+import { applyContext } from './look.ts';
+import { pageStyles } from './styles.ts';
+import { textsIn } from './texts.ts';
+
+customElements.define('elicitation-card', ElicitationCard);
+customElements.define('approval-card', ApprovalCard);
+
+const root = document.documentElement;
+const call = new Call({
+  onChange: show,
+  onContext(context) {
+    applyContext(context, root);
+    show();
+  },
+  doneText: (tool) => textsIn(root.lang).done(tool),
+});
+
+function show(): void {
+  render(pageOf(textsIn(root.lang)), document.body);
+}
+
+function pageOf(texts: ReturnType<typeof textsIn>): TemplateResult {
+  const { questions, approvals, elsewhere, state, isOver, isOffline, isAsking } = call;
+  const hasAsked = questions.size + approvals.size > 0;
+  const isWorking = !isOver && !isAsking && (state === 'working' || (state === 'unknown' && !call.isTold));
+  const isWaiting = !isOver && state === 'waiting' && !isAsking && elsewhere.length === 0;
+  return html`<main @click=${openPage} @auxclick=${openPage} @elicitation-settled=${settled} @approval-settled=${settled}>
+    ${[...questions.values()].map(questionView)}
+    ${stepsOf([...approvals.values()]).map(approvalsView)}
+    ${elsewhere.length > 0 && !isOver ? html`<p>${texts.elsewhere}</p>${elsewhere.map(({ text }) => html`<p dir="auto"><b>${text}</b></p>`)}` : nothing}
+    <p role="status">${
+      isOffline && !isOver
+        ? texts.offline
+        : isWorking
+          ? texts.working
+          : isWaiting
+            ? texts.waiting
+            : isOver || hasAsked || !call.isTold
+              ? nothing
+              : texts.over
+    }</p>
+    ${goOnView(texts)}
+  </main>`;
+}
+
+function questionView(view: Elicitation): TemplateResult {
+  return html`<elicitation-card fed heading-level="1" class=${view.mode === 'url' ? 'on-page' : ''} lang=${root.lang} .server=${call.server} .elicitation=${view}></elicitation-card>`;
+}
+
+function approvalsView(approvals: readonly Approval[]): TemplateResult {
+  return html`<approval-card heading-level="1" lang=${root.lang} .server=${call.server} .approvals=${approvals}></approval-card>`;
+}
+
+function stepsOf(approvals: readonly Approval[]): (readonly Approval[])[] {
+  const steps = [...new Set(approvals.map(({ step }) => step))];
+  return steps.map((step) => approvals.filter((one) => one.step === step));
+}
+
+function goOnView(texts: ReturnType<typeof textsIn>) {
+  if (!call.mayGoOn || call.message === 'sent') return nothing;
+  if (call.message === 'refused') return html`<p>${texts.sayDone}</p>`;
+  return html`<button type="button" @click=${() => call.tellDone()}>${texts.goOn}</button>`;
+}
+
+function settled({ detail }: CustomEvent<{ readonly here: boolean }>): void {
+  if (detail.here) call.acted();
+  else call.poll();
+}
+
+/** A sandbox opens no pages: the host does. A link that has not been in view for long enough was prevented by its card. */
+function openPage(event: Event): void {
+  const link = event.composedPath().find((one) => one instanceof HTMLAnchorElement);
+  if (!(link instanceof HTMLAnchorElement) || link.href === '') return;
+  const wasPrevented = event.defaultPrevented;
+  event.preventDefault();
+  if (!wasPrevented) void call.open(link.href);
+}
+
+document.adoptedStyleSheets = [...(pageStyles.styleSheet === undefined ? [] : [pageStyles.styleSheet])];
+new ResizeObserver(() => call.resized(Math.ceil(document.body.getBoundingClientRect().height))).observe(
+  document.body,
+);
+void call.connect();

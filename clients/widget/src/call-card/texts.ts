@@ -1,0 +1,44 @@
+/** The card's own texts. Those of questions and approvals are the widget's. */
+export interface CallTexts {
+  readonly working: string;
+  /** The call waits for its user in another place, of which nothing more is known. */
+  readonly waiting: string;
+  /** Before what the user decides in another place. */
+  readonly elsewhere: string;
+  readonly offline: string;
+  readonly over: string;
+  readonly goOn: string;
+  /** In place of the button, where the host takes no messages. */
+  readonly sayDone: string;
+  /** What the host's model reads. */
+  readonly done: (tool: string) => string;
+}
+
+const ENGLISH: CallTexts = {
+  working: 'Working…',
+  waiting: 'This call waits for you.',
+  elsewhere: 'Decide where you were asked, or in the inbox of your application:',
+  offline: 'The assistant cannot reach the service right now. Trying again…',
+  over: 'Nothing waits here any more.',
+  goOn: 'Continue in the chat',
+  sayDone: 'Tell the assistant that you are done.',
+  done: (tool) =>
+    `I have acted on what ${tool} was waiting for. Call it again with exactly the same arguments: that call continues.`,
+};
+
+const GERMAN: CallTexts = {
+  working: 'In Arbeit …',
+  waiting: 'Dieser Aufruf wartet auf Sie.',
+  elsewhere: 'Entscheiden Sie dort, wo Sie gefragt wurden, oder im Eingang Ihrer Anwendung:',
+  offline: 'Der Assistent erreicht den Dienst gerade nicht. Neuer Versuch …',
+  over: 'Hier wartet nichts mehr.',
+  goOn: 'Im Chat weitermachen',
+  sayDone: 'Sagen Sie dem Assistenten, dass Sie fertig sind.',
+  done: (tool) =>
+    `Ich habe erledigt, worauf ${tool} gewartet hat. Ruf es noch einmal mit genau denselben Argumenten auf: Der Aufruf geht dann weiter.`,
+};
+
+/** The texts in a language (BCP 47); English for all that there are none of. */
+export function textsIn(lang: string): CallTexts {
+  return /^de\b/i.test(lang) ? GERMAN : ENGLISH;
+}

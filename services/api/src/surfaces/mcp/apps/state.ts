@@ -1,0 +1,113 @@
+import type { Approval } from '@parley/shared/domain/approvals/approval';
+import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
+import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
+import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { RunRef } from '@parley/shared/domain/runs/run';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import type { McpDeps } from '../deps.ts';
+import { hostedPageOf, lineOfCall, lineOfQuestion } from '../waiting/told.ts';
+import { isShown, type ShownModes } from '../waiting/waits.ts';
+
+type CardUser = Caller & { readonly kind: 'user' };
+
+/** What the card shows of its call. */
+export interface CardState {
+  /** `unknown`: no such call is under way, or its result was fetched. */
+  readonly state: 'working' | 'waiting' | 'ended' | 'unknown';
+  /** Without answers. One that is not answered in the card is by url: that of the hosted page. */
+  readonly questions: readonly Elicitation[];
+  /** What the user decides in another place that has no address, in one line each. */
+  readonly elsewhere: readonly { readonly id: string; readonly text: string }[];
+  /** What is decided in the card. */
+  readonly approvals: readonly Approval[];
+}
+
+export const UNKNOWN_CALL: CardState = { state: 'unknown', questions: [], elsewhere: [], approvals: [] };
+
+// More than a call has open at once.
+const OPEN_MAX = 50;
+
+export interface CardStateRequest {
+  readonly caller: CardUser;
+  readonly run: RunRef;
+  /** The questions that the client shows by itself are none of the card's. */
+  readonly shows: ShownModes;
+  /** Questions of which the state is wanted after their end, too. */
+  readonly shown: readonly string[];
+  readonly mayApprove: boolean;
+}
+
+/** Reads what a call waits for, in a few reads whatever the length of its feed. */
+export async function readCardState(
+  deps: Pick<McpDeps, 'engine' | 'turns' | 'answerPage' | 'connectBaseUrl'>,
+  { caller, run, shows, shown, mayApprove }: CardStateRequest,
+): Promise<CardState> {
+  const { engine, turns } = deps;
+  const owner = { tenant: caller.tenant, userId: caller.userId };
+  const page = { owner, conversationId: run.conversationId, limit: OPEN_MAX };
+  const [standing, open, pending] = await Promise.all([
+    turns.readStanding(run),
+    engine.list({ ...page, statuses: ['pending', 'opened'] }),
+    engine.approvals.list({ ...page, statuses: ['pending'] }),
+  ]);
+  const isOpen = new Set(open.rows.map(({ id }) => id));
+  const ended = await Promise.all(
+    shown.filter((id) => !isOpen.has(id)).map((id) => readOwn(deps, caller, run, id)),
+  );
+  const asked = open.rows.map((row) => toWire(row, { now: open.now, content: false }));
+  const seen = [...asked.filter((question) => !isShown(question, shows)), ...ended.flat()];
+  const views = seen.map((question) => ({ question, view: cardView(deps, question) }));
+  const approvals = pending.rows.map((row) => toApprovalWire(row, { now: pending.now, content: false }));
+  const isWaiting = asked.length + approvals.length > 0;
+  const isRunning = standing?.status === 'running';
+  return {
+    state: isRunning ? (isWaiting ? 'waiting' : 'working') : 'ended',
+    questions: views.flatMap(({ view }) => view ?? []),
+    elsewhere: [
+      ...views.flatMap(({ question, view }) =>
+        view === undefined ? [{ id: question.elicitationId, text: lineOfQuestion(question) }] : [],
+      ),
+      ...(mayApprove ? [] : approvals).map((one) => ({ id: one.approvalId, text: lineOfCall(one) })),
+    ],
+    approvals: mayApprove ? approvals : [],
+  };
+}
+
+/** A question of the call, whatever its state; nothing for any other. */
+async function readOwn(
+  { engine }: Pick<McpDeps, 'engine'>,
+  caller: CardUser,
+  { conversationId }: RunRef,
+  id: string,
+): Promise<Elicitation[]> {
+  try {
+    const { row, now } = await engine.read(caller, id);
+    return isOf(row, conversationId) ? [toWire(row, { now, content: false })] : [];
+  } catch (error) {
+    if (isParleyError(error, 'not_found')) return [];
+    throw error;
+  }
+}
+
+function isOf({ definition }: Pick<Row, 'definition'>, conversationId: string): boolean {
+  return definition.conversationId === conversationId;
+}
+
+/** True for what is answered in the card: its host may read the answer, and may let its model give one. */
+export function isAnsweredInCard({ mode, sensitive }: Pick<Elicitation, 'mode' | 'sensitive'>): boolean {
+  return mode === 'form' && sensitive !== true;
+}
+
+/** A question as the card shows it; undefined where the user is asked in a place without an address. */
+export function cardView(
+  hosted: Pick<McpDeps, 'answerPage' | 'connectBaseUrl'>,
+  question: Elicitation,
+): Elicitation | undefined {
+  const { answerUrl: _answerUrl, ...rest } = question;
+  if (isAnsweredInCard(question)) return rest;
+  const url = hostedPageOf(hosted, question);
+  if (url === undefined) return undefined;
+  const { requestedSchema: _schema, content: _content, ...shown } = rest;
+  return { ...shown, mode: 'url', url, completion: 'server' };
+}
