@@ -34,3 +34,12 @@ it('a token with neither is accepted, and its streams last for the maximum age',
     expiresAtMs: (NOW + 600) * 1_000,
   });
 });
+
+it.each([
+  [{ client_id: 'host', azp: 'other' }, 'host'],
+  [{ azp: 'host' }, 'host'],
+  [{ client_id: '', azp: 7 }, undefined],
+  [{}, undefined],
+])('a token names its OAuth client: %j', async (claims, clientId) => {
+  expect((await verified({ exp: NOW + 60, iat: NOW, ...claims }))?.clientId).toBe(clientId);
+});

@@ -132,13 +132,20 @@ export class Call {
     else {
       this.isTold = true;
       if (typeof told.tool === 'string') this.#tool = told.tool;
-      this.poll();
+      this.#pollAnew();
     }
+  }
+
+  /** As `poll`, with a read that begins now: one under way may be older than the call. */
+  #pollAnew(): void {
+    const before: Promise<unknown> = this.#reading ?? Promise.resolve();
+    const poll = () => this.poll();
+    before.then(poll, poll);
   }
 
   #end(): void {
     this.isOver = true;
-    this.poll();
+    this.#pollAnew();
     this.#listener.onChange();
   }
 
