@@ -36,7 +36,7 @@ export type FreshCredential =
   /** It must be refreshed or obtained, and the authorization server cannot be reached. A later attempt may succeed. */
   | { readonly status: 'unavailable' };
 
-interface FreshOptions {
+export interface FreshOptions {
   /** The version that the provider refused although it seemed valid. It is refreshed even before its expiry. */
   readonly rejected?: number;
 }
