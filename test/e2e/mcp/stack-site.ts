@@ -49,7 +49,7 @@ ${server('use', use.url)}
 ${server('all', everything.url)}
 defaultAgent: helper
 mcpOffer:
-  tools: [{ server: fast }, { server: held }, { server: use }, { server: all, allow: [${SERVED}] }]
+  tools: [{ server: fast, task: always }, { server: held, task: always }, { server: use }, { server: all, allow: [${SERVED}] }]
 a2aOffer:
   agents: [{ agent: helper }]
 `,

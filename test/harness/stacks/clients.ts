@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { promisify } from 'node:util';
 import type { AskedOfClient, Called, ClientAnswer } from '../mcp-clients/clients.ts';
 import { calledOf } from '../mcp-clients/clients.ts';
+import { extTasks } from './ext-tasks.ts';
 import { findInspector, loadStack } from './packages.ts';
 
 export interface StackClient {
@@ -153,6 +154,8 @@ export interface StackEntry {
 export const STACK_CLIENTS: Readonly<Record<string, StackEntry>> = {
   '@ai-sdk/mcp (2026-07-28)': { open: aiSdk(true), asks: true },
   '@ai-sdk/mcp (2025-11-25)': { open: aiSdk(false), asks: true },
+  '@modelcontextprotocol/ext-tasks (2026-07-28)': { open: extTasks({ pin: '2026-07-28' }), asks: true },
+  '@modelcontextprotocol/ext-tasks (2025-11-25)': { open: extTasks('legacy'), asks: true },
   mcporter: { open: mcporter, asks: false },
   '@langchain/mcp-adapters': { open: langChain, asks: false },
   '@modelcontextprotocol/inspector': {

@@ -161,7 +161,10 @@ mcpOffer:
     expect(Object.keys(got.inputRequests as object)).toEqual([id]);
     await answerQuestion(first.engine, ada, id, 'accept', { city: 'Bern' });
     const done = await heard.told('completed');
-    expect(JSON.stringify(done.params?.result)).toContain('Bern');
+    expect(done.params?.result).toEqual({
+      resultType: 'complete',
+      content: [{ type: 'text', text: expect.stringContaining('Bern') }],
+    });
     const states = heard.messages.map(({ params }) => `${params?.status}: ${params?.statusMessage}`);
     expect(new Set(states).size).toBe(states.length);
     // One that comes later is told how it ended.

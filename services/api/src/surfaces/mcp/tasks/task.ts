@@ -28,7 +28,7 @@ export interface McpTaskHead {
 export type McpTaskState =
   | { readonly status: 'working' | 'cancelled' }
   | { readonly status: 'input_required'; readonly inputRequests: Readonly<Record<string, unknown>> }
-  | { readonly status: 'completed'; readonly result: EndedCall['result'] }
+  | { readonly status: 'completed'; readonly result: object }
   | { readonly status: 'failed'; readonly error: RpcError };
 
 /** A call as a task. */
@@ -42,7 +42,8 @@ type TaskDeps = Pick<
   'engine' | 'turns' | 'clientRequests' | 'callMs' | 'answerPage' | 'connectBaseUrl'
 >;
 
-const POLL_MS = 2_000;
+// A task that has not changed for long will not change soon: of many that wait for people, few are polled at a time.
+const POLL = { leastMs: 1_000, mostMs: 10_000, ofQuiet: 0.1 };
 
 /** The call that a task is; undefined where the owner has none with this id. Throws `unavailable`. */
 export async function findTask(
@@ -110,7 +111,8 @@ interface ToldState {
 function endedState({ status }: Run, end: EndedCall | undefined): ToldState {
   if (status === 'stopped') return { state: { status: 'cancelled' }, message: 'The call was stopped.' };
   if (end !== undefined && end.refusal === undefined)
-    return { state: { status: 'completed', result: end.result } };
+    // As the call would have returned it: clients take it for a whole result of their revision.
+    return { state: { status: 'completed', result: { resultType: 'complete', ...(end.result as object) } } };
   const error = end?.refusal ?? LOST;
   return { state: { status: 'failed', error }, message: error.message };
 }
@@ -165,6 +167,12 @@ function headOf(
     createdAt: new Date(startedAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
     ttlMs: Math.ceil(lasts - startedAt + callMs),
-    pollIntervalMs: POLL_MS,
+    // A hint, by the clock of this pod.
+    pollIntervalMs: pollMs(Date.now() - updatedAt),
   };
+}
+
+/** How long a client pauses between polls of a task that has been quiet for this long. */
+function pollMs(quietMs: number): number {
+  return Math.round(Math.min(POLL.mostMs, Math.max(POLL.leastMs, quietMs * POLL.ofQuiet)));
 }
