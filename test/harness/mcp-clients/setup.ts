@@ -79,7 +79,7 @@ const HELPER: Awaited<ReturnType<TurnsDeps['offering']['list']>>[number] = {
   title: 'Helper',
   description: 'Helps.',
   inputSchema: { type: 'object', properties: { message: { type: 'string' } }, required: ['message'] },
-  target: { type: 'agent', agent: 'helper', task: { mode: 'auto', afterMs: 5_000 } },
+  target: { type: 'agent', agent: 'helper', task: { mode: 'always', afterMs: 0 } },
 };
 const OFFERING: TurnsDeps['offering'] = {
   ...NO_OFFERING,

@@ -16,12 +16,13 @@ import {
   SHOWS_ALL,
   send,
 } from '../../harness/mcp-clients/raw.ts';
-import { ANSWER_PAGE_URL, mcpSurface, recordsClock } from '../../harness/mcp-clients/setup.ts';
+import { ANSWER_PAGE_URL, mcpSurface, openMcpSite, recordsClock } from '../../harness/mcp-clients/setup.ts';
 import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import { type Offered, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
 import { anyTool, type Fixture } from '../../harness/mcp-servers/tools.ts';
 import {
   dispatchOften,
+  finishPage,
   newPerson,
   openQuestion,
   type Person,
@@ -70,7 +71,11 @@ function createFixture(): Fixture {
 }
 
 type Address = { readonly url: string };
-type Reply = Readonly<Record<string, unknown>> & { readonly error?: unknown };
+type Client = ReturnType<typeof clientOf>;
+type Reply = Readonly<Record<string, unknown>> & {
+  readonly error?: unknown;
+  readonly inputRequests?: Readonly<Record<string, unknown>> | undefined;
+};
 
 /** A client of a person, that asks any pod. */
 function clientOf(person: Person, capabilities: object = SHOWS_TASKS) {
@@ -358,4 +363,47 @@ mcpOffer:
       });
     expect((await client.call(second, 'desk__book')).taskId).not.toBe(taskId);
   });
+});
+
+it('a task of an agent asks all at once, each client what it can show, takes answers one by one, and goes on after the last', async () => {
+  const site = await openMcpSite();
+  onTestFinished(site.stop);
+  const [first, second] = site.pods;
+  const person = newPerson();
+  const [all, forms, none] = [SHOWS_TASKS, { elicitation: { form: {} }, ...TASKS }, TASKS].map((shows) =>
+    clientOf(person, shows),
+  ) as [Client, Client, Client];
+  const { taskId } = await all.call(first, 'helper', { message: 'text page: both' });
+  const keysFor = async (client: Client, pod: Address) =>
+    Object.entries((await client.get(pod, taskId)).inputRequests ?? {}).map(([key, request]) => {
+      const { params } = request as { readonly params: { readonly mode: string } };
+      return [params.mode, key] as const;
+    });
+  const both = await waitUntil(
+    async () => {
+      const keys = await keysFor(all, second);
+      return keys.length === 2 ? keys : undefined;
+    },
+    { what: 'both questions' },
+  );
+  const { form, url } = Object.fromEntries(both);
+  expect(await keysFor(forms, second)).toEqual([['form', form]]);
+  const told = await none.get(first, taskId);
+  expect(told).toMatchObject({ status: 'working', statusMessage: expect.stringContaining('Which colour?') });
+  expect(told).not.toHaveProperty('inputRequests');
+
+  const update = (pod: Address, inputResponses: object) =>
+    all.ask(pod, 'tasks/update', { taskId, inputResponses });
+  const unknown = { el_unknown: { action: 'accept' }, other: 1 };
+  const green = { action: 'accept', content: { answer: 'green' } };
+  expect(await update(first, { ...unknown, [form as string]: green })).toMatchObject({
+    resultType: 'complete',
+  });
+  expect(await keysFor(all, second)).toEqual([['url', url]]);
+  await update(second, { [url as string]: { action: 'accept' }, [form as string]: { action: 'decline' } });
+  // Its person is on the page, and the client has nothing more to do.
+  expect(await all.get(first, taskId)).toMatchObject({ status: 'working' });
+  await finishPage(second.engine, person, url as string);
+  const { result } = await all.until(second, taskId, 'completed');
+  expect(JSON.stringify(result)).toMatch(/Heard: .*green/);
 });

@@ -1,7 +1,7 @@
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { describe, expect, it } from 'vitest';
 import type { Shows } from '../../../services/api/src/surfaces/mcp/capabilities.ts';
-import { toldResult } from '../../../services/api/src/surfaces/mcp/waiting/told.ts';
+import { toldResult, toldStatus } from '../../../services/api/src/surfaces/mcp/waiting/told.ts';
 import { createWaits, type ElsewhereOpen } from '../../../services/api/src/surfaces/mcp/waiting/waits.ts';
 import type { FollowedEvent } from '../../../services/api/src/turns/follow.ts';
 
@@ -88,9 +88,16 @@ describe('what a client is told', () => {
   ])('is %s', (_what, deployment, url, says) => {
     const open = { questions: asked(url), approvals: [] } as unknown as ElsewhereOpen;
     const [block] = toldResult(deployment, open).content as readonly { readonly text: string }[];
-    expect(block?.text).toMatch(says);
-    expect(block?.text).toContain('Desk asks: Which colour?');
-    expect(block?.text).not.toContain('evil');
+    // A task is polled: nothing is called again for it.
+    const status = toldStatus(deployment, open);
+    for (const text of [block?.text, status]) {
+      expect(text).toMatch(says);
+      expect(text).toContain('Desk asks: Which colour?');
+      expect(text).not.toContain('evil');
+    }
+    expect(block?.text.replace(/^[^:]+:|When the user says.*$/g, '').trim()).toBe(
+      status.replace(/^[^:]+:/, '').trim(),
+    );
   });
 
   it('has the words of the asker in quotes that they cannot end, and says which address is no part of them', () => {
