@@ -117,8 +117,8 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
       await host.call();
       await open(host).getByRole('textbox').fill('white');
       host.refuse(true);
-      await open(host).getByRole('button', { name: 'Send' }).click();
-      await host.card.locator('elicitation-card[data-state=offline]').waitFor();
+      await host.card.getByRole('button', { name: 'Send' }).click();
+      await host.card.getByRole('button', { name: 'Try again' }).waitFor();
       await host.card.getByText('cannot reach the service').waitFor();
       host.refuse(false);
       await host.card.locator('elicitation-card[data-state=accepted]').waitFor();
@@ -179,6 +179,12 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
       async (host) => {
         await host.call();
         await open(host).first().waitFor();
+        // What another window sends is ignored: this one is not the card's host.
+        await host.page.evaluate(() => {
+          const params = { theme: 'dark', styles: { variables: { '--of-another': '1' } } };
+          const notice = { jsonrpc: '2.0', method: 'ui/notifications/host-context-changed', params };
+          window.frames[0]?.frames[0]?.postMessage(notice, '*');
+        });
         await host.change({
           theme,
           locale,
@@ -188,13 +194,14 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
         const look = await host.card.locator('html').evaluate((root) => ({
           lang: root.getAttribute('lang'),
           scheme: getComputedStyle(root).colorScheme,
+          foreign: getComputedStyle(root).getPropertyValue('--of-another'),
           isWide: root.scrollWidth > root.clientWidth,
           isCut: root.scrollHeight > innerHeight + 1,
         }));
         await expect
           .poll(() => host.card.locator('html').evaluate((root) => root.scrollHeight > innerHeight + 1))
           .toBe(false);
-        expect(look).toMatchObject({ lang: locale, scheme: theme, isWide: false });
+        expect(look).toMatchObject({ lang: locale, scheme: theme, foreign: '', isWide: false });
         expect(await axe(host.frame())).toEqual([]);
         expect(await host.frame().evaluate(overflow)).toEqual([]);
         const shot = process.env.SHOTS;

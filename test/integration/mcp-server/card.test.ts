@@ -208,6 +208,8 @@ describe.each(Object.entries(HOSTS))('a host that shows apps, %s,', (_revision, 
     expect(state(decided)).toMatchObject(isTrusted ? { approval: { status } } : { code, status: 403 });
     const caller = { kind: 'user', tenant: host.person.tenant, userId: host.person.userId } as const;
     expect((await site.pods[1].engine.approvals.read(caller, row.id)).row.status).toBe(status);
+    const shown = isTrusted ? [expect.objectContaining({ approvalId: row.id, status })] : [];
+    expect(state(await card.waiting([row.id])).approvals).toEqual(shown);
   });
 
   it('refuses what is not well formed', async () => {
@@ -234,6 +236,28 @@ describe.each(Object.entries(HOSTS))('a host that shows apps, %s,', (_revision, 
       });
     expect((await send('resources/read', { uri: CARD })).error).toMatchObject({ code: -32601 });
   });
+});
+
+it('shows the card of a call that its host has as a task', async () => {
+  const tasks = { 'io.modelcontextprotocol/tasks': {} };
+  const capabilities = { extensions: { ...APPS.extensions, ...tasks } };
+  const host = await HOSTS['2026-07-28']({ capabilities });
+  const message = 'text: as a task';
+  const card = host.card(message);
+  const { taskId = '' } = (await host.ask(message)) as { readonly taskId?: string };
+  const { id } = await openQuestion(site.pods[0].engine, host.person);
+  expect(state(await card.waiting())).toMatchObject({ state: 'waiting', questions: [{ elicitationId: id }] });
+  await card.answer(id, GREEN);
+  const get = modern('tasks/get', { taskId }, capabilities);
+  const ended = await waitUntil(
+    async () => {
+      const { messages } = await modernExchange(site.pods[1].url, host.person, get, { 'mcp-name': taskId });
+      const task = messages.at(-1);
+      return task?.result?.status === 'completed' && task;
+    },
+    { what: 'the result' },
+  );
+  expect(JSON.stringify(ended)).toContain('green');
 });
 
 it('has no card where the page was not built', async () => {

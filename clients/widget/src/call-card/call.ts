@@ -8,6 +8,8 @@ import { type CallServer, createCallServer, type WaitingState } from './server.t
 const POLL_MS = 2_000;
 // While the page is hidden, and while the host refuses.
 const SLOW_POLL_MS = 10_000;
+/** Of how many questions the state is asked for after their end. */
+const SHOWN_MAX = 20;
 /** Tells the card in the `_meta` of a result that the call goes on, and which tool it is. */
 const CALL_META_KEY = 'parley/call';
 
@@ -42,6 +44,8 @@ export class Call {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isLeft = false;
   #hasActed = false;
+  /** The call has waited for its user while this card was there. */
+  #hasWaited = false;
 
   constructor(listener: CallListener) {
     this.#listener = listener;
@@ -60,9 +64,8 @@ export class Call {
 
   /** The user has acted, and a call of the model continues. */
   get mayGoOn(): boolean {
-    const hasAsked = this.questions.size + this.approvals.size > 0;
-    const isLeft = this.state === 'working' || this.state === 'ended';
-    return this.isTold && !this.isOver && hasAsked && !this.isAsking && isLeft;
+    const goesOn = this.state === 'working' || this.state === 'ended';
+    return this.isTold && !this.isOver && this.#hasWaited && !this.isAsking && goesOn;
   }
 
   async connect(): Promise<void> {
@@ -172,11 +175,15 @@ export class Call {
   }
 
   async #readNow(): Promise<WaitingState> {
-    const shown = [...this.questions.keys(), ...this.approvals.keys()].slice(-20);
+    const open = [
+      ...[...this.questions].filter(([, view]) => isOpen(view)),
+      ...[...this.approvals].filter(([, view]) => isPending(view)),
+    ];
     try {
-      const read = await this.server.waiting(shown);
+      const read = await this.server.waiting(open.map(([id]) => id).slice(-SHOWN_MAX));
       this.isOffline = false;
       this.state = read.state;
+      this.#hasWaited ||= read.state === 'waiting';
       this.elsewhere = read.elsewhere;
       for (const view of read.questions)
         this.questions.set(view.elicitationId, newer(this.questions.get(view.elicitationId), view));

@@ -1,8 +1,9 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import { type Row, toWire } from '@parley/shared/domain/elicitations/row';
+import { toWire } from '@parley/shared/domain/elicitations/row';
 import { isParleyError } from '@parley/shared/domain/errors';
+import { isApprovalId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { McpDeps } from '../deps.ts';
@@ -33,7 +34,7 @@ export interface CardStateRequest {
   readonly run: RunRef;
   /** The questions that the client shows by itself are none of the card's. */
   readonly shows: ShownModes;
-  /** Questions of which the state is wanted after their end, too. */
+  /** What the card shows, and of which the state is wanted after its end, too. */
   readonly shown: readonly string[];
   readonly mayApprove: boolean;
 }
@@ -51,14 +52,17 @@ export async function readCardState(
     engine.list({ ...page, statuses: ['pending', 'opened'] }),
     engine.approvals.list({ ...page, statuses: ['pending'] }),
   ]);
-  const isOpen = new Set(open.rows.map(({ id }) => id));
-  const ended = await Promise.all(
-    shown.filter((id) => !isOpen.has(id)).map((id) => readOwn(deps, caller, run, id)),
-  );
+  const listed = new Set([...open.rows, ...pending.rows].map(({ id }) => id));
+  const unlisted = shown.filter((id) => !listed.has(id));
+  const ended = await Promise.all(unlisted.map((id) => readOwn(deps, caller, run, id)));
   const asked = open.rows.map((row) => toWire(row, { now: open.now, content: false }));
-  const seen = [...asked.filter((question) => !isShown(question, shows)), ...ended.flat()];
+  const seen = [
+    ...asked.filter((question) => !isShown(question, shows)),
+    ...ended.flatMap(({ question }) => question ?? []),
+  ];
   const views = seen.map((question) => ({ question, view: cardView(deps, question) }));
   const approvals = pending.rows.map((row) => toApprovalWire(row, { now: pending.now, content: false }));
+  const decided = ended.flatMap(({ approval }) => approval ?? []);
   const isWaiting = asked.length + approvals.length > 0;
   const isRunning = standing?.status === 'running';
   return {
@@ -70,28 +74,30 @@ export async function readCardState(
       ),
       ...(mayApprove ? [] : approvals).map((one) => ({ id: one.approvalId, text: lineOfCall(one) })),
     ],
-    approvals: mayApprove ? approvals : [],
+    approvals: mayApprove ? [...approvals, ...decided] : [],
   };
 }
 
-/** A question of the call, whatever its state; nothing for any other. */
+/** A question or an approval of the call, whatever its state; nothing for any other. */
 async function readOwn(
   { engine }: Pick<McpDeps, 'engine'>,
   caller: CardUser,
   { conversationId }: RunRef,
   id: string,
-): Promise<Elicitation[]> {
+): Promise<{ readonly question?: Elicitation; readonly approval?: Approval }> {
   try {
+    if (isApprovalId(id)) {
+      const { row, now } = await engine.approvals.read(caller, id);
+      const approval = toApprovalWire(row, { now, content: false });
+      return approval.conversationId === conversationId ? { approval } : {};
+    }
     const { row, now } = await engine.read(caller, id);
-    return isOf(row, conversationId) ? [toWire(row, { now, content: false })] : [];
+    const question = toWire(row, { now, content: false });
+    return question.conversationId === conversationId ? { question } : {};
   } catch (error) {
-    if (isParleyError(error, 'not_found')) return [];
+    if (isParleyError(error, 'not_found')) return {};
     throw error;
   }
-}
-
-function isOf({ definition }: Pick<Row, 'definition'>, conversationId: string): boolean {
-  return definition.conversationId === conversationId;
 }
 
 /** True for what is answered in the card: its host may read the answer, and may let its model give one. */
