@@ -210,6 +210,18 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
     ),
   );
 
+  it('shows nothing to answer of a call that is not known any more', () =>
+    withCall('text: forgotten', {}, async (host, person) => {
+      await host.call();
+      await open(host).waitFor();
+      // As after its result was fetched.
+      const { mcp } = site.pods[0].backend.ownerRecords;
+      for (const { name } of await mcp.list(person, 'mcp-call/')) await mcp.remove(person, name);
+      await host.card.getByText('Nothing waits here any more.').waitFor();
+      expect(await host.card.locator('elicitation-card').count()).toBe(0);
+      expect(host.noted).toEqual([]);
+    }));
+
   it('takes no place where nothing was asked', () =>
     withCall('hello: you', {}, async (host) => {
       await host.card.getByText('Working').waitFor();

@@ -189,10 +189,17 @@ export class Call {
         this.questions.set(view.elicitationId, newer(this.questions.get(view.elicitationId), view));
       for (const view of read.approvals)
         this.approvals.set(view.approvalId, newerApproval(this.approvals.get(view.approvalId), view));
+      if (read.state === 'unknown' && (this.isTold || this.isOver)) this.#dropOpen();
       return read;
     } catch (error) {
       this.isOffline = true;
       throw error;
     }
+  }
+
+  /** Nothing is open of a call that is not known any more: it was stopped, or its result was fetched. */
+  #dropOpen(): void {
+    for (const [id, view] of this.questions) if (isOpen(view)) this.questions.delete(id);
+    for (const [id, view] of this.approvals) if (isPending(view)) this.approvals.delete(id);
   }
 }

@@ -1,3 +1,4 @@
+import { readableLine } from '@parley/shared/domain/readable';
 import { html, nothing, render, type TemplateResult } from 'lit';
 import type { Approval } from '../approval.ts';
 import { ApprovalCard } from '../approval-card/card.ts';
@@ -33,7 +34,7 @@ function pageOf(texts: ReturnType<typeof textsIn>): TemplateResult {
   return html`<main @click=${openPage} @auxclick=${openPage} @elicitation-settled=${settled} @approval-settled=${settled}>
     ${[...questions.values()].map(questionView)}
     ${stepsOf([...approvals.values()]).map(approvalsView)}
-    ${elsewhere.length > 0 && !isOver ? html`<p>${texts.elsewhere}</p>${elsewhere.map(({ text }) => html`<p dir="auto"><b>${text}</b></p>`)}` : nothing}
+    ${elsewhere.length > 0 && !isOver ? html`<p>${texts.elsewhere}</p>${elsewhere.map(({ text }) => html`<p dir="auto"><b>${readableLine(text)}</b></p>`)}` : nothing}
     <p role="status">${
       isOffline && !isOver
         ? texts.offline
