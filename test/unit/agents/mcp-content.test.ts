@@ -65,7 +65,7 @@ function contentOf(offer: string, changed: Readonly<Record<string, Replies>> = {
     named: {
       async list(server) {
         const meta = { ui: { resourceUri: `ui://${server}/page` } };
-        return { isKnown: true, tools: [{ meta } as unknown as McpTool] };
+        return { isKnown: true, hasFailed: false, tools: [{ meta } as unknown as McpTool] };
       },
       watch: async () => ({ type: 'absent' }),
       async read(server, _reader, send) {

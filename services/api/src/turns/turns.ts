@@ -25,7 +25,7 @@ import type { TurnObserver } from '../agents/loop/observer.ts';
 import { callMessage, type OneCall, oneCallId } from '../agents/loop/one-call.ts';
 import { createReach, createSeenNotes, type ReachDeps } from '../agents/loop/reach.ts';
 import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/turn-work.ts';
-import { viewerOf } from '../agents/mcp/calls/visibility.ts';
+import { type Viewer, viewerOf } from '../agents/mcp/calls/visibility.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { McpOffering, OfferedTarget, OfferedTool } from '../agents/tools/mcp-offer.ts';
 import type { Askable } from '../agents/tools/passthrough/person.ts';
@@ -96,6 +96,8 @@ export interface Turns {
   readonly content: ServerContent;
   /** What servers are told that the person of a run of one call, and their client, can be asked. */
   askableBy(support: Support): Askable;
+  /** Who reads and calls, by what the client shows. */
+  viewerOf(support: Support): Viewer;
   /** The agents with which the caller may begin turns. */
   listAgents: Agents['list'];
   /** The agent of a turn that the caller begins, by its id or the default. Throws `invalid_request`. */
@@ -191,6 +193,7 @@ export function createTurns(deps: TurnsDeps): Turns {
       deps.offering.find(caller, offeredTo(caller, support), name, signal),
     content: deps.offering.content,
     askableBy,
+    viewerOf,
     listAgents: deps.agents.list,
     admitToAgent: deps.agents.admit,
     history: (conversation) => readHistory(deps, conversation),

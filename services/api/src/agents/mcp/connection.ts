@@ -5,6 +5,7 @@ import {
   type JsonSchemaValidator,
   type Transport,
 } from '@modelcontextprotocol/client';
+import { APPS, PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 import { createScrub } from './calls/scrub.ts';
 import { NoSession } from './errors.ts';
 import type { McpLimits } from './limits.ts';
@@ -148,7 +149,7 @@ function createClient(
 ): Client {
   const { revision } = options;
   const client = new Client(clientInfo, {
-    capabilities: capabilitiesOf(options.modes),
+    capabilities: capabilitiesOf(options.modes, options.config),
     versionNegotiation: {
       mode: revision === '2026-07-28' ? { pin: revision } : 'legacy',
       probe: { timeoutMs: limits.connectTimeoutMs },
@@ -169,12 +170,16 @@ function createClient(
   return client;
 }
 
-function capabilitiesOf(modes: AskableKinds | undefined): ClientCapabilities {
+function capabilitiesOf(
+  modes: AskableKinds | undefined,
+  { showsPages }: McpServerConfig,
+): ClientCapabilities {
   const { form = false, url = false, services: { sampling, roots } = {} } = modes ?? {};
   return {
     ...((form || url) && { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } }),
     ...(sampling !== undefined && { sampling: { ...(sampling.tools && { tools: {} }) } }),
     ...(roots === true && { roots: {} }),
+    ...(showsPages && { extensions: { [APPS]: { mimeTypes: [PAGE_TYPE] } } }),
   };
 }
 

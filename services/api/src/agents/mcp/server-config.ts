@@ -10,6 +10,8 @@ export interface McpServerConfig {
   readonly transport: McpHttpTransport | McpStdioTransport;
   /** The only revision in which it is called; absent: the one in which it can ask. */
   readonly revision?: McpRevision | undefined;
+  /** Whether the server is told that its pages are shown (MCP Apps). Absent: it is not. */
+  readonly showsPages?: true | undefined;
 }
 
 /** Streamable HTTP. */

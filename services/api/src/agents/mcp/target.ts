@@ -30,7 +30,7 @@ export function targetOf(
 ): ServerTarget {
   const modes = asked?.modes;
   const kinds = [modes?.form, modes?.url, modes?.services];
-  const server = JSON.stringify([config.id, credential?.key ?? '']);
+  const server = JSON.stringify([config.id, credential?.key ?? '', config.showsPages]);
   const key = asked === undefined ? server : JSON.stringify([server, asked.person, kinds]);
   const headers = Object.entries(credential?.headers ?? {}).sort();
   return {

@@ -10,6 +10,7 @@ import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { ReadMethod } from '../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
+import type { Viewer } from '../mcp/calls/visibility.ts';
 import type { NamedTools } from './named-tools.ts';
 import { createContentLists, KEYS, type ListMethod } from './passthrough/content-lists.ts';
 import { away, refuse, resultOf } from './passthrough/content-replies.ts';
@@ -26,6 +27,8 @@ interface ContentReader {
   readonly signal: AbortSignal;
   /** Absent: the server is told that nobody can be asked. */
   readonly askable?: Askable | undefined;
+  /** 'host': the server is told that its pages are shown. @default 'model' */
+  readonly viewer?: Viewer | undefined;
 }
 
 /** What a client reads, in its own terms. */
@@ -102,18 +105,18 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
 
   function send(
     { server }: Pick<OfferedServer, 'server'>,
-    { principal, signal }: Pick<ContentReader, 'principal' | 'signal'>,
+    { principal, viewer, signal }: Pick<ContentReader, 'principal' | 'viewer' | 'signal'>,
     method: ReadMethod,
     params: Item,
   ) {
     const options = { signal, timeoutMs: TIMEOUT_MS };
     // A read without an asker has no rounds.
     const read = (ref: McpServerRef) => ref.read(method, params, options) as Promise<McpReadResult>;
-    return named.read(server, principal, read, signal);
+    return named.read(server, { ...principal, viewer }, read, signal);
   }
 
-  const { itemsOf } = createContentLists(({ server, principal, method, params }) =>
-    send({ server }, { principal, signal: NOT_ENDED }, method, params),
+  const { itemsOf } = createContentLists(({ server, principal, viewer, method, params }) =>
+    send({ server }, { principal, viewer, signal: NOT_ENDED }, method, params),
   );
 
   async function listAll(found: readonly OfferedServer[], reader: ContentReader, method: ListMethod) {
@@ -163,7 +166,8 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     // The address may be this server's: another server must not be asked in its place.
     if (resources === undefined || templates === undefined) throw away();
     if (!uri.startsWith('ui:')) return false;
-    const { tools } = await named.list(source.server, reader.principal, reader.signal);
+    const { principal, viewer, signal } = reader;
+    const { tools } = await named.list(source.server, { ...principal, viewer }, signal);
     return tools.some(({ meta }) => namesPage(meta, uri));
   }
 
@@ -216,11 +220,11 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
       const found = await findRead(reader, request);
       if (found === undefined) return undefined;
       const { server, read, params } = found;
-      const { principal, signal, askable } = reader;
+      const { principal, viewer, signal, askable } = reader;
       const options = { signal, timeoutMs: TIMEOUT_MS };
       const reply: McpReadResult | AsksDuringRead | undefined = await named.read(
         server,
-        { ...principal, ...askable },
+        { ...principal, ...askable, viewer },
         (ref) => readUnlessAsked(ref, read, params, options),
         signal,
       );

@@ -10,6 +10,7 @@ import { isVisible } from '../mcp/calls/visibility.ts';
 import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-headers.ts';
 import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
+import { away } from './passthrough/content-replies.ts';
 import type { AskablePerson, TurnPerson } from './passthrough/person.ts';
 import { CONNECT } from './personal-tools.ts';
 
@@ -54,7 +55,10 @@ type OfferedPerson = AskablePerson & Pick<TurnPerson, 'viewer'>;
 export interface McpOffering {
   /** All that the caller may call. Never asks the person. A server that cannot be reached offers nothing. */
   list(caller: Caller, person: OfferedPerson, signal: AbortSignal): Promise<readonly OfferedTool[]>;
-  /** What the name stands for. Undefined when the caller is not offered such a tool, without a difference. */
+  /**
+   * What the name stands for: one in the list, or for a client that shows pages the name by which a page knows its server's tool.
+   * Undefined when the caller is not offered such a tool, without a difference. Throws `unavailable` where a server must be asked first.
+   */
   find(
     caller: Caller,
     person: OfferedPerson,
@@ -122,10 +126,53 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
   }
 
   async function toolsOf(source: OfferedSource, person: OfferedPerson, signal: AbortSignal) {
-    const { tools, isKnown } = await named.list(source.server, person, signal);
+    const { tools, ...list } = await named.list(source.server, person, signal);
     const { viewer = 'model' } = person;
-    const isOffered = (tool: McpTool) => isVisible(tool, viewer) && isAllowed(source, tool, isKnown);
-    return { isKnown, tools: tools.filter(isOffered) };
+    const isOffered = (tool: McpTool) => isVisible(tool, viewer) && isAllowed(source, tool, list.isKnown);
+    return { ...list, tools: tools.filter(isOffered) };
+  }
+
+  /**
+   * The tool that a page names as its server does. A call does not say whose page makes it: it is made where one server alone has
+   * pages and such a tool for them, and not while a server does not answer, whose tool it may be.
+   */
+  async function ofPage(caller: Caller, person: OfferedPerson, name: string, signal: AbortSignal) {
+    if (person.viewer !== 'host') return undefined;
+    const found = await Promise.all(
+      sourcesFor(caller).map(async (source) => {
+        if (!source.resources) return [];
+        const { tools, hasFailed } = await toolsOf(source, person, signal);
+        if (hasFailed && source.allow?.includes(name) !== false) throw away();
+        const own = tools.filter((tool) => tool.name === name && tool.visibility.app);
+        return own.map((tool) => offered(source, tool));
+      }),
+    );
+    const [only, ...others] = found.flat();
+    return others.length > 0 ? undefined : only;
+  }
+
+  /** The tool of the list with that name. */
+  async function findNamed(
+    caller: Caller,
+    person: OfferedPerson,
+    name: string,
+    signal: AbortSignal,
+  ): Promise<OfferedTarget | undefined> {
+    const agent = agentsFor(caller).find((one) => one.name === name);
+    if (agent !== undefined) return agent.target;
+    let unlisted: OfferedTool['target'] | undefined;
+    for (const source of sourcesFor(caller)) {
+      if (!mayName(source, name)) continue;
+      const { tools, isKnown } = await toolsOf(source, person, signal);
+      const listed = tools.map((tool) => offered(source, tool)).find((tool) => tool.name === name);
+      if (listed !== undefined) return offeredTarget(listed);
+      if (isKnown) continue;
+      const target = unlistedTarget(source, name);
+      // The configuration says that the name is this server's, also while it cannot be reached.
+      if (target !== undefined && (source.prefix || source.allow !== undefined)) return target;
+      unlisted ??= target;
+    }
+    return unlisted;
   }
 
   return {
@@ -143,21 +190,10 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
       return [...byName.values()];
     },
     async find(caller, person, name, signal) {
-      const agent = agentsFor(caller).find((one) => one.name === name);
-      if (agent !== undefined) return agent.target;
-      let unlisted: OfferedTool['target'] | undefined;
-      for (const source of sourcesFor(caller)) {
-        if (!mayName(source, name)) continue;
-        const { tools, isKnown } = await toolsOf(source, person, signal);
-        const listed = tools.map((tool) => offered(source, tool)).find((tool) => tool.name === name);
-        if (listed !== undefined) return offeredTarget(listed);
-        if (isKnown) continue;
-        const target = unlistedTarget(source, name);
-        // The configuration says that the name is this server's, also while it cannot be reached.
-        if (target !== undefined && (source.prefix || source.allow !== undefined)) return target;
-        unlisted ??= target;
-      }
-      return unlisted;
+      const named = await findNamed(caller, person, name, signal);
+      if (named !== undefined) return named;
+      const own = await ofPage(caller, person, name, signal);
+      return own && offeredTarget(own);
     },
   };
 }

@@ -7,6 +7,7 @@ import type { McpServerRef, McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure, McpTool, McpToolList } from '../mcp/calls/results.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
 import { FOR_ALL, isVisible } from '../mcp/calls/visibility.ts';
+import type { McpServerConfig } from '../mcp/server-config.ts';
 import type { AskedPerson } from '../mcp/target.ts';
 import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
@@ -42,10 +43,12 @@ interface NamedToolList {
   readonly tools: readonly McpTool[];
   /** False when the server was not asked, or did not answer: it may have other tools. */
   readonly isKnown: boolean;
+  /** True when the server did not answer. */
+  readonly hasFailed: boolean;
 }
 
 /** The person for whom a server is read. With `reach`, the server is told what they and their client can be asked. */
-interface ServerReader extends Owner, Partial<Askable> {}
+interface ServerReader extends Owner, Partial<Askable>, Pick<TurnPerson, 'viewer'> {}
 
 /** Tools of servers that are called by name, by something else than a model. */
 export interface NamedTools {
@@ -101,14 +104,22 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     return server;
   }
 
+  /** The server, which is told of pages where the client of its reader shows them. */
+  function configFor(id: string, { viewer }: Pick<ServerReader, 'viewer'>): McpServerConfig {
+    const { config } = find(id);
+    return viewer === 'host' ? { ...config, showsPages: true } : config;
+  }
+
   function serviceOf(
     id: string,
-    { tenant, userId }: Owner,
+    person: ServerReader,
     questionTimeoutSeconds: number,
     asked?: AskedPerson,
   ): PersonalService | undefined {
-    const { config, personal } = find(id);
+    const { personal } = find(id);
     if (personal === undefined) return undefined;
+    const { tenant, userId } = person;
+    const config = configFor(id, person);
     const { connectorId, credentialType } = personal;
     const ref = { tenant, userId, toolId: id, connectorId };
     return createPersonalService({
@@ -122,25 +133,19 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     });
   }
 
+  /** The server is told what the reader can be asked, where they can be asked. */
   async function readFrom<Result extends { readonly type: string }>(
     id: string,
-    service: PersonalService | undefined,
+    reader: ServerReader,
     read: (server: McpServerRef) => Promise<Result>,
     signal: AbortSignal,
-    asked?: AskedPerson,
   ): Promise<Result | undefined> {
+    const { reach, client } = reader;
+    const asked = reach && askedPerson(find(id), { ...reader, reach, client });
+    const service = serviceOf(id, reader, 0, asked);
     return service === undefined
-      ? read(mcp.open(find(id).config, undefined, asked))
+      ? read(mcp.open(configFor(id, reader), undefined, asked))
       : service.read(read, signal);
-  }
-
-  function listOf(
-    id: string,
-    service: PersonalService | undefined,
-    signal: AbortSignal,
-    asked?: AskedPerson,
-  ) {
-    return readFrom(id, service, (server) => server.listTools({ signal }), signal, asked);
   }
 
   function toolsIn(list: McpToolList | undefined, id: string): readonly McpTool[] | undefined {
@@ -150,10 +155,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
   }
 
   return {
-    read(id, { reach, client, ...principal }, read, signal) {
-      const asked = reach && askedPerson(find(id), { ...principal, reach, client });
-      return readFrom(id, serviceOf(id, principal, 0, asked), read, signal, asked);
-    },
+    read: readFrom,
     watch(id, { tenant, userId }, uri, listener, signal) {
       const isPersonal = find(id).personal !== undefined;
       const key = JSON.stringify(isPersonal ? [id, tenant, userId] : [id]);
@@ -165,15 +167,15 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
       };
       return watches.hold({ key, watch }, uri, listener, signal);
     },
-    async list(id, { reach, client, ...principal }, signal) {
-      const asked = reach && askedPerson(find(id), { ...principal, reach, client });
-      const list = await listOf(id, serviceOf(id, principal, 0, asked), signal, asked);
+    async list(id, reader, signal) {
+      const list = await readFrom(id, reader, (server) => server.listTools({ signal }), signal);
       const tools = toolsIn(list, id);
-      if (tools !== undefined) return { tools, isKnown: true };
+      if (tools !== undefined) return { tools, isKnown: true, hasFailed: false };
       const { personal, config } = find(id);
-      const isUnconnected = list === undefined && personal?.announced.length === 0;
+      const hasFailed = list !== undefined;
+      const isUnconnected = !hasFailed && personal?.announced.length === 0;
       const offered = isUnconnected ? [connectOffer(id, config.title)] : (personal?.announced ?? []);
-      return { tools: offered, isKnown: false };
+      return { tools: offered, isKnown: false, hasFailed };
     },
     open: async (call, limits, person, signal) =>
       'read' in call ? openRead(call, limits, person) : openTool(call, limits, person, signal),
@@ -182,7 +184,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
   function openRead(call: ServerRead, limits: ServerCallLimits, person: TurnPerson): Tool {
     const { server: id, read } = call;
     const server = find(id);
-    const { config } = server;
+    const config = configFor(id, person);
     const asked = askedPerson(server, person);
     const service = serviceOf(id, person, limits.questionTimeoutSeconds, asked);
     const rules = sendRules(server, person, limits, deps);
@@ -226,10 +228,12 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     signal: AbortSignal,
   ): Promise<Tool> {
     const server = find(id);
-    const { config, personal } = server;
+    const { personal } = server;
+    const config = configFor(id, person);
     const asked = askedPerson(server, person);
     const service = serviceOf(id, person, limits.questionTimeoutSeconds, asked);
-    const listed = toolsIn(await listOf(id, service, signal, asked), id) ?? personal?.announced ?? [];
+    const list = await readFrom(id, person, (one) => one.listTools({ signal }), signal);
+    const listed = toolsIn(list, id) ?? personal?.announced ?? [];
     const known = listed.find((tool) => tool.name === name);
     if (service !== undefined && known === undefined && name === CONNECT) return connectTool(id, service);
     const target = known ?? unlisted(id, name);

@@ -172,7 +172,9 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   async function targetOf(call: NamedTool): Promise<BegunTarget> {
     const { caller, name, read, signal, support, check } = call;
     if (read !== undefined) {
-      const found = await turns.content.findRead({ caller, principal: principalOf(caller), signal }, read);
+      const viewer = turns.viewerOf(support);
+      const reader = { caller, principal: principalOf(caller), viewer, signal };
+      const found = await turns.content.findRead(reader, read);
       if (found === undefined)
         throw new ParleyError('invalid_request', 'There is no such prompt or resource.');
       return { type: 'read', ...found };

@@ -1,6 +1,7 @@
 import { CLIENT_CAPABILITIES_META_KEY } from '@modelcontextprotocol/server';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import type { ClientServices } from '@parley/shared/domain/runs/client-request';
+import { APPS, PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 import type { Support } from '@parley/shared/domain/runs/run';
 
 /** What a client declared: the questions and pages of servers (MCP Apps) that it shows, and what it does for servers itself. */
@@ -9,9 +10,6 @@ export type Shows = Readonly<Record<'form' | 'url' | 'apps', boolean>> & {
 };
 
 export const SHOWS_NOTHING: Shows = { form: false, url: false, apps: false };
-
-const APPS = 'io.modelcontextprotocol/ui';
-const PAGE_TYPE = 'text/html;profile=mcp-app';
 
 /** What capabilities say. Url mode and tools within sampling exist from 2025-11-25 on. */
 export function showsOf(capabilities: unknown, options: { readonly isRecent: boolean }): Shows {

@@ -29,13 +29,15 @@ export function contentCapabilities(
 }
 
 export type RequestedRead = Parameters<ReadableContent['read']>[1];
+type RequestedReader = Parameters<ReadableContent['read']>[0];
 type AskableClient = ReturnType<Turns['askableBy']>;
 
 /** Replies to a read during which the server asks, or that continues one. */
 export type ReplyToAsking = (request: RequestedRead, context: ServerContext) => Promise<unknown>;
 
-/** What becomes of a read during which the server asks. */
+/** What the clients of reads show, and what becomes of a read during which the server asks. */
 export interface AskingReads {
+  readonly viewerOf: (context: ServerContext) => RequestedReader['viewer'];
   /** What can be asked. */
   readonly askableOf: (context: ServerContext) => AskableClient;
   readonly reply: ReplyToAsking;
@@ -53,20 +55,25 @@ export function registerContent(
 ): void {
   const { prompts, resources } = content.offers;
   const principal = principalOf(caller);
-  const reading = (signal: AbortSignal) => ({ caller, principal, signal });
+  const reading = (context: ServerContext) => ({
+    caller,
+    principal,
+    signal: context.mcpReq.signal,
+    viewer: asking.viewerOf(context),
+  });
   const read = (request: RequestedRead, context: ServerContext, notFound: () => Error) =>
     guarded(context.mcpReq.signal, async () => {
       const isContinued = context.mcpReq.requestState() !== undefined;
       if (isContinued) return (await asking.reply(request, context)) as never;
-      const reader = { ...reading(context.mcpReq.signal), askable: asking.askableOf(context) };
+      const reader = { ...reading(context), askable: asking.askableOf(context) };
       const reply = await content.read(reader, request);
       if (reply === undefined) throw notFound();
       return (reply.type === 'read' ? reply.result : await asking.reply(request, context)) as never;
     });
   if (prompts) {
-    server.setRequestHandler('prompts/list', ({ params }, { mcpReq: { signal } }) =>
-      guarded(signal, async () => {
-        const { items, ...rest } = pageOf(await content.listPrompts(reading(signal)), params?.cursor);
+    server.setRequestHandler('prompts/list', ({ params }, context) =>
+      guarded(context.mcpReq.signal, async () => {
+        const { items, ...rest } = pageOf(await content.listPrompts(reading(context)), params?.cursor);
         return { prompts: items as never[], ...rest };
       }),
     );
@@ -80,15 +87,15 @@ export function registerContent(
     });
   }
   if (resources || asking.card !== undefined) {
-    server.setRequestHandler('resources/list', ({ params }, { mcpReq: { signal } }) =>
-      guarded(signal, async () => {
-        const { items, ...rest } = pageOf(await content.listResources(reading(signal)), params?.cursor);
+    server.setRequestHandler('resources/list', ({ params }, context) =>
+      guarded(context.mcpReq.signal, async () => {
+        const { items, ...rest } = pageOf(await content.listResources(reading(context)), params?.cursor);
         return { resources: items as never[], ...rest };
       }),
     );
-    server.setRequestHandler('resources/templates/list', ({ params }, { mcpReq: { signal } }) =>
-      guarded(signal, async () => {
-        const { items, ...rest } = pageOf(await content.listTemplates(reading(signal)), params?.cursor);
+    server.setRequestHandler('resources/templates/list', ({ params }, context) =>
+      guarded(context.mcpReq.signal, async () => {
+        const { items, ...rest } = pageOf(await content.listTemplates(reading(context)), params?.cursor);
         return { resourceTemplates: items as never[], ...rest };
       }),
     );
@@ -98,11 +105,11 @@ export function registerContent(
     });
   }
   if (prompts || resources)
-    server.setRequestHandler('completion/complete', ({ params }, { mcpReq: { signal } }) =>
-      guarded(signal, async () => {
-        const { ref, argument, context } = params;
-        const rest = { argument, ...(context !== undefined && { context }) };
-        const result = await content.complete(reading(signal), ref, rest);
+    server.setRequestHandler('completion/complete', ({ params }, context) =>
+      guarded(context.mcpReq.signal, async () => {
+        const { ref, argument, context: filled } = params;
+        const rest = { argument, ...(filled !== undefined && { context: filled }) };
+        const result = await content.complete(reading(context), ref, rest);
         if (result === undefined) throw missing('prompt or resource');
         return result as never;
       }),

@@ -54,6 +54,7 @@ export function createMcpServer(
     );
   });
   registerContent(server, turns.content, caller, guarded, {
+    viewerOf: (context) => turns.viewerOf(supportOf(showsOf(context))),
     askableOf: (context) => turns.askableBy(supportOf(showsOf(context))),
     reply: replyToAsking,
     card,

@@ -3,6 +3,7 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 import { visible } from '@parley/shared/domain/visible';
 import type { ReadMethod } from '../../mcp/calls/read-request.ts';
 import type { McpReadResult } from '../../mcp/calls/results.ts';
+import type { Viewer } from '../../mcp/calls/visibility.ts';
 import { raceAbort } from '../../mcp/transports/exchange.ts';
 
 type ListedItem = Readonly<Record<string, unknown>>;
@@ -26,15 +27,15 @@ export const KEYS = {
 } as const satisfies Record<ListMethod, string>;
 
 /** A page of a list of one server, for one person. */
-interface ListPage {
+interface ListPage extends Pick<ListReader, 'principal' | 'viewer'> {
   readonly server: string;
-  readonly principal: Owner;
   readonly method: ListMethod;
   readonly params: ListedItem;
 }
 
 interface ListReader {
   readonly principal: Owner;
+  readonly viewer?: Viewer | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -76,12 +77,12 @@ export function createContentLists(
   }
 
   return {
-    async itemsOf({ server }, { principal, signal }, method) {
+    async itemsOf({ server }, { principal, viewer, signal }, method) {
       signal.throwIfAborted();
-      const key = JSON.stringify([server, principal.tenant, principal.userId, method]);
+      const key = JSON.stringify([server, principal.tenant, principal.userId, viewer, method]);
       let list = underWay.get(key);
       if (list === undefined) {
-        list = allPages({ server, principal, method }).finally(() => underWay.delete(key));
+        list = allPages({ server, principal, viewer, method }).finally(() => underWay.delete(key));
         underWay.set(key, list);
       }
       return raceAbort({ signal }, list);

@@ -17,7 +17,7 @@ import type { SampleLimits } from './server-questions.ts';
 export interface TurnPerson extends Owner {
   readonly reach: ReachOfQuestion;
   /** Who makes the call of a run of one call. An agent's calls are a model's in any case. @default 'model' */
-  readonly viewer?: Viewer;
+  readonly viewer?: Viewer | undefined;
   /** Their client, where it does something for servers itself. */
   readonly client?: TurnClient | undefined;
 }

@@ -1,0 +1,5 @@
+/** The extension of MCP that clients declare which show the pages of servers (MCP Apps). */
+export const APPS = 'io.modelcontextprotocol/ui';
+
+/** The type of those pages. */
+export const PAGE_TYPE = 'text/html;profile=mcp-app';
