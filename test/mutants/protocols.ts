@@ -112,6 +112,22 @@ export const PROTOCOLS: readonly Mutant[] = [
     test: 'are refused where the person denies them',
   },
   {
+    defect: 'A page calls a tool that is for models only.',
+    file: `${API}/agents/tools/mcp-offer.ts`,
+    find: 'tool.name === name && tool.visibility.app',
+    replace: 'tool.name === name',
+    killedBy: 'test/integration/mcp-server/pages.test.ts',
+    test: 'calls no tool that is for models only',
+  },
+  {
+    defect: 'A page calls the tool of one of two servers that have it.',
+    file: `${API}/agents/tools/mcp-offer.ts`,
+    find: 'return others.length > 0 ? undefined : only;',
+    replace: 'return others.length > 9 ? undefined : only;',
+    killedBy: 'test/integration/mcp-server/pages.test.ts',
+    test: 'calls no tool which two servers have',
+  },
+  {
     defect: 'A model is given the buttons of pages.',
     file: `${API}/agents/mcp/calls/visibility.ts`,
     find: "return model || (viewer === 'host' && app);",

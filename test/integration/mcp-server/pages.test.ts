@@ -19,6 +19,11 @@ const HTML = '<!doctype html><title>Order</title>';
 const CSP = { connectDomains: ['https://api.example.com'], resourceDomains: ['https://*.example.com'] };
 const PAGE_META = { ui: { csp: CSP, permissions: { clipboardWrite: {} }, prefersBorder: true } };
 const DATA = { total: 3, lines: [{ id: 'a', note: null }] };
+/** A skill (SEP-2640): hosts check the digests of its files, in which anything may stand. */
+const SKILL: Readonly<Record<string, string>> = {
+  'skill://accounting/SKILL.md': '---\nname: accounting\n---\r\n\u200bSee [forms](forms/A.md).  \n',
+  'skill://accounting/forms/A.md': '\ufeff\u202e\u0000',
+};
 
 /** What servers were called for. */
 let called: string[] = [];
@@ -45,9 +50,15 @@ function serverOf(name: string, names: Readonly<Record<string, readonly ('model'
     const content = [{ type: 'text' as const, text: 'Three.' }];
     return { content, structuredContent: DATA, _meta: { 'acme/page': { tab: 2 } } };
   });
-  server.setRequestHandler('resources/list', () => ({ resources: [] }));
+  server.setRequestHandler('resources/list', () => ({
+    resources: Object.keys(SKILL).map((uri) => ({ uri, name: 'accounting', mimeType: 'text/markdown' })),
+  }));
   server.setRequestHandler('resources/read', ({ params: { uri } }) => ({
-    contents: [{ uri, mimeType: RESOURCE_MIME_TYPE, text: HTML, _meta: PAGE_META }],
+    contents: [
+      uri === PAGE
+        ? { uri, mimeType: RESOURCE_MIME_TYPE, text: HTML, _meta: PAGE_META }
+        : { uri, mimeType: 'text/markdown', text: SKILL[uri] ?? '' },
+    ],
   }));
   return server;
 }
@@ -144,6 +155,27 @@ describe.each(['legacy', { pin: '2026-07-28' }] as const)('a host of revision %s
       structuredContent: DATA,
       _meta: { 'acme/page': { tab: 2 } },
     });
+  });
+});
+
+describe('a skill of a server', () => {
+  it('passes as resources whose bytes and relative addresses are those of its server', async () => {
+    const { client } = await open({ capabilities: {} });
+    const uris = (await client.listResources()).resources.map(({ uri }) => uri);
+    for (const server of ['shop', 'bank'])
+      for (const [own, text] of Object.entries(SKILL)) {
+        const uri = own.replace('://', `://${server}~`);
+        expect(uris).toContain(uri);
+        expect(
+          new URL(
+            'forms/A.md',
+            uris.find((one) => one.endsWith('SKILL.md')),
+          ).href,
+        ).toContain('~accounting/forms');
+        expect((await client.readResource({ uri })).contents).toEqual([
+          { uri, mimeType: 'text/markdown', text },
+        ]);
+      }
   });
 });
 
