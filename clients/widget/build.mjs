@@ -34,6 +34,7 @@ export const ENTRIES = {
   [APPROVAL_CARD]: 'src/approvals.ts',
   'elicitation-server': 'src/server.ts',
   'elicitation-inbox': 'src/inbox.ts',
+  'parley-app': 'src/app.ts',
   'ai-sdk': 'src/ai-sdk.ts',
   'dom-events': 'src/dom-events.ts',
   react: 'src/react.ts',
@@ -186,6 +187,12 @@ export async function buildGallery(outdir = join(HERE, 'dist/gallery')) {
   for (const file of ['index.html', 'gallery.css']) await cp(join(HERE, 'gallery', file), join(outdir, file));
 }
 
+/** The page that a deployment serves from another origin, for `<parley-app>`. */
+export async function copySandbox(outdir = join(HERE, 'dist')) {
+  await mkdir(outdir, { recursive: true });
+  await cp(join(HERE, 'sandbox/sandbox.html'), join(outdir, 'sandbox.html'));
+}
+
 /** The declarations, for pages written in TypeScript. */
 export async function buildTypes() {
   const manifest = createRequire(import.meta.url).resolve('typescript/package.json');
@@ -231,6 +238,7 @@ async function main([option, folder]) {
   for (const name of Object.keys(ENTRIES)) bundles.push(await bundle(name));
   bundles.push(await bundleCallCard());
   await buildGallery();
+  await copySandbox();
   await buildTypes();
   report(bundles);
 }

@@ -128,6 +128,14 @@ export const PROTOCOLS: readonly Mutant[] = [
     test: 'calls no tool which two servers have',
   },
   {
+    defect: 'The page of a chat calls a tool that the agent may not call.',
+    file: `${API}/agents/tools/passthrough/agent-pages.ts`,
+    find: 'source.allow?.includes(name) !== false;',
+    replace: 'source.server !== name;',
+    killedBy: 'test/integration/turns/pages.test.ts',
+    test: 'calls no tool that the agent may not call',
+  },
+  {
     defect: 'A model is given the buttons of pages.',
     file: `${API}/agents/mcp/calls/visibility.ts`,
     find: "return model || (viewer === 'host' && app);",

@@ -69,7 +69,13 @@ export function turnHeaders(run: {
 
 /** The headers of requests for turns and of their replies, for `Surface.browserHeaders`. */
 export const TURN_BROWSER_HEADERS = {
-  request: ['idempotency-key', 'last-event-id', 'x-parley-delivery', 'x-supports-elicitation'],
+  request: [
+    'idempotency-key',
+    'last-event-id',
+    'x-parley-delivery',
+    'x-supports-elicitation',
+    'x-supports-pages',
+  ],
   response: ['idempotent-replayed', 'x-conversation-id'],
 } satisfies Surface['browserHeaders'];
 

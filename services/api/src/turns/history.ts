@@ -14,6 +14,7 @@ import { AGENT_CALL, type ToolPart, type ToolPartEnd, toolPartOf } from './appro
 import type { UiMessagePart } from './message-parts.ts';
 import { textOf } from './messages.ts';
 import { jsonLine } from './plain.ts';
+import { shownPage } from './shown.ts';
 
 interface HistoryDeps {
   readonly engine: Pick<Engine, 'approvals'>;
@@ -218,7 +219,7 @@ function callParts({ callIds, steps }: ShownMessage, content: unknown): UiMessag
 function takeResults(parts: UiMessagePart[], content: unknown): void {
   const step = parts.findLastIndex(({ type }) => type === 'step-start');
   const places = [...parts.entries()].filter(([at, { type }]) => at > step && type === 'dynamic-tool');
-  for (const [nth, { output }] of recordsIn(content).entries()) {
+  for (const [nth, { output, page }] of recordsIn(content).entries()) {
     const [at = -1, call] = places[nth] ?? [];
     if (call?.type !== 'dynamic-tool' || !isRecord(output)) continue;
     const { toolCallId, toolName, input } = call;
@@ -227,7 +228,12 @@ function takeResults(parts: UiMessagePart[], content: unknown): void {
       output.type === 'error-text'
         ? { ...known, state: 'output-error', errorText: String(output.value) }
         : { ...known, state: 'output-available', output: shownOutput(input, output.value) };
+    if (isNamed(page)) parts.push({ type: 'data-tool-page', id: toolCallId, data: shownPage(page) });
   }
+}
+
+function isNamed(page: unknown): page is Parameters<typeof shownPage>[0] {
+  return isRecord(page) && typeof page.pageId === 'string' && typeof page.service === 'string';
 }
 
 /** A reference to a secret is for the model only. */

@@ -1,9 +1,9 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { CallPage, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { type ShownApproval, shownApproval } from './approvals/shown.ts';
 import { type ToolPart, type ToolPartEnd, toolPartOf } from './approvals/tool-part.ts';
-import { type ShownElicitation, shownElicitation, shownNotice } from './shown.ts';
+import { type NamedPage, type ShownElicitation, shownElicitation, shownNotice, shownPage } from './shown.ts';
 import { createPieces } from './text.ts';
 
 /** A part of a `UIMessage`, of the kinds that a turn of ours has. */
@@ -21,6 +21,7 @@ export type UiMessagePart =
   | { readonly type: 'data-left-out'; readonly data: { readonly v: 1; readonly text: string } }
   | { readonly type: 'data-elicitation-request'; readonly id: string; readonly data: ShownElicitation }
   | { readonly type: 'data-approval-request'; readonly id: string; readonly data: ShownApproval }
+  | { readonly type: 'data-tool-page'; readonly id: string; readonly data: NamedPage }
   | {
       readonly type: 'data-tool-auth-required';
       readonly id: string;
@@ -101,6 +102,10 @@ export function createMessageParts(): MessageParts {
     else again.part = part;
   }
 
+  function page({ toolCallId, page: shown }: { toolCallId: string; page?: CallPage | undefined }): void {
+    if (shown !== undefined) put({ type: 'data-tool-page', id: toolCallId, data: shownPage(shown) }, step);
+  }
+
   /** Shows the call's outcome, if it has one, and its approval. */
   function update(toolCallId: string, outcome?: ToolPartEnd): void {
     const entry = entries.findLast(
@@ -139,9 +144,11 @@ export function createMessageParts(): MessageParts {
         case 'tool-called':
           return call(event);
         case 'tool-returned':
-          return update(event.toolCallId, { state: 'output-available', output: event.output ?? null });
+          update(event.toolCallId, { state: 'output-available', output: event.output ?? null });
+          return page(event);
         case 'tool-failed':
-          return update(event.toolCallId, { state: 'output-error', errorText: event.message });
+          update(event.toolCallId, { state: 'output-error', errorText: event.message });
+          return page(event);
         case 'tool-auth-required':
           return put(
             { type: 'data-tool-auth-required', id: event.toolCallId, data: shownNotice(event) },

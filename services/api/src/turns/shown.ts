@@ -1,5 +1,5 @@
 import { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { CallPage, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 
 /** Where a person's answer goes, for cards that know no other place. */
 const RESPOND_URL = '/run/api/elicitation-responses';
@@ -21,4 +21,17 @@ export type ToolAuthRequired = Extract<TurnEvent, { type: 'tool-auth-required' }
 /** The notice that a tool needs the user's own account, without what newer pods may add to the event. */
 export function shownNotice({ toolCallId, toolId, toolName, service, message }: ToolAuthRequired) {
   return { v: 1 as const, toolCallId, toolId, toolName, service, message };
+}
+
+/** A page of a server that shows a call, as chats show it: what it shows is read by its id. */
+export interface NamedPage {
+  readonly v: 1;
+  readonly pageId: string;
+  readonly toolCallId: string;
+  /** The title of the server. */
+  readonly service: string;
+}
+
+export function shownPage({ pageId, service }: Pick<CallPage, 'pageId' | 'service'>): NamedPage {
+  return { v: 1, pageId, toolCallId: pageId.slice(pageId.indexOf('~') + 1), service };
 }

@@ -28,6 +28,7 @@ import { type TurnRequest, workOnBegun, workOnClaimed } from '../agents/loop/tur
 import { type Viewer, viewerOf } from '../agents/mcp/calls/visibility.ts';
 import type { ServerContent } from '../agents/tools/mcp-content.ts';
 import type { McpOffering, OfferedTarget, OfferedTool } from '../agents/tools/mcp-offer.ts';
+import type { AgentPages } from '../agents/tools/passthrough/agent-pages.ts';
 import type { Askable } from '../agents/tools/passthrough/person.ts';
 import { type ConversationHistory, readHistory, readSaid } from './history.ts';
 import { principalOf } from './principal.ts';
@@ -94,6 +95,8 @@ export interface Turns {
   ): Promise<OfferedTarget | undefined>;
   /** The prompts and resources of servers that an MCP client of the caller can read. */
   readonly content: ServerContent;
+  /** The pages of servers in the chats of agents. */
+  readonly pages: AgentPages;
   /** What servers are told that the person of a run of one call, and their client, can be asked. */
   askableBy(support: Support): Askable;
   /** Who reads and calls, by what the client shows. */
@@ -192,6 +195,7 @@ export function createTurns(deps: TurnsDeps): Turns {
     findOffered: (caller, name, signal, support) =>
       deps.offering.find(caller, offeredTo(caller, support), name, signal),
     content: deps.offering.content,
+    pages: deps.offering.pages,
     askableBy,
     viewerOf,
     listAgents: deps.agents.list,

@@ -35,10 +35,26 @@ const ToolCalled = z.looseObject({
   /** The delegated agent that called it; absent for the turn's own agent. */
   agent: z.string().optional(),
 });
+/** The page of a server that shows a call, and what it is given of it. No model reads it. */
+export const CallPage = z.looseObject({
+  /** Names the call among those of all turns of its person. */
+  pageId: z.string(),
+  server: z.string(),
+  /** The title of the server. */
+  service: z.string(),
+  /** The server's own name for the tool. */
+  tool: z.string(),
+  /** The server's own address of the page. */
+  uri: z.string(),
+  /** The result as the server sent it. */
+  result: z.unknown(),
+});
+export type CallPage = z.infer<typeof CallPage>;
 const ToolReturned = z.looseObject({
   type: z.literal('tool-returned'),
   toolCallId: z.string(),
   output: z.unknown(),
+  page: CallPage.optional().catch(undefined),
 });
 /** The tool gave no result. `message` states what happened, for people and models. It contains no secret. */
 const ToolFailed = z.looseObject({
@@ -47,6 +63,7 @@ const ToolFailed = z.looseObject({
   message: z.string(),
   /** The error of the tool's server, as it sent it. Sent for runs of one call only. */
   refusal: z.object({ code: z.number(), message: z.string(), data: z.unknown().optional() }).optional(),
+  page: CallPage.optional().catch(undefined),
 });
 /** How far a call has come, in the words of its server. Sent for runs of one call only; readers may ignore it. */
 const ToolProgress = z.looseObject({

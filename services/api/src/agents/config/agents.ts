@@ -11,6 +11,12 @@ const ToolSource = z.strictObject({
     .min(1, 'names no tool; leave the key out to allow all')
     .optional()
     .describe('Names of the tools that the agent may call. Absent: all tools of the server.'),
+  pages: z
+    .boolean()
+    .default(false)
+    .describe(
+      '`true`: chats show the pages of its tools (MCP Apps), where their client says that it can. A page may call the tools of the server that are for pages (docs/chat-transport.md).',
+    ),
 });
 
 const Delegate = z.strictObject({

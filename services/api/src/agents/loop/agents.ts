@@ -5,7 +5,7 @@ import { admits } from '../config/access.ts';
 import type { Agent, AgentsConfig, Model } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { NamedTools } from '../tools/named-tools.ts';
-import type { TurnPerson } from '../tools/passthrough/person.ts';
+import type { ServerCallLimits, TurnPerson } from '../tools/passthrough/person.ts';
 import type { ToolsOf } from '../tools/toolbox.ts';
 import type { TakenImages } from './images.ts';
 import { createLanguageModel } from './model/language-model.ts';
@@ -74,7 +74,7 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
     },
     isKnown(id) {
       const call = parseOneCallId(id);
-      return call === undefined ? config.agents[id] !== undefined : offersTools(config, call.server);
+      return call === undefined ? config.agents[id] !== undefined : limitsOfCall(config, call) !== undefined;
     },
     find(id = config.defaultAgent) {
       const title = titleOf(config, id);
@@ -84,7 +84,7 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
       return { id, title, images, ...(agent?.notify !== undefined && { notify: agent.notify }) };
     },
     async open(id, { tenant, userId, reach, client, viewer = 'model' }) {
-      const person = { tenant, userId, reach, client };
+      const person = { tenant, userId, reach, client, showsPages: viewer === 'host' };
       const call = parseOneCallId(id);
       if (call !== undefined) return openCall(config, named, call, { ...person, viewer });
       const agent = config.agents[id];
@@ -106,13 +106,17 @@ function titleOf({ agents, mcpServers }: AgentsConfig, id: string): string | und
   return call === undefined ? agents[id]?.title : mcpServers[call.server]?.title;
 }
 
-function offersTools({ mcpOffer }: AgentsConfig, id: string): boolean {
-  return mcpOffer.tools.some(({ server }) => server === id);
+/** Undefined where the configuration offers the server's tools to no MCP client, or its pages in no chat of the agent. */
+function limitsOfCall({ agents, mcpOffer }: AgentsConfig, call: OneCall): ServerCallLimits | undefined {
+  if ('read' in call || call.agent === undefined)
+    return mcpOffer.tools.find(({ server }) => server === call.server)?.limits;
+  const agent = agents[call.agent];
+  return agent?.tools.some(({ server, pages }) => pages && server === call.server) ? agent.limits : undefined;
 }
 
 /** What takes the place of an agent in a run of one call: no model, and one tool. */
 function openCall(config: AgentsConfig, named: NamedTools, call: OneCall, person: TurnPerson): RunAgent {
-  const limits = config.mcpOffer.tools.find(({ server }) => server === call.server)?.limits;
+  const limits = limitsOfCall(config, call);
   if (limits === undefined) throw new Error(`No tool of the server ${call.server} is offered.`);
   return {
     reply: replyWithCall,

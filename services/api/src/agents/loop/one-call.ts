@@ -8,6 +8,8 @@ import type { RequestedCall, StepReply } from './model-step.ts';
 export interface ServerTool {
   readonly server: string;
   readonly tool: string;
+  /** The agent in whose chat a page of the server makes the call. Its limits and approvals hold. Absent: an MCP client calls. */
+  readonly agent?: string;
 }
 
 /** A read of a server of the configuration, during which it asks. The input of its call has the parameters. */
@@ -22,17 +24,22 @@ export type OneCall = ServerTool | ServerRead;
 // No agent of a configuration has an id with a colon.
 const TOOL_PREFIX = 'mcp:';
 const READ_PREFIX = 'mcp-read:';
+const PAGE_PREFIX = 'mcp-page:';
 const CALL_ID = 'call';
 
 /** What a run of one call has in place of an agent's id, so that any pod can continue it. */
 export function oneCallId(call: OneCall): string {
-  return 'read' in call
-    ? `${READ_PREFIX}${call.server}/${call.read}`
-    : `${TOOL_PREFIX}${call.server}/${call.tool}`;
+  if ('read' in call) return `${READ_PREFIX}${call.server}/${call.read}`;
+  const { agent, server, tool } = call;
+  return agent === undefined ? `${TOOL_PREFIX}${server}/${tool}` : `${PAGE_PREFIX}${agent}/${server}/${tool}`;
 }
 
 /** What a run of one call does, by its id. Undefined for the id of an agent. */
 export function parseOneCallId(id: string): OneCall | undefined {
+  if (id.startsWith(PAGE_PREFIX)) {
+    const [agent = '', server = '', ...tool] = id.slice(PAGE_PREFIX.length).split('/');
+    return { agent, server, tool: tool.join('/') };
+  }
   const prefix = [TOOL_PREFIX, READ_PREFIX].find((one) => id.startsWith(one));
   const at = id.indexOf('/');
   if (prefix === undefined || at < 0) return undefined;

@@ -1,16 +1,26 @@
 import type { Message } from '@parley/shared/domain/runs/run';
+import type { CallPage } from '@parley/shared/domain/runs/turn-events';
 import type { StepCall } from './call-tool.ts';
 import { failed, type ToolOutcome } from './tool.ts';
 
 /** The results for the model: one message with the outcome of every call of the step. */
 export function resultsOf(calls: readonly StepCall[], outcomes: readonly ToolOutcome[]): Message {
-  const content = calls.map(({ modelCallId, toolName }, index) => ({
-    type: 'tool-result',
-    toolCallId: modelCallId,
-    toolName,
-    output: outputOf(outcomes[index] ?? failed('There is no result.')),
-  }));
+  const content = calls.map(({ modelCallId, toolName }, index) => {
+    const outcome = outcomes[index] ?? failed('There is no result.');
+    return {
+      type: 'tool-result',
+      toolCallId: modelCallId,
+      toolName,
+      output: outputOf(outcome),
+      ...(outcome.page !== undefined && { page: nameOf(outcome.page) }),
+    };
+  });
   return { role: 'tool', content };
+}
+
+/** Names the page that shows the call, for the history. No model gets this member. */
+function nameOf({ pageId, service }: CallPage): Pick<CallPage, 'pageId' | 'service'> {
+  return { pageId, service };
 }
 
 function outputOf(outcome: ToolOutcome): Record<string, unknown> {

@@ -105,6 +105,7 @@ export async function callTool(
             type: 'tool-returned',
             toolCallId,
             output: outcome.shown ?? outcome.output,
+            ...(outcome.page !== undefined && { page: outcome.page }),
           }),
           save({ state: 'returned', output: outcome.output, round: undefined, roundServer: undefined }),
         ]
@@ -114,6 +115,7 @@ export async function callTool(
             toolCallId,
             message: outcome.message,
             ...(outcome.refusal !== undefined && { refusal: outcome.refusal }),
+            ...(outcome.page !== undefined && { page: outcome.page }),
           }),
           save({
             state: 'failed',

@@ -10,6 +10,7 @@ import { isVisible } from '../mcp/calls/visibility.ts';
 import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-headers.ts';
 import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
+import { type AgentPages, createAgentPages } from './passthrough/agent-pages.ts';
 import { away } from './passthrough/content-replies.ts';
 import type { AskablePerson, TurnPerson } from './passthrough/person.ts';
 import { CONNECT } from './personal-tools.ts';
@@ -67,6 +68,8 @@ export interface McpOffering {
   ): Promise<OfferedTarget | undefined>;
   /** Prompts and resources of servers. */
   readonly content: ServerContent;
+  /** The pages of servers in chats of agents. */
+  readonly pages: AgentPages;
 }
 
 const nothing = async () => [];
@@ -85,6 +88,7 @@ export const NO_OFFERING: McpOffering = {
     watch: none,
     complete: none,
   },
+  pages: { read: none, find: none },
 };
 
 interface McpOfferingDeps {
@@ -177,6 +181,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
 
   return {
     content: createMcpContent({ config, named }),
+    pages: createAgentPages({ config, named }),
     async list(caller, person, signal) {
       const lists = await Promise.all(
         sourcesFor(caller).map(async (source) => {

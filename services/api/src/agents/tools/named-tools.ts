@@ -222,7 +222,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
   }
 
   async function openTool(
-    { server: id, tool: name }: ServerTool,
+    { server: id, tool: name, agent }: ServerTool,
     limits: ServerCallLimits,
     person: TurnPerson,
     signal: AbortSignal,
@@ -253,7 +253,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
         : scoped(id, wholeOutcomeOf(config.title, result));
     });
     const entry = loaded.config.mcpServers[id];
-    const policy = entry && policyOf(entry, undefined, target);
+    const policy = entry && policyOf(entry, loaded.config.agents[agent ?? ''], target);
     if (policy === undefined) return tool;
     const { questionTimeoutSeconds: timeoutSeconds } = limits;
     return withApproval(tool, { policy, server: id, source: target, timeoutSeconds, whole: true });

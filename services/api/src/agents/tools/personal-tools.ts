@@ -3,7 +3,7 @@ import { modelToolName } from '../mcp/calls/tool-name.ts';
 import type { ServiceRefusal } from './account-question.ts';
 import { type SendRules, sendCall } from './passthrough/send-call.ts';
 import type { PersonalService } from './personal-service.ts';
-import { allowed, outcomeOf, toolOf } from './server-tools.ts';
+import { allowed, outcomeOf, rulesFor, toolOf, withPage } from './server-tools.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
 interface PersonalToolsOptions extends SendRules {
@@ -34,10 +34,13 @@ export async function personalTools(
   const connect = called?.has(connectName(id)) === true ? [connectTool(id, service)] : [];
   const tools = allowed(isKnown ? list.tools : announced, allow, rules).map((tool) =>
     toolOf(tool, async (call) => {
+      const { title } = service;
       const result = await service.call({ ...call, toolName: tool.modelName }, (server) =>
-        sendCall(call, server, tool.name, rules),
+        sendCall(call, server, tool.name, rulesFor(tool, rules)),
       );
-      return result.type === 'not_connected' ? notConnected(result) : outcomeOf(service.title, result);
+      return result.type === 'not_connected'
+        ? notConnected(result)
+        : withPage(outcomeOf(title, result), result, { call, server: id, title, tool });
     }),
   );
   return [...connect, ...tools];

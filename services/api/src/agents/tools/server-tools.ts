@@ -1,9 +1,9 @@
 import { textOf } from '../mcp/calls/content.ts';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
-import { isVisible } from '../mcp/calls/visibility.ts';
+import { isVisible, pageOf } from '../mcp/calls/visibility.ts';
 import { type SendRules, sendCall } from './passthrough/send-call.ts';
-import { failed, type Tool, type ToolOutcome } from './tool.ts';
+import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 interface ServerToolsOptions extends SendRules {
   readonly server: McpServerRef;
@@ -26,7 +26,11 @@ export async function serverTools(
     return [];
   }
   return allowed(list.tools, allow, rules).map((tool) =>
-    toolOf(tool, async (call) => outcomeOf(server.title, await sendCall(call, server, tool.name, rules))),
+    toolOf(tool, async (call) => {
+      const { title } = server;
+      const result = await sendCall(call, server, tool.name, rulesFor(tool, rules));
+      return withPage(outcomeOf(title, result), result, { call, server: server.id, title, tool });
+    }),
   );
 }
 
@@ -75,6 +79,33 @@ export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
     case 'round':
       return failed(`${title} asks the user for something where nobody can be asked.`);
   }
+}
+
+/** The rules for the calls of one tool: without a page, no result is kept for one. */
+export function rulesFor({ meta }: McpTool, { pages, ...rules }: SendRules): SendRules {
+  return { ...rules, pages: pages === true && pageOf(meta) !== undefined };
+}
+
+interface PagedCall {
+  readonly call: Pick<ToolCall, 'callKey'>;
+  readonly server: string;
+  readonly title: string;
+  readonly tool: McpTool;
+}
+
+/** The outcome with what the page of its tool shows, where the result was kept for it. */
+export function withPage(
+  outcome: ToolOutcome,
+  result: McpCallResult | { readonly type: 'not_connected' },
+  { call, server, title, tool }: PagedCall,
+): ToolOutcome {
+  const uri = pageOf(tool.meta);
+  if (result.type !== 'result' || result.whole === undefined || uri === undefined) return outcome;
+  const pageId = call.callKey.replace(' ', '~');
+  return {
+    ...outcome,
+    page: { pageId, server, service: title, tool: tool.name, uri, result: result.whole },
+  };
 }
 
 /** As `outcomeOf`, for a caller that is no model: a result of the server is passed on as a whole, an error too. */

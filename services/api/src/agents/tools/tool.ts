@@ -1,4 +1,4 @@
-import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { CallPage, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { ReachOfQuestion } from '../loop/reach.ts';
 import type { McpTool, ServerRefusal } from '../mcp/calls/results.ts';
 import type { ApprovalOutcome, NeededApproval } from './approvals/needed.ts';
@@ -12,6 +12,8 @@ export type ToolOutcome =
       readonly output: unknown;
       /** What the turn's stream shows in place of `output`, when `output` is for the model alone. */
       readonly shown?: unknown;
+      /** What the page of the server shows, where chats show its pages. */
+      readonly page?: CallPage;
     }
   | {
       readonly type: 'failed';
@@ -20,6 +22,7 @@ export type ToolOutcome =
       readonly endsTurn?: true;
       /** What the caller must declare for the call to be possible, as its server says; for callers that are no model. */
       readonly refusal?: ServerRefusal;
+      readonly page?: CallPage;
     };
 
 export function failed(message: string, endsTurn?: true): ToolOutcome {

@@ -13,6 +13,7 @@ import { createDelegateTool } from '../delegation/delegate-tool.ts';
 import { recordedSkillTool, remoteTools } from '../delegation/remote-tools.ts';
 import type { McpTools } from '../mcp/calls/mcp-tools.ts';
 import type { McpFailure } from '../mcp/calls/results.ts';
+import type { McpServerConfig } from '../mcp/server-config.ts';
 import { withApproval } from './approvals/gate.ts';
 import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
@@ -107,18 +108,21 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
 
   async function findOffer(
     agent: Agent,
-    { server: id, allow }: Agent['tools'][number],
+    { server: id, allow, pages }: Agent['tools'][number],
     person: TurnPerson,
     { signal, called }: { readonly signal: AbortSignal; readonly called?: ReadonlySet<string> },
   ): Promise<Offer> {
     const server = servers.get(id);
     if (server === undefined) return { server: id, service: id, tools: [] };
-    const { config: target, personal } = server;
+    const { personal } = server;
     const { tenant, userId } = person;
+    const showsPages = pages && person.showsPages === true;
+    const target: McpServerConfig = showsPages ? { ...server.config, showsPages } : server.config;
     const asked = askedPerson(server, person, agent);
     const rules = {
       ...sendRules(server, person, agent.limits, deps, agent),
       signal,
+      pages: showsPages,
       ...(allow !== undefined && { allow }),
     };
     const onFailure = (failure: McpFailure) => onServerFailure(id, failure);

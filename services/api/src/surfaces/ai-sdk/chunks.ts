@@ -1,9 +1,9 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
-import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { CallPage, FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { UIMessageChunk } from 'ai';
 import { shownApproval } from '../../turns/approvals/shown.ts';
-import { shownElicitation, shownNotice } from '../../turns/shown.ts';
+import { shownElicitation, shownNotice, shownPage } from '../../turns/shown.ts';
 import { createPieces } from '../../turns/text.ts';
 
 type Chunk = UIMessageChunk;
@@ -120,6 +120,19 @@ export function createAiSdkChunks(): AiSdkChunks {
     return calls.has(toolCallId) ? showing([chunk]) : [];
   }
 
+  /** Names the page that shows a call. */
+  function pageOf({
+    toolCallId,
+    page,
+  }: {
+    readonly toolCallId: string;
+    readonly page?: CallPage | undefined;
+  }): Chunk[] {
+    return page === undefined
+      ? []
+      : showing([{ type: 'data-tool-page', id: toolCallId, data: shownPage(page) }]);
+  }
+
   /** What the approval of a call changes in the call's part. */
   function approvalOf(toolCallId: string): Chunk[] {
     const { approvalId = '', status } = approvals.get(toolCallId) ?? {};
@@ -167,7 +180,8 @@ export function createAiSdkChunks(): AiSdkChunks {
         return [...showing(callChunks(event)), ...approvalOf(event.toolCallId)];
       case 'tool-returned': {
         const { toolCallId, output = null } = event;
-        return resultOf(toolCallId, { type: 'tool-output-available', toolCallId, output, ...OF_AGENT });
+        const returned = { type: 'tool-output-available', toolCallId, output, ...OF_AGENT } as const;
+        return [...resultOf(toolCallId, returned), ...pageOf(event)];
       }
       case 'tool-partial': {
         const { toolCallId, text: output } = event;
@@ -178,12 +192,8 @@ export function createAiSdkChunks(): AiSdkChunks {
         const { toolCallId, message } = event;
         // The part says that the person denied the call, which an error would replace.
         if (denied.has(toolCallId)) return [];
-        return resultOf(toolCallId, {
-          type: 'tool-output-error',
-          toolCallId,
-          errorText: message,
-          ...OF_AGENT,
-        });
+        const error = { type: 'tool-output-error', toolCallId, errorText: message, ...OF_AGENT } as const;
+        return [...resultOf(toolCallId, error), ...pageOf(event)];
       }
       case 'tool-auth-required':
         return showing([{ type: 'data-tool-auth-required', id: event.toolCallId, data: shownNotice(event) }]);

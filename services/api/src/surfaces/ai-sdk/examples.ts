@@ -97,3 +97,24 @@ export const TIMELINE_EXAMPLE = {
     },
   ],
 };
+
+export const PAGE_EXAMPLE = {
+  page: {
+    html: '<!doctype html><title>Order 7</title>',
+    csp: {
+      connectDomains: [],
+      resourceDomains: ['https://cdn.example.com'],
+      frameDomains: [],
+      baseUriDomains: [],
+    },
+    permissions: [],
+  },
+  tool: 'order',
+  input: { order: 7 },
+  result: { content: [{ type: 'text', text: 'Paid.' }], structuredContent: { paid: true } },
+};
+
+export const PAGE_CALL_EXAMPLE = {
+  callId: streamRequestId,
+  result: { content: [{ type: 'text', text: 'Refunded.' }] },
+};

@@ -21,13 +21,7 @@ import {
   route,
   type Surface,
 } from '../../http/route.ts';
-import {
-  readTurnHeaders,
-  TURN_BROWSER_HEADERS,
-  TURN_KEY_DOCS,
-  turnHeaders,
-  turnReader,
-} from '../../http/turn-headers.ts';
+import { TURN_BROWSER_HEADERS, TURN_KEY_DOCS, turnHeaders, turnReader } from '../../http/turn-headers.ts';
 import { decideTogether, endBefore } from '../../turns/approvals/continue.ts';
 import { startInChat } from '../../turns/approvals/message.ts';
 import { completionOf, secondsNow } from '../../turns/completion.ts';
@@ -43,6 +37,7 @@ import { answerIn, ChatInput } from './chat-input.ts';
 import { conversationRoutes, type EraseConversation } from './conversations.ts';
 import { AI_SDK_HEADERS, AI_SDK_ON_EXPIRY, createAiSdkEncoder } from './encoder.ts';
 import { ANSWER_EXAMPLE, CHAT_EXAMPLE } from './examples.ts';
+import { pageRoutes, readChatHeaders } from './pages.ts';
 import { timelineRoute } from './timeline.ts';
 
 export interface AiSdkDeps {
@@ -71,6 +66,7 @@ export function aiSdkRoutes(deps: AiSdkDeps): Surface {
           stopRoute(turns),
           ...conversationRoutes({ ...deps, turns }),
           timelineRoute(turns),
+          ...pageRoutes({ ...deps, turns }),
         ];
   return {
     routes: [answerRoute(deps), approvalRoute(deps), ...ofTurns],
@@ -111,6 +107,8 @@ function chatRoute(deps: TurnDeps): Route {
         ...TURN_KEY_DOCS,
         'X-Supports-Elicitation':
           '`true`, `form`, `url` or `form,url`: questions the client can show. `form;sensitive=?0`: forms without sensitive answers. With `url` alone, a form comes as a url question that leads to its page.',
+        'X-Supports-Pages':
+          '`true`: the client shows the pages of MCP servers (MCP Apps), where the agent has `pages: true` for the server. A part `data-tool-page` names each.',
         'X-Parley-Delivery':
           '`detach` ends the stream once all of the turn waits for the person; the answer has it go on, and the client resumes. `hold` (the default) keeps the stream for a while first.',
       },
@@ -140,7 +138,7 @@ function chatRoute(deps: TurnDeps): Route {
         return continuedReply(deps, call, conversationId, decisions);
       }
       const { caller, draining, admitted } = call;
-      const options = readTurnHeaders(call, stream);
+      const options = readChatHeaders(call, stream);
       const asked = { caller, conversationId, messages, agent, ...options, draining, admitted };
       const admit = (approvalId: string) => admitAnswer(deps.limits, call, approvalId);
       const beside = { decided: { decisions, admit }, signal: call.signal };

@@ -70,3 +70,13 @@ export function metaForClients(meta: unknown, { model, app }: Visibility): Meta 
   const ui = own(kept, 'ui');
   return { ...kept, ui: { ...(isRecord(ui) && ui), visibility } };
 }
+
+const PAGE = /^ui:\/\/\S{1,2000}$/i;
+
+/** The server's own address of the page that shows the results of a tool. */
+export function pageOf(meta: unknown): string | undefined {
+  const ui = isRecord(meta) ? own(meta, 'ui') : undefined;
+  const uri =
+    (isRecord(ui) ? own(ui, 'resourceUri') : undefined) ?? (isRecord(meta) && own(meta, 'ui/resourceUri'));
+  return typeof uri === 'string' && PAGE.test(uri) ? uri : undefined;
+}

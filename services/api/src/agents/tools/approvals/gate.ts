@@ -78,7 +78,7 @@ export async function callAsDecided(
 }
 
 function withNote(outcome: ToolOutcome): ToolOutcome {
-  if (outcome.type === 'failed') return failed(`${EDITED_NOTE} ${outcome.message}`);
+  if (outcome.type === 'failed') return { ...outcome, message: `${EDITED_NOTE} ${outcome.message}` };
   return {
     ...outcome,
     output: { note: EDITED_NOTE, result: outcome.output },

@@ -26,6 +26,8 @@ export interface SendRules extends QuestionLimits {
   readonly timeoutMs: number;
   /** True: the result also has the server's own form, for callers that are no model. */
   readonly whole?: true;
+  /** True: the result of a tool with a page has that form, too, for the page. */
+  readonly pages?: boolean;
   /** Keeps a round in the record of its call. Absent: no other pod can continue the call. */
   readonly rounds?: RoundKeeper | undefined;
 }
@@ -53,14 +55,15 @@ export async function sendCall(
   name: string,
   rules: SendRules,
 ): Promise<McpCallResult> {
-  const { timeoutMs, whole } = rules;
+  const { timeoutMs, whole, pages } = rules;
   const hidden = await refusalOf(call, server, name, rules);
   if (hidden !== undefined) return hidden;
   return sendAnswering(call, server, rules, async (options) =>
     server.call(name, argumentsOf(await call.beforeDispatch()), {
       signal: call.signal,
       timeoutMs,
-      ...(whole && { whole, onProgress: progressOf(call), onLog: logOf(call) }),
+      ...((whole || pages) && { whole: true }),
+      ...(whole && { onProgress: progressOf(call), onLog: logOf(call) }),
       ...options,
     }),
   );

@@ -1,0 +1,17 @@
+import { ParleyApp } from './app/element.ts';
+
+export { type AppWaits, ParleyApp } from './app/element.ts';
+export type { AppServer, AppWait } from './app/parley.ts';
+
+const NAME = 'parley-app';
+// A page may load this file twice, from two places; the first one stays.
+if (customElements.get(NAME) === undefined) customElements.define(NAME, ParleyApp);
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'parley-app': ParleyApp;
+  }
+  interface HTMLElementEventMap {
+    'app-waits': CustomEvent<import('./app/element.ts').AppWaits>;
+  }
+}

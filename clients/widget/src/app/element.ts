@@ -1,0 +1,243 @@
+import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { type AppContext, type AppHost, startApp } from './host.ts';
+import { type AppPage, type AppServer, type AppWait, createAppCalls } from './parley.ts';
+import { styles } from './styles.ts';
+import { textsOf } from './texts.ts';
+
+/** What a call of a page waits for, in the event `app-waits`. */
+export interface AppWaits {
+  readonly waits: readonly AppWait[];
+}
+
+interface AskedLink {
+  readonly url: string;
+  readonly decide: (isOpened: boolean) => void;
+}
+
+type Phase = 'loading' | 'shown' | 'failed' | 'ended';
+
+const HEIGHT_MIN = 40;
+const HEIGHT_MAX = 800;
+const DARK = '(prefers-color-scheme: dark)';
+
+/**
+ * Shows the page of a tool (MCP Apps) in a chat, in a sandbox of another origin. It shows nothing without `sandboxUrl`. Where a
+ * call of the page asks its person, it dispatches `app-waits` and shows what `cardFor` makes of each wait.
+ */
+export class ParleyApp extends LitElement {
+  static override styles = styles;
+  static override properties = {
+    server: { attribute: false },
+    cardFor: { attribute: false },
+    sandboxUrl: { attribute: 'sandbox-url' },
+    conversationId: { attribute: 'conversation-id' },
+    pageId: { attribute: 'page-id' },
+    service: {},
+    theme: {},
+    phase: { state: true },
+    link: { state: true },
+    waits: { state: true },
+  };
+
+  declare server: AppServer | undefined;
+  /** Makes the card of a wait, as `createElicitationCards` does. */
+  declare cardFor: ((part: AppWait) => Element | undefined) | undefined;
+  /** Where `sandbox.html` is served: another origin than that of this page. */
+  declare sandboxUrl: string | undefined;
+  declare conversationId: string | undefined;
+  declare pageId: string | undefined;
+  /** The title of the server, which the frame names. */
+  declare service: string | undefined;
+  /** @default that of the person's system */
+  declare theme: 'light' | 'dark' | undefined;
+  declare phase: Phase;
+  declare link: AskedLink | undefined;
+  declare waits: readonly AppWait[];
+
+  #host: AppHost | undefined;
+  #shown: AppPage | undefined;
+  #ending = new AbortController();
+  readonly #dark = window.matchMedia(DARK);
+
+  constructor() {
+    super();
+    this.phase = 'loading';
+    this.waits = [];
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#dark.addEventListener('change', this.#tellContext);
+    if (this.hasUpdated) void this.#load();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#dark.removeEventListener('change', this.#tellContext);
+    this.#end();
+  }
+
+  override updated(changed: PropertyValues<ParleyApp>): void {
+    const isAnother = (['server', 'sandboxUrl', 'conversationId', 'pageId'] as const).some((name) =>
+      changed.has(name),
+    );
+    if (isAnother) void this.#load();
+    if (changed.has('theme')) this.#tellContext();
+  }
+
+  get #sandboxOrigin(): string | undefined {
+    if (this.sandboxUrl === undefined) return undefined;
+    const { origin } = new URL(this.sandboxUrl, document.baseURI);
+    return origin === location.origin ? undefined : origin;
+  }
+
+  #end(): void {
+    this.#ending.abort();
+    this.link?.decide(false);
+    this.#host?.close();
+    this.#host = undefined;
+    this.waits = [];
+  }
+
+  async #load(): Promise<void> {
+    this.#end();
+    const { server, conversationId, pageId } = this;
+    if (server === undefined || conversationId === undefined || pageId === undefined) return;
+    this.#ending = new AbortController();
+    const { signal } = this.#ending;
+    this.phase = this.#sandboxOrigin === undefined ? 'failed' : 'loading';
+    if (this.phase === 'failed') return;
+    try {
+      this.#shown = await createAppCalls(server, { conversationId, pageId }).read(signal);
+    } catch {
+      if (!signal.aborted) this.phase = 'failed';
+      return;
+    }
+    if (signal.aborted) return;
+    this.phase = 'shown';
+    await this.updateComplete;
+    await this.#start(server, { conversationId, pageId }, signal);
+  }
+
+  async #start(
+    server: AppServer,
+    ref: { readonly conversationId: string; readonly pageId: string },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const frame = this.renderRoot.querySelector('iframe');
+    const origin = this.#sandboxOrigin;
+    const shown = this.#shown;
+    if (!frame?.contentWindow || origin === undefined || shown === undefined || signal.aborted) return;
+    const calls = createAppCalls(server, ref);
+    const host = await startApp({
+      frame: frame.contentWindow,
+      origin,
+      shown,
+      context: this.#context(),
+      call: (name, args, ending) => {
+        let asked: readonly AppWait[] = [];
+        const show = (waits: readonly AppWait[]) => {
+          this.waits = [...this.waits.filter((one) => !asked.some(({ id }) => id === one.id)), ...waits];
+          asked = waits;
+          if (waits.length > 0) this.#dispatch({ waits });
+        };
+        return calls.call(name, args, ending, show).finally(() => show([]));
+      },
+      openLink: (url) => this.#askToOpen(url),
+      onHeight: (height) => this.#resize(frame, height),
+      onFlood: () => {
+        this.#end();
+        this.phase = 'ended';
+      },
+    });
+    if (signal.aborted) return host.close();
+    this.#host = host;
+    // The transport listens now, so that nothing of the sandbox is missed.
+    frame.src = this.sandboxUrl ?? '';
+  }
+
+  #dispatch(detail: AppWaits): void {
+    this.dispatchEvent(new CustomEvent('app-waits', { detail, bubbles: true, composed: true }));
+  }
+
+  #resize(frame: HTMLIFrameElement, height: number): void {
+    if (!Number.isFinite(height)) return;
+    // Not by an attribute, which a strict page refuses.
+    frame.style.height = `${Math.round(Math.min(Math.max(height, HEIGHT_MIN), HEIGHT_MAX))}px`;
+  }
+
+  #context(): AppContext {
+    return {
+      theme: this.theme ?? (this.#dark.matches ? 'dark' : 'light'),
+      locale: this.#lang,
+      timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      displayMode: 'inline',
+      availableDisplayModes: ['inline'],
+      containerDimensions: { maxHeight: HEIGHT_MAX },
+      platform: 'web',
+    };
+  }
+
+  readonly #tellContext = (): void => this.#host?.setContext(this.#context());
+
+  get #lang(): string {
+    return this.closest('[lang]')?.getAttribute('lang') || navigator.language;
+  }
+
+  /** One address at a time, and none that is a program. */
+  #askToOpen(url: string): Promise<boolean> {
+    if (this.link !== undefined || !isWebAddress(url)) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const decide = (isOpened: boolean) => {
+        this.link = undefined;
+        resolve(isOpened);
+      };
+      this.link = { url: new URL(url).href, decide };
+    });
+  }
+
+  #open({ url, decide }: AskedLink): void {
+    window.open(url, '_blank', 'noopener,noreferrer');
+    decide(true);
+  }
+
+  override render(): unknown {
+    if (this.sandboxUrl === undefined) return nothing;
+    const texts = textsOf(this.#lang);
+    const service = this.service ?? '';
+    if (this.phase === 'loading') return html`<p role="status">${texts.loading}</p>`;
+    if (this.phase === 'failed' || this.phase === 'ended')
+      return html`<p role="alert">${texts[this.phase]}</p>
+        <button type="button" @click=${() => this.#load()}>${texts.retry}</button>`;
+    const isPlain = this.#shown?.page.prefersBorder === false;
+    const { link, waits } = this;
+    return html`<figure class=${isPlain ? 'plain' : ''}>
+      <figcaption>${texts.from(service)}</figcaption>
+      <iframe
+        title=${texts.from(service)}
+        sandbox="allow-scripts allow-same-origin"
+        referrerpolicy="no-referrer"
+      ></iframe>
+      ${
+        link === undefined
+          ? nothing
+          : html`<div class="bar" role="group" aria-label=${texts.opens(service)}>
+              <p role="alert">${texts.opens(service)}</p>
+              <p class="url">${link.url}</p>
+              <button type="button" @click=${() => this.#open(link)}>${texts.open}</button>
+              <button type="button" @click=${() => link.decide(false)}>${texts.stay}</button>
+            </div>`
+      }
+      ${
+        waits.length === 0
+          ? nothing
+          : html`<div class="bar"><p role="status">${texts.waits(service)}</p>
+              ${waits.map((wait) => this.cardFor?.(wait) ?? nothing)}</div>`
+      }
+    </figure>`;
+  }
+}
+
+function isWebAddress(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}

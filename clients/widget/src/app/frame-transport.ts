@@ -1,0 +1,60 @@
+import type { AppBridge } from '@modelcontextprotocol/ext-apps/app-bridge';
+
+type FrameTransport = Parameters<AppBridge['connect']>[0];
+
+const PER_SECOND_MAX = 100;
+const SIZE_MAX = 1_000_000;
+
+export interface SandboxFrame {
+  readonly frame: Window;
+  /** The origin of the sandbox. No other gets or sends a message. */
+  readonly origin: string;
+  /** The view sends more than a person could cause. */
+  readonly onFlood: () => void;
+}
+
+/** Messages of a frame, bounded in number and size. */
+export function createFrameTransport({ frame, origin, onFlood }: SandboxFrame): FrameTransport {
+  let second = 0;
+  let count = 0;
+
+  function isFlood(): boolean {
+    const now = Math.floor(performance.now() / 1000);
+    if (now !== second) count = 0;
+    second = now;
+    count += 1;
+    return count > PER_SECOND_MAX;
+  }
+
+  const receive = (event: MessageEvent) => {
+    if (event.source !== frame || event.origin !== origin) return;
+    if (isFlood()) return onFlood();
+    const message: unknown = event.data;
+    if (typeof message !== 'object' || message === null || !('jsonrpc' in message)) return;
+    if (sizeOf(message) > SIZE_MAX) return;
+    transport.onmessage?.(message as never);
+  };
+
+  const transport: FrameTransport = {
+    async start() {
+      window.addEventListener('message', receive);
+    },
+    async send(message) {
+      frame.postMessage(message, origin);
+    },
+    async close() {
+      window.removeEventListener('message', receive);
+      transport.onclose?.();
+    },
+  };
+  return transport;
+}
+
+/** What JSON cannot hold is no message. */
+function sizeOf(message: object): number {
+  try {
+    return JSON.stringify(message).length;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}

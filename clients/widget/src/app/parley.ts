@@ -1,0 +1,122 @@
+/** What a tool returned, as its server sent it (`CallToolResult`). */
+export interface AppToolResult {
+  readonly content: readonly unknown[];
+  readonly isError?: boolean;
+  readonly [member: string]: unknown;
+}
+
+/** The page of a call, and what it shows of it. */
+export interface AppPage {
+  readonly page: {
+    readonly html: string;
+    readonly csp: Readonly<Record<string, readonly string[]>>;
+    readonly prefersBorder?: boolean;
+  };
+  readonly input: unknown;
+  readonly result: AppToolResult;
+}
+
+/** What a call of a page waits for, as a message part of the AI SDK. */
+export interface AppWait {
+  readonly type: 'data-approval-request' | 'data-elicitation-request';
+  readonly id: string;
+  readonly data: unknown;
+}
+
+/** Where the pages of a chat are read. */
+export interface AppServer {
+  /** URL of Parley: an origin, with a path if it has one. '' is the page's own origin. @default '' */
+  readonly baseUrl?: string;
+  /** Returns the user's token. Called for each request. */
+  getToken(): string | Promise<string>;
+  /** @default the page's fetch */
+  readonly fetch?: typeof fetch;
+}
+
+/** Names a page by what the part `data-tool-page` of a chat has. */
+export interface AppRef {
+  readonly conversationId: string;
+  readonly pageId: string;
+}
+
+/** A refusal of Parley, in words for the page. */
+export class AppRefusal extends Error {}
+
+interface AppRequest {
+  readonly body?: unknown;
+  readonly signal: AbortSignal;
+}
+
+const PAUSE_MS = 1_000;
+
+/** The routes of Parley for one page. */
+export function createAppCalls(server: AppServer, { conversationId, pageId }: AppRef) {
+  const base = `${server.baseUrl ?? ''}/run/api/chat/${encodeURIComponent(conversationId)}/pages/${encodeURIComponent(pageId)}`;
+
+  async function send(
+    path: string,
+    { body, signal }: AppRequest,
+  ): Promise<{ status: number; json: unknown }> {
+    const reply = await (server.fetch ?? fetch)(`${base}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${await server.getToken()}`,
+        'x-supports-elicitation': 'true',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      signal,
+    });
+    const json: unknown = await reply.json().catch(() => ({}));
+    if (!reply.ok)
+      throw new AppRefusal((json as { detail?: string }).detail ?? `The call failed (${reply.status}).`);
+    return { status: reply.status, json };
+  }
+
+  return {
+    read: async (signal: AbortSignal) => (await send('', { signal })).json as AppPage,
+    /** Makes a call once, and waits for its end. `onWaits` gets all that it has asked so far. */
+    async call(
+      name: string,
+      args: unknown,
+      signal: AbortSignal,
+      onWaits: (waits: readonly AppWait[]) => void,
+    ): Promise<AppToolResult> {
+      let reply = await send('/calls', { body: { name, arguments: args ?? {} }, signal });
+      while (reply.status === 202) {
+        const { callId, waits } = reply.json as {
+          callId: string;
+          waits: readonly Parameters<typeof partOf>[0][];
+        };
+        onWaits(waits.map(partOf));
+        const path = `/calls/${encodeURIComponent(callId)}?seen=${waits.length}`;
+        reply = await again(path, signal);
+      }
+      return (reply.json as { readonly result: AppToolResult }).result;
+    },
+  };
+
+  /** A read that the network lost is made again: the call goes on without it. */
+  async function again(path: string, signal: AbortSignal): ReturnType<typeof send> {
+    for (;;) {
+      try {
+        return await send(path, { signal });
+      } catch (error) {
+        if (signal.aborted || error instanceof AppRefusal) throw error;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      }
+    }
+  }
+}
+
+function partOf({
+  type,
+  data,
+}: {
+  type: 'approval' | 'question';
+  data: Readonly<Record<string, unknown>>;
+}): AppWait {
+  return type === 'approval'
+    ? { type: 'data-approval-request', id: String(data.approvalId), data }
+    : { type: 'data-elicitation-request', id: String(data.elicitationId), data };
+}

@@ -1,0 +1,50 @@
+import { expect, onTestFinished } from 'vitest';
+import { aiSdkRoutes } from '../../../services/api/src/surfaces/ai-sdk/routes.ts';
+import { wireEraseConversation } from '../../../services/api/src/wiring/erase-user.ts';
+import { dispatchOn } from '../engines/engines.ts';
+import { callLimitsOn } from '../http/call-limits.ts';
+import { newPerson, type Person } from '../protocols/pods.ts';
+import { authenticateByName } from '../protocols/served.ts';
+import { startPersonalPod } from './configured.ts';
+import { serveSurfaces } from './serve.ts';
+
+/** Who sends, and with what headers. */
+export interface Sent {
+  readonly as?: Person;
+  readonly 'x-supports-pages'?: string;
+}
+
+/** A chat, named `c`, of a person on a pod with its own configuration. The model says `Heard: ` at the end. */
+export async function openPagedChat(yaml: string) {
+  const { backend, engine, turns } = startPersonalPod({ yaml });
+  const limits = callLimitsOn(backend.limits);
+  const eraseConversation = wireEraseConversation({ backend, engine, deliveries: dispatchOn(backend) });
+  const { url, close } = await serveSurfaces({
+    surfaces: [aiSdkRoutes({ engine, limits, turns, eraseConversation })],
+    authenticate: authenticateByName,
+    limits,
+  });
+  onTestFinished(close);
+  const person = newPerson();
+  const send = (path: string, body?: unknown, { as = person, ...headers }: Sent = {}) =>
+    fetch(`${url}/run/api/${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { authorization: `Bearer ${as.token}`, 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  /** Says a text; returns the parts of the stream that name pages. */
+  async function chat(text: string, headers: Sent = { 'x-supports-pages': 'true' }) {
+    const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }];
+    const said = await (await send('chat', { id: 'c', messages }, headers)).text();
+    expect(said).toContain('Heard: ');
+    const chunks = said
+      .split('\n')
+      .flatMap((line) => (line.startsWith('data: {') ? [JSON.parse(line.slice(6))] : []));
+    return chunks.filter(({ type }) => type === 'data-tool-page');
+  }
+  const pageOf = async (text = 'shop__order') => {
+    const [part] = await chat(text);
+    return `chat/c/pages/${encodeURIComponent(part.data.pageId)}`;
+  };
+  return { url, send, chat, pageOf, engine, person };
+}
