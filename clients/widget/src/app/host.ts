@@ -6,8 +6,9 @@ import type { AppPage, AppToolResult } from './parley.ts';
 // A strict page refuses and reports the attempt to make functions of texts.
 config({ jitless: true });
 
-type HostContext = NonNullable<ConstructorParameters<typeof AppBridge>[3]>['hostContext'];
-export type AppContext = NonNullable<HostContext>;
+type HostOptions = NonNullable<ConstructorParameters<typeof AppBridge>[3]>;
+/** What a view is told of where it is shown. */
+export type AppContext = NonNullable<HostOptions['hostContext']>;
 
 export interface AppHostOptions {
   readonly frame: Window;

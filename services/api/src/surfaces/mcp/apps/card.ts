@@ -1,9 +1,9 @@
 import { isRecord, own } from '@parley/shared/domain/plain-record';
+import { PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 
 /** The address of the card of a call. Addresses of servers have the id of their server in them, so none is this one. */
 export const CARD_URI = 'ui://parley/call';
 
-const PAGE_TYPE = 'text/html;profile=mcp-app';
 // Nothing outside may be connected to: each list of origins is empty.
 const CLOSED = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] };
 
