@@ -60,6 +60,8 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
     const ref = { ...ada, ...REF };
     const identity = identityAt(company.issuer);
 
+    let looked = () => {};
+
     function pod(name: 'backend' | 'second') {
       const { vault: store } = stores[name];
       const vault = createVault({ store, keys });
@@ -81,7 +83,11 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
       const credentials = createCredentials({
         vault,
         fresh,
-        managed: createManagedAccounts({ vault, freshCredential: fresh, signIns }),
+        managed: createManagedAccounts({
+          vault,
+          freshCredential: fresh,
+          signIns: { since: (owner) => signIns.since(owner).finally(() => looked()) },
+        }),
         connectorOf: () => connector,
         completeOpen: async () => undefined,
         onFault: (error) => {
@@ -116,6 +122,11 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
       ref,
       one,
       other,
+      /** Resolves when a pod has looked for the sign-in once more. */
+      nextLook: () =>
+        new Promise<void>((resolve) => {
+          looked = resolve;
+        }),
       /** How many assertions and tokens were requested. */
       calls: () => [company.tokenCalls(TOKEN_EXCHANGE), authorization.tokenCalls(JWT_BEARER)],
       async signIn() {
@@ -209,7 +220,7 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
   );
 
   it('stays disconnected until the person connects it by hand, whatever is under way', async () => {
-    const { one, other, ref, ada, signIn, calls, authorization } = await world();
+    const { one, other, ref, ada, signIn, calls, nextLook, authorization } = await world();
     await signIn();
     await one.present();
     expect(await one.disconnect()).toBe('revoked');
@@ -230,6 +241,17 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
     ]);
     fast();
     expect([shown, await one.present()]).toEqual([{ type: 'absent' }, { type: 'absent' }]);
+
+    // Disconnected while another pod waits for the lease.
+    await one.erase();
+    await signIn();
+    await stores.backend.vault.lease(ref, 'somebody', 60_000);
+    const looked = nextLook();
+    const waiting = other.present();
+    await looked;
+    await one.disconnect();
+    await stores.backend.vault.release(ref, 'somebody');
+    expect([await waiting, calls()[0]]).toEqual([{ type: 'absent' }, 2]);
 
     // By hand, and then by the sign-in when that has ended.
     const tokens = { kind: 'oauth2', accessToken: 'by-hand', tokenType: 'Bearer' } as const;
