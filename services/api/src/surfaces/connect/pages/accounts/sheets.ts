@@ -36,10 +36,9 @@ function accountItem(account: ShownAccount, strings: PageStrings['accounts']): H
   const { service, state, savedAt, scopes, renews, managed } = account;
   return html`<li><h2>${name(service)}</h2>
 ${facts([
-  [strings.state, plain(strings.states[state])],
+  [strings.state, plain(managed && state === 'connected' ? strings.managed : strings.states[state])],
   savedAt === undefined ? undefined : [strings.savedAt, plain(strings.day(savedAt))],
   scopes.length === 0 ? undefined : [strings.scopes, scopeList(scopes)],
-  managed && [strings.managed, plain(strings.managedBy)],
   renews === undefined ? undefined : [strings.renewal, plain(renews ? strings.renews : strings.endsByItself)],
 ])}
 <a class="button plain" href="${ownPath(account.disconnect)}" aria-label="${strings.disconnectNamed(service)}">${strings.disconnect}</a></li>`;

@@ -12,6 +12,8 @@ export interface AccountStrings {
   readonly person: string;
   readonly state: string;
   readonly states: Readonly<Record<'connected' | 'reconnect_required', string>>;
+  /** The state of an account that the company sign-in connected. */
+  readonly managed: string;
   readonly savedAt: string;
   /** The day of a time in ms. */
   readonly day: (ms: number) => string;
@@ -19,8 +21,6 @@ export interface AccountStrings {
   readonly renewal: string;
   readonly renews: string;
   readonly endsByItself: string;
-  readonly managed: string;
-  readonly managedBy: string;
   readonly disconnect: string;
   /** The same with the name of the service, for those who hear the page. */
   readonly disconnectNamed: (service: string) => string;
