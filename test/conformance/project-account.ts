@@ -54,7 +54,8 @@ export async function createProjectAccount(
   });
   return {
     has: () => true,
-    present: (toolId, rejected) => credentials.present({ ...PROJECT, toolId, connectorId: 'own' }, rejected),
+    present: (toolId, refused) =>
+      credentials.present({ ...PROJECT, toolId, connectorId: 'own' }, refused?.version, refused?.scope),
   };
 }
 

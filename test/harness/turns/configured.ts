@@ -86,11 +86,14 @@ export function startConfiguredPod(options: ConfiguredPod) {
   return { backend, engine, loaded, turns, faults, close };
 }
 
-function projectCredentials({ vault: store }: Backend, loaded: LoadedAgentsConfig, keys: KeyRing) {
+function projectCredentials(backend: Backend, loaded: LoadedAgentsConfig, keys: KeyRing) {
+  const { vault: store } = backend;
   const vault = createVault({ store, keys });
+  const silent = () => undefined;
   return wireProjectCredentials({
     env: { NODE_ENV: 'test' },
-    log: { error: () => undefined },
+    log: { error: silent, warn: silent, info: silent },
+    backend,
     loaded,
     openVault: () => ({ vault, fresh: createRefresher({ vault, leases: store }) }),
   });

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { type CredentialRef, PROJECT } from '@parley/shared/domain/credential';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import { generateKeyPair, SignJWT } from 'jose';
 import { describe, expect, it } from 'vitest';
@@ -12,6 +13,7 @@ import {
   type ClientCredentialsOptions,
   createClientCredentials,
 } from '../../../services/api/src/surfaces/connect/connectors/client-credentials/client-credentials.ts';
+import { deleteUnusedTokens } from '../../../services/api/src/wiring/credentials/project-records.ts';
 import { canary } from '../../harness/canary.ts';
 import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
@@ -134,6 +136,7 @@ describe('the client of a project', () => {
         .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
         .sign(privateKey);
     expect(await connector.obtain(signal)).toMatchObject({ code: 'unavailable' });
+    ms += 2_000;
     for (const wrong of [await signed('https://other.example', 60), await signed(server.issuer, -60)]) {
       file = wrong;
       expect(await connector.obtain(signal)).toMatchObject({
@@ -151,7 +154,7 @@ describe('the client of a project', () => {
     expect(await verify(accessToken)).toEqual({ subject: 'robot', scopes: ['issues:read'] });
   });
 
-  it('that is refused is not shown again for ten seconds, and a server that is down is asked again', async () => {
+  it('that is refused is not shown again for ten seconds, and a server that is down is asked again after two', async () => {
     const server = await startTracker();
     const calls = () => server.authorization.tokenCalls('client_credentials');
     let ms = 0;
@@ -162,10 +165,36 @@ describe('the client of a project', () => {
     ms = 10_000;
     expect([await connector.obtain(signal), calls()]).toMatchObject([refused, 2]);
     const recover = server.authorization.misbehave({ at: 'token', status: 503 });
-    const other = connectorTo(server);
-    expect(await other.obtain(signal)).toMatchObject({ code: 'unavailable' });
+    const before = calls();
+    const other = connectorTo(server, {}, () => ms);
+    for (let times = 0; times < 3; times += 1)
+      expect(await other.obtain(signal)).toMatchObject({ code: 'unavailable' });
+    expect(calls()).toBe(before + 1);
     recover();
+    ms += 2_000;
     expect(await other.obtain(signal)).toMatchObject({ type: 'refreshed' });
+  });
+
+  it('requests what the server wants in addition, from then on, until it is refused', async () => {
+    const server = await startTracker();
+    let ms = 0;
+    const connector = connectorTo(server, {}, () => ms);
+    const scopesOf = async (scope?: string) => {
+      const result = await connector.obtain(signal, scope);
+      return result.type === 'refreshed' ? tokensIn(result).scope : result.code;
+    };
+    expect(await scopesOf()).toBe('issues:read');
+    expect(await scopesOf('issues:read issues:write')).toBe('issues:read issues:write');
+    expect(await scopesOf()).toBe('issues:read issues:write');
+    const refuse = server.authorization.misbehave({ at: 'token', status: 400, error: 'invalid_scope' });
+    expect(await scopesOf()).toBe('invalid_grant');
+    refuse();
+    ms += 10_000;
+    expect(await scopesOf()).toBe('issues:read');
+    const chosen = connectorTo(server, { scopes: ['issues:read'] });
+    const credential = tokensIn(await chosen.obtain(signal, 'issues:read issues:write'));
+    expect(credential.scope).toBe('issues:read');
+    expect(await chosen.headersFor(credential)).not.toHaveProperty('scope');
   });
 
   it('requests the scopes of the configuration, whatever the server asks for', async () => {
@@ -256,6 +285,34 @@ mcpOffer: { agents: [], tools: [{ server: tracker-${new URL(serverUrl).port}, pr
     for (const pod of [...pods, ...pods, ...pods]) expect(await pod.call()).toContain('issues');
     expect(server.authorization.tokenCalls('client_credentials')).toBe(2);
     for (const pod of pods) pod.stop();
+  });
+
+  it('leaves no token behind that no configuration uses for a week', async () => {
+    const { vault: store } = stores.backend;
+    const ref = (toolId: string, connectorId: string) => ({ ...PROJECT, toolId, connectorId });
+    const refs = [ref('kept', 'own.a'), ref('kept', 'own.b'), ref('gone', 'own.a')];
+    for (const each of refs) await store.write(each, 'sealed');
+    const kept = async () => {
+      const found = await Promise.all(refs.map((each) => store.read(each)));
+      return found.map((each) => each !== undefined);
+    };
+    const used = new Map([['kept', { connectorId: 'own.a' }]]);
+    /** What is read after these days, where nobody has written since. */
+    const after = (days: number) => ({
+      listOf: store.listOf,
+      remove: store.remove,
+      async read(each: CredentialRef) {
+        const stored = await store.read(each);
+        return stored && { ...stored, now: stored.now + days * 86_400_000 };
+      },
+    });
+    await deleteUnusedTokens(after(6), used);
+    expect(await kept()).toEqual([true, true, true]);
+    await deleteUnusedTokens(after(8), used);
+    expect(await kept()).toEqual([true, false, false]);
+    const { credentials } = await store.listOf(PROJECT);
+    expect(credentials).toContainEqual(refs[0]);
+    expect(credentials).not.toContainEqual(refs[2]);
   });
 
   it('replaces what was obtained under other keys, and tells when its client is refused', async () => {

@@ -1,4 +1,5 @@
 import type { Presentation } from '@parley/shared/domain/credential';
+import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { McpServerRef, McpTools } from './calls/mcp-tools.ts';
 import type { McpFailure } from './calls/results.ts';
@@ -7,11 +8,15 @@ import type { McpFailure } from './calls/results.ts';
 export interface ProjectCredentials {
   /** Whether the calls of this server carry one. */
   has(serverId: string): boolean;
-  /**
-   * The headers to send with a call, obtained if necessary. `rejected` is the version that the server refused; it is not
-   * presented again. Throws `unavailable` while the store is unavailable.
-   */
-  present(serverId: string, rejected?: number): Promise<Presentation>;
+  /** The headers to send with a call, obtained if necessary. Throws `unavailable` while the store is unavailable. */
+  present(serverId: string, refused?: RefusedToken): Promise<Presentation>;
+}
+
+/** A token that the server refused. It is not presented again. */
+export interface RefusedToken {
+  readonly version: number;
+  /** The scopes that the server wants, with those of the token, separated by spaces; absent where scopes are not what it lacks. */
+  readonly scope?: string;
 }
 
 /** No token is replaced for so long after a new one was refused: a server may refuse all, and each call would take one. */
@@ -31,7 +36,7 @@ const REFUSED: McpFailure = {
 
 /**
  * The servers with the project's credential in each of their requests that has none of a person. A token that the server
- * refuses (HTTP 401) is replaced, and the request sent once more; nobody is asked.
+ * refuses (HTTP 401), or that lacks scopes (HTTP 403), is replaced, and the request sent once more; nobody is asked.
  */
 export function withProjectAccess(
   mcp: McpTools,
@@ -49,28 +54,39 @@ export function withProjectAccess(
       const plain = mcp.open(config, credential, asked);
       if (credential !== undefined || !project.has(config.id)) return plain;
 
-      async function present(signal?: AbortSignal, rejected?: number) {
-        const shown = await retryWhileUnavailable(() => project.present(config.id, rejected), signal);
+      async function present(signal?: AbortSignal, refused?: RefusedToken) {
+        const shown = await retryWhileUnavailable(() => project.present(config.id, refused), signal);
         if (shown.type === 'unavailable') return UNAVAILABLE;
         if (shown.type !== 'presented') return REFUSED;
-        const { headers, version } = shown;
-        return { type: 'granted', server: mcp.open(config, { key: KEY, headers }, asked), version } as const;
+        const { headers, version, scope } = shown;
+        const server = mcp.open(config, { key: KEY, headers }, asked);
+        return { type: 'granted', server, version, scope } as const;
       }
 
-      async function send<Result extends { readonly type: string }>(
+      async function send<Result extends AnyReply>(
         request: (server: McpServerRef) => Promise<Result>,
         signal?: AbortSignal,
       ): Promise<Result | McpFailure> {
         const first = await present(signal);
         if (first.type !== 'granted') return first;
         const result = await request(first.server);
-        if (!isUnauthenticated(result) || now() < (refusedUntil.get(config.id) ?? 0)) return result;
-        const second = await present(signal, first.version);
-        if (second.type !== 'granted') return second;
-        if (second.version === first.version) return result;
-        const last = await request(second.server);
-        if (isUnauthenticated(last)) refusedUntil.set(config.id, now() + REFUSED_MS);
-        return last;
+        const refused = refusedToken(first, result);
+        if (refused === undefined || now() < (refusedUntil.get(config.id) ?? 0)) return result;
+        const last = await sendAgain(request, refused, signal);
+        if (last === undefined || last.type === 'unauthorized')
+          refusedUntil.set(config.id, now() + REFUSED_MS);
+        return last ?? result;
+      }
+
+      /** Undefined where there is no other token to send it with, so that the first result holds. */
+      async function sendAgain<Result>(
+        request: (server: McpServerRef) => Promise<Result>,
+        refused: RefusedToken,
+        signal: AbortSignal | undefined,
+      ): Promise<Result | McpFailure | undefined> {
+        const second = await present(signal, refused);
+        if (second.type !== 'granted') return refused.scope === undefined ? second : undefined;
+        return second.version === refused.version ? undefined : request(second.server);
       }
 
       return {
@@ -86,6 +102,21 @@ export function withProjectAccess(
   };
 }
 
-function isUnauthenticated(result: { readonly type: string; readonly status?: number }): boolean {
-  return result.type === 'unauthorized' && result.status === 401;
+interface AnyReply {
+  readonly type: string;
+  readonly status?: number;
+  readonly scope?: string;
+}
+
+/** What another token can mend: HTTP 401, and HTTP 403 for scopes that the token lacks and that may be requested. */
+function refusedToken(
+  { version, scope: granted }: { readonly version: number; readonly scope: string | undefined },
+  { type, status, scope: needed = '' }: AnyReply,
+): RefusedToken | undefined {
+  if (type !== 'unauthorized') return undefined;
+  if (status === 401) return { version };
+  const missing = granted === undefined ? [] : missingScopes(granted, needed);
+  return missing.length === 0
+    ? undefined
+    : { version, scope: [...scopesOfList(granted ?? ''), ...missing].join(' ') };
 }

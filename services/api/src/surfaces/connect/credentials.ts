@@ -23,24 +23,29 @@ export interface CredentialsDeps {
 type TokenSource = PersonalSource | ProjectConnector;
 type PersonalSource = Pick<Connector, 'refresh' | 'headersFor' | 'revoke' | 'obtainFor'>;
 
+/** The version that a server refused, and the scopes that it wants. */
+interface RefusedVersion extends FreshOptions {
+  readonly scope?: string;
+}
+
 /** Reads credentials from the vault for tool calls: refreshed, as the headers of one call. */
 export function createCredentials(deps: CredentialsDeps) {
   const { vault, fresh, managed, connectorOf, completeOpen, onFault } = deps;
 
   async function present(
     ref: CredentialRef,
-    rejected: number | undefined,
+    refused: RefusedVersion,
     isReplacement = false,
   ): Promise<Presentation> {
     const connector = connectorOf(ref.connectorId, ref.toolId);
     if (connector === undefined) return { type: 'absent' };
     // What does not open, or was obtained under another configuration, is replaced at once where nobody has to be asked.
     const isOfProject = 'obtain' in connector;
-    const held = await freshOrDamaged(ref, connector, rejected);
+    const held = await freshOrDamaged(ref, connector, refused);
     if (held === 'damaged') {
       if (!isOfProject || isReplacement) return { type: 'reconnect_required' };
       await vault.remove(ref);
-      return present(ref, rejected, true);
+      return present(ref, refused, true);
     }
     if (held.status !== 'usable') return { type: held.status };
     const { version } = held;
@@ -53,11 +58,12 @@ export function createCredentials(deps: CredentialsDeps) {
     if (shown.code === 'unavailable') return { type: 'unavailable' };
     await vault.markReconnect(ref, version);
     const isReplaced = (isOfProject || managedBy(connector) !== undefined) && !isReplacement;
-    return isReplaced ? present(ref, version, true) : { type: 'reconnect_required' };
+    return isReplaced ? present(ref, { rejected: version }, true) : { type: 'reconnect_required' };
   }
 
   return {
-    present: (ref: CredentialRef, rejected?: number) => present(ref, rejected),
+    present: (ref: CredentialRef, rejected?: number, scope?: string) =>
+      present(ref, { ...(rejected !== undefined && { rejected }), ...(scope !== undefined && { scope }) }),
     async refused(ref: CredentialRef, version: number): Promise<void> {
       const connector = connectorOf(ref.connectorId, ref.toolId);
       const isManaged = connector !== undefined && managedBy(connector) !== undefined;
@@ -77,9 +83,9 @@ export function createCredentials(deps: CredentialsDeps) {
   };
 
   /** A credential, or `damaged` where no key opens it. Connecting again replaces a damaged one. */
-  async function freshOrDamaged(ref: CredentialRef, connector: TokenSource, rejected: number | undefined) {
+  async function freshOrDamaged(ref: CredentialRef, connector: TokenSource, refused: RefusedVersion) {
     try {
-      return await freshBy(ref, connector, rejected === undefined ? {} : { rejected });
+      return await freshBy(ref, connector, refused);
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       onFault(error, ref);
@@ -89,10 +95,14 @@ export function createCredentials(deps: CredentialsDeps) {
   async function freshBy(
     ref: CredentialRef,
     connector: TokenSource,
-    options: FreshOptions,
+    { scope, ...options }: RefusedVersion,
   ): Promise<FreshCredential> {
     if ('obtain' in connector)
-      return fresh(ref, { obtain: async (signal) => tokensOf(await connector.obtain(signal)) }, options);
+      return fresh(
+        ref,
+        { obtain: async (signal) => tokensOf(await connector.obtain(signal, scope)) },
+        options,
+      );
     const source = managedBy(connector);
     const before = source && (await managed?.fresh(ref, source, options));
     if (before !== undefined) return before;

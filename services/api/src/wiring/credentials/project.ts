@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { PROJECT } from '@parley/shared/domain/credential';
+import type { Backend } from '@parley/shared/ports/backend';
 import type { Env } from '@parley/shared/runtime/env';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
 import type { Log } from '@parley/shared/runtime/log';
@@ -15,11 +16,13 @@ import {
 } from '../../surfaces/connect/connectors/client-credentials/client-credentials.ts';
 import type { ProjectConnector } from '../../surfaces/connect/connectors/connector.ts';
 import { createCredentials } from '../../surfaces/connect/credentials.ts';
+import { deleteUnusedTokens } from './project-records.ts';
 import { isDevelopment, type VaultParts } from './vault.ts';
 
 interface ProjectParts {
   readonly env: Pick<Env, 'NODE_ENV'>;
-  readonly log: Pick<Log, 'error'>;
+  readonly log: Pick<Log, 'error' | 'warn' | 'info'>;
+  readonly backend: Pick<Backend, 'vault'>;
   readonly loaded: LoadedAgentsConfig;
   /** Called only where a server has such a credential. */
   readonly openVault: () => Pick<VaultParts, 'vault' | 'fresh'>;
@@ -32,6 +35,7 @@ const METADATA_BOUNDS = { timeoutMs: 10_000, responseBytesMax: 256 * 1024 };
 export function wireProjectCredentials({
   env,
   log,
+  backend,
   loaded,
   openVault,
 }: ProjectParts): ProjectCredentials | undefined {
@@ -59,6 +63,12 @@ export function wireProjectCredentials({
     const connectorId = `${entry.id}.${digestOf([server.url, issuer, clientId, scopes ?? null])}`;
     servers.set(server.id, { connectorId, connector });
   }
+  // In the background: what is left over must not keep a pod from starting.
+  deleteUnusedTokens(backend.vault, servers).then(
+    (deleted) => deleted > 0 && log.info({ deleted }, 'unused tokens of the project were deleted'),
+    (error) =>
+      log.warn({ err: error }, 'unused tokens of the project were not deleted; the next start retries'),
+  );
   if (servers.size === 0) return undefined;
   const { vault, fresh } = openVault();
   const credentials = createCredentials({
@@ -74,10 +84,11 @@ export function wireProjectCredentials({
   });
   return {
     has: (serverId) => servers.has(serverId),
-    async present(serverId, rejected) {
+    async present(serverId, refused) {
       const server = servers.get(serverId);
       if (server === undefined) return { type: 'absent' };
-      return credentials.present({ ...PROJECT, toolId: serverId, connectorId: server.connectorId }, rejected);
+      const ref = { ...PROJECT, toolId: serverId, connectorId: server.connectorId };
+      return credentials.present(ref, refused?.version, refused?.scope);
     },
   };
 }

@@ -158,8 +158,8 @@ export interface Connector {
 
 /** One way to get and use a credential of the project itself, without a person. */
 export interface ProjectConnector extends Pick<Connector, 'headersFor'> {
-  /** New tokens. Once the signal has ended, no request for some leaves. */
-  obtain(signal: AbortSignal): Promise<Refreshed | CredentialFailure>;
+  /** New tokens. `scope` lists what they need beside what is requested anyway. Once the signal has ended, no request leaves. */
+  obtain(signal: AbortSignal, scope?: string): Promise<Refreshed | CredentialFailure>;
 }
 
 /** A failure to connect. */

@@ -1,4 +1,5 @@
 import type { Credential } from '@parley/shared/domain/credential';
+import { scopesOfList } from '@parley/shared/domain/oauth/scopes';
 import type { GuardedFetch } from '@parley/shared/ports/delivery/guarded-fetch';
 import { type Configuration, clientCredentialsGrant, genericGrantRequest } from 'openid-client';
 import { createBoundedFetch } from '../bounded-fetch.ts';
@@ -51,8 +52,8 @@ export interface ClientCredentialsDeps {
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const TIMEOUT_MS = 10_000;
 const RESPONSE_BYTES_MAX = 256 * 1024;
-/** A client that was refused is not shown again before, so that calls of tools do not become as many failed logins. */
-const REFUSED_MS = 10_000;
+/** How long the same failure is told to all calls, so that calls of tools do not become as many failed logins. */
+const PAUSE_MS = { invalid_grant: 10_000, unavailable: 2_000 } as const;
 
 /**
  * The project's own client at the authorization server of an MCP server (`client_credentials`, MCP extension
@@ -87,25 +88,31 @@ export function createClientCredentials(
     withoutPages: true,
     ...authenticationOf(proof),
   });
-  let refusal: { readonly failure: CredentialFailure; readonly until: number } | undefined;
+  let paused: { readonly failure: CredentialFailure; readonly until: number } | undefined;
+  /** Scopes that the server has wanted in addition. */
+  let widened: readonly string[] = [];
 
-  async function obtain(signal: AbortSignal): Promise<Refreshed | CredentialFailure> {
+  async function obtain(
+    signal: AbortSignal,
+    additional: readonly string[],
+  ): Promise<Refreshed | CredentialFailure> {
     const found = await discoverResource({ serverUrl, issuer, fetch, timeoutMs });
     if (found.type === 'failed') return failureOf(found);
     const server = await source().catch(metadataFailure);
     if ('detail' in server) return server;
     if (signal.aborted) return credentialFailure('unavailable', 'the metadata came too late');
-    return request(server, found);
+    return request(server, found, additional);
   }
 
   async function request(
     server: Configuration,
     { resource, challenged, listed = [] }: DiscoveredResource,
+    additional: readonly string[],
   ): Promise<Refreshed | CredentialFailure> {
     const assertion = proof.type === 'workload' ? await proof.readToken().catch(() => '') : undefined;
     if (assertion === '') return credentialFailure('unavailable', 'the token of the workload cannot be read');
     // Nobody sees what is requested, so a server must not widen what the deployer chose.
-    const wanted = scopes ?? challenged ?? listed;
+    const wanted = scopes ?? [...new Set([...(challenged ?? listed), ...additional])];
     const parameters = { resource, ...(wanted.length > 0 && { scope: wanted.join(' ') }) };
     try {
       const tokens =
@@ -127,19 +134,26 @@ export function createClientCredentials(
   }
 
   return {
-    async obtain(signal) {
-      if (refusal !== undefined && now() < refusal.until) return refusal.failure;
-      const result = await obtain(signal);
-      refusal =
-        result.type === 'failed' && result.code === 'invalid_grant'
-          ? { failure: result, until: now() + REFUSED_MS }
-          : undefined;
+    async obtain(signal, scope) {
+      const additional = scope === undefined ? widened : [...new Set([...widened, ...scopesOfList(scope)])];
+      if (scope === undefined && paused !== undefined && now() < paused.until) return paused.failure;
+      const result = await obtain(signal, additional);
+      if (result.type === 'refreshed') widened = additional;
+      else if (scope === undefined) {
+        paused = { failure: result, until: now() + PAUSE_MS[result.code] };
+        // The next request is without what may be the reason.
+        if (result.code === 'invalid_grant') widened = [];
+      }
       return result;
     },
     async headersFor(credential) {
-      return isOwn(credential, options)
-        ? { type: 'presented', headers: { authorization: `Bearer ${credential.accessToken}` } }
-        : foreignCredential();
+      if (!isOwn(credential, options)) return foreignCredential();
+      const { accessToken, scope = '' } = credential;
+      return {
+        type: 'presented',
+        headers: { authorization: `Bearer ${accessToken}` },
+        ...(scopes === undefined && { scope }),
+      };
     },
   };
 }
