@@ -1,4 +1,5 @@
 import { type ApprovalChange, type ElicitationChange, eventItemOf, type OtherEvent } from '@parley/core';
+import { jsonIn } from '@parley/shared/domain/parsed';
 
 /** What one chunk of a chat completion stream, or one event of a response, says: text, a change of a question or of an approval, or another event. */
 export type OpenAiPart =
@@ -34,18 +35,10 @@ function eventIn(
   content: string,
   nonce: unknown,
 ): ElicitationChange | ApprovalChange | OtherEvent | undefined {
-  const envelope = typeof nonce === 'string' && nonce !== '' ? parsed(content) : undefined;
+  const envelope = typeof nonce === 'string' && nonce !== '' ? jsonIn(content) : undefined;
   if (typeof envelope !== 'object' || envelope === null) return undefined;
   const { type, nonce: its, ...data } = envelope as Readonly<Record<string, unknown>>;
   return its === nonce && typeof type === 'string' ? eventItemOf(type, data) : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function get(value: unknown, key: string): unknown {

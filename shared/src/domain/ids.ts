@@ -22,6 +22,10 @@ export interface Owner {
   readonly userId: string;
 }
 
+export function isSameOwner(one: Owner, other: Owner): boolean {
+  return one.tenant === other.tenant && one.userId === other.userId;
+}
+
 /** The stream request of one turn, together with its owner. */
 export interface StreamRef extends Owner {
   readonly streamRequestId: string;

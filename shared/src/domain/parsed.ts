@@ -1,13 +1,15 @@
 import type { z } from 'zod';
 
-/** What was kept as JSON; nothing when it is damaged. */
-export function parsed<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | undefined {
-  let value: unknown;
+/** The value of a JSON text; undefined where it is none. */
+export function jsonIn(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
-  const result = schema.safeParse(value);
-  return result.success ? result.data : undefined;
+}
+
+/** What was kept as JSON; nothing when it is damaged. */
+export function parsed<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> | undefined {
+  return schema.safeParse(jsonIn(text)).data;
 }

@@ -1,5 +1,5 @@
 import { eventNumberOf, type FeedPosition, feedSeqOf, type StreamEvent } from '../domain/events.ts';
-import { isMintedStream, type Owner, type StreamRef } from '../domain/ids.ts';
+import { isMintedStream, isSameOwner, type Owner, type StreamRef } from '../domain/ids.ts';
 import type { Feed, FeedEntry } from '../ports/elicitations/feed.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
@@ -49,7 +49,7 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       feeds.set(streamKey(stream), state, until);
     },
     streamsOf: (owner) =>
-      feeds.values().flatMap(({ stream }) => (isSame(stream, owner) ? [stream.streamRequestId] : [])),
+      feeds.values().flatMap(({ stream }) => (isSameOwner(stream, owner) ? [stream.streamRequestId] : [])),
     drop: (stream) => feeds.delete(streamKey(stream)),
     async read(stream, after, limit) {
       const state = feeds.get(streamKey(stream));
@@ -63,10 +63,6 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       return { type: 'entries', entries: state.entries.slice(start, start + limit) };
     },
   };
-}
-
-function isSame(one: Owner, other: Owner): boolean {
-  return one.tenant === other.tenant && one.userId === other.userId;
 }
 
 /** Node offers no clock in microseconds, so the last three digits only tell writes apart. */

@@ -1,5 +1,6 @@
 import { Credential, type CredentialRef } from '../domain/credential.ts';
 import type { StreamRef } from '../domain/ids.ts';
+import { parsed } from '../domain/parsed.ts';
 import type { RewrappedKind, RoundRef, SealedRecord } from '../ports/sealed.ts';
 import type { FlowRef } from '../ports/vault.ts';
 import type { KeyRing } from './key-ring.ts';
@@ -44,15 +45,7 @@ export function sealCredential(keys: KeyRing, identity: SealIdentity, credential
 
 /** Opens a credential and checks its shape. Throws only SealError, because other errors may quote the content. */
 export function openCredential(keys: KeyRing, identity: SealIdentity, sealed: string): Credential {
-  const parsed = Credential.safeParse(jsonOf(unseal(keys, identity, sealed)));
-  if (parsed.success) return parsed.data;
+  const credential = parsed(Credential, unseal(keys, identity, sealed));
+  if (credential !== undefined) return credential;
   throw new SealError('not_a_credential', 'The sealed record is not a credential of a known kind.');
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

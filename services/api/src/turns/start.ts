@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
 import type { Delivery, Support } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { type ChatMessage, readTurnMessages, type TurnMessages } from './messages.ts';
 import { principalOf } from './principal.ts';
 import type { BegunTurn, Turns } from './turns.ts';
@@ -76,5 +77,5 @@ function repeatableOf(
   const key = parseIdempotencyKey(idempotencyKey);
   if (key === undefined) return undefined;
   const text = JSON.stringify([agent ?? null, conversationId ?? null, before, input]);
-  return { key, digest: createHash('sha256').update(text).digest('base64url') };
+  return { key, digest: sha256(text) };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ACTIONS } from '../elicitations/status.ts';
+import { jsonIn } from '../parsed.ts';
 import type { WireMessage, WirePart } from './wire.ts';
 
 /** What a client's message has beside its parts, for the history of its task. */
@@ -74,9 +75,6 @@ export function shownOfSent({
 }
 
 function dataPart(json: string): WirePart | undefined {
-  try {
-    return { data: JSON.parse(json) as unknown };
-  } catch {
-    return undefined;
-  }
+  const data = jsonIn(json);
+  return data === undefined ? undefined : { data };
 }

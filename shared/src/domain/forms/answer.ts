@@ -1,4 +1,5 @@
 import { addIssue, type Issue, shownName } from '../issue.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
 import { isRecord, own } from '../plain-record.ts';
 import { textOfFault } from './fault.ts';
 import { faultOfMatch } from './pattern.ts';
@@ -42,12 +43,5 @@ export function checkFormAnswer(schema: FormSchema, content: unknown): FormAnswe
 
 /** True when two checked answers are equal. The order of keys does not matter; the order of chosen values does. */
 export function sameContent(a: FormContent, b: FormContent): boolean {
-  const names = Object.keys(a);
-  if (names.length !== Object.keys(b).length) return false;
-  return names.every((name) => sameValue(a[name], own(b, name)));
-}
-
-function sameValue(a: unknown, b: unknown): boolean {
-  if (!Array.isArray(a) || !Array.isArray(b)) return a === b;
-  return a.length === b.length && a.every((value, at) => value === b[at]);
+  return canonicalJson(a) === canonicalJson(b);
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { REMEMBER_DAYS_MAX, type RememberFor } from '../../domain/approvals/approval.ts';
 import type { ApprovalDefinition } from '../../domain/approvals/definition.ts';
@@ -7,6 +6,7 @@ import type { Owner } from '../../domain/ids.ts';
 import type { ConversationRef } from '../../domain/runs/run.ts';
 import type { OwnerRecords } from '../../ports/owner-records.ts';
 import { notFound } from '../caller.ts';
+import { sha256 } from '../records/digest.ts';
 import type { SeenRecord } from '../records/read.ts';
 
 const PREFIX = 'approval-grant ';
@@ -132,7 +132,7 @@ function lifeOf(remember: RememberFor, conversationMs: number): number {
 function grantIdOf({ agentId, tool, rule, conversationId, remember }: GrantSubject): string {
   const scope = remember === 'conversation' ? conversationId : null;
   const subject = JSON.stringify([agentId, tool.server, tool.name, rule, scope]);
-  return createHash('sha256').update(subject).digest('base64url');
+  return sha256(subject);
 }
 
 function nameOf(grantId: string): string {

@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import type { Claims } from '../../ports/elicitations/claims.ts';
 import type { AskedKey } from '../../ports/elicitations/elicitations.ts';
 import type { EngineDeps } from '../deps.ts';
+import { sha256 } from './digest.ts';
 
 /** What a key stands for. */
 export interface Minted {
@@ -96,7 +96,7 @@ export async function dropKeyClaim(
 
 /** A digest that does not depend on the order of names. It covers no default, so that it is the same on every build. */
 export function digestOf(input: object): string {
-  return createHash('sha256').update(JSON.stringify(input, sortedKeys)).digest('base64url');
+  return sha256(JSON.stringify(input, sortedKeys));
 }
 
 function sortedKeys(_key: string, value: unknown): unknown {

@@ -1,6 +1,7 @@
 import type { AgentCard } from '@a2a-js/sdk';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
+import { jsonIn } from '@parley/shared/domain/parsed';
 import { flattenedVerify, type JWK } from 'jose';
 import { z } from 'zod';
 import { RemoteFault } from '../remote/faults.ts';
@@ -127,9 +128,6 @@ function signedPayloads(core: ClientSdk['core'], { card, served }: FetchedCard):
 
 /** The id of the key in the protected header of a signature; undefined without one. */
 function kidOf(head: string): unknown {
-  try {
-    return (JSON.parse(Buffer.from(head, 'base64url').toString()) as { readonly kid?: unknown } | null)?.kid;
-  } catch {
-    return undefined;
-  }
+  const read = jsonIn(Buffer.from(head, 'base64url').toString());
+  return (read as { readonly kid?: unknown } | null | undefined)?.kid;
 }

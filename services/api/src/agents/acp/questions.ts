@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type {
   CreateElicitationRequest,
   CreateElicitationResponse,
@@ -8,6 +7,7 @@ import type {
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked, PAGE_OF_ASKER, type QuestionShape } from '@parley/shared/domain/reach';
 import { visibleLabels } from '@parley/shared/domain/visible';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { Scrub } from '../mcp/calls/scrub.ts';
 import {
   answerFor,
@@ -79,7 +79,7 @@ export function createTaskQuestions(call: ToolCall, options: TaskQuestionsOption
     } satisfies AgentQuestion;
     if (!isAsked(call.reach(asked)))
       throw new QuestionRefused('The client of the user cannot show this question.');
-    const digest = createHash('sha256').update(JSON.stringify(question)).digest('base64url');
+    const digest = sha256(JSON.stringify(question));
     const withdrawn = AbortSignal.any([taken, over]);
     try {
       return await waiting(() => call.ask(ordinal, asked, { digest, withdrawn, patterns: true }));

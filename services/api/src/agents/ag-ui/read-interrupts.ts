@@ -1,4 +1,5 @@
 import { isWithinDepth } from '@parley/shared/domain/json/depth';
+import { jsonIn } from '@parley/shared/domain/parsed';
 import { isRecord, own } from '@parley/shared/domain/plain-record';
 import { QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
 import { restoreContent } from '../mcp/questions/restores.ts';
@@ -87,12 +88,7 @@ function readApproval(
 
 /** The arguments of a call; undefined where they are no JSON, or are nested more deeply than readers go. */
 export function parsed(json: string): unknown {
-  if (!isWithinDepth(json)) return undefined;
-  try {
-    return JSON.parse(json === '' ? '{}' : json) as unknown;
-  } catch {
-    return undefined;
-  }
+  return isWithinDepth(json) ? jsonIn(json === '' ? '{}' : json) : undefined;
 }
 
 /** A form of one field, for an answer that is no object. */

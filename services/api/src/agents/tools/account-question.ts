@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { CredentialRef } from '@parley/shared/domain/credential';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Credentials } from './credentials.ts';
 import type { AgentQuestion } from './question.ts';
@@ -58,7 +58,7 @@ export function scopeQuestion(options: Asker, scope: string): AccountQuestion {
     message: `${options.agent} needs more access to your account at ${title} to continue.`,
     title: `Extend the access to ${title}`,
   };
-  const digest = createHash('sha256').update(scope).digest('base64url');
+  const digest = sha256(scope);
   const undone = `The access to the account at ${title} was not extended.`;
   return { ordinal: 0, name: `scope.${options.ref.toolId}.${digest}`, question, undone };
 }

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Presentation } from '@parley/shared/domain/credential';
 import { missingScopes, scopesOfList } from '@parley/shared/domain/oauth/scopes';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpUnauthorized } from '../mcp/calls/results.ts';
@@ -73,9 +73,7 @@ export function createPersonalService<Service>(
   options: PersonalServiceOptions<Service>,
 ): PersonalService<Service> {
   const { title, ref, credentials } = options;
-  const key = createHash('sha256')
-    .update(JSON.stringify([ref.tenant, ref.userId, ref.toolId, ref.connectorId]))
-    .digest('base64url');
+  const key = sha256(JSON.stringify([ref.tenant, ref.userId, ref.toolId, ref.connectorId]));
 
   async function present(signal: AbortSignal, rejected?: number): Promise<Presentation | Access<Service>> {
     const shown = await retryWhileUnavailable(() => credentials.present(ref, rejected), signal);

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { modelTextOf } from '@parley/shared/domain/elicitations/outcome';
 import { isTerminal, type TerminalStatus } from '@parley/shared/domain/elicitations/status';
@@ -7,6 +6,7 @@ import { isAsked, type Reach } from '@parley/shared/domain/reach';
 import type { PauseRecord, RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller, Seen } from '@parley/shared/elicitations/caller';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { withdraw } from '@parley/shared/runs/open-questions';
 
@@ -177,7 +177,7 @@ function outcomeOf({ row }: Seen): AskOutcome {
 function keyOf({ run, toolCallId, ordinal, shared, digest }: QuestionPlace): string {
   const call = digest === undefined ? ['call', toolCallId] : ['call', toolCallId, digest];
   const name = JSON.stringify(shared === undefined ? call : ['shared', shared.name]);
-  const place = createHash('sha256').update(name).digest('base64url');
+  const place = sha256(name);
   // Callers cannot send a key with a space, so no key of theirs collides with this one.
   return `run ${run.streamRequestId} ${place} ${ordinal}`;
 }

@@ -1,4 +1,5 @@
-import { createHash, createPublicKey, sign } from 'node:crypto';
+import { createPublicKey, sign } from 'node:crypto';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { CardSigner } from './deps.ts';
 
 export const KEYS_PATH = '/.well-known/a2a-keys.json';
@@ -12,7 +13,7 @@ export function publicKeysOf({ privateKey }: CardSigner) {
 /** The thumbprint of the key (RFC 7638). */
 function keyIdOf({ privateKey }: CardSigner): string {
   const { crv, kty, x, y } = createPublicKey(privateKey).export({ format: 'jwk' });
-  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+  return sha256(JSON.stringify({ crv, kty, x, y }));
 }
 
 /** A signature of a card (RFC 7515): of its canonical JSON, which the card itself holds. */

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { AgentCard } from '@a2a-js/sdk';
 import { canonicalJson } from '@parley/shared/domain/json/canonical-json';
 import { once } from '@parley/shared/elicitations/once';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { RequestHead } from '../../http/route.ts';
 import { cardOf, originOf } from './card.ts';
 import { signatureOf } from './card-signature.ts';
@@ -38,7 +38,7 @@ export function createCards(deps: A2aDeps, loadSdk: () => Promise<Sdk>): Cards {
       canonicalJson(body),
       ...(form === 'legacy' ? [] : [payloadOfSdks(sdk, modern)]),
     ]);
-    const etag = `"${createHash('sha256').update(canonicalJson(body)).digest('base64url')}"`;
+    const etag = `"${sha256(canonicalJson(body))}"`;
     const { signer } = deps;
     if (signer === undefined || deps.origin === undefined) return { body, etag };
     return {

@@ -1,4 +1,5 @@
 import { ParleyError } from '@parley/shared/domain/errors';
+import { jsonIn } from '@parley/shared/domain/parsed';
 import { z } from 'zod';
 import { type RequestHead, rawBody, route, type Surface } from '../../http/route.ts';
 import { unauthenticated } from '../../http/token.ts';
@@ -97,7 +98,7 @@ function proven(address: OpenedAddress, { headers }: RequestHead): OpenedAddress
 }
 
 function readUpdate(body: Buffer): { readonly taskId: string; readonly isArtifact: boolean } | undefined {
-  const value = parsed(body);
+  const value = jsonIn(body.toString('utf8'));
   const legacy = LegacyEvent.safeParse(value).data;
   if (legacy !== undefined) {
     const taskId = legacy.kind === 'task' ? legacy.id : legacy.taskId;
@@ -106,12 +107,4 @@ function readUpdate(body: Buffer): { readonly taskId: string; readonly isArtifac
   const { task, message, statusUpdate, artifactUpdate } = Update.safeParse(value).data ?? {};
   const taskId = task?.id ?? (statusUpdate ?? message ?? artifactUpdate)?.taskId;
   return taskId === undefined ? undefined : { taskId, isArtifact: artifactUpdate?.taskId === taskId };
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

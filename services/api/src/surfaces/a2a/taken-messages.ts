@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { contextOf } from '@parley/shared/domain/a2a/context';
 import type { AnswerData } from '@parley/shared/domain/a2a/extension';
 import { AnswerMessage, shownOfSent } from '@parley/shared/domain/a2a/kept-message';
@@ -9,6 +8,7 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { z } from 'zod';
 import type { A2aDeps } from './deps.ts';
 
@@ -140,8 +140,4 @@ export function createFindAnswerMessage(
       parts: await partsOf(message, responseIdOf(message.sent.messageId)),
     };
   };
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }

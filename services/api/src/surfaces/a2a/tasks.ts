@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import {
   checkContextId,
   contextOf,
@@ -13,6 +13,7 @@ import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
 import type { Message, Run, Support } from '@parley/shared/domain/runs/run';
 import { notFound } from '@parley/shared/elicitations/caller';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { type ChatMessage, textOf } from '../../turns/messages.ts';
 import type { ActingCaller } from '../../turns/principal.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
@@ -211,8 +212,4 @@ export function createCallerTasks(
 /** True once a task has ended. */
 export function hasEnded({ fold }: OpenedTask): boolean {
   return fold.state !== undefined && isTerminalState(fold.state);
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }

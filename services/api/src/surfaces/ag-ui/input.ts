@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { conversationOfKey } from '@parley/shared/domain/a2a/context';
 import { hopsIn } from '@parley/shared/domain/a2a/hops';
 import { CallerId } from '@parley/shared/domain/elicitations/ask-input';
@@ -6,6 +5,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { isReferenceId } from '@parley/shared/domain/ids';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { z } from 'zod';
 import { ChatMessage } from '../../turns/messages.ts';
 import type { ActingCaller } from '../../turns/principal.ts';
@@ -85,8 +85,4 @@ export function threadOf({ caller, owner }: ActingCaller, threadId: string): Con
 /** The idempotency key of a run. Threads, and service keys that speak for one person, number their runs on their own. */
 export function keyOfRun({ conversationId }: Pick<ConversationRef, 'conversationId'>, runId: string): string {
   return `ag-ui.${sha256(JSON.stringify([conversationId, runId]))}`;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }

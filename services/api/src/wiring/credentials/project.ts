@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { PROJECT } from '@parley/shared/domain/credential';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { Backend } from '@parley/shared/ports/backend';
 import type { Env } from '@parley/shared/runtime/env';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
@@ -98,7 +98,7 @@ export function wireProjectCredentials({
  * replace each other's token with every call.
  */
 function digestOf(configured: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(configured)).digest('base64url').slice(0, 12);
+  return sha256(JSON.stringify(configured)).slice(0, 12);
 }
 
 function proofOf(entry: ProjectConnectorEntry, secretOf: LoadedAgentsConfig['secretOf']): ClientProof {

@@ -1,4 +1,5 @@
 import { isWithinDepth } from '@parley/shared/domain/json/depth';
+import { jsonIn } from '@parley/shared/domain/parsed';
 import { isRecord } from '@parley/shared/domain/plain-record';
 
 // The next text or number begins here; both are read to their ends before the next one is looked for.
@@ -13,12 +14,8 @@ const NUMBER = /-?\d[\d.eE+-]*/y;
 export function faultOfArguments(toolName: string, json: string): string | undefined {
   if (json.trim() === '') return undefined;
   if (!isWithinDepth(json)) return `The arguments of ${toolName} are nested too deeply. Nothing was done.`;
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return undefined;
-  }
+  const value = jsonIn(json);
+  if (value === undefined) return undefined;
   if (!isRecord(value)) return `The arguments of ${toolName} must be a JSON object. Nothing was done.`;
   const changed = changedNumber(json);
   return changed === undefined

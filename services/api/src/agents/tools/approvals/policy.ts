@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { RememberFor } from '@parley/shared/domain/approvals/approval';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { type ApprovalEntry, rememberFor } from '../../config/approval.ts';
 import { type ArgumentRule, compileRule } from '../../config/argument-rule.ts';
 import type { Agent, McpServer } from '../../config/file.ts';
@@ -33,9 +33,7 @@ function policyFrom(entry: ApprovalEntry): ApprovalPolicy {
   const { ask, rule, hints = [] } = entry;
   const holds: ArgumentRule | undefined = rule === undefined ? undefined : compileRule(rule);
   const policy: ApprovalPolicy = {
-    rule: createHash('sha256')
-      .update(JSON.stringify([ask, rule ?? null, [...hints].sort()]))
-      .digest('base64url'),
+    rule: sha256(JSON.stringify([ask, rule ?? null, [...hints].sort()])),
     remember: rememberFor(entry),
     demands(args, { readOnlyHint, destructiveHint, openWorldHint }) {
       if (ask === 'always') return true;

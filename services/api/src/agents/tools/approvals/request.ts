@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Arguments } from '@parley/shared/domain/approvals/approval';
 import { isCheckable } from '@parley/shared/domain/approvals/check-arguments';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
@@ -14,6 +13,7 @@ import type { ApprovalRow, ApprovalTypes } from '@parley/shared/domain/approvals
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isRecord } from '@parley/shared/domain/plain-record';
 import type { CallApproval } from '@parley/shared/domain/runs/run';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { SeenRecord } from '@parley/shared/elicitations/records/read';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { IdlePart } from '../../loop/idle.ts';
@@ -204,8 +204,6 @@ function definitionOf(
 
 /** The idempotency key of an approval. Callers cannot send a key with a space, so no key of theirs collides with it. */
 function keyOf(streamRequestId: string, toolCallId: string): string {
-  const place = createHash('sha256')
-    .update(JSON.stringify(['approval', toolCallId]))
-    .digest('base64url');
+  const place = sha256(JSON.stringify(['approval', toolCallId]));
   return `run ${streamRequestId} ${place} approval`;
 }

@@ -1,4 +1,4 @@
-import type { Owner } from '@parley/shared/domain/ids';
+import { isSameOwner, type Owner } from '@parley/shared/domain/ids';
 import type { WebClient } from '@slack/web-api';
 import type { SlackThread } from '../store/threads.ts';
 import { isSameUser, type SlackUser } from '../store/workspace.ts';
@@ -10,11 +10,11 @@ import type { SlackDeliveryDeps } from './deps.ts';
  */
 export async function clientFor(
   { installations, links, clientOf }: Pick<SlackDeliveryDeps, 'installations' | 'links' | 'clientOf'>,
-  { tenant, userId }: Owner,
+  owner: Owner,
   user: SlackUser,
 ): Promise<WebClient | undefined> {
   const [linked, installation] = await Promise.all([links.find(user), installations.find(user)]);
-  const isLinked = linked?.tenant === tenant && linked.userId === userId;
+  const isLinked = linked !== undefined && isSameOwner(linked, owner);
   return isLinked && installation !== undefined ? clientOf(installation.botToken) : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { parseFeedPosition } from '@parley/shared/domain/events';
 import { bucketOf, formatStreamPath, type StreamRef } from '@parley/shared/domain/ids';
@@ -56,7 +57,7 @@ export async function deliverTurn(
     await Promise.race([reading, caughtUp]);
     while (!isOver) {
       await messages.flush(reply);
-      await Promise.race([reading, sleepFor(EDIT_MS)]);
+      await Promise.race([reading, sleep(EDIT_MS, undefined, { ref: false })]);
     }
     const outcome = await reading;
     if (outcome === 'gone') return 'done';
@@ -191,8 +192,4 @@ async function setStatus(client: WebClient, { channel, thread }: SlackThread, st
   await client.assistant.threads
     .setStatus({ channel_id: channel, thread_ts: thread, status })
     .catch(() => undefined);
-}
-
-function sleepFor(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Owner } from '@parley/shared/domain/ids';
+import { isSameOwner, type Owner } from '@parley/shared/domain/ids';
 import type { OwnerRecords } from '@parley/shared/ports/owner-records';
 import { z } from 'zod';
 import {
@@ -79,7 +79,7 @@ export function createLinks(records: OwnerRecords): Links {
   /** Removes the record of the Slack user if it names this person. */
   async function removeRecord(user: SlackUser, owner: Owner): Promise<void> {
     const value = await records.read(linkOwner(user), nameOf(user));
-    if (value !== undefined && isOf(Link.parse(JSON.parse(value)), owner))
+    if (value !== undefined && isSameOwner(Link.parse(JSON.parse(value)), owner))
       await records.remove(linkOwner(user), nameOf(user), value);
   }
 
@@ -89,7 +89,7 @@ export function createLinks(records: OwnerRecords): Links {
     const found = await Promise.all(
       [...texts].map(parseSlackUser).map(async (user) => {
         const link = await read(user);
-        const holds = link !== undefined && isOf(link, owner) && (await isIndexed(link, user));
+        const holds = link !== undefined && isSameOwner(link, owner) && (await isIndexed(link, user));
         return holds ? [{ user, link }] : [];
       }),
     );
@@ -160,8 +160,4 @@ export function createLinks(records: OwnerRecords): Links {
 /** The value of the record, also of one of an earlier version. */
 function textOf({ tenant, userId, id }: Link): string {
   return JSON.stringify({ tenant, userId, id });
-}
-
-function isOf(link: Link, { tenant, userId }: Owner): boolean {
-  return link.tenant === tenant && link.userId === userId;
 }
