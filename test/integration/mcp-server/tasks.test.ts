@@ -137,7 +137,7 @@ mcpOffer:
         hasAnswerPage: true,
       });
       const timer = dispatchOften(dispatchOn(backend));
-      const served = await serveOn(pod, { surfaceOf: mcpSurface({ roundMs: 5_000 }) });
+      const served = await serveOn(pod, { surfaceOf: mcpSurface() });
       onTestFinished(() => {
         clearInterval(timer);
         served.stop();
@@ -202,7 +202,8 @@ mcpOffer:
   it('when a call becomes a task, the offer says before the server', async () => {
     const { first } = await open(
       {
-        plain: '',
+        // Longer than a busy machine takes for a call.
+        plain: 'taskAfterMs: 50000',
         none: 'task: never',
         once: 'task: always',
         now: 'taskAfterMs: 0',
