@@ -204,8 +204,6 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
         expect(look).toMatchObject({ lang: locale, scheme: theme, foreign: '', isWide: false });
         expect(await axe(host.frame())).toEqual([]);
         expect(await host.frame().evaluate(overflow)).toEqual([]);
-        const shot = process.env.SHOTS;
-        if (shot !== undefined) await host.page.screenshot({ path: `${shot}/card-${theme}-${width}.png` });
       },
     ),
   );

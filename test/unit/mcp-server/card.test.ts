@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { CARD_URI, metaWithCard } from '../../../services/api/src/surfaces/mcp/apps/card.ts';
+import { CARD_FILE } from '../../../services/api/src/wiring/mcp.ts';
 
 const OWN = 'ui://shop~order.html';
 const CARD = { ui: { resourceUri: CARD_URI } };
@@ -18,4 +20,11 @@ it.each([
   ['a form that cannot be read', { ui: 7 }, CARD],
 ])('a tool whose server declares %s has the card unless it has a page', (_what, meta, expected) => {
   expect(metaWithCard(meta)).toEqual(expected ?? meta);
+});
+
+it('the service reads the card where the build writes it', () => {
+  const root = new URL('../../../', import.meta.url);
+  const { scripts } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+  const [, folder] = /--call-card (\S+)/.exec(scripts.build) ?? [];
+  expect(CARD_FILE.href).toBe(new URL(`${folder}/call-card.html`, root).href);
 });

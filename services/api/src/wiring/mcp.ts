@@ -56,10 +56,13 @@ export function wireMcp(
   });
 }
 
-/** The card as the build of this service leaves it beside its code. Undefined where sources run that were never built. */
+/** Where the build of this service leaves the card, whether its sources or what was built of them run. */
+export const CARD_FILE = new URL('../../dist/call-card.html', import.meta.url);
+
+/** The card; undefined where sources run that were never built. */
 function readCard(): string | undefined {
   try {
-    return readFileSync(new URL('../../dist/call-card.html', import.meta.url), 'utf8');
+    return readFileSync(CARD_FILE, 'utf8');
   } catch {
     return undefined;
   }
