@@ -374,6 +374,25 @@ describe('a call whose arguments refer to secrets', () => {
     expect(sent).toEqual([{ key: 'first-secret' }, { key: 'first-secret' }]);
   });
 
+  it.each(['493027', 'a-long-secret'])('keeps the secret %s from what a page shows', async (secret) => {
+    const paged = async (type: 'returned' | 'failed', call: ToolCall) => {
+      const result = {
+        content: [{ type: 'text', text: `for ${secret}` }],
+        echo: await call.beforeDispatch(),
+      };
+      const page = { pageId: 'a~b', server: 's', service: 'S', tool: 't', uri: 'ui://x', result };
+      return { type, output: '', message: '', page } as const;
+    };
+    for (const type of ['returned', 'failed'] as const) {
+      const tool = toolBy((call) => paged(type, call));
+      const outcome = await withSecretsRedeemed(tool, known({ one: secret }), owner).call(
+        callOf({ code: 'parley-secret:one' }),
+      );
+      expect(outcome.type).toBe(type);
+      expect(JSON.stringify(outcome)).not.toContain(secret);
+    }
+  });
+
   it.each(['493027', 'ü7"'])('removes every repetition of the short secret %s', async (secret) => {
     const repeating = toolBy(async ({ beforeDispatch }) => {
       await beforeDispatch();

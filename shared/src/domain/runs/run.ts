@@ -125,6 +125,8 @@ export const Support = z.looseObject({
   unattended: z.literal(true).optional(),
   /** Present when the client shows the pages of MCP servers, and keeps from its model the tools that only these may call. */
   apps: z.literal(true).optional().catch(undefined),
+  /** Present when the client shows the pages of MCP servers with the calls of an agent. */
+  pages: z.literal(true).optional().catch(undefined),
   /** How many deployments have delegated the turn, one to the next, through A2A or AG-UI. Absent: none. */
   hops: z.int().positive().optional().catch(undefined),
 });

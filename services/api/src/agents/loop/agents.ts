@@ -83,8 +83,8 @@ export function createAgents({ loaded, toolsOf, named }: AgentsDeps): Agents {
       const images = agent && models.get(agent.model)?.images;
       return { id, title, images, ...(agent?.notify !== undefined && { notify: agent.notify }) };
     },
-    async open(id, { tenant, userId, reach, client, viewer = 'model' }) {
-      const person = { tenant, userId, reach, client, showsPages: viewer === 'host' };
+    async open(id, { tenant, userId, reach, client, showsPages, viewer = 'model' }) {
+      const person = { tenant, userId, reach, client, showsPages };
       const call = parseOneCallId(id);
       if (call !== undefined) return openCall(config, named, call, { ...person, viewer });
       const agent = config.agents[id];

@@ -125,7 +125,7 @@ async function workOn(deps: TurnWorkDeps, owned: OwnedRun, assignment: Assignmen
     if (history.length === 0) input = [...fromFirstUser(assignment.before), ...assignment.input];
     const reach = createReach(deps, support, agent.notify);
     const client = support.services && { services: support.services, stream: run };
-    const person = { ...run, reach, client, viewer: viewerOf(support) };
+    const person = { ...run, reach, client, viewer: viewerOf(support), showsPages: support.pages };
     const open = await agents.open(agent.id, person, signal);
     await runTurn({
       ...open,

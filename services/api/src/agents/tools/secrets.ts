@@ -108,7 +108,7 @@ function replaceReferences(value: unknown, values: ReadonlyMap<string, string>):
 const SCRUBBED_LENGTH_MIN = 8;
 const OMITTED = 'The reply of the tool repeats the secret, so it is omitted.';
 
-/** Removes secrets from an outcome: servers repeat their arguments, mainly in errors, and a model must not read a secret. */
+/** Removes secrets from an outcome: servers repeat their arguments, mainly in errors, and neither a model nor a page must read a secret. */
 function withoutSecrets(outcome: ToolOutcome, secrets: readonly string[]): ToolOutcome {
   const scrub = createScrubFor(secrets);
   const short = secrets.filter(({ length }) => length < SCRUBBED_LENGTH_MIN);
@@ -116,12 +116,18 @@ function withoutSecrets(outcome: ToolOutcome, secrets: readonly string[]): ToolO
     const json = JSON.stringify(value) ?? '';
     return short.some((secret) => json.includes(JSON.stringify(secret).slice(1, -1)));
   };
-  if (outcome.type === 'failed')
-    return { ...outcome, message: hasShort(outcome.message) ? OMITTED : scrub.text(outcome.message) };
   const clean = (value: unknown) => (hasShort(value) ? OMITTED : scrub.value(value));
+  const { page, ...told } = outcome;
+  const shownPage = page !== undefined &&
+    !hasShort(page.result) && { page: { ...page, result: scrub.value(page.result) } };
+  if (told.type === 'failed') {
+    const message = hasShort(told.message) ? OMITTED : scrub.text(told.message);
+    return { ...told, message, ...shownPage };
+  }
   return {
-    ...outcome,
-    output: clean(outcome.output),
-    ...(outcome.shown !== undefined && { shown: clean(outcome.shown) }),
+    ...told,
+    output: clean(told.output),
+    ...(told.shown !== undefined && { shown: clean(told.shown) }),
+    ...shownPage,
   };
 }

@@ -116,13 +116,13 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     if (server === undefined) return { server: id, service: id, tools: [] };
     const { personal } = server;
     const { tenant, userId } = person;
-    const showsPages = pages && person.showsPages === true;
-    const target: McpServerConfig = showsPages ? { ...server.config, showsPages } : server.config;
+    const showsPages = pages ? person.showsPages : undefined;
+    const target: McpServerConfig = { ...server.config, showsPages };
     const asked = askedPerson(server, person, agent);
     const rules = {
       ...sendRules(server, person, agent.limits, deps, agent),
       signal,
-      pages: showsPages,
+      pages: showsPages === true,
       ...(allow !== undefined && { allow }),
     };
     const onFailure = (failure: McpFailure) => onServerFailure(id, failure);

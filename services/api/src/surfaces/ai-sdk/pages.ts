@@ -164,5 +164,5 @@ function stateReply(callId: string, state: ViewCallState) {
 export function readChatHeaders(call: Pick<RouteCall, 'caller' | 'header'>, streams: boolean) {
   const { support, ...headers } = readTurnHeaders(call, streams);
   const showsPages = streams && call.header('x-supports-pages')?.trim() === 'true';
-  return { ...headers, support: showsPages ? { ...support, apps: true as const } : support };
+  return { ...headers, support: showsPages ? { ...support, pages: true as const } : support };
 }

@@ -74,7 +74,8 @@ export interface ChatPagesDeps {
 export function createChatPages({ engine, turns, waitMs }: ChatPagesDeps): ChatPages {
   /** The call of a page, by the last of its turn's events: a step may have been made again. */
   async function find({ person, pageId, signal }: PageRef) {
-    const [streamRequestId = '', toolCallId] = pageId.split('~', 2);
+    const at = pageId.indexOf('~');
+    const [streamRequestId, toolCallId] = [pageId.slice(0, at), pageId.slice(at + 1)];
     let agent: string | undefined;
     let input: unknown;
     let found: CallPage | undefined;

@@ -19,7 +19,7 @@ export interface TurnPerson extends Owner {
   /** Who makes the call of a run of one call. An agent's calls are a model's in any case. @default 'model' */
   readonly viewer?: Viewer | undefined;
   /** Whether their client shows the pages of servers in the chat of an agent. */
-  readonly showsPages?: boolean;
+  readonly showsPages?: true | undefined;
   /** Their client, where it does something for servers itself. */
   readonly client?: TurnClient | undefined;
 }
