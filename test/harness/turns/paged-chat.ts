@@ -14,9 +14,9 @@ export interface Sent {
   readonly 'x-supports-pages'?: string;
 }
 
-/** A chat, named `c`, of a person on a pod with its own configuration. The model says `Heard: ` at the end. */
-export async function openPagedChat(yaml: string) {
-  const { backend, engine, turns } = startPersonalPod({ yaml });
+/** A pod with the routes of chats. */
+async function servedPod(yaml: string, of?: Pick<ReturnType<typeof startPersonalPod>, 'backend'>) {
+  const { backend, engine, turns } = startPersonalPod({ yaml, ...(of && { backend: of.backend }) });
   const limits = callLimitsOn(backend.limits);
   const eraseConversation = wireEraseConversation({ backend, engine, deliveries: dispatchOn(backend) });
   const { url, close } = await serveSurfaces({
@@ -25,9 +25,24 @@ export async function openPagedChat(yaml: string) {
     limits,
   });
   onTestFinished(close);
+  return { backend, engine, url };
+}
+
+/**
+ * A chat, named `c`, of a person with its own configuration, on two pods that are asked in turns. The model says `Heard: ` at
+ * the end.
+ */
+export async function openPagedChat(yaml: string) {
+  const { engine, backend, url } = await servedPod(yaml);
+  const other = await servedPod(yaml, { backend });
+  let asked = 0;
+  const nextPod = () => {
+    asked += 1;
+    return asked % 2 === 1 ? url : other.url;
+  };
   const person = newPerson();
   const send = (path: string, body?: unknown, { as = person, ...headers }: Sent = {}) =>
-    fetch(`${url}/run/api/${path}`, {
+    fetch(`${nextPod()}/run/api/${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${as.token}`, 'content-type': 'application/json', ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
