@@ -24,6 +24,7 @@ import { writeFault } from './served.ts';
 
 export const NO_CREDENTIALS: Credentials = {
   present: async () => ({ type: 'absent' }),
+  widen: async () => undefined,
   refused: async () => undefined,
   promote: async () => undefined,
   completeOpen: async () => undefined,

@@ -29,6 +29,7 @@ import { newKeys } from '../vault/stores.ts';
 /** The credentials of a pod whose servers need none. */
 const NO_CREDENTIALS: ToolboxDeps['credentials'] = {
   present: async () => ({ type: 'absent' }),
+  widen: async () => undefined,
   refused: async () => undefined,
   promote: async () => undefined,
   completeOpen: async () => undefined,

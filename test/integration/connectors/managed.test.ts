@@ -267,6 +267,25 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
     expect(replaced).not.toMatchObject({ headers: { authorization: 'Bearer by-hand' } });
   });
 
+  it('gets more scopes without a question, and keeps what it has where they are refused', async () => {
+    const { one, other, ref, signIn, authorization } = await world();
+    await signIn();
+    const scopeOf = async () => {
+      const shown = await other.present();
+      return shown.type === 'presented' ? shown.scope : shown.type;
+    };
+    await one.present();
+    const refuse = authorization.misbehave({ at: 'token', status: 400, error: 'invalid_scope' });
+    await one.credentials.widen(ref, 'issues:read issues:write');
+    refuse();
+    expect(await scopeOf()).toBe('issues:read');
+    await one.credentials.widen(ref, 'issues:read issues:write');
+    expect(await scopeOf()).toBe('issues:read issues:write');
+    await one.disconnect();
+    await one.credentials.widen(ref, 'issues:read');
+    expect(await scopeOf()).toBe('absent');
+  });
+
   it('is asked for once the server has refused new tokens, too', async () => {
     const { one, ref, signIn } = await world();
     await signIn();

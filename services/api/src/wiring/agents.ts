@@ -35,6 +35,7 @@ import { createTurnObserver } from './turn-observer.ts';
 /** For a configuration without personal tools, in which no credential is ever requested. */
 const NO_CREDENTIALS: Credentials = {
   present: async () => ({ type: 'absent' }),
+  widen: async () => undefined,
   refused: async () => undefined,
   promote: async () => undefined,
   completeOpen: async () => undefined,

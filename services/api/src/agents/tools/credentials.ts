@@ -7,6 +7,8 @@ export interface Credentials {
    * is not presented again. Throws `unavailable` while the store is unavailable.
    */
   present(ref: CredentialRef, rejected?: number): Promise<Presentation>;
+  /** Obtains these scopes for the account where nobody has to be asked for them; otherwise it has no effect. */
+  widen(ref: CredentialRef, scope: string): Promise<void>;
   /** Records that a version is no longer accepted, so that the person has to connect again. */
   refused(ref: CredentialRef, version: number): Promise<void>;
   /**

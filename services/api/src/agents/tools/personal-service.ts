@@ -139,8 +139,9 @@ export function createPersonalService<Service>(
   }
 
   /**
-   * Asks the person for the scopes that the server wants, in addition to those of the credential. The credential
-   * stays usable during the wait. Undefined when the challenge names no scope that it lacks.
+   * Gets the scopes that the server wants, in addition to those of the credential: without a question where that is possible,
+   * otherwise from the person. The credential stays usable during the wait. Undefined when the challenge names no scope that it
+   * lacks.
    */
   async function widen(
     call: NamedCall,
@@ -150,6 +151,10 @@ export function createPersonalService<Service>(
     const missing = granted === undefined ? [] : missingScopes(granted, needed);
     if (missing.length === 0) return undefined;
     const wanted = [...scopesOfList(granted ?? ''), ...missing].join(' ');
+    await retryWhileUnavailable(() => credentials.widen(ref, wanted), call.signal);
+    const obtained = await present(call.signal);
+    if (obtained.type === 'granted' && missingScopes(obtained.scope ?? '', needed).length === 0)
+      return obtained;
     await call.notExecuted();
     const asked = await askAboutAccount(options, call, scopeQuestion(options, wanted));
     if ('type' in asked) return asked;

@@ -64,6 +64,11 @@ export function createCredentials(deps: CredentialsDeps) {
   return {
     present: (ref: CredentialRef, rejected?: number, scope?: string) =>
       present(ref, { ...(rejected !== undefined && { rejected }), ...(scope !== undefined && { scope }) }),
+    async widen(ref: CredentialRef, scope: string): Promise<void> {
+      const connector = connectorOf(ref.connectorId, ref.toolId);
+      const source = connector && managedBy(connector);
+      if (source !== undefined) await managed?.widen(ref, source, scope);
+    },
     async refused(ref: CredentialRef, version: number): Promise<void> {
       const connector = connectorOf(ref.connectorId, ref.toolId);
       const isManaged = connector !== undefined && managedBy(connector) !== undefined;

@@ -145,9 +145,9 @@ export interface Connector {
   headersFor(credential: Credential): Promise<Presented | CredentialFailure>;
   /**
    * Where the company sign-in of the owner connects the account: new tokens by it, without a question. `invalid_grant`: the
-   * provider of the sign-in or the authorization server refuses.
+   * provider of the sign-in or the authorization server refuses. `scope` lists what they need beside what is requested anyway.
    */
-  obtainFor?(owner: Owner): Promise<Refreshed | CredentialFailure>;
+  obtainFor?(owner: Owner, scope?: string): Promise<Refreshed | CredentialFailure>;
   /** For providers that report by webhook: looks whether the flow came to its end. */
   poll?(keep: ConnectorKeep): Promise<Connected | { readonly type: 'pending' } | ConnectorFailure>;
   /** For providers that report by webhook: the body as it came, byte for byte. */

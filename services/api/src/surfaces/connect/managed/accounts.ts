@@ -25,6 +25,8 @@ export interface ManagedAccounts {
     connector: ManagedConnector,
     options: FreshOptions,
   ): Promise<FreshCredential | undefined>;
+  /** Obtains tokens that have these scopes, too, where the sign-in obtained the present ones. They stay after a refusal. */
+  widen(ref: CredentialRef, connector: ManagedConnector, scope: string): Promise<void>;
   /** Records that the service refuses what the sign-in obtains. False for a credential that the person connected by hand. */
   withhold(ref: CredentialRef, version: number): Promise<boolean>;
 }
@@ -97,6 +99,13 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
       }
       if (held.status === 'unavailable') return unlessDisconnected(ref, held);
       return outcome === 'obtained' ? unlessSignedOut(ref, connector, held) : held;
+    },
+    async widen(ref, connector, scope) {
+      const held = await vault.read(ref);
+      if (held?.state !== 'usable' || !isManaged(held)) return;
+      const result = await connector.obtainFor(ref, scope);
+      // Without a lease: nothing of the present tokens is used up. They have no version any more where they were removed.
+      if (result.type === 'refreshed') await vault.save(ref, result.credential, held.version);
     },
     async withhold(ref, version) {
       const held = await vault.read(ref);

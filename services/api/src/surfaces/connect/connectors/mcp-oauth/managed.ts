@@ -18,6 +18,8 @@ export interface ManagedRequest {
   readonly client: RegisteredClient;
   /** As `McpOAuthOptions.scopes`. */
   readonly scopes?: readonly string[];
+  /** Scopes to request in addition. */
+  readonly additional: readonly string[];
   readonly allowLoopbackHttp: boolean;
   readonly timeoutMs: number;
   readonly fetch: BoundedFetch;
@@ -31,12 +33,12 @@ const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
  * assertion obtains the next ones.
  */
 export async function obtainManaged(
-  { owner, found, client, scopes: configured, ...http }: ManagedRequest,
+  { owner, found, client, scopes: configured, additional, ...http }: ManagedRequest,
   grantFor: GrantFor,
 ): Promise<Refreshed | CredentialFailure> {
   const grantor = { ...serverOf(found), clientId: client.clientId };
   const { issuer: audience, authorizationEndpoint, tokenEndpoint, resource } = grantor;
-  const scopes = challengedScopes(found, configured);
+  const scopes = [...new Set([...challengedScopes(found, configured), ...additional])];
   const granted = await grantFor(owner, { audience, resource, clientId: client.clientId, scopes });
   if (granted.type === 'failed') return granted;
   const described = { issuer: audience, authorizationEndpoint, tokenEndpoint };

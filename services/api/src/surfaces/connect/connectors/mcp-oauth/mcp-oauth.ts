@@ -207,7 +207,7 @@ export function createMcpOAuthConnector(
     // The client is registered beforehand: the provider of the sign-in knows it by its id.
     ...(grantFor !== undefined &&
       client !== undefined && {
-        async obtainFor(owner: Owner) {
+        async obtainFor(owner: Owner, scope?: string) {
           const found = await discover();
           if (found.type === 'failed')
             return credentialFailure(
@@ -215,7 +215,16 @@ export function createMcpOAuthConnector(
               found.detail,
             );
           return obtainManaged(
-            { owner, found, client, ...options, allowLoopbackHttp, timeoutMs, fetch },
+            {
+              owner,
+              found,
+              client,
+              additional: scopesOfList(scope ?? ''),
+              ...options,
+              allowLoopbackHttp,
+              timeoutMs,
+              fetch,
+            },
             grantFor,
           );
         },
