@@ -20,6 +20,7 @@ import { createApiKeyConnector } from '../../../services/api/src/surfaces/connec
 import type { Connector } from '../../../services/api/src/surfaces/connect/connectors/connector.ts';
 import { createCredentials } from '../../../services/api/src/surfaces/connect/credentials.ts';
 import { completeOpen } from '../../../services/api/src/surfaces/connect/flows/complete-open.ts';
+import { createManagedAccounts } from '../../../services/api/src/surfaces/connect/managed/accounts.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
 import { wireProjectCredentials } from '../../../services/api/src/wiring/credentials/project.ts';
 import { engineOn } from '../engines/engines.ts';
@@ -112,9 +113,13 @@ export function startPersonalPod({ keys = newKeys(), ...options }: PersonalPod) 
   const connector =
     options.connector ?? createApiKeyConnector({ id: 'account' }, { guardedFetch: createGuardedFetch() });
   const vault = createVault({ store: backend.vault, keys });
+  const fresh = createRefresher({ vault, leases: backend.vault });
   const credentials = createCredentials({
     vault,
-    fresh: createRefresher({ vault, leases: backend.vault }),
+    fresh,
+    ...(connector.obtainFor !== undefined && {
+      managed: createManagedAccounts({ vault, freshCredential: fresh, signIns: { since: async () => 1 } }),
+    }),
     connectorOf: () => connector,
     completeOpen: (ref) => completeOpen({ engine, vault, publicUrl: 'https://parley.example' }, ref),
     onFault: () => undefined,

@@ -253,8 +253,12 @@ describe('a server that wants more scopes than the account has', () => {
     scopes: (shown === 'wide' ? BOTH : 'issues:read').split(' '),
   });
 
-  async function openWith(scope: string, more: Partial<Parameters<typeof open>[0]> = {}) {
-    const connector = createMcpOAuthConnector(
+  async function openWith(
+    scope: string,
+    more: Partial<Parameters<typeof open>[0]> = {},
+    obtained?: Credential,
+  ) {
+    const discovering = createMcpOAuthConnector(
       {
         id: 'account',
         serverUrl: 'https://tracker.example/mcp',
@@ -263,8 +267,13 @@ describe('a server that wants more scopes than the account has', () => {
       },
       { guardedFetch: createGuardedFetch() },
     );
+    const connector = {
+      ...discovering,
+      ...(obtained && { obtainFor: async () => ({ type: 'refreshed', credential: obtained }) as const }),
+    };
     const pod = await open({ verify, connector, scopes: BOTH.split(' '), ...more });
-    await pod.vault.save(pod.ref, token('narrow', scope));
+    const managed = obtained && ({ managed: true } as const);
+    await pod.vault.save(pod.ref, { ...token('narrow', scope), ...managed } as Credential);
     return pod;
   }
 
@@ -277,6 +286,16 @@ describe('a server that wants more scopes than the account has', () => {
     expect(await pod.words(run)).toContain('login page');
     expect((await pod.questions()).map(({ status }) => status)).toEqual(['accepted']);
     expect(pod.tracker.counts().tools).toEqual({ list_issues: 1 });
+  });
+
+  it('has nobody asked where the company sign-in gets them, and the person where it does not', async () => {
+    const wide = await openWith('issues:read', {}, token('wide', BOTH));
+    expect(await wide.words(await wide.begin('list'))).toContain('login page');
+    expect(await wide.questions()).toEqual([]);
+    const narrow = await openWith('issues:read', {}, token('narrow-2', 'issues:read'));
+    const { run, id } = await narrow.beginAsked();
+    await narrow.give(id, token('wide', BOTH));
+    expect(await narrow.words(run)).toContain('login page');
   });
 
   it('learns nothing where the person declines, and the account stays as it is', async () => {
