@@ -1,10 +1,10 @@
 import { DETACHED } from '@parley/shared/domain/runs/run';
 import { RunDetachedError, RunInterruptedError } from '@parley/shared/runs/interruption';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { EventStream } from '../../../services/api/src/agents/a2a/exchanges.ts';
 import { createFollower, type Follower } from '../../../services/api/src/agents/a2a/follow/follower.ts';
 import { followPushes } from '../../../services/api/src/agents/a2a/follow/pushes.ts';
 import { createCallWaker, type WakeCallDeps } from '../../../services/api/src/agents/a2a/follow/wake-call.ts';
-import type { EventStream } from '../../../services/api/src/agents/a2a/link.ts';
 import { markOf } from '../../../services/api/src/agents/a2a/remote-task.ts';
 import type { TaskRun } from '../../../services/api/src/agents/a2a/task-run.ts';
 import { guardEvents } from '../../../services/api/src/agents/remote/event-guard.ts';

@@ -2,7 +2,8 @@ import { describeFault, HTTP_ERROR, isPassing, RemoteFault } from '../remote/fau
 import { messageIdOf } from '../remote/message-ids.ts';
 import { pauseBefore } from '../remote/task-work.ts';
 import { failed, type ToolOutcome } from '../tools/tool.ts';
-import type { EventStream, OutgoingMessage, RemoteReply } from './link.ts';
+import type { EventStream } from './exchanges.ts';
+import type { OutgoingMessage, RemoteReply } from './link.ts';
 import { messageOutcome } from './outcome.ts';
 import { taskText } from './skills.ts';
 import type { TaskRun } from './task-run.ts';

@@ -1,12 +1,11 @@
-import type { AsyncLocalStorage } from 'node:async_hooks';
 import type { StreamResponse } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { ELICITATION_EXTENSION } from '@parley/shared/domain/a2a/extension';
 import { HOPS_KEY } from '@parley/shared/domain/a2a/hops';
 import { visibleLabels } from '@parley/shared/domain/visible';
-import { type Exchange, raceAbort, startExchange } from '../mcp/transports/exchange.ts';
-import { faultOf, RemoteFault } from '../remote/faults.ts';
+import { RemoteFault } from '../remote/faults.ts';
 import type { ReadCard } from './cards.ts';
+import { createLinkExchanges, type EventStream, type LinkExchangeDeps, SEND_MS } from './exchanges.ts';
 import type { RemoteAgentTarget } from './remote-agent.ts';
 import { RemoteMessage, type RemotePart, RemoteTask, type TaskIds } from './remote-task.ts';
 import type { ClientSdk } from './sdk.ts';
@@ -33,13 +32,6 @@ export type RemoteReply =
       /** The further events of the task, where the agent streams. */
       readonly events?: EventStream;
     };
-
-/** Events of a task, without their content: what happened is read from the task. */
-export interface EventStream {
-  /** Calls `onEvent` for each event. Resolves when the stream has ended, for whatever reason. */
-  read(onEvent: (type: 'artifact' | 'other') => void): Promise<void>;
-  close(): void;
-}
 
 /** Where a remote agent pushes the updates of a task, and the token by which it proves who it is. */
 interface PushRegistration {
@@ -68,122 +60,27 @@ export interface RemoteLink
   scrub<T>(value: T): T;
 }
 
-export interface RemoteLinkDeps {
+export interface RemoteLinkDeps extends LinkExchangeDeps {
   readonly sdk: ClientSdk;
   readonly client: Client;
   readonly read: ReadCard;
   readonly agent: RemoteAgentTarget;
-  readonly exchanges: AsyncLocalStorage<Exchange>;
-  /** Status of the last response to an exchange. */
-  readonly statusOf: (exchange: Exchange) => number | undefined;
-  readonly scrub: <T>(value: T) => T;
 }
 
 const READ_MS = 30_000;
-/** A reply may take as long as the task. The task's own time ends it. */
-const SEND_MS = 86_400_000;
 const HISTORY_LENGTH = 100;
 const PAGE_SIZE = 50;
 
-type Sent = Awaited<ReturnType<Client['sendMessage']>>;
-
 export function createLink(deps: RemoteLinkDeps): RemoteLink {
-  const { sdk, client, read, agent, exchanges, statusOf, scrub } = deps;
+  const { sdk, client, read, agent, scrub } = deps;
   const { isStreaming, offersPush, speaksElicitation, isRepeatable } = read;
-  const { Task, Message } = sdk.core;
+  const { Task } = sdk.core;
+  const { taskIn, replyOf } = createReplyReader(sdk, scrub);
+  const { request, stream } = createLinkExchanges(deps);
   const serviceParameters = speaksElicitation
     ? sdk.client.ServiceParameters.create(sdk.client.withA2AExtensions(ELICITATION_EXTENSION))
     : {};
-
-  async function request<T>(
-    timeoutMs: number,
-    signal: AbortSignal,
-    work: (options: { signal: AbortSignal; serviceParameters: Record<string, string> }) => Promise<T>,
-  ): Promise<T> {
-    signal.throwIfAborted();
-    const exchange = startExchange({ timeoutMs, signal });
-    try {
-      const working = exchanges.run(exchange, () => work({ signal: exchange.signal, serviceParameters }));
-      return await raceAbort(exchange, working);
-    } catch (error) {
-      signal.throwIfAborted();
-      throw faultIn(exchange, error);
-    } finally {
-      exchange.end();
-    }
-  }
-
-  /** A message that is too large ends its exchange, and then fails the SDK's reader in some way. */
-  function faultIn(exchange: Exchange, error: unknown): RemoteFault {
-    const cause = exchange.signal.aborted ? exchange.signal.reason : error;
-    return faultOf(cause, { dispatched: exchange.dispatched, status: statusOf(exchange), scrub });
-  }
-
-  function taskIn(value: unknown): RemoteTask {
-    const given = RemoteTask.safeParse(value);
-    // A secret may be cut by the parts of an artifact, which are joined here.
-    const task = given.success ? RemoteTask.safeParse(scrub(withVisibleStatus(given.data))) : given;
-    if (task.success) return task.data;
-    throw new RemoteFault('refused', 'its task is not well formed', 'InvalidAgentResponseError');
-  }
-
-  function replyOf(event: StreamResponse | undefined): RemoteReply {
-    const payload = event?.payload;
-    if (payload?.$case === 'message') return messageReply(payload.value);
-    if (payload?.$case === 'task') return taskReply(payload.value.id, payload.value.contextId);
-    return taskReply(payload?.value.taskId, payload?.value.contextId);
-  }
-
-  function messageReply(message: Parameters<typeof Message.toJSON>[0]): RemoteReply {
-    const { parts } = RemoteMessage.parse(scrub(Message.toJSON(message)));
-    return { type: 'message', parts };
-  }
-
-  function taskReply(id: string | undefined, contextId = ''): RemoteReply {
-    const { id: taskId } = taskIn({ id, contextId });
-    return { type: 'task', ids: { taskId, contextId } };
-  }
-
-  /** Reads the events of a call that the SDK has made. */
-  function streamOf(
-    call: (signal: AbortSignal) => AsyncGenerator<unknown>,
-    signal: AbortSignal,
-  ): EventStream & {
-    first(): Promise<StreamResponse | undefined>;
-  } {
-    const exchange = startExchange({ timeoutMs: SEND_MS, signal });
-    const closing = new AbortController();
-    const events = call(AbortSignal.any([exchange.signal, closing.signal]));
-    const next = () => exchanges.run(exchange, () => raceAbort(exchange, events.next()));
-    const close = () => {
-      exchange.end();
-      closing.abort();
-    };
-    return {
-      async first() {
-        try {
-          const { value } = await next();
-          return value as StreamResponse | undefined;
-        } catch (error) {
-          signal.throwIfAborted();
-          throw faultIn(exchange, error);
-        }
-      },
-      async read(onEvent) {
-        try {
-          for (let item = await next(); item.done !== true; item = await next()) {
-            const { payload } = item.value as StreamResponse;
-            onEvent(payload?.$case === 'artifactUpdate' ? 'artifact' : 'other');
-          }
-        } catch {
-          // What a stream does not tell is read from the task.
-        } finally {
-          close();
-        }
-      },
-      close,
-    };
-  }
+  const optionsOf = (signal: AbortSignal) => ({ signal, serviceParameters });
 
   return {
     agent,
@@ -195,27 +92,28 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
     async send(message, signal) {
       const params = sendParams(message, sdk);
       if (!isStreaming) {
-        const sent: Sent = await request(SEND_MS, signal, (options) => client.sendMessage(params, options));
-        return 'messageId' in sent ? messageReply(sent) : taskReply(sent.id, sent.contextId);
+        const sent = await request(SEND_MS, signal, (ending) =>
+          client.sendMessage(params, optionsOf(ending)),
+        );
+        return replyOf(
+          'messageId' in sent ? { $case: 'message', value: sent } : { $case: 'task', value: sent },
+        );
       }
-      const stream = streamOf(
-        (ending) => client.sendMessageStream(params, { signal: ending, serviceParameters }),
-        signal,
-      );
+      const events = stream((ending) => client.sendMessageStream(params, optionsOf(ending)), signal);
       let isFollowed = false;
       try {
-        const first = await stream.first();
+        const first = await events.first();
         if (first === undefined) throw new RemoteFault('unknown');
-        const reply = replyOf(first);
+        const reply = replyOf(first.payload);
         isFollowed = reply.type === 'task';
-        return reply.type === 'task' ? { ...reply, events: stream } : reply;
+        return reply.type === 'task' ? { ...reply, events } : reply;
       } finally {
-        if (!isFollowed) stream.close();
+        if (!isFollowed) events.close();
       }
     },
     async get(taskId, signal) {
       const params = { tenant: '', id: taskId, historyLength: HISTORY_LENGTH };
-      const task = await request(READ_MS, signal, (options) => client.getTask(params, options));
+      const task = await request(READ_MS, signal, (ending) => client.getTask(params, optionsOf(ending)));
       return taskIn(Task.toJSON(task));
     },
     async find({ contextId = '', messageId }, signal) {
@@ -229,7 +127,9 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
         statusTimestampAfter: undefined,
         includeArtifacts: false,
       };
-      const { tasks } = await request(READ_MS, signal, (options) => client.listTasks(params, options));
+      const { tasks } = await request(READ_MS, signal, (ending) =>
+        client.listTasks(params, optionsOf(ending)),
+      );
       return tasks
         .map((task) => taskIn(Task.toJSON(task)))
         .find((task) =>
@@ -239,19 +139,44 @@ export function createLink(deps: RemoteLinkDeps): RemoteLink {
         );
     },
     subscribe: (taskId, signal) =>
-      streamOf(
-        (ending) => client.resubscribeTask({ tenant: '', id: taskId }, { signal: ending, serviceParameters }),
-        signal,
-      ),
+      stream((ending) => client.resubscribeTask({ tenant: '', id: taskId }, optionsOf(ending)), signal),
     async registerPush(target, signal) {
       // Agents send the token by the one header or by the other.
       const authentication = { scheme: 'Bearer', credentials: target.token };
       const params = { tenant: '', ...target, authentication };
-      await request(READ_MS, signal, (options) => client.createTaskPushNotificationConfig(params, options));
+      await request(READ_MS, signal, (ending) =>
+        client.createTaskPushNotificationConfig(params, optionsOf(ending)),
+      );
     },
     async cancel(taskId, signal) {
       const params = { tenant: '', id: taskId, metadata: undefined };
-      await request(READ_MS, signal, (options) => client.cancelTask(params, options));
+      await request(READ_MS, signal, (ending) => client.cancelTask(params, optionsOf(ending)));
+    },
+  };
+}
+
+/** Reads what the agent says, which proves nothing: without the secrets that were sent. */
+function createReplyReader({ core: { Message } }: ClientSdk, scrub: RemoteLinkDeps['scrub']) {
+  function taskIn(value: unknown): RemoteTask {
+    const given = RemoteTask.safeParse(value);
+    // A secret may be cut by the parts of an artifact, which are joined here.
+    const task = given.success ? RemoteTask.safeParse(scrub(withVisibleStatus(given.data))) : given;
+    if (task.success) return task.data;
+    throw new RemoteFault('refused', 'its task is not well formed', 'InvalidAgentResponseError');
+  }
+
+  function taskReply(id: string | undefined, contextId = ''): RemoteReply {
+    const { id: taskId } = taskIn({ id, contextId });
+    return { type: 'task', ids: { taskId, contextId } };
+  }
+
+  return {
+    taskIn,
+    replyOf(payload: StreamResponse['payload']): RemoteReply {
+      if (payload?.$case === 'task') return taskReply(payload.value.id, payload.value.contextId);
+      if (payload?.$case !== 'message') return taskReply(payload?.value.taskId, payload?.value.contextId);
+      const { parts } = RemoteMessage.parse(scrub(Message.toJSON(payload.value)));
+      return { type: 'message', parts };
     },
   };
 }

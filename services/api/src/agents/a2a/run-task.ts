@@ -7,7 +7,7 @@ import { failed } from '../tools/tool.ts';
 import { attendTask } from './attend.ts';
 import { beginTask } from './begin.ts';
 import { newCheckpoint, parseTaskCheckpoint } from './checkpoint.ts';
-import type { EventStream } from './link.ts';
+import type { EventStream } from './exchanges.ts';
 import type { GivenTask } from './skills.ts';
 import type { TaskRun } from './task-run.ts';
 

@@ -8,15 +8,11 @@ import { limitDepth } from '@parley/shared/domain/json/depth';
 import { startWorkClock } from '../loop/work-clock.ts';
 import { QuestionRefused } from '../mcp/questions/question.ts';
 import { createLineReader } from '../mcp/transports/lines.ts';
+import type { RemoteTaskRules } from '../remote/result.ts';
 import { failed, type ToolCall, type ToolOutcome } from '../tools/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';
 import type { AcpProcess, AcpProcesses } from './programs.ts';
 import { createTaskQuestions, type TaskQuestions } from './questions.ts';
-
-interface TaskRules {
-  readonly questionsMax: number;
-  readonly questionTimeoutSeconds: number;
-}
 
 const MESSAGE_BYTES_MAX = 8_000_000;
 const TEXT_LENGTH_MAX = 200_000;
@@ -30,7 +26,7 @@ const CANCEL_GRACE_MS = 2_000;
 export async function runAcpTask(
   processes: AcpProcesses,
   agent: AcpAgentTarget,
-  rules: TaskRules,
+  rules: RemoteTaskRules,
   call: ToolCall,
   task: string,
 ): Promise<ToolOutcome> {

@@ -1,4 +1,5 @@
-import type { EventStream, RemoteLink } from '../link.ts';
+import type { EventStream } from '../exchanges.ts';
+import type { RemoteLink } from '../link.ts';
 import type { TaskWake } from './wake.ts';
 
 /**
