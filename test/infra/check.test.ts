@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { allChecks } from '../../infra/check/all.ts';
-import { checkWith, notRun, type Planted, problemsOf, root } from './planted-tree.ts';
+import { checkWith, notRun, type Planted, problemsOf, removeCopy, root } from './planted-tree.ts';
 
 /** A line of defects.txt. */
 function parseDefect(line: string): Planted {
@@ -21,19 +21,21 @@ const defects = Object.fromEntries(
   }),
 );
 
+afterAll(removeCopy);
+
 it('the planted defects cover every check and no other', () => {
   expect(Object.keys(defects).sort()).toEqual(allChecks.map(({ name }) => name).sort());
 });
 
 describe.each(Object.keys(defects))('the check "%s"', (check) => {
   it('accepts the tree unchanged', async (context) => {
-    const verdict = await checkWith(check, []);
+    const verdict = await checkWith(check);
     if (verdict.status === 'not run') notRun(context, verdict);
     expect(problemsOf(verdict)).toBe('ok');
   });
 
   it.for(defects[check] ?? [])('catches %s', async ([, edit, complaint], context) => {
-    const verdict = await checkWith(check, [edit]);
+    const verdict = await checkWith(check, edit);
     if (verdict.status === 'not run') notRun(context, verdict);
     expect(problemsOf(verdict)).toMatch(complaint);
   });

@@ -23,30 +23,49 @@ const PARTS = [
   '.dockerignore',
 ];
 
-/** Runs the check of that name on a copy of the infrastructure files with the edits applied. */
-export async function checkWith(name: string, edits: readonly Edit[]): Promise<Verdict> {
+/** The one copy of the infrastructure files. Writing all of them for each defect took longer than the checks. */
+let copy: string | undefined;
+
+/** Makes the copy when it is asked for first. The checks only read it. */
+function copyOfParts(): string {
+  if (copy !== undefined) return copy;
+  copy = mkdtempSync(join(tmpdir(), 'parley-planted-'));
+  for (const part of PARTS) {
+    mkdirSync(dirname(join(copy, part)), { recursive: true });
+    cpSync(join(root, part), join(copy, part), { recursive: true });
+  }
+  return copy;
+}
+
+/** Removes the copy after the last check of a file. */
+export function removeCopy(): void {
+  if (copy !== undefined) rmSync(copy, { recursive: true, force: true });
+  copy = undefined;
+}
+
+/** Runs the check of that name on a copy of the infrastructure files with the edit applied, one check at a time. */
+export async function checkWith(name: string, edit?: Edit): Promise<Verdict> {
   const check = allChecks.find((item) => item.name === name);
   if (check === undefined) throw new Error(`no check is called ${name}`);
-  const copy = mkdtempSync(join(tmpdir(), 'parley-planted-'));
+  const tree = copyOfParts();
+  const restore = edit && plant(tree, edit);
   try {
-    for (const part of PARTS) {
-      mkdirSync(dirname(join(copy, part)), { recursive: true });
-      cpSync(join(root, part), join(copy, part), { recursive: true });
-    }
-    for (const edit of edits) plant(copy, edit);
-    return await check.run(copy);
+    return await check.run(tree);
   } finally {
-    rmSync(copy, { recursive: true, force: true });
+    restore?.();
   }
 }
 
-function plant(copy: string, [file, from, to]: Edit): void {
-  const text = readFileSync(join(copy, file), 'utf8');
+/** Applies an edit, and returns what takes it back. */
+function plant(tree: string, [file, from, to]: Edit): () => void {
+  const path = join(tree, file);
+  const text = readFileSync(path, 'utf8');
   if (!text.includes(from)) throw new Error(`${file} does not contain ${from}`);
   writeFileSync(
-    join(copy, file),
+    path,
     text.replace(from, () => to),
   );
+  return () => writeFileSync(path, text);
 }
 
 /** The problems of a verdict as one text. */
