@@ -193,30 +193,47 @@ it('dev ends at once with the reason when the Redis that it is given cannot be r
   expect(err).toBe(`parley: The Redis at 127.0.0.1:${port} cannot be reached.\n`);
 });
 
-it('dev ends with an error when its api dies, and prints no control characters of its log', async () => {
+// Every other test starts pods from a bundle.
+it('dev runs the api straight from its sources, ends with an error when that dies, and prints no control characters of its log', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-dev-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const args = ['dev', '--memory', '--no-question', '--verbose', '--port', String(await freePort())];
+  const port = await freePort();
+  const args = ['dev', '--memory', '--no-question', '--verbose', '--port', String(port)];
   // What the api says before it has a log.
   const NODE_OPTIONS = '--import=data:text/javascript,console.error(String.fromCharCode(97,27,155))';
   let kills = 0;
+  let served: Promise<number[]> | undefined;
   const onOut = (text: string) => {
     if (!text.includes('Parley runs at')) return;
-    for (const pid of apisOf(folder)) {
-      kills += 1;
-      process.kill(pid, 'SIGKILL');
-    }
+    served = Promise.all(
+      ['readyz', 'openapi.json'].map((path) => statusOf(`http://127.0.0.1:${port}/${path}`)),
+    );
+    void served.finally(() => {
+      for (const pid of apisOf(folder)) {
+        kills += 1;
+        process.kill(pid, 'SIGKILL');
+      }
+    });
   };
   const env = { ...(process.env as object), PARLEY_HOME: folder, NODE_OPTIONS };
   const { code, out, err } = await run(args, env, { onOut });
   // Another terminal does not have this environment.
   expect(out).toContain(`  PARLEY_HOME=${folder} parley answer\n`);
+  expect(await served).toEqual([200, 200]);
   expect(kills).toBeGreaterThan(0);
   expect(err).toContain('The api ended');
   expect(err).toContain('[U+001B]');
   expect(err).not.toMatch(CONTROLS);
   expect(code).toBe(EXIT.failed);
 });
+
+/** The status of the reply; 0 where there is none. */
+function statusOf(url: string): Promise<number> {
+  return fetch(url).then(
+    ({ status }) => status,
+    () => 0,
+  );
+}
 
 /** The processes that were started with this folder. */
 function apisOf(folder: string): number[] {
