@@ -1,3 +1,4 @@
+import { once } from '@parley/shared/elicitations/once';
 import { ANYBODY, json, type Route, route, type Surface } from '../route.ts';
 import { docsPageOf } from './docs-page.ts';
 import { openApiOf } from './openapi.ts';
@@ -10,16 +11,17 @@ const PAGE_HEADERS = {
 
 /** The description of these routes: for machines, and as a page. */
 export function docsRoutes(routes: readonly Route[], version: string): Surface {
-  const api = openApiOf(routes, version);
-  const page = docsPageOf(routes, api);
+  // Made for the first reader: it would take a tenth of the start of a pod, and few pods are asked.
+  const api = once(async () => openApiOf(routes, version));
+  const page = once(async () => docsPageOf(routes, await api()));
   const read = { method: 'GET', proof: ANYBODY, readsOnly: true } as const;
   return {
     routes: [
-      route({ ...read, path: '/openapi.json', handle: async () => json(200, api) }),
+      route({ ...read, path: '/openapi.json', handle: async () => json(200, await api()) }),
       route({
         ...read,
         path: '/docs',
-        handle: async () => ({ type: 'text', status: 200, body: page, headers: PAGE_HEADERS }),
+        handle: async () => ({ type: 'text', status: 200, body: await page(), headers: PAGE_HEADERS }),
       }),
     ],
   };
