@@ -39,6 +39,22 @@ export const PROTOCOLS: readonly Mutant[] = [
     test: 'that ends leaves alone',
   },
   {
+    defect: 'An MCP client that closes its request cancels the task that it joined.',
+    file: `${API}/surfaces/mcp/waiting/left-calls.ts`,
+    find: ' || (await digestOfTask(run)) !== undefined',
+    replace: '',
+    killedBy: 'test/unit/mcp-server/calls.test.ts',
+    test: 'leaves it to its client',
+  },
+  {
+    defect: 'A subscription to tasks tells nothing after the first state.',
+    file: `${API}/surfaces/mcp/tasks/watch-tasks.ts`,
+    find: 'view.take(event) || isFirst',
+    replace: 'isFirst',
+    killedBy: 'test/integration/mcp-server/tasks.test.ts',
+    test: 'tells each state of a task',
+  },
+  {
     defect: 'A page that an asker names is told to MCP clients as a page of Parley.',
     file: `${API}/surfaces/mcp/waiting/told.ts`,
     find: 'if (connectBaseUrl !== undefined && url === ',

@@ -122,7 +122,9 @@ describe('an equal MCP call', () => {
       vi.useRealTimers();
       return backend.close();
     });
+    const stopped: unknown[] = [];
     const turns = {
+      stop: async (run: RunRef) => void stopped.push(run.streamRequestId),
       findOffered: async () => ({ type: 'tool' }),
       async beginCall({ conversation }: { readonly conversation: RunRef }) {
         const begun = await backend.runs.begin({ ...turnOf(OWNER), ...conversation });
@@ -134,7 +136,7 @@ describe('an equal MCP call', () => {
       },
     };
     const deps = { records: backend.ownerRecords.mcp, turns, engine: engineOn(backend), callMs: HOUR_MS };
-    return createCalls(deps as unknown as McpDeps);
+    return { ...createCalls(deps as unknown as McpDeps), stopped };
   }
 
   it.each([
@@ -164,18 +166,31 @@ describe('an equal MCP call', () => {
       true,
     ],
     ['is another one then, however often it was fetched', ['told', 'fetched', 9, 'fetched'], 1, false],
+    ['joins a task whose result was not fetched', ['task'], 540, true],
+    ['is another one eleven minutes after the end of a task', ['task'], 660, false],
+    ['is another one once the result of the task was fetched', ['task', 'task fetched'], 0, false],
+    [
+      'joins a task of which another client was told, for as long as others',
+      ['told', 'task', 'task fetched'],
+      9,
+      true,
+    ],
   ] as const)('%s', async (_what, before, seconds, joins) => {
     const calls = endedCalls();
     const wait = (some: number) => vi.setSystemTime(Date.now() + some * 1_000);
     const first = await calls.begin(CALL);
     let joined: StartedCall | undefined;
-    for (const one of before) {
-      if (typeof one === 'number') wait(one);
-      else if (one === 'told') await calls.told(first, { openMs: HOUR_MS / 2, upTo: 1 });
-      else if (one === 'fetched by the first') await calls.release(first);
-      else if (one === 'joined') joined = await calls.begin(CALL);
-      else await calls.release(joined ?? (await calls.begin(CALL)));
-    }
+    const steps = {
+      told: () => calls.told(first, { openMs: HOUR_MS / 2, upTo: 1 }),
+      task: () => calls.handOver(first),
+      'task fetched': () => calls.releaseTask(first.run),
+      'fetched by the first': () => calls.release(first),
+      async joined() {
+        joined = await calls.begin(CALL);
+      },
+      fetched: async () => calls.release(joined ?? (await calls.begin(CALL))),
+    };
+    for (const one of before) await (typeof one === 'number' ? wait(one) : steps[one]());
     wait(seconds);
     expect((await calls.begin(CALL)).run.streamRequestId === first.run.streamRequestId).toBe(joins);
   });
@@ -195,6 +210,15 @@ describe('an equal MCP call', () => {
     const { content = [] } = (output.take(end as FollowedEvent)?.result ?? {}) as Partial<WholeResult>;
     expect(content).toHaveLength(says === undefined ? 1 : 2);
     if (says !== undefined) expect(JSON.stringify(content)).toContain(new Date(ended).toISOString());
+  });
+
+  it('that joined a task leaves it to its client, and so does the end of its session', async () => {
+    const calls = endedCalls();
+    await calls.handOver(await calls.begin(CALL));
+    await calls.leave(await calls.begin(CALL));
+    await calls.begin({ ...CALL, request: { sessionId: 'one', id: 1, isOpen: async () => true } });
+    await calls.stopAll(OWNER, 'one');
+    expect(calls.stopped).toEqual([]);
   });
 
   it('knows on every pod up to which question a client was told, whichever was told last', async () => {

@@ -7,7 +7,6 @@ import { principalOf } from '../../../turns/principal.ts';
 import { eventText } from '../accept.ts';
 import type { Calls } from '../calls.ts';
 import { showsOfEnvelope } from '../capabilities.ts';
-import { tooManySubscriptions } from '../content.ts';
 import type { McpDeps } from '../deps.ts';
 import { notification, RPC, refusal, refusalWith } from '../json-rpc.ts';
 import { knowsTasks, tasksMissing } from '../tasks/extension.ts';
@@ -49,7 +48,8 @@ export function refusalOfListening(
   // It would wait for what never comes.
   if (tasks !== undefined && !knowsTasks(envelope)) return refusalWith(call, 400, tasksMissing());
   if (uris.length + (tasks?.length ?? 0) <= subscriptionsMax) return undefined;
-  return refusal(call, 200, RPC.invalidParams, tooManySubscriptions(subscriptionsMax));
+  const message = `At most ${subscriptionsMax} resources and tasks can be listened to at once.`;
+  return refusal(call, 200, RPC.invalidParams, message);
 }
 
 /**
