@@ -87,7 +87,7 @@ export async function beginListening(
     body: withUris(held.map(({ uri }) => uri)),
     async *stream(pieces) {
       const first = await pieces.next();
-      if (held.length + runs.length === 0) {
+      if (first.done === true || held.length + runs.length === 0) {
         for (let piece = first; piece.done !== true; piece = await pieces.next()) yield piece.value;
         return 'end';
       }
