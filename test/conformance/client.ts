@@ -55,7 +55,13 @@ export async function callTools({ url, scenario, context, version }: Given): Pro
 type Known = z.infer<typeof Context>;
 
 const asked = { person: 'ada', modes: { form: true, url: true } };
-const rules = { viewer: 'model', timeoutMs: 20_000, questionsMax: 20, questionTimeoutSeconds: 60 } as const;
+const rules = {
+  viewer: 'model',
+  timeoutMs: 20_000,
+  taskMs: 20_000,
+  questionsMax: 20,
+  questionTimeoutSeconds: 60,
+} as const;
 
 /** As with `protocol: 2026-07-28` in the configuration: two scenarios of the kit count the question for an older one as a fault. */
 function configOf(url: string, version: string): KitServer {
@@ -156,6 +162,8 @@ function callWith(
     reach: () => 'client',
     waiting: (wait) => wait(),
     work: () => () => undefined,
+    holdMs: 0,
+    rest: (_ms, pause) => pause(),
     isAttended: true,
     hops: 0,
     signal: new AbortController().signal,

@@ -17,6 +17,7 @@ import {
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { CONTENT_CAPABILITIES, PIXEL, registerFixtureContent } from './fixture-content.ts';
 import { serveBothRevisions, serveNewRevision } from './fixture-revisions.ts';
+import { createFixtureTasks, type FixtureTasks, TASKS_CAPABILITY } from './fixture-tasking.ts';
 import { TASK_TOOLS } from './fixture-tasks.ts';
 
 /**
@@ -26,9 +27,10 @@ import { TASK_TOOLS } from './fixture-tasks.ts';
 
 /**
  * How the server asks. `rounds`: by results alone, in 2026-07-28 and no other revision. `requests`: in both revisions; the
- * tools that 2025-11-25 has, too, send `elicitation/create`, for which 2026-07-28 has no way.
+ * tools that 2025-11-25 has, too, send `elicitation/create`, for which 2026-07-28 has no way. `tasks`: as `rounds`, and calls of the
+ * scenarios of tasks become tasks of the server.
  */
-export type FixtureManner = 'rounds' | 'requests';
+export type FixtureManner = 'rounds' | 'requests' | 'tasks';
 
 type Schema = Readonly<Record<string, unknown>> & { readonly type: 'object' };
 type Answer = CallToolResult | InputRequiredResult;
@@ -344,15 +346,21 @@ const TOOLS: Readonly<Record<string, FixtureTool>> = {
   ...TASK_TOOLS,
 };
 
-function createFixture(manner: FixtureManner): Server {
+function createFixture(manner: FixtureManner, tasks: FixtureTasks): Server {
   const server = new Server(
     { name: 'conformance-fixture', version: '1.0.0' },
     {
-      capabilities: { tools: {}, logging: {}, ...CONTENT_CAPABILITIES },
+      capabilities: {
+        tools: {},
+        logging: {},
+        ...CONTENT_CAPABILITIES,
+        ...(manner === 'tasks' && { extensions: TASKS_CAPABILITY }),
+      },
       requestState: { verify: state.verify },
     },
   );
   registerFixtureContent(server);
+  if (manner === 'tasks') tasks.register(server);
   server.setRequestHandler('tools/list', () => ({
     tools: Object.entries(TOOLS).map(([name, { inputSchema = { type: 'object' } }]) => ({
       name,
@@ -366,7 +374,12 @@ function createFixture(manner: FixtureManner): Server {
     const envelope: Readonly<Record<string, unknown>> = { ...context.mcpReq.envelope };
     const declared = envelope[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities();
     const call = { manner, declared: (declared ?? {}) as ClientCapabilities };
-    return (await tool.call(params.arguments ?? {}, context, call)) as CallToolResult;
+    const callWith = (given: ServerContext) => tool.call(params.arguments ?? {}, given, call);
+    if (manner === 'tasks' && params.name in TASK_TOOLS)
+      return tasks.begin((inputResponses, signal) =>
+        callWith({ ...context, mcpReq: { ...context.mcpReq, inputResponses, signal } } as ServerContext),
+      );
+    return (await callWith(context)) as CallToolResult;
   });
   return server;
 }
@@ -375,8 +388,9 @@ function createFixture(manner: FixtureManner): Server {
 export async function startFixtureServer(
   manner: FixtureManner,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const create = () => createFixture(manner);
-  const serve = toNodeHandler(manner === 'rounds' ? serveNewRevision(create) : serveBothRevisions(create));
+  const tasks = createFixtureTasks();
+  const create = () => createFixture(manner, tasks);
+  const serve = toNodeHandler(manner === 'requests' ? serveBothRevisions(create) : serveNewRevision(create));
   const http = createServer((request, reply) => void serve(request as never, reply as never));
   const port = await listenOnFreePort(http);
   return {

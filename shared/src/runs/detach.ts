@@ -4,7 +4,7 @@ import { type HandOverDeps, handOver } from './hand-over.ts';
 import { RunDetachedError } from './interruption.ts';
 import type { RunWriter } from './write.ts';
 
-/** What a run waits for: open questions, and delegates' runs that are detached themselves. */
+/** What a run waits for: open questions, delegates' runs that are detached themselves, and a time. */
 export type Waits = NonNullable<RunWrite['detach']>;
 
 /** Where a released run is continued: after its waits, or at once on another pod. */
@@ -22,7 +22,7 @@ export async function detachOrHandOver(
   writer: Pick<RunWriter, 'save' | 'detach' | 'term'>,
   { reason, waits }: { readonly reason: unknown; readonly waits: Waits },
 ): Promise<ReleaseKind> {
-  const isWaiting = waits.questions.length + waits.runs.length > 0;
+  const isWaiting = waits.questions.length + waits.runs.length > 0 || waits.afterMs !== undefined;
   if (reason instanceof RunDetachedError && isWaiting && (await writer.detach(waits))) return 'detached';
   await handOver(deps, run, writer);
   return 'handed_over';

@@ -264,7 +264,9 @@ export function createRunWriter({ runs, run, term, writerSeq }: RunWriterOptions
     },
     async detach(waits) {
       try {
-        await flush({ event: { type: 'turn-detached' }, detach: waits }, true);
+        const continues = waits.questions.length + waits.runs.length === 0;
+        const event = { type: 'turn-detached', ...(continues && { continues }) } as const;
+        await flush({ event, detach: waits }, true);
       } catch (error) {
         if (error instanceof WaitEndedError) return false;
         // An earlier write whose reply was lost detached it, or another pod owns it. Either way this pod is done.

@@ -5,7 +5,7 @@ import {
   type McpTools,
   type McpToolsOptions,
 } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { McpCallReply } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import type { McpLimits } from '../../../services/api/src/agents/mcp/limits.ts';
 import type { McpCredential, McpServerConfig } from '../../../services/api/src/agents/mcp/server-config.ts';
 import { bundleEntry } from '../processes/bundle.ts';
@@ -86,7 +86,7 @@ export function bearer(user: string, token = `token-of-${user}`): McpCredential 
 }
 
 /** The text of a result, or the whole outcome of a call that has none. */
-export function saidIn(result: McpCallResult): string {
+export function saidIn(result: McpCallReply): string {
   return result.type === 'result' ? textOf(result.content) : JSON.stringify(result);
 }
 

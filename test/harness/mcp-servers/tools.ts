@@ -73,6 +73,7 @@ const CALLS: Readonly<Record<string, (args: Record<string, unknown>, context: Ca
   demands() {
     throw new ProtocolError(-32021, 'Declare sampling.', DEMANDED);
   },
+  later: () => ({ resultType: 'task', taskId: 'job', status: 'working', ttlMs: null, pollIntervalMs: 5 }),
   async steps(_, { progress, log, authorization }) {
     await progress(1, 2);
     await progress(2, 2);

@@ -286,6 +286,7 @@ describe('a server of the 2026 revision over HTTP', () => {
     const { asker, asked } = person();
     expect(JSON.parse(said(await ref.call('capabilities', {}, { asker })))).toEqual({
       elicitation: { form: {}, url: {} },
+      extensions: { 'io.modelcontextprotocol/tasks': {} },
     });
     const round = await ref.call('book', {}, { asker });
     expect(round).toMatchObject({

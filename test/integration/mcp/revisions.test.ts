@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpServerRef } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
-import type { McpCallResult } from '../../../services/api/src/agents/mcp/calls/results.ts';
+import type { McpCallReply } from '../../../services/api/src/agents/mcp/calls/results.ts';
 import type { McpAsker } from '../../../services/api/src/agents/mcp/questions/asker.ts';
 import type { Offered } from '../../harness/mcp-servers/mcp-servers.ts';
 import { createRevisionServers } from '../../harness/mcp-servers/revisions.ts';
@@ -26,7 +26,7 @@ async function outcomeOf(ref: McpServerRef, tool: string): Promise<string> {
     },
     visit: async () => 'done',
   };
-  let result: McpCallResult = await ref.call(tool, {}, { asker });
+  let result: McpCallReply = await ref.call(tool, {}, { asker });
   if (result.type === 'round') {
     asked += 1;
     result = await ref.call(tool, {}, { asker, answers: { inputResponses: { city: BERN } } });

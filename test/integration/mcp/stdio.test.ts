@@ -29,6 +29,8 @@ describe.each(REVISIONS)('a program of the %s revision', (revision) => {
     const list = await server.listTools();
     expect(list).toMatchObject({ type: 'tools', dropped: [] });
     expect(said(await server.call('echo', { text: 'hello' }))).toBe('hello');
+    if (revision === 'new')
+      expect(await server.call('later', {})).toMatchObject({ type: 'task', taskId: 'job', pollMs: 5 });
     const environment = JSON.parse(said(await server.call('environment', {})));
     expect(environment).toEqual({ ONLY: 'this', PARLEY_PROGRAM: expect.any(String) });
     const pids = [await server.call('pid', {}), await server.call('child', {})].map((one) =>

@@ -88,7 +88,7 @@ if (typeof server === 'string') {
       await backend.runs.write(RUN, { term: 1, firstSeq: 2, events: [], notes: [note] });
       return async (id) => {
         const { run } = await backend.runs.read(RUN);
-        return createRoundSeals(ringOf(id)).unseal(ROUND, run?.calls[0]?.round ?? '')?.round;
+        return createRoundSeals(ringOf(id)).unseal(ROUND, run?.calls[0]?.round ?? '')?.progress;
       };
     },
     async push() {

@@ -325,6 +325,8 @@ describe('a call whose arguments refer to secrets', () => {
     reach: () => 'client',
     waiting: (wait) => wait(),
     work: () => () => undefined,
+    holdMs: 0,
+    rest: (_ms, pause) => pause(),
     isAttended: true,
     hops: 0,
     signal: new AbortController().signal,

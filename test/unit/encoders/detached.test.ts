@@ -90,6 +90,16 @@ describe('a reader of a detached turn', () => {
     expect(read(more, more.length).last).toMatchObject({ finishReason: 'stop' });
   });
 
+  it('stays where the turn is resumed by itself, also when it connects while nobody has the turn', () => {
+    const rest = { ...detached, continues: true } as const;
+    const rests = feed([started, step(0), say('b', 'Well. '), rest]);
+    expect(encodeAll(createAiSdkEncoder(), rests).next).toBe('more');
+    expect(read(rests, 4, true).next).toBe('more');
+    expect(read(feed([started, step(0), rest, attached, finished]), 3).last).not.toHaveProperty(
+      'messageMetadata',
+    );
+  });
+
   it('in the OpenAI format stays, unless it requested to end there', () => {
     const head = { model: 'helper', created: 1, nonce: 'nonce', usage: false, steps: 'live' } as const;
     expect(encodeAll(completionEncoder(head), feed(BEFORE)).next).toBe('more');

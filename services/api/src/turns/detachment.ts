@@ -1,5 +1,5 @@
 import type { FeedPosition, StreamEvent } from '@parley/shared/domain/events';
-import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 
 /** What a reader that comes back has to know of a turn that was detached. */
 export interface Detachment {
@@ -26,7 +26,7 @@ export function createDetachmentScan(): DetachmentScan {
     see({ position, event }) {
       until = position;
       const turnEvent = turnEventOf(event);
-      if (turnEvent !== undefined) mayWait = turnEvent.type === 'turn-detached';
+      if (turnEvent !== undefined) mayWait = waitsForPerson(turnEvent);
     },
     get mayWait() {
       return mayWait;

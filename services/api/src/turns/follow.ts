@@ -8,7 +8,7 @@ import {
   type ReaderPosition,
 } from '@parley/shared/domain/events';
 import type { StreamRef } from '@parley/shared/domain/ids';
-import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { type TurnEvent, turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import type { LiveItem, WatchItem } from '@parley/shared/elicitations/watch';
@@ -111,6 +111,13 @@ function askedIn(event: FollowedEvent): Elicitation | Approval | undefined {
   return event.type === 'question' ? event.elicitation : undefined;
 }
 
+/** The event of a turn as its readers see it. */
+function readerEventOf(given: Parameters<typeof turnEventOf>[0]): TurnEvent | undefined {
+  const event = turnEventOf(given);
+  // The turn goes on by itself, so there is nothing that a reader could come back for.
+  return event?.type === 'turn-detached' && !waitsForPerson(event) ? undefined : event;
+}
+
 type FeedItem = Exclude<WatchItem, { type: 'reset' }>;
 
 /** What the next item of a turn is to one reader. */
@@ -179,7 +186,7 @@ export function createTurnReader({
         { ...place(), type: 'approval', change, approval, isOver, isSuperseded: isSuperseded(position) },
       ];
     }
-    const event = isSuperseded(position) ? undefined : turnEventOf(item.event);
+    const event = isSuperseded(position) ? undefined : readerEventOf(item.event);
     if (event?.type === 'text-delta') {
       const pieces = texts.passText(item.id, event.text, isKnown);
       return textEvents(event, place(), pieces);

@@ -131,8 +131,14 @@ const ToolAuthRequired = z.looseObject({
 /** A delegate's run has `waits` waits under way. While there are any, the clocks of the delegating runs are paused. */
 const RunPaused = z.looseObject({ type: z.literal('run-paused'), waits: z.int().positive() });
 const RunResumed = z.looseObject({ type: z.literal('run-resumed'), waits: z.int().nonnegative() });
-/** No pod owns the turn any more, because it waits for its person. Streams end here. The answer has a pod resume it. */
-const TurnDetached = z.looseObject({ type: z.literal('turn-detached') });
+/**
+ * No pod owns the turn any more. Where it waits for its person, streams end here, and the answer has a pod resume it. `continues`: it
+ * waits for nobody and is resumed by itself, so streams go on.
+ */
+const TurnDetached = z.looseObject({
+  type: z.literal('turn-detached'),
+  continues: z.literal(true).optional().catch(undefined),
+});
 /** A pod has resumed a turn that was detached. */
 const TurnAttached = z.looseObject({ type: z.literal('turn-attached') });
 const Usage = z.looseObject({ inputTokens: z.int().optional(), outputTokens: z.int().optional() });
@@ -189,4 +195,9 @@ export function turnEventOf(event: StreamEvent): TurnEvent | undefined {
 /** True for the event that ends a turn. */
 export function endsTurn(event: TurnEvent): boolean {
   return event.type === 'turn-finished' || event.type === 'turn-failed';
+}
+
+/** True where no pod owns the turn any more until its person, or somebody else, has done something. Streams end here. */
+export function waitsForPerson(event: TurnEvent | undefined): boolean {
+  return event?.type === 'turn-detached' && event.continues !== true;
 }

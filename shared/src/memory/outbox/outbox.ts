@@ -3,8 +3,8 @@ import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbo
 
 /** The outbox of one process. The other stores of the process note tasks in it synchronously. */
 export interface MemoryOutbox extends Outbox {
-  /** Like `add`, within the atomic step of the caller. */
-  note(task: OutboxTask): void;
+  /** Like `add`, within the atomic step of the caller. It is due after `afterMs`, where given. */
+  note(task: OutboxTask, afterMs?: number): void;
   /** Removes every task about a subject. */
   removeAbout(subject: string): void;
 }
@@ -25,14 +25,14 @@ export function createMemoryOutbox(): MemoryOutbox {
   const outstanding = new Map<string, Outstanding>();
   let leases = 0;
 
-  function note(task: OutboxTask): void {
+  function note(task: OutboxTask, afterMs = 0): void {
     const now = Date.now();
     const found = outstanding.get(identityOf(task));
     if (found?.isLent === true && found.dueAt > now) found.isNoted = true;
     else
       outstanding.set(identityOf(task), {
         task,
-        dueAt: now,
+        dueAt: now + afterMs,
         lease: 0,
         tries: 0,
         isLent: false,

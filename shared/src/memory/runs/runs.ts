@@ -150,6 +150,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
     const { conversationId, ...stream } = refOf(stored);
     const task = resumeTask(stream, stored.control.term);
     for (const id of detach?.questions ?? []) deps.elicitations.onEnd(id, task);
+    if (detach?.afterMs !== undefined) deps.outbox.note(task, detach.afterMs);
     conversations.keep({ ...stream, conversationId });
   }
 
@@ -220,6 +221,9 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
         const stored = runs.get(streamKey(stream));
         const { result, change } = transitionRun(stored?.control, { type: 'stop' });
         if (stored !== undefined && change !== undefined) stored.control = change.control;
+        const { owner, term } = stored?.control ?? {};
+        if (result === 'stopping' && owner === DETACHED && term !== undefined)
+          deps.outbox.note(resumeTask(stream, term));
         return result === 'stopping';
       },
       async takeOver(stream, term, owner) {

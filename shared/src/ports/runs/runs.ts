@@ -101,9 +101,14 @@ export interface RunWrite {
   readonly end?: { readonly status: EndStatus; readonly messages: readonly Message[] };
   /**
    * Detaches the run until one of these ends; the outbox then has it resumed. `questions` are open elicitations of the
-   * same person, `runs` are stream requests of delegates' runs that are detached themselves. Not together with `end`.
+   * same person, `runs` are stream requests of delegates' runs that are detached themselves. It is resumed after `afterMs` in
+   * any case, where given. Not together with `end`.
    */
-  readonly detach?: { readonly questions: readonly string[]; readonly runs: readonly string[] };
+  readonly detach?: {
+    readonly questions: readonly string[];
+    readonly runs: readonly string[];
+    readonly afterMs?: number;
+  };
 }
 
 /** Text for those who follow a run now. */

@@ -1,4 +1,4 @@
--- Piece: a run that is detached from its pod until something that it waits for has ended.
+-- Piece: a run that is detached from its pod until something that it waits for has ended. Uses outbox/tasks.
 
 -- True when a question of KEYS from `firstQuestion` on, or a run from `firstRun` on, does not keep the run waiting.
 local function hasWaitEnded(firstQuestion, firstRun, detachedOwner)
@@ -12,7 +12,7 @@ local function hasWaitEnded(firstQuestion, firstRun, detachedOwner)
   return false
 end
 
--- Detaches a run. Each of its questions keeps the task that resumes it.
+-- Detaches a run. Each of its questions keeps the task that resumes it; one with a time is noted by it.
 local function detachRun(key, arg, now, firstQuestion, firstRun)
   local newTerm = arg.term + 1
   redis.call('HSET', key.run, 'owner', arg.detachedOwner, 'term', newTerm, 'detached', '1',
@@ -26,5 +26,8 @@ local function detachRun(key, arg, now, firstQuestion, firstRun)
       if string.sub(line, 1, #arg.resumeTask + 1) ~= arg.resumeTask .. ' ' then lines = lines .. line .. '\n' end
     end
     redis.call('HSET', KEYS[index], 'resumes', lines)
+  end
+  if arg.resumeAfter ~= '' then
+    noteTask(key.resumptions, key.tries, arg.resumeTask .. ' ' .. newTerm, now + arg.resumeAfter)
   end
 end

@@ -11,7 +11,7 @@ import { DETACHED, type RunRef, type RunStanding, UNOWNED } from '../../domain/r
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
 import { userErased } from '../../ports/erasure.ts';
-import { resumeTask } from '../../ports/runs/resume-task.ts';
+import { RESUME_RUN, resumeTask } from '../../ports/runs/resume-task.ts';
 import {
   type BeginResult,
   type NewRun,
@@ -32,6 +32,7 @@ import {
   followerKeys,
   limitKey,
   messagesKey,
+  outboxKey,
   outboxTriesKey,
   runKey,
   runningKey,
@@ -62,7 +63,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
   const writeScript = loadNamedScript(redis, 'runs/write', onError);
   const publishScript = loadScript(redis, 'runs/publish', onError);
   const takeOverScript = loadScript(redis, 'runs/take-over', onError);
-  const stopScript = loadScript(redis, 'runs/stop', onError);
+  const stopScript = loadNamedScript(redis, 'runs/stop', onError);
   const readScript = loadScript(redis, 'client/read-hash', onError);
   // A run may wait for a person as long as questions may stay open.
   const lifeMs = settings.retentionMs + TIMEOUT_SECONDS_MAX * 1000;
@@ -118,10 +119,10 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
 
   async function write(run: RunRef, given: RunWrite): Promise<WriteResult> {
     const { notes = [], events, end, detach } = given;
-    const { questions = [], runs: delegates = [] } = detach ?? {};
+    const { questions = [], runs: delegates = [], afterMs } = detach ?? {};
     const messages = end?.messages ?? [];
     return (await writeScript({
-      keys: keysOf(run),
+      keys: { ...keysOf(run), ...resumeKeys(run) },
       moreKeys: [
         ...questions.map(elicitationKey),
         ...delegates.map((streamRequestId) => runKey({ ...run, streamRequestId })),
@@ -150,6 +151,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
         questionCount: questions.length,
         writeNumber: given.number ?? '',
         resumeTask: detach === undefined ? '' : resumeMember(run),
+        resumeAfter: afterMs ?? '',
         tokensUsed: tokensOf(notes),
         tokensWindow: A_DAY_MS,
       },
@@ -214,7 +216,11 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       return { run: runOf(stream, fields), now: Number(now) };
     },
     listOf: ({ tenant, userId }, limit) => listStoredRuns(redis, { tenant, userId }, limit, onError),
-    stop: async (stream) => Number(await stopScript([runKey(stream)], [])) === 1,
+    stop: async (stream) => {
+      const keys = { run: runKey(stream), ...resumeKeys(stream) };
+      const args = { detachedOwner: DETACHED, resumeTask: resumeMember(stream) };
+      return Number(await stopScript({ keys, args })) === 1;
+    },
     async takeOver(stream, term, owner) {
       const keys = [runKey(stream), runningKey(bucketOf(stream)), turnsKey(stream)];
       const args = [term, owner, formatStreamPath(stream), lifeMs, settings.diedSoonMs, UNOWNED, DETACHED];
@@ -257,6 +263,11 @@ function keysOf(run: RunRef) {
     turns: turnsKey(run),
     tokens: limitKey('tokens', run),
   };
+}
+
+/** The outbox of the members that resume runs, and the leases of its bucket. */
+function resumeKeys(run: StreamRef) {
+  return { resumptions: outboxKey(bucketOf(run), RESUME_RUN), tries: outboxTriesKey(bucketOf(run)) };
 }
 
 /** The outbox member that resumes a run, without the term under which the script detaches it. */

@@ -1,8 +1,8 @@
 -- requires: client/clock, feed/append, runs/usage, outbox/tasks, runs/ending, runs/detaching
--- keys: run feed conversation messages running usage usageEnds turns tokens
+-- keys: run feed conversation messages running usage usageEnds turns tokens resumptions tries
 -- args: streamRequestId term firstSeq channel wakeJson bytesMax runLife endStatus retention conversationLife
 -- args: messagesMax historyBytesMax imageBytesMax noteCount eventCount messageCount field detachedOwner questionCount
--- args: writeNumber resumeTask tokensUsed tokensWindow
+-- args: writeNumber resumeTask resumeAfter tokensUsed tokensWindow
 -- One write of a run's owner: stores notes, appends events to the feed, ends or detaches the run, wakes readers last.
 --
 -- firstSeq: sequence number of the first event. bytesMax: bytes that a feed may hold. runLife: how long a run may last
@@ -11,7 +11,9 @@
 -- these; those of this turn are kept whatever their bytes
 -- endStatus: status to end the run with, or ''. field: the run's field in the index of running turns
 -- detachedOwner: the owner that marks detached runs, to detach this one, or ''. writeNumber: number of the write within its
--- term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''
+-- term, or ''. resumeTask: outbox member that resumes the run, without the term, or ''. resumeAfter: after how many ms a
+-- detached run is resumed at the latest, or ''
+-- resumptions, tries: the outbox of such members, and the leases of the bucket's tasks
 -- tokensUsed: tokens of the steps among the notes, counted in `tokens` for `tokensWindow` ms from the first of them on
 -- usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns
 -- KEYS beyond the named ones: rows of the questions, then runs, that the run is to wait for when it is detached; at its end

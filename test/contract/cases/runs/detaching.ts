@@ -4,6 +4,7 @@ import { UNOWNED } from '@parley/shared/domain/runs/run';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
+import type { Waits } from '@parley/shared/runs/detach';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { dispatchOn, engineOn } from '../../../harness/engines/engines.ts';
@@ -43,15 +44,15 @@ export function detachingContract(contract: Contract): void {
   /** Begins a run and detaches it for these questions. */
   async function detached(turn: NewRun, questions: readonly string[], runs: readonly string[] = []) {
     await contract.pods.backend.runs.begin(turn);
-    return detach(turn, questions, runs);
+    return detach(turn, { questions, runs });
   }
 
-  function detach(turn: NewRun, questions: readonly string[], runs: readonly string[] = [], term = 1) {
+  function detach(turn: NewRun, waits: Partial<Waits>, term = 1) {
     return contract.pods.backend.runs.write(turn, {
       term,
       firstSeq: 2,
       events: [{ type: 'turn-detached' }],
-      detach: { questions, runs },
+      detach: { questions: [], runs: [], ...waits },
     });
   }
 
@@ -78,6 +79,27 @@ export function detachingContract(contract: Contract): void {
         else await engine.withdraw({ caller: serviceOf(turn), id, reason: 'superseded' });
         expect(await noted(turn)).toEqual([resumeTask(turn, 2)]);
       }
+    });
+
+    it('is resumed after the time that it was detached for, with questions or without', async () => {
+      const { backend } = contract.pods;
+      for (const asks of [false, true]) {
+        const turn = newTurn();
+        const questions = asks ? [await asking(turn)] : [];
+        await backend.runs.begin(turn);
+        expect(await detach(turn, { questions, afterMs: 40 })).toBe('written');
+        await waitUntil(async () => (await noted(turn)).length > 0, { what: 'the resume task' });
+        expect(await noted(turn)).toEqual([resumeTask(turn, 2)]);
+      }
+    });
+
+    it('is resumed when it is asked to stop', async () => {
+      const turn = newTurn();
+      await contract.pods.backend.runs.begin(turn);
+      await detach(turn, { afterMs: 600_000 });
+      expect(await noted(turn)).toEqual([]);
+      expect(await contract.pods.second.runs.stop(turn)).toBe(true);
+      expect(await noted(turn)).toEqual([resumeTask(turn, 2)]);
     });
 
     it('is marked in its conversation as detached, once it has ended', async () => {

@@ -18,6 +18,16 @@ describe('what a server sends', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['an error', { error: { code: 1, message: HIDDEN } }, { error: { code: 1, message: CLEAN } }],
     [
+      'the handle of a task, but for the id that is sent back',
+      { id: 1, result: { resultType: 'task', taskId: TOKEN, statusMessage: HIDDEN } },
+      { id: 1, result: { resultType: 'task', taskId: TOKEN, statusMessage: CLEAN } },
+    ],
+    [
+      'the state of a task',
+      { id: 1, result: { taskId: 't', error: { code: 1, message: HIDDEN }, statusMessage: HIDDEN } },
+      { id: 1, result: { taskId: 't', error: { code: 1, message: CLEAN }, statusMessage: CLEAN } },
+    ],
+    [
       'a credential that is divided',
       { error: { code: 1, message: 'token-of\u200b-the-project' } },
       { error: { code: 1, message: '[redacted]' } },

@@ -1,5 +1,5 @@
 import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
-import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { type TurnEvent, turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import type { Runs } from '@parley/shared/ports/runs/runs';
@@ -95,7 +95,8 @@ async function followToEnd(
       // The first event after the begin is the new owner's.
       unwatch ??= watch(run);
       if (event.type === 'turn-finished' || event.type === 'turn-failed') return event;
-      if (event.type === 'turn-detached' && (await isDetached(runs, run, signal))) pauses.detached();
+      // One that is resumed by itself keeps the turn: its readers could not know when to come back.
+      if (waitsForPerson(event) && (await isDetached(runs, run, signal))) pauses.detached();
       else if (event.type === 'run-paused' || event.type === 'run-resumed') pauses.update(event.waits);
       else if (isCallEvent(event)) await from.turn.append(forwardedEvent(event, id, callId));
     }

@@ -45,6 +45,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     callIds: new Set(from.callIds),
     open: new Set(),
     delegated: new Set(),
+    rests: new Set(),
     inheritedPauses: inheritedPausesOf(from),
     id,
     title,

@@ -117,7 +117,10 @@ function limitsOfCall({ agents, mcpOffer }: AgentsConfig, call: OneCall): Server
 /** What takes the place of an agent in a run of one call: no model, and one tool. */
 function openCall(config: AgentsConfig, named: NamedTools, call: OneCall, person: TurnPerson): RunAgent {
   const limits = limitsOfCall(config, call);
-  if (limits === undefined) throw new Error(`No tool of the server ${call.server} is offered.`);
+  const server = config.mcpServers[call.server];
+  if (limits === undefined || server === undefined)
+    throw new Error(`No tool of the server ${call.server} is offered.`);
+  const workSeconds = SENDS_MAX * limits.toolTimeoutSeconds + LISTING_SECONDS + server.taskTimeoutSeconds;
   return {
     reply: replyWithCall,
     tools: async (signal) => [await named.open(call, limits, person, signal)],
@@ -125,7 +128,7 @@ function openCall(config: AgentsConfig, named: NamedTools, call: OneCall, person
       steps: 1,
       lastReason: 'stop',
       tokens: Number.POSITIVE_INFINITY,
-      workMs: (SENDS_MAX * limits.toolTimeoutSeconds + LISTING_SECONDS) * 1000,
+      workMs: workSeconds * 1000,
     },
     isForgotten: true,
   };

@@ -7,6 +7,8 @@ import type { Delivery } from '@parley/shared/domain/runs/run';
 export interface IdleDetection {
   /** Adds to the number of active parts; a negative number removes. */
   addActive(parts: number): void;
+  /** How long a turn must be idle until its pod detaches it, in ms. */
+  readonly afterMs: number;
   /** A part of its own, such as a call, that may wait for several answers at once. */
   part(): IdlePart;
   /** A part waits for a delegate that was detached. The turn may then be detached without further delay. */
@@ -23,6 +25,8 @@ export interface IdlePart {
   waiting<T>(wait: () => Promise<T>): Promise<T>;
   /** The part has work to do until the returned function is called, also while it waits. */
   work(): () => void;
+  /** Runs a pause of work that any pod may continue. The turn may be detached without further delay. */
+  rest<T>(pause: () => Promise<T>): Promise<T>;
 }
 
 // Longer than it takes to write the events of a question.
@@ -41,7 +45,8 @@ export function idleAfterMs({ holdMs }: IdleDeps, delivery: Delivery): number {
 /** Starts with one active part, the turn's own loop. Calls `onIdle` each time that no part was active for `afterMs`. */
 export function createIdleDetection(afterMs: number, onIdle: () => void): IdleDetection {
   let active = 1;
-  let detachedDelegates = 0;
+  /** Parts that need not be held: delegates that are detached, and pauses. */
+  let released = 0;
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -49,11 +54,12 @@ export function createIdleDetection(afterMs: number, onIdle: () => void): IdleDe
     active += parts;
     clearTimeout(timer);
     const isWaiting = active <= 0 && !stopped;
-    timer = isWaiting ? setTimeout(onIdle, detachedDelegates > 0 ? DETACH_MS : afterMs).unref() : undefined;
+    timer = isWaiting ? setTimeout(onIdle, released > 0 ? DETACH_MS : afterMs).unref() : undefined;
   }
 
   return {
     addActive,
+    afterMs,
     part() {
       let waits = 0;
       let works = 0;
@@ -73,6 +79,16 @@ export function createIdleDetection(afterMs: number, onIdle: () => void): IdleDe
             change(-1, 0);
           }
         },
+        async rest(pause) {
+          released += 1;
+          change(1, -1);
+          try {
+            return await pause();
+          } finally {
+            released -= 1;
+            change(-1, 1);
+          }
+        },
         work() {
           let isOver = false;
           change(0, 1);
@@ -84,11 +100,11 @@ export function createIdleDetection(afterMs: number, onIdle: () => void): IdleDe
       };
     },
     delegateDetached() {
-      detachedDelegates += 1;
+      released += 1;
       addActive(-1);
     },
     delegateAttached() {
-      detachedDelegates -= 1;
+      released -= 1;
       addActive(1);
     },
     stop() {

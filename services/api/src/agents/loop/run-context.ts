@@ -48,6 +48,8 @@ export interface RunContext {
   readonly open: Set<string>;
   /** Stream requests of the delegates' runs that this run waits for. */
   readonly delegated: Set<string>;
+  /** Pauses of its calls, with their ends by `performance.now()`. */
+  readonly rests: Set<{ readonly until: number }>;
   /** Waits that a previous owner of the run began and that no call has continued yet. By elicitation id. */
   readonly inheritedPauses: Map<string, PauseRecord>;
   /** The agent: its configured id, and the title that questions show to people. */
@@ -70,8 +72,10 @@ export interface RunContext {
 }
 
 /** Everything a run currently waits for. */
-export function waitsOf({ open, delegated }: Pick<RunContext, 'open' | 'delegated'>): Waits {
-  return { questions: [...open], runs: [...delegated] };
+export function waitsOf({ open, delegated, rests }: Pick<RunContext, 'open' | 'delegated' | 'rests'>): Waits {
+  const next = Math.min(...[...rests].map(({ until }) => until));
+  const afterMs = rests.size === 0 ? undefined : Math.max(0, Math.round(next - performance.now()));
+  return { questions: [...open], runs: [...delegated], ...(afterMs !== undefined && { afterMs }) };
 }
 
 /** What a delegate inherits from the run that delegated, on this pod or on another one. */

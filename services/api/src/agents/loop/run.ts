@@ -80,6 +80,7 @@ export async function runTurn(options: RunOptions): Promise<void> {
     callIds: new Set(from.callIds),
     open: new Set(),
     delegated: new Set(),
+    rests: new Set(),
     inheritedPauses: inheritedPausesOf(from),
     depth: 0,
     signal: AbortSignal.any([stopped, writer.stopped, writer.fenced, clock.over, ending.signal]),

@@ -14,6 +14,7 @@ import { type ConnectionQuestions, createConnectionQuestions } from './questions
 import { createResourceNotices, type ResourceNotices } from './resource-notices.ts';
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 import { createSessionCheck, type SessionFate } from './session-check.ts';
+import { TASKS_EXTENSION } from './tasks/extension.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
 import { createDoor } from './transports/door.ts';
 import { type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
@@ -149,7 +150,7 @@ function createClient(
 ): Client {
   const { revision } = options;
   const client = new Client(clientInfo, {
-    capabilities: capabilitiesOf(options.modes, options.config),
+    capabilities: capabilitiesOf(options.modes, options.config, revision),
     versionNegotiation: {
       mode: revision === '2026-07-28' ? { pin: revision } : 'legacy',
       probe: { timeoutMs: limits.connectTimeoutMs },
@@ -173,13 +174,20 @@ function createClient(
 function capabilitiesOf(
   modes: AskableKinds | undefined,
   { showsPages }: McpServerConfig,
+  revision: McpRevision,
 ): ClientCapabilities {
   const { form = false, url = false, services: { sampling, roots } = {} } = modes ?? {};
   return {
     ...((form || url) && { elicitation: { ...(form && { form: {} }), ...(url && { url: {} }) } }),
     ...(sampling !== undefined && { sampling: { ...(sampling.tools && { tools: {} }) } }),
     ...(roots === true && { roots: {} }),
-    ...(showsPages && { extensions: { [APPS]: { mimeTypes: [PAGE_TYPE] } } }),
+    ...((showsPages === true || revision === '2026-07-28') && {
+      extensions: {
+        ...(showsPages && { [APPS]: { mimeTypes: [PAGE_TYPE] } }),
+        // The tasks of the older revision are others.
+        ...(revision === '2026-07-28' && { [TASKS_EXTENSION]: {} }),
+      },
+    }),
   };
 }
 

@@ -208,6 +208,12 @@ function toolCallContext(
     saveRound: (round, roundServer) => save({ state: 'intended', round, roundServer }),
     appendEvent: (event) => appendEvent(runContext, event),
     waiting: clock.waiting,
+    holdMs: turn.idle.afterMs,
+    // One that is dispatched returns to this pod only. With a delegate's, the turn would wait for a run, and its readers would leave.
+    rest: (ms, pause) =>
+      record().state === 'dispatched' || runContext.delegate !== undefined
+        ? pause()
+        : resting(runContext, ms, () => part.rest(pause)),
     work: part.work,
     ask: (ordinal, question, options) =>
       clock.waiting(() => ask(runContext, { ...options, toolCallId, ordinal }, question, waitingNow())),
@@ -241,6 +247,15 @@ function toolCallContext(
         task,
       ),
   };
+}
+
+/** Notes when the run is to be continued, should it be released during a pause. */
+async function resting({ rests }: RunContext, ms: number, pause: () => Promise<void>): Promise<void> {
+  const rest = { until: performance.now() + ms };
+  rests.add(rest);
+  await pause();
+  // Not where the run is released meanwhile: that is what the pause is noted for.
+  rests.delete(rest);
 }
 
 async function ask(

@@ -2,7 +2,8 @@ import { textOf } from '../mcp/calls/content.ts';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
 import { isVisible, pageOf } from '../mcp/calls/visibility.ts';
-import { type SendRules, sendCall } from './passthrough/send-call.ts';
+import { sendCall } from './passthrough/send-call.ts';
+import type { SendRules } from './passthrough/send-rules.ts';
 import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 interface ServerToolsOptions extends SendRules {
@@ -72,6 +73,10 @@ export function outcomeOf(title: string, result: McpCallResult): ToolOutcome {
       return failed(`${title} did not answer in time${effectNote(result.dispatched)}.`);
     case 'unavailable':
       return failed(`${title} could not be reached${effectNote(result.dispatched)}: ${result.message}`);
+    case 'lost':
+      return failed(
+        `The outcome of the call of ${title} is lost. ${result.message} It may or may not have had its effect.`,
+      );
     case 'refused':
       return failed(`${title} refused the call: ${result.message}`);
     case 'input_required':

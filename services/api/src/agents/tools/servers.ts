@@ -12,6 +12,8 @@ export interface Server {
   readonly mayAsk: boolean;
   /** True: an agent's own model may write texts for it, each after an approval. */
   readonly maySample?: boolean;
+  /** How long it may work on a task that it makes of a call. */
+  readonly taskSeconds: number;
   /** Present for `credentialScope: user` only. */
   readonly personal?: {
     readonly connectorId: string;
@@ -26,15 +28,22 @@ export function serverOf(
   id: string,
   entry: McpServerEntry,
 ): Server {
-  const { title, elicitation: mayAsk, sampling: maySample, protocol } = entry;
+  const {
+    title,
+    elicitation: mayAsk,
+    sampling: maySample,
+    taskTimeoutSeconds: taskSeconds,
+    protocol,
+  } = entry;
+  const rules = { mayAsk, maySample, taskSeconds };
   const named = { id, title, revision: protocol === 'auto' ? undefined : protocol };
   if (entry.transport === 'stdio') {
     const { command, args } = entry;
     const env = Object.fromEntries(entry.env.map((name) => [name, secretOf(name)]));
-    return { config: { ...named, transport: { type: 'stdio', command, args, env } }, mayAsk, maySample };
+    return { config: { ...named, transport: { type: 'stdio', command, args, env } }, ...rules };
   }
   const transport = { type: 'http', url: entry.url, headers: headersOf(entry, secretOf) } as const;
-  const server = { config: { ...named, transport }, mayAsk, maySample };
+  const server = { config: { ...named, transport }, ...rules };
   const connector = config.connectors[entry.connector ?? ''];
   if (connector === undefined || entry.credentialScope !== 'user') return server;
   const announced = readAnnouncedTools(entry, server.config);

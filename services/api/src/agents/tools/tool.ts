@@ -75,6 +75,13 @@ export interface ToolCall {
   approve(needed: NeededApproval, within?: InnerApproval): Promise<ApprovalOutcome>;
   /** Runs a wait for the person that is no question. It does not count as work of the turn. */
   waiting<T>(wait: () => Promise<T>): Promise<T>;
+  /** How long a pod keeps a turn that only waits, in ms. */
+  readonly holdMs: number;
+  /**
+   * Runs a pause of a call that has work to do and is recorded so that any pod continues it. A turn of which every part pauses or
+   * waits may be released meanwhile. It is then continued after `ms`, or earlier when one of its questions ends.
+   */
+  rest(ms: number, pause: () => Promise<void>): Promise<void>;
   /** The call has work to do until the returned function is called: its pod keeps the turn although questions are open. */
   work(): () => void;
   /**

@@ -4,7 +4,7 @@ import { isInterruptedState, isTerminalState, type WireUpdate } from '@parley/sh
 import { type FeedPosition, formatFeedPosition, parseFeedPosition } from '@parley/shared/domain/events';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Run } from '@parley/shared/domain/runs/run';
-import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
 import { TICK, withTicks } from '@parley/shared/elicitations/ticks';
 import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
@@ -172,5 +172,5 @@ function createItemReader(fold: TaskFold, until: FeedPosition | undefined) {
 
 /** True for the event after which all of the turn waits. */
 function isDetached(item: ReadItem): boolean {
-  return item.type === 'other' && item.event.type === 'turn-detached';
+  return item.type === 'other' && waitsForPerson(turnEventOf(item.event));
 }

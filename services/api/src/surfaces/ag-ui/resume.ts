@@ -3,7 +3,7 @@ import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
 import { type FeedPosition, isElicitationEvent } from '@parley/shared/domain/events';
 import { isApprovalId, messageIdOf, type StreamRef } from '@parley/shared/domain/ids';
 import type { ConversationRef } from '@parley/shared/domain/runs/run';
-import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { turnEventOf, waitsForPerson } from '@parley/shared/domain/runs/turn-events';
 import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { admitAnswer, type CallLimits } from '../../http/limits/call-limits.ts';
@@ -109,7 +109,7 @@ async function readAsked({ engine }: ResumeDeps, stream: StreamRef): Promise<Ask
       const hasEnded = event.type === 'elicitation-resolved' || event.type === 'approval-resolved';
       if (hasEnded) open.delete(id);
       else open.add(id);
-    } else if (turnEventOf(event)?.type === 'turn-detached') ends.push({ position, open: new Set(open) });
+    } else if (waitsForPerson(turnEventOf(event))) ends.push({ position, open: new Set(open) });
   }
   return { known, open, ends };
 }

@@ -1,6 +1,6 @@
+import type { TaskWake } from '../../remote/wake.ts';
 import type { EventStream } from '../exchanges.ts';
 import type { RemoteLink } from '../link.ts';
-import type { TaskWake } from './wake.ts';
 
 /**
  * Keeps a stream of a task's events open and wakes its reader at each event. Events are hints: the reader gets the task

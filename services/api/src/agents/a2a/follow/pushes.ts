@@ -1,8 +1,8 @@
 import { RunDetachedError } from '@parley/shared/runs/interruption';
 import { messageIdOf } from '../../remote/message-ids.ts';
+import type { TaskWake } from '../../remote/wake.ts';
 import type { TaskRun } from '../task-run.ts';
 import type { Follower } from './follower.ts';
-import type { TaskWake } from './wake.ts';
 
 /** The pushes of a task while this pod has its run. */
 interface PushFollower {

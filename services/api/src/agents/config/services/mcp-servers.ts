@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApprovalEntry } from '../approval.ts';
-import { prose, title, token, url } from '../words.ts';
+import { count, prose, title, token, url } from '../words.ts';
 import { HTTP_CREDENTIAL, refuseCredential, Scope } from './http-credential.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
 
@@ -34,6 +34,13 @@ const Sampling = z
     '`true`: the server may have the model of the agent that calls it write texts (MCP sampling), each after the person has approved what the model is given. Needs `elicitation`. A client of MCP that declares sampling is asked instead, whatever this says.',
   );
 
+const TaskTimeout = count(
+  3_600,
+  1,
+  604_800,
+  'How long the server may work on a task that it makes of a call (MCP 2026-07-28). Waits for people do not count.',
+);
+
 const ToolApprovals = z
   .record(token(128, 'The server’s name for the tool.'), ApprovalEntry)
   .default({})
@@ -48,6 +55,7 @@ const HttpServer = z
     protocol: Protocol,
     elicitation: Elicitation,
     sampling: Sampling,
+    taskTimeoutSeconds: TaskTimeout,
     approval: ApprovalEntry.optional(),
     toolApprovals: ToolApprovals,
     announcedTools: z
@@ -92,6 +100,7 @@ const StdioServer = z
     protocol: Protocol,
     elicitation: Elicitation,
     sampling: Sampling,
+    taskTimeoutSeconds: TaskTimeout,
     approval: ApprovalEntry.optional(),
     toolApprovals: ToolApprovals,
   })

@@ -15,10 +15,19 @@ import { neededAfter } from '../revisions/evidence.ts';
 import type { RevisionReply } from '../revisions/needed.ts';
 import type { McpRevision } from '../server-config.ts';
 import type { ServerTarget } from '../target.ts';
+import { orTask } from '../tasks/requests.ts';
+import { readCreatedTask } from '../tasks/task.ts';
 import type { RunningExchange } from '../transports/exchange.ts';
 import { resultOf, textOf, tooLarge } from './content.ts';
 import { failureOf } from './failure.ts';
-import type { McpCallResult, McpFailure, McpLogMessage, McpProgress, McpRound } from './results.ts';
+import type {
+  McpCallReply,
+  McpFailure,
+  McpLogMessage,
+  McpProgress,
+  McpRound,
+  McpTaskHandle,
+} from './results.ts';
 import type { ToolLists } from './tool-lists.ts';
 
 export interface McpCallOptions {
@@ -56,7 +65,7 @@ export type CallServerTool = (
   name: string,
   args: Readonly<Record<string, unknown>>,
   options: McpCallOptions,
-) => Promise<RevisionReply<McpCallResult>>;
+) => Promise<RevisionReply<McpCallReply>>;
 
 // JSON-RPC code of the 2026-07-28 revision: a header does not match its argument. The call was not executed.
 const HEADER_MISMATCH = -32020;
@@ -83,7 +92,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
     { asker, answers, headers, onProgress, onLog }: McpCallOptions,
     { client, questions, revision }: McpConnection,
     exchange: RunningExchange,
-  ): Promise<CallToolResult> {
+  ): Promise<CallToolResult | McpTaskHandle | McpFailure> {
     exchange.onLog = onLog;
     const isModern = revision === '2026-07-28';
     // A server of the 2026 revision logs where the request says so.
@@ -100,7 +109,8 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
           ...(onProgress !== undefined && { onprogress: onProgress }),
         },
       );
-    return sendAsking(sendOnce, { asker, exchange, questions, modes: target.modes });
+    const asking = { asker, exchange, questions, modes: target.modes };
+    return orTask(exchange, sendAsking(sendOnce, asking), readCreatedTask);
   }
 
   return async (target, name, args, options) => {
@@ -114,7 +124,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
         hasAsked = true;
       });
     const mayRepeat = () => isRepeatable(target, name);
-    const replyAfter = (result: McpCallResult, failure: unknown) => {
+    const replyAfter = (result: McpCallReply, failure: unknown) => {
       const need = neededAfter(failure, revision, { isRepeatable: mayRepeat, hasAsked });
       // The next connection may be one of another revision.
       if (need !== undefined) forget(target);
@@ -174,10 +184,20 @@ function notingAsker(asker: McpAsker, onAsked: () => void): McpAsker {
   };
 }
 
-function replyOf(reply: CallToolResult, limits: McpLimits, whole: true | undefined): McpCallResult {
+function replyOf(
+  reply: CallToolResult | McpTaskHandle | McpFailure,
+  limits: McpLimits,
+  whole: true | undefined,
+): McpCallReply {
+  if (isNoResult(reply)) return reply;
   return isInputRequiredResult(reply)
     ? roundOf(reply, limits.roundBytesMax)
     : resultOf(reply, { bytesMax: limits.resultBytesMax, whole });
+}
+
+/** A result of a server has no `type` of ours: what is open in it is checked by its content. */
+function isNoResult(reply: CallToolResult | McpTaskHandle | McpFailure): reply is McpTaskHandle | McpFailure {
+  return 'type' in reply && !('content' in reply);
 }
 
 /** A round of questions; refused where it is larger than `bytesMax`. */

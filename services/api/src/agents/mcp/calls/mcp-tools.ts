@@ -10,11 +10,17 @@ import { createRevisionMemory, type OnRevision } from '../revisions/memory.ts';
 import { createInNeededRevision } from '../revisions/needed.ts';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
 import { type AskedPerson, laneOf, type ServerTarget, targetOf } from '../target.ts';
+import {
+  createTaskRequests,
+  type McpTaskReply,
+  type TaskRequest,
+  type TaskRequestOptions,
+} from '../tasks/requests.ts';
 import { createChildGuard } from '../transports/child-guard.ts';
 import { type Exchange, raceAbort } from '../transports/exchange.ts';
 import { createCaller, type McpCallOptions } from './call.ts';
 import { createReader, type ReadMethod, type ReadOptions } from './read-request.ts';
-import type { McpCallResult, McpReadResult, McpRound, McpToolList } from './results.ts';
+import type { McpCallReply, McpReadResult, McpRound, McpToolList, McpUnauthorized } from './results.ts';
 import { createToolLists } from './tool-lists.ts';
 import { fetchTools } from './tool-pages.ts';
 import { createWatcher, type WantedResources, type WatchEnd } from './watch.ts';
@@ -44,7 +50,9 @@ export interface McpServerRef {
     name: string,
     args: Readonly<Record<string, unknown>>,
     options?: McpCallOptions,
-  ): Promise<McpCallResult>;
+  ): Promise<McpCallReply>;
+  /** Asks about the task that the server made of a call. Rejects only with the reason of `signal`. */
+  askAboutTask(taskId: string, request: TaskRequest, options?: TaskRequestOptions): Promise<McpTaskReply>;
   /** Reads prompts, resources or completions; a round only with an asker. Rejects only with the reason of `signal`. */
   read(
     method: ReadMethod,
@@ -98,6 +106,7 @@ export function createMcpTools({
   const call = createCaller({ sendRequest, limits, lists, retire: pool.retire });
   const inNeededRevision = createInNeededRevision(memory);
   const read = createReader({ sendRequest, limits, retire: pool.retire });
+  const askAboutTask = createTaskRequests({ sendRequest, limits });
   const watch = createWatcher({ pool, exchanges, limits });
   const lanes = createLanes();
 
@@ -107,11 +116,11 @@ export function createMcpTools({
     return lanes.inLane(target.key, (lane) => work(laneOf(target, lane)));
   }
 
-  function reportRefusal<Result extends McpCallResult | McpToolList | McpReadResult | McpRound | WatchEnd>(
+  function reportRefusal<Result extends { readonly type: string } | McpUnauthorized>(
     { config }: ServerTarget,
     result: Result,
   ): Result {
-    if (result.type === 'unauthorized') onUnauthorized?.(config.id, result.status);
+    if (isUnauthorized(result)) onUnauthorized?.(config.id, result.status);
     return result;
   }
 
@@ -133,6 +142,15 @@ export function createMcpTools({
           const requested = { name, hasRound: options.answers !== undefined };
           const result = await inNeededRevision(target, requested, (asked) =>
             connected(asked, (one) => call(one, name, args, options)),
+          );
+          return reportRefusal(target, result);
+        },
+        askAboutTask: async (taskId, request, options = {}) => {
+          options.signal?.throwIfAborted();
+          // In the revision that has tasks.
+          const requested = { name: request.method, hasRound: true };
+          const result = await inNeededRevision(target, requested, (asked) =>
+            connected(asked, (one) => askAboutTask(one, taskId, request, options)),
           );
           return reportRefusal(target, result);
         },
@@ -161,6 +179,10 @@ export function createMcpTools({
       exchanges.disable();
     },
   };
+}
+
+function isUnauthorized(result: { readonly type: string }): result is McpUnauthorized {
+  return result.type === 'unauthorized';
 }
 
 /** What a read is about. No tool has such a name. */

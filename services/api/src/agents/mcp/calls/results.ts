@@ -13,6 +13,8 @@ export type McpFailure =
   | { readonly type: 'timeout'; readonly dispatched: Dispatched }
   /** The server refused the call or sent an invalid reply. A retry will not help. */
   | { readonly type: 'refused'; readonly message: string; readonly refusal?: ServerRefusal }
+  /** The server made a task of the call, and no longer knows it. The message says of what. */
+  | { readonly type: 'lost'; readonly message: string }
   /** The server wants to ask the person, and the question cannot be asked. */
   | { readonly type: 'input_required'; readonly message: string; readonly refusal?: ServerRefusal };
 
@@ -71,7 +73,19 @@ export interface McpRound {
   readonly state?: string;
 }
 
+/** The handle of a task that the server made of the call (2026-07-28). Its id may be all that a server asks for: it is never shown. */
+export interface McpTaskHandle {
+  readonly type: 'task';
+  readonly taskId: string;
+  /** False where the server says that something has happened already. */
+  readonly isWorking: boolean;
+  readonly pollMs?: number | undefined;
+}
+
 export type McpCallResult = McpToolResult | McpRound | McpFailure;
+
+/** What a server replies to a call: its result, or what the result comes from later. */
+export type McpCallReply = McpCallResult | McpTaskHandle;
 
 /**
  * A tool's own annotations, with the specification's defaults (the most cautious values) for missing ones. Rely on them

@@ -6,6 +6,7 @@ import { visibleLabels, visibleTexts } from '@parley/shared/domain/visible';
 import type { McpUnauthorized } from '../calls/results.ts';
 import type { Scrub } from '../calls/scrub.ts';
 import { isReadable, READ_VALUES_MAX } from '../questions/question.ts';
+import { TASK_RESULT } from '../tasks/extension.ts';
 
 /** Takes the secrets that a server was sent out of what it sends, and what cannot be seen out of its texts. */
 export interface Door {
@@ -18,6 +19,8 @@ export interface Door {
 const LISTS = ['tools', 'prompts', 'resources', 'resourceTemplates'];
 /** Members of a result that describe something to people. The others are data, which keeps its characters. */
 const DESCRIBED = [...LISTS, 'inputRequests'];
+/** Members of the state of a task that are read as an error and a notice are. */
+const SAID_OF_TASKS = ['error', 'statusMessage'];
 
 /** Values of all that one result describes: more than the tools that an agent can have take. */
 const DESCRIBED_VALUES_MAX = 50_000;
@@ -36,7 +39,8 @@ export function createDoor(scrub: Scrub): Door {
         names.filter((name) => Object.hasOwn(result, name)).map((name) => [name, map(result[name])]),
       );
     const described = own(DESCRIBED, createDescribedReader());
-    return { ...clean({ ...result, ...described }), ...own(returnedOf(result), (value) => value) };
+    const told = typeof result.taskId === 'string' ? own(SAID_OF_TASKS, visibleUnlessLarge) : {};
+    return { ...clean({ ...result, ...described, ...told }), ...own(returnedOf(result), (value) => value) };
   }
 
   function cleanMessage(message: JSONRPCMessage): JSONRPCMessage {
@@ -59,9 +63,14 @@ export function createDoor(scrub: Scrub): Door {
   return { message: cleanMessage, refusal: clean };
 }
 
+function visibleUnlessLarge(value: unknown): unknown {
+  return isReadable(value) ? visibleTexts(value) : undefined;
+}
+
 /** The members of a result that are sent back to the server, unread and unchanged. */
 function returnedOf(result: Result): string[] {
   if (isInputRequiredResult(result)) return ['requestState'];
+  if (result.resultType === TASK_RESULT) return ['taskId'];
   return LISTS.some((name) => Array.isArray(result[name])) ? ['nextCursor'] : [];
 }
 

@@ -1,7 +1,8 @@
 import type { AsyncLocalStorage } from 'node:async_hooks';
-import { SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { type JSONRPCMessage, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
 import { startWorkClock } from '../../loop/work-clock.ts';
 import type { McpLogMessage } from '../calls/results.ts';
+import { TASK_RESULT } from '../tasks/extension.ts';
 
 /**
  * One request and all its traffic on the wire. The SDK does not expose which fetch belongs to which request, so the
@@ -12,6 +13,8 @@ export interface Exchange {
   dispatched: boolean;
   /** Gets the log messages that arrive on its stream. */
   onLog?: ((message: McpLogMessage) => void) | undefined;
+  /** The reply that a task has been made, which the SDK does not pass on. */
+  created?: unknown;
   /** Aborted with the error given to `fail`. */
   readonly signal: AbortSignal;
   /** Ends it with this error, unless it has ended already. The SDK passes only its own errors on unchanged. */
@@ -73,6 +76,12 @@ export async function raceAbort<T>({ signal }: Pick<Exchange, 'signal'>, work: P
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** Keeps a reply that the SDK does not pass on. */
+export function keepCreated(exchange: Exchange | undefined, message: JSONRPCMessage): void {
+  if (exchange !== undefined && 'result' in message && message.result.resultType === TASK_RESULT)
+    exchange.created = message.result;
 }
 
 /** The connection ended before the reply. */

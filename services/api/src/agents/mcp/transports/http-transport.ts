@@ -8,7 +8,7 @@ import {
 import { CredentialRefused } from '../errors.ts';
 import type { ResourceNotices } from '../resource-notices.ts';
 import type { Door } from './door.ts';
-import { connectionLost, type Exchanges } from './exchange.ts';
+import { connectionLost, type Exchanges, keepCreated } from './exchange.ts';
 import { createHttpFetch } from './http-fetch.ts';
 import { createPendingRequests } from './pending-requests.ts';
 import { createReconnects } from './reconnects.ts';
@@ -125,8 +125,9 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   inner.onclose = () => outer.onclose?.();
   inner.onerror = (error) => outer.onerror?.(error);
   inner.onmessage = (message: JSONRPCMessage) => {
-    if ('id' in message && !('method' in message)) pending.take(message.id);
-    outer.onmessage?.(door.message(ids.received(message)));
+    const received = door.message(ids.received(message));
+    if ('id' in message && !('method' in message)) keepCreated(pending.take(message.id), received);
+    outer.onmessage?.(received);
   };
   return outer;
 }

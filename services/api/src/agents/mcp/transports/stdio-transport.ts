@@ -14,7 +14,7 @@ import type { McpStdioTransport } from '../server-config.ts';
 import type { ChildGuard } from './child-guard.ts';
 import { type Child, endChild, spawnChild } from './child-process.ts';
 import type { Door } from './door.ts';
-import type { Exchanges } from './exchange.ts';
+import { type Exchanges, keepCreated } from './exchange.ts';
 import { createLineReader } from './lines.ts';
 import { createNoteLimit } from './note-limit.ts';
 import { createPendingRequests } from './pending-requests.ts';
@@ -93,8 +93,9 @@ export function createStdioTransport(options: StdioTransportOptions): StdioTrans
       // Programs also print lines that are not messages.
       return;
     }
-    if ('id' in message && !('method' in message)) pending.take(message.id);
-    transport.onmessage?.(door.message(message));
+    const received = door.message(message);
+    if ('id' in message && !('method' in message)) keepCreated(pending.take(message.id), received);
+    transport.onmessage?.(received);
   }
 
   // The request is known only when a single one is pending.

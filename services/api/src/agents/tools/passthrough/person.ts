@@ -10,7 +10,7 @@ import type { AskedPerson } from '../../mcp/target.ts';
 import type { Server } from '../servers.ts';
 import { createAskClient, type TurnClient } from './client-asks.ts';
 import type { RoundSeals } from './rounds.ts';
-import type { SendRules } from './send-call.ts';
+import type { SendRules } from './send-rules.ts';
 import type { SampleLimits } from './server-questions.ts';
 
 /** The person of a turn, and how questions get to them. */
@@ -87,7 +87,7 @@ export interface SendDeps {
 
 /** The rules for a person's calls of one server's tools. Without a viewer, a model makes them. */
 export function sendRules(
-  server: Pick<Server, 'config' | 'maySample'>,
+  server: Pick<Server, 'config' | 'maySample' | 'taskSeconds'>,
   { tenant, userId, client, viewer = 'model' }: Omit<TurnPerson, 'reach'>,
   { toolTimeoutSeconds, questionTimeoutSeconds, questionsPerCall }: ServerCallLimits,
   { rounds: seals, clientRequests }: SendDeps,
@@ -98,13 +98,14 @@ export function sendRules(
   return {
     viewer,
     timeoutMs: toolTimeoutSeconds * 1000,
+    taskMs: server.taskSeconds * 1000,
     questionTimeoutSeconds,
     questionsMax: questionsPerCall,
     samples: samplesOf(server, client, agent),
     ...(client !== undefined && { askClient: createAskClient(clientRequests, client) }),
     rounds: seals && {
       serverId,
-      seal: (callKey, round) => seals.seal({ ...of, callKey }, round),
+      seal: (callKey, progress) => seals.seal({ ...of, callKey }, progress),
       unseal: (callKey, sealed) => seals.unseal({ ...of, callKey }, sealed),
     },
   };

@@ -3,6 +3,7 @@ import type { KeyRing } from '@parley/shared/vault/key-ring';
 import { roundIdentity } from '@parley/shared/vault/records';
 import { keyIdOf, seal, unseal } from '@parley/shared/vault/seal';
 import { z } from 'zod';
+import { ServerTask } from './server-task.ts';
 
 /** A round of questions (MCP 2026-07-28), kept in the record of its call so that any pod can continue the call. */
 const QuestionRound = z.object({
@@ -19,25 +20,30 @@ const QuestionRound = z.object({
 });
 export type QuestionRound = z.infer<typeof QuestionRound>;
 
-/** Seals rounds for run records: the server's state may contain anything. A round opens only for its call and its server. */
+/** How far a call of a server's tool has come. */
+export type CallProgress = QuestionRound | ServerTask;
+
+/** Seals the progress of calls for run records: what a server says may contain anything. It opens only for its call and its server. */
 export interface RoundSeals {
-  seal(of: RoundRef, round: QuestionRound): string;
+  seal(of: RoundRef, progress: CallProgress): string;
   /** Undefined when it cannot be read, such as with a key that was removed. `isAged`: another key should seal it. */
-  unseal(of: RoundRef, sealed: string): OpenedRound | undefined;
+  unseal(of: RoundRef, sealed: string): OpenedProgress | undefined;
 }
 
-export interface OpenedRound {
-  readonly round: QuestionRound;
+export interface OpenedProgress {
+  readonly progress: CallProgress;
   readonly isAged: boolean;
 }
 
+const CallProgress = z.union([ServerTask, QuestionRound]);
+
 export function createRoundSeals(keys: KeyRing): RoundSeals {
   return {
-    seal: (of, round) => seal(keys, roundIdentity(of), JSON.stringify(round)),
+    seal: (of, progress) => seal(keys, roundIdentity(of), JSON.stringify(progress)),
     unseal(of, sealed) {
       try {
-        const round = QuestionRound.parse(JSON.parse(unseal(keys, roundIdentity(of), sealed)));
-        return { round, isAged: keyIdOf(sealed) !== keys.activeId };
+        const progress = CallProgress.parse(JSON.parse(unseal(keys, roundIdentity(of), sealed)));
+        return { progress, isAged: keyIdOf(sealed) !== keys.activeId };
       } catch {
         return undefined;
       }

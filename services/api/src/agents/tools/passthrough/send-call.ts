@@ -1,43 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ProtocolErrorCode } from '@modelcontextprotocol/client';
-import { isRecord } from '@parley/shared/domain/plain-record';
 import type { McpCallOptions } from '../../mcp/calls/call.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpRound } from '../../mcp/calls/results.ts';
-import { isVisible, type Viewer } from '../../mcp/calls/visibility.ts';
-import { TooManyQuestions } from '../../mcp/errors.ts';
-import {
-  ClientRefused,
-  capabilityFor,
-  isAskable,
-  readRequest,
-  type ServerReply,
-  type ServerRequest,
-} from '../../mcp/questions/client-ask.ts';
-import { QuestionRefused } from '../../mcp/questions/question.ts';
+import { isVisible } from '../../mcp/calls/visibility.ts';
+import type { ServerReply } from '../../mcp/questions/client-ask.ts';
 import { NO_SUCH_TOOL, type ToolCall } from '../tool.ts';
-import type { OpenedRound, QuestionRound } from './rounds.ts';
-import { createServerQuestions, type QuestionLimits, type ServerQuestions } from './server-questions.ts';
-
-export interface SendRules extends QuestionLimits {
-  /** Who makes the call. */
-  readonly viewer: Viewer;
-  /** How long one request may take, in ms. Waits for people do not count. */
-  readonly timeoutMs: number;
-  /** True: the result also has the server's own form, for callers that are no model. */
-  readonly whole?: true;
-  /** True: the result of a tool with a page has that form, too, for the page. */
-  readonly pages?: boolean;
-  /** Keeps a round in the record of its call. Absent: no other pod can continue the call. */
-  readonly rounds?: RoundKeeper | undefined;
-}
-
-/** Seals the rounds of one server's calls by one person. */
-export interface RoundKeeper {
-  readonly serverId: string;
-  seal(callKey: string, round: QuestionRound): string;
-  unseal(callKey: string, sealed: string): OpenedRound | undefined;
-}
+import { attendTask } from './attend-task.ts';
+import { failureOfAsking, requestIn } from './read-asked.ts';
+import type { QuestionRound } from './rounds.ts';
+import type { SendRules } from './send-rules.ts';
+import { createServerQuestions, type ServerQuestions } from './server-questions.ts';
+import { newTask } from './server-task.ts';
 
 const ROUNDS_MAX = 50;
 const PROGRESS_MAX = 500;
@@ -48,7 +21,10 @@ const LOGGER_LENGTH = 200;
 const PAUSE_MIN_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
-/** Makes a call of a server's tool, as `sendAnswering`, unless the tool is not for who makes it. */
+/**
+ * Makes a call of a server's tool, as `sendAnswering`, unless the tool is not for who makes it. A task that the server makes of it is
+ * attended to until it ends, also one that another pod began.
+ */
 export async function sendCall(
   call: ToolCall,
   server: McpServerRef,
@@ -56,21 +32,28 @@ export async function sendCall(
   rules: SendRules,
 ): Promise<McpCallResult> {
   const { timeoutMs, whole, pages } = rules;
+  const begun = rules.rounds?.unseal(call.callKey, call.round() ?? '')?.progress;
+  if (begun !== undefined && 'taskId' in begun) return attendTask(call, server, rules, begun);
   const hidden = await refusalOf(call, server, name, rules);
   if (hidden !== undefined) return hidden;
-  return sendAnswering(call, server, rules, async (options) =>
-    server.call(name, argumentsOf(await call.beforeDispatch()), {
+  let asked: ServerQuestions | undefined;
+  const reply = await sendAnswering(call, server, rules, async (options) => {
+    asked = options.asker;
+    return server.call(name, argumentsOf(await call.beforeDispatch()), {
       signal: call.signal,
       timeoutMs,
       ...((whole || pages) && { whole: true }),
       ...(whole && { onProgress: progressOf(call), onLog: logOf(call) }),
       ...options,
-    }),
-  );
+    });
+  });
+  return reply.type === 'task' ? attendTask(call, server, rules, newTask(reply, asked)) : reply;
 }
 
 /** The questions of a request, and the answers to its last round. */
-export type AnsweringOptions = Pick<McpCallOptions, 'asker' | 'answers'>;
+export interface AnsweringOptions extends Pick<McpCallOptions, 'answers'> {
+  readonly asker?: ServerQuestions;
+}
 
 /**
  * Makes a call of a server's tool, or reads from it. What the server asks during the call becomes questions on the turn's stream. Records the call
@@ -93,8 +76,8 @@ export async function sendAnswering<Result extends { readonly type: string }>(
   const sealed = call.round();
   if (sealed !== undefined) {
     const opened = rounds?.unseal(call.callKey, sealed);
-    if (opened === undefined) return lost();
-    round = opened.round;
+    if (opened === undefined || 'taskId' in opened.progress) return lost();
+    round = opened.progress;
     // Further writes of the call repeat its round, which must not return to a key that is being replaced.
     if (opened.isAged) await save(round);
   }
@@ -184,7 +167,7 @@ async function answersTo(
   const ending = new AbortController();
   try {
     // All are read before the first is asked: the person should not answer in vain.
-    const read = entries.map(([key, request]) => [key, questionIn(request, server)] as const);
+    const read = entries.map(([key, request]) => [key, requestIn(request, server)] as const);
     const answered = await Promise.all(
       read.map(
         async ([key, question], at): Promise<[string, ServerReply]> => [
@@ -196,27 +179,8 @@ async function answersTo(
     return { inputResponses: Object.fromEntries(answered), ...echoed };
   } catch (error) {
     ending.abort();
-    if (error instanceof QuestionRefused) return refusedRound(error);
-    if (error instanceof ClientRefused)
-      return { type: 'refused', message: `The client gave no result. ${error.message}` };
-    if (error instanceof TooManyQuestions)
-      return { type: 'refused', message: 'The server asked the user too many questions.' };
-    throw error;
+    return failureOfAsking(error);
   }
-}
-
-function questionIn(request: unknown, { modes }: McpServerRef): ServerRequest {
-  const method = isRecord(request) ? request.method : undefined;
-  if (isRecord(request) && typeof method === 'string' && modes !== undefined && isAskable(method, modes))
-    return readRequest(method, request.params, modes);
-  throw new QuestionRefused('The server asks for something that was not declared.', capabilityFor(method));
-}
-
-/** A round that cannot be answered, with what a client must declare for it. */
-function refusedRound({ message, requires }: QuestionRefused): McpFailure {
-  const data = { requiredCapabilities: requires };
-  const refusal = { code: ProtocolErrorCode.MissingRequiredClientCapability, message, data };
-  return { type: 'input_required', message, ...(requires !== undefined && { refusal }) };
 }
 
 /** The server only asks to be called again. */
@@ -226,10 +190,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 function lost(): McpFailure {
-  return {
-    type: 'refused',
-    message: 'The questions of the server can no longer be read on this pod. Nothing was done.',
-  };
+  return { type: 'lost', message: 'What it was waiting for cannot be read on this pod.' };
 }
 
 /** The arguments that a model gave to a call. */

@@ -1,0 +1,48 @@
+/** What decides when a task is read again. */
+export interface TaskPace {
+  /** The pause that its server asked for. */
+  readonly pollMs?: number | undefined;
+  /** Reads that failed, one after the other. */
+  readonly failures: number;
+}
+
+/** What decides when a turn that rests for a task is continued. */
+export interface RestPace extends Pick<TaskPace, 'pollMs'> {
+  /** How often it has rested since the task changed. */
+  readonly rests: number;
+  /** Whether the person is asked meanwhile: their answer continues the turn at once. */
+  readonly isAsking: boolean;
+}
+
+const SECOND = 1_000;
+/** However little a server asks for. */
+const POLL_MIN_MS = 250;
+const POLL_DEFAULT_MS = SECOND;
+/** However much it asks for: its task may have ended. */
+const POLL_MAX_MS = 60 * SECOND;
+const FAILED_MAX_MS = 30 * SECOND;
+/** Pauses differ by so much, so that the tasks of many pods are not read at the same moment. */
+const SPREAD = 0.25;
+const REST_MIN_MS = SECOND;
+const REST_MAX_MS = 60 * SECOND;
+const REST_ASKING_MAX_MS = 600 * SECOND;
+
+/** How long to wait until the task is read, in ms. `random` is from 0 to 1. */
+export function pollPause({ pollMs, failures }: TaskPace, random: number): number {
+  const backOff = failures === 0 ? 0 : Math.min(POLL_MIN_MS * 2 ** failures, FAILED_MAX_MS);
+  return spread(Math.max(within(pollMs), backOff), random);
+}
+
+/** How long a turn rests that nothing but the task, and perhaps its person, keeps. In ms. */
+export function restPause({ pollMs, rests, isAsking }: RestPace, random: number): number {
+  const most = isAsking ? REST_ASKING_MAX_MS : REST_MAX_MS;
+  return spread(Math.max(within(pollMs), Math.min(REST_MIN_MS * 2 ** rests, most)), random);
+}
+
+function within(pollMs = POLL_DEFAULT_MS): number {
+  return Math.min(Math.max(pollMs, POLL_MIN_MS), POLL_MAX_MS);
+}
+
+function spread(ms: number, random: number): number {
+  return Math.round(ms * (1 + SPREAD * random));
+}

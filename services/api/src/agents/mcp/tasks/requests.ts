@@ -1,0 +1,94 @@
+import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import { z } from 'zod';
+import { resultOf } from '../calls/content.ts';
+import { failureOf } from '../calls/failure.ts';
+import type { McpFailure, McpToolResult } from '../calls/results.ts';
+import type { McpLimits } from '../limits.ts';
+import type { SendRequest } from '../request.ts';
+import type { RevisionReply } from '../revisions/needed.ts';
+import type { ServerTarget } from '../target.ts';
+import type { Exchange } from '../transports/exchange.ts';
+import { type OpenMcpTask, readTask, type UnreadableTask } from './task.ts';
+
+/** What is done with the task of a call. */
+export type TaskRequest =
+  | { readonly method: 'tasks/get' | 'tasks/cancel' }
+  | { readonly method: 'tasks/update'; readonly inputResponses: Readonly<Record<string, unknown>> };
+
+export interface TaskRequestOptions {
+  /** A request rejects only when this signal is aborted, with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** As for the call that made the task. */
+  readonly whole?: true | undefined;
+}
+
+/** The state of a task, its result, or that a request was taken. */
+export type McpTaskReply =
+  | OpenMcpTask
+  | UnreadableTask
+  | McpToolResult
+  | { readonly type: 'taken' }
+  | McpFailure;
+
+/** Sends a request about a task. Rejects only when the caller aborts, with the signal's reason. */
+export type AskAboutTask = (
+  target: ServerTarget,
+  taskId: string,
+  request: TaskRequest,
+  options: TaskRequestOptions,
+) => Promise<RevisionReply<McpTaskReply>>;
+
+export interface TaskRequestDeps {
+  readonly sendRequest: SendRequest;
+  readonly limits: McpLimits;
+}
+
+const Reply = z.looseObject({});
+const UNKNOWN_TASK = 'The server does not know the task any more that it had made of it.';
+
+export function createTaskRequests({ sendRequest, limits }: TaskRequestDeps): AskAboutTask {
+  return async (target, taskId, { method, ...more }, { signal, timeoutMs = limits.callTimeoutMs, whole }) => {
+    // Each may be made twice: the same answers are taken once.
+    const bounds = { timeoutMs, signal, isRepeatable: () => true };
+    const reply = await sendRequest(target, bounds, ({ client }, exchange) => {
+      const options = { timeout: timeoutMs + limits.callTimeoutMs, signal: exchange.signal };
+      const sent = client.request({ method, params: { taskId, ...more } }, Reply, options);
+      // Some servers mark the state of a task like its creation.
+      return orTask(exchange, sent, (created) => created);
+    });
+    if ('error' in reply) return { result: failureOfTask(reply.error, method) };
+    if (method !== 'tasks/get') return { result: { type: 'taken' } };
+    const state = readTask(reply.value);
+    const result =
+      state.type === 'completed' ? resultOf(state.result, { bytesMax: limits.resultBytesMax, whole }) : state;
+    return { result };
+  };
+}
+
+/** The value of a request, or what is read of the task that the server made instead. */
+export async function orTask<Value, Task>(
+  exchange: Exchange,
+  sent: Promise<Value>,
+  read: (created: unknown) => Task,
+): Promise<Value | Task> {
+  try {
+    return await sent;
+  } catch (error) {
+    const isUnknown = error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType;
+    if (!isUnknown || exchange.created === undefined) throw error;
+    return read(exchange.created);
+  }
+}
+
+function failureOfTask(error: unknown, method: TaskRequest['method']): McpFailure | UnreadableTask {
+  const code = error instanceof ProtocolError ? error.code : undefined;
+  if (code === ProtocolErrorCode.InvalidParams && method === 'tasks/get')
+    return { type: 'lost', message: UNKNOWN_TASK };
+  // It says nothing about the task.
+  if (code === ProtocolErrorCode.InternalError)
+    return { type: 'unavailable', message: 'The server failed.', dispatched: 'maybe' };
+  const failure = failureOf(error, 'maybe');
+  // That is no end of the task.
+  return failure.type === 'refused' ? { type: 'unreadable', message: failure.message } : failure;
+}

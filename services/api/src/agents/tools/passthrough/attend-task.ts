@@ -1,0 +1,211 @@
+import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
+import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
+import { startWorkClock } from '../../loop/work-clock.ts';
+import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
+import type { McpCallResult } from '../../mcp/calls/results.ts';
+import { TooManyQuestions } from '../../mcp/errors.ts';
+import { QuestionRefused } from '../../mcp/questions/question.ts';
+import { pollPause, restPause } from '../../mcp/tasks/pace.ts';
+import type { McpTaskReply } from '../../mcp/tasks/requests.ts';
+import type { OpenMcpTask } from '../../mcp/tasks/task.ts';
+import { createTaskWake, type TaskWake } from '../../remote/wake.ts';
+import type { ToolCall } from '../tool.ts';
+import { failureOfAsking, requestIn } from './read-asked.ts';
+import type { SendRules } from './send-rules.ts';
+import { createServerQuestions } from './server-questions.ts';
+import { changeOf, type ServerTask } from './server-task.ts';
+import { createTaskQuestions, type ServerTaskQuestions } from './task-questions.ts';
+
+/** How long a server may take to accept that its task is cancelled, in ms. */
+const CANCEL_MS = 3_000;
+/** Of what a server asks for at the same time, as JSON: a run keeps it. */
+const OPEN_BYTES_MAX = 64_000;
+
+/** A task while this pod attends to it. */
+interface AttendedTask {
+  readonly call: ToolCall;
+  readonly server: McpServerRef;
+  readonly rules: SendRules;
+  readonly questions: ServerTaskQuestions;
+  readonly wake: TaskWake;
+  /** Aborted when the task must end, or when this pod must stop attending to it. */
+  readonly over: AbortSignal;
+  readonly task: ServerTask;
+  /** The pause that the server asked for last. */
+  pollMs: number | undefined;
+  /** Since when nothing has happened, by `performance.now()`. */
+  quietSince: number;
+  /** Requests about the task that failed, one after the other. */
+  failures: number;
+  /** Keys of open requests that the last state did not have. */
+  missing: readonly string[];
+  /** Changes the task, and records it. `restMs`: time for which the turn will rest. */
+  save(change: Partial<ServerTask>, restMs?: number): Promise<void>;
+}
+
+/**
+ * Attends to a task that a server made of a call until it ends: reads it, puts what it asks for to the person, and sends their
+ * answers. What another pod must know is recorded before anything follows from it. Rejects only with the reason of the call's signal.
+ */
+export async function attendTask(
+  call: ToolCall,
+  server: McpServerRef,
+  rules: SendRules,
+  begun: ServerTask,
+): Promise<McpCallResult> {
+  const clock = startWorkClock(rules.taskMs, begun.workedMs);
+  const stopWork = call.work();
+  const wake = createTaskWake();
+  const asker = createServerQuestions(call, server, rules, begun);
+  const asking = { server, questions: asker, waiting: clock.waiting, onSettled: wake.wake };
+  const questions = createTaskQuestions(asking);
+  const { rounds } = rules;
+  let task = begun;
+  let isRecorded = false;
+  const attended: AttendedTask = {
+    call,
+    server,
+    rules,
+    questions,
+    wake,
+    over: AbortSignal.any([call.signal, clock.over]),
+    get task() {
+      return task;
+    },
+    pollMs: begun.pollMs,
+    quietSince: performance.now(),
+    failures: 0,
+    missing: [],
+    async save(change, restMs = 0) {
+      const workedMs = Math.round(clock.workedMs);
+      const { sampled, opened } = asker;
+      task = { ...task, ...change, sampled, opened: [...opened], pollMs: attended.pollMs, workedMs };
+      if (rounds === undefined) return;
+      const kept = { ...task, workedMs: workedMs + restMs };
+      await call.saveRound(rounds.seal(call.callKey, kept), rounds.serverId);
+      isRecorded = true;
+    },
+  };
+  try {
+    await attended.save({ isWorking: false });
+    questions.start(task.open);
+    // A server that has just begun says when its task is to be read.
+    if (begun.isWorking === true) await pause(attended);
+    const result = await attend(attended);
+    // It is continued with another credential.
+    if (result.type !== 'unauthorized') await questions.withdraw(keysOf(task));
+    return result;
+  } catch (error) {
+    if (isRecorded && belongsToAnotherPod(call.signal)) throw call.signal.reason;
+    await cancelTask(attended);
+    call.signal.throwIfAborted();
+    await questions.withdraw(keysOf(task));
+    return clock.over.aborted ? { type: 'timeout', dispatched: 'maybe' } : failureOfAsking(error);
+  } finally {
+    stopWork();
+    clock.stop();
+  }
+}
+
+function keysOf({ open }: ServerTask): string[] {
+  return open.map(({ key }) => key);
+}
+
+async function attend(attended: AttendedTask): Promise<McpCallResult> {
+  for (;;) {
+    await deliver(attended);
+    const state = await read(attended);
+    if (state?.type === 'unreadable') {
+      await cancelTask(attended);
+      return { type: 'refused', message: state.message };
+    }
+    if (state !== undefined && state.type !== 'open') return state;
+    if (state !== undefined) await takeUp(attended, state);
+    await pause(attended);
+  }
+}
+
+type ReadState = Exclude<McpTaskReply, { type: 'taken' }>;
+
+/** The task as it is now. Undefined while the server cannot say it. */
+async function read(attended: AttendedTask): Promise<ReadState | undefined> {
+  const { server, rules, over, task } = attended;
+  const { timeoutMs, whole, pages } = rules;
+  const options = { signal: over, timeoutMs, ...((whole || pages) && { whole: true as const }) };
+  const reply = await server.askAboutTask(task.taskId, { method: 'tasks/get' }, options);
+  if (isPassing(reply)) {
+    attended.failures += 1;
+    return undefined;
+  }
+  attended.failures = 0;
+  return reply.type === 'taken' ? undefined : reply;
+}
+
+/** The same request may succeed later. */
+function isPassing(reply: McpTaskReply): boolean {
+  return reply.type === 'unavailable' || reply.type === 'timeout';
+}
+
+/** Asks what is new, and takes back what the server does not ask for any more. */
+async function takeUp(attended: AttendedTask, { requests, pollMs }: OpenMcpTask): Promise<void> {
+  const { task, rules, server, questions, missing: missedBefore } = attended;
+  const { open, done, added, gone, missing } = changeOf(task, requests, missedBefore);
+  attended.missing = missing.filter((key) => !gone.includes(key));
+  // A server that changes its mind at each read is no reason to write.
+  attended.pollMs = pollMs;
+  if (added.length === 0 && gone.length === 0) return;
+  if (task.asked + added.length > rules.questionsMax) throw new TooManyQuestions(rules.questionsMax);
+  if (Buffer.byteLength(JSON.stringify(open)) > OPEN_BYTES_MAX)
+    throw new QuestionRefused(`The questions of the server are larger than ${OPEN_BYTES_MAX} bytes.`);
+  // The person should not answer one in vain because another one cannot be asked.
+  for (const { request } of added) requestIn(request, server);
+  // Before anybody is asked: another pod then asks under the same ordinal.
+  await attended.save({ open, done, asked: task.asked + added.length, rests: 0 });
+  attended.quietSince = performance.now();
+  questions.start(added);
+  await questions.withdraw(gone);
+}
+
+/** Sends the answers that there are. Those that the server does not get now are sent after the next pause. */
+async function deliver(attended: AttendedTask): Promise<void> {
+  const { server, rules, over, questions } = attended;
+  const answers = new Map(questions.answers());
+  if (answers.size === 0) return;
+  const inputResponses = Object.fromEntries(answers);
+  const options = { signal: over, timeoutMs: rules.timeoutMs };
+  const { taskId } = attended.task;
+  const reply = await server.askAboutTask(taskId, { method: 'tasks/update', inputResponses }, options);
+  if (isPassing(reply) || reply.type === 'unauthorized') {
+    attended.failures += 1;
+    return;
+  }
+  // One that was refused is not sent again. Whether that matters, the task itself says.
+  for (const key of answers.keys()) questions.delivered(key);
+  const { open, done } = attended.task;
+  attended.quietSince = performance.now();
+  await attended.save({
+    open: open.filter(({ key }) => !answers.has(key)),
+    done: [...done, ...answers.keys()],
+    rests: 0,
+  });
+}
+
+/** Waits until the task is to be read again. A turn that has nothing else to do rests, once its pod has held it for a while. */
+async function pause({ call, wake, over, questions, task, ...attended }: AttendedTask): Promise<void> {
+  const { rests } = task;
+  const { pollMs, failures, quietSince, save } = attended;
+  const isHeld = rests === 0 && performance.now() - quietSince < call.holdMs;
+  if (isHeld) return wake.sleep(pollPause({ pollMs, failures }, Math.random()), over);
+  const { isAsking } = questions;
+  const restMs = restPause({ pollMs, rests, isAsking }, Math.random());
+  await save({ rests: rests + 1 }, isAsking ? 0 : restMs);
+  await call.rest(restMs, () => wake.sleep(restMs, over));
+}
+
+/** Tells the server that the task is not needed, as far as it can be reached. */
+async function cancelTask({ server, task }: AttendedTask): Promise<void> {
+  const cancelling = withTimeLimit(CANCEL_MS, undefined, async (signal) => {
+    await server.askAboutTask(task.taskId, { method: 'tasks/cancel' }, { signal, timeoutMs: CANCEL_MS });
+  });
+  await cancelling.catch(() => undefined);
+}
