@@ -11,7 +11,7 @@ import {
   startTaskingServer,
   type TaskingOptions,
 } from '../../harness/mcp-servers/tasking.ts';
-import { startConfiguredPod } from '../../harness/turns/configured.ts';
+import { startConfiguredPod, startPersonalPod } from '../../harness/turns/configured.ts';
 import { modelOf, TIMING, worldOn } from '../../harness/turns/site.ts';
 import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -22,7 +22,7 @@ const KEYS = newKeys();
 const model = modelOf(({ userText, results }) =>
   results.length > 0
     ? { text: results.map(({ text }) => text).join(' & ') }
-    : { calls: [{ name: `desk__${userText}`, arguments: {} }] },
+    : { calls: [{ name: userText.includes('__') ? userText : `desk__${userText}`, arguments: {} }] },
 );
 
 await describeOnRedis('a task that a server makes of a call', (pods) => {
@@ -165,6 +165,52 @@ mcpServers:
     (await task(1)).state = asking({ city: cityRequest() });
     expect(await words(run)).toMatch(/asks the user for something that cannot be asked/);
     expect((await task()).isCancelled).toBe(true);
+  });
+
+  it('goes on after its person has connected the account again, and is made once', async () => {
+    let isRevoked = false;
+    const refuses = (method: string) => (isRevoked && method === 'tasks/get' ? 401 : undefined);
+    const server = await startTaskingServer({ refuses });
+    onTestFinished(server.kill);
+    const world = worldOn(model, {}, pods.backend, pods.second);
+    const { turns, give } = startPersonalPod({
+      yaml: `models:
+  scripted: { provider: openai-compatible, baseUrl: "${model.current.url}", model: scripted }
+agents:
+  helper: { title: Helper, model: scripted, instructions: Be brief., tools: [{ server: tracker }] }
+mcpServers:
+  tracker:
+    title: Tracker
+    transport: http
+    url: "${server.url}"
+    credentialScope: user
+    connector: account
+    announcedTools: [{ name: manual, description: Works., inputSchema: { type: object } }]
+connectors:
+  account: { type: api_key, title: Tracker, instructions: Look around. }
+`,
+      backend: pods.backend,
+      engine: engineOn(pods.backend),
+      rounds: createRoundSeals(KEYS),
+      leaseTiming: TIMING,
+    });
+    const connect = async (key: string) => {
+      const [row] = await world.asked();
+      expect(row?.definition.context.trigger).toBe('credential_required');
+      await give(world.conversation, row?.id ?? '', { kind: 'api_key', value: key });
+    };
+    const run = await turns.begin(world.saying('tracker__manual'));
+    await connect('first-key');
+    await waitUntil(() => server.tasks.some(({ reads }) => reads > 0), { what: 'the task to be read' });
+    isRevoked = true;
+    await world.asked();
+    isRevoked = false;
+    await connect('second-key');
+    for (const task of server.tasks) task.state = completed('done');
+    expect(await world.ended(run)).toBe('finished');
+    expect(await world.text(run)).toContain('done');
+    expect(server.tasks).toHaveLength(1);
+    expect(server.headers).toMatchObject({ authorization: expect.stringContaining('second-key') });
   });
 
   describe('whose server is hostile', () => {

@@ -28,7 +28,7 @@ interface ServiceResult {
 }
 
 /** The service refused the credential. `scope` is what it wants. */
-type Unauthorized = Pick<McpUnauthorized, 'type' | 'status' | 'scope'>;
+type Unauthorized = Pick<McpUnauthorized, 'type' | 'status' | 'scope' | 'wasAccepted'>;
 
 /** A person's account at a service, such as an MCP server, that is called with that person's credential only. */
 export interface PersonalService<Service = McpServerRef> {
@@ -46,7 +46,8 @@ export interface PersonalService<Service = McpServerRef> {
   /**
    * Makes a call with the credential, and asks the person to connect when there is none. A credential that the server
    * refuses is refreshed once; if it is refused again, the person is asked once to connect again. Where the server then
-   * wants more scopes, the person is asked once to grant them. So a call is sent four times at most.
+   * wants more scopes, the person is asked once to grant them. So a call is sent four times at most; one that goes on for long, as
+   * often again for each credential that the server has accepted for a while.
    */
   call<Result extends ServiceResult>(
     call: NamedCall,
@@ -189,17 +190,28 @@ export function createPersonalService<Service>(
       return widened?.type === 'not_connected' ? widened : 'connected';
     },
     async call(call, send) {
-      const access = await obtainAccess(call);
-      if (access.type !== 'granted') return access;
-      const first = { access, result: await send(access.service) };
-      const sent = isUnauthenticated(first.result) ? await retry(call, access, send) : first;
-      if ('type' in sent) return sent;
-      const wanted = scopeChallenge(sent.result);
-      const widened = wanted && (await widen(call, sent.access, wanted));
-      if (widened?.type === 'not_connected') return widened;
-      return widened === undefined ? sent.result : send(widened.service);
+      for (;;) {
+        const result = await callOnce(call, send);
+        if (!('wasAccepted' in result) || result.wasAccepted !== true) return result;
+      }
     },
   };
+
+  /** Makes a call until it has a result, or its credential is no longer valid. */
+  async function callOnce<Result extends ServiceResult>(
+    call: NamedCall,
+    send: Send<Service, Result>,
+  ): Promise<Result | Unauthorized | ServiceRefusal> {
+    const access = await obtainAccess(call);
+    if (access.type !== 'granted') return access;
+    const first = { access, result: await send(access.service) };
+    const sent = isUnauthenticated(first.result) ? await retry(call, access, send) : first;
+    if ('type' in sent) return sent;
+    const wanted = scopeChallenge(sent.result);
+    const widened = wanted && (await widen(call, sent.access, wanted));
+    if (widened?.type === 'not_connected') return widened;
+    return widened === undefined ? sent.result : send(widened.service);
+  }
 }
 
 const UNAUTHENTICATED: Unauthorized = { type: 'unauthorized', status: 401 };
@@ -212,12 +224,16 @@ interface MadeCall<Service, Result> {
 
 /** HTTP 401: another credential may be accepted. */
 function isUnauthenticated(result: ServiceResult): boolean {
-  return result.type === 'unauthorized' && (result as Unauthorized).status === 401;
+  if (result.type !== 'unauthorized') return false;
+  const { status, wasAccepted } = result as Unauthorized;
+  return status === 401 && wasAccepted !== true;
 }
 
 /** HTTP 403 with `insufficient_scope`: the credential lacks a scope. */
 function scopeChallenge(result: ServiceResult): Unauthorized | undefined {
-  return result.type === 'unauthorized' && !isUnauthenticated(result) ? (result as Unauthorized) : undefined;
+  return result.type === 'unauthorized' && (result as Unauthorized).status === 403
+    ? (result as Unauthorized)
+    : undefined;
 }
 
 function outage(title: string): ServiceRefusal {

@@ -34,6 +34,8 @@ export interface McpUnauthorized {
   readonly resourceMetadataUrl?: string;
   /** The scopes that the server requires. */
   readonly scope?: string;
+  /** Present where the server had accepted the same credential before, during the same call: it is no longer valid. */
+  readonly wasAccepted?: true;
 }
 
 /** Content of a tool's result. Binary data is described, not included. */

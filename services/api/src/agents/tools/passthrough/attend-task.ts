@@ -37,6 +37,8 @@ interface AttendedTask {
   quietSince: number;
   /** Requests about the task that failed, one after the other. */
   failures: number;
+  /** Whether the task was read with this credential. */
+  isRead: boolean;
   /** Keys of open requests that the last state did not have. */
   missing: readonly string[];
   /** Changes the task, and records it. `restMs`: time for which the turn will rest. */
@@ -75,6 +77,7 @@ export async function attendTask(
     pollMs: begun.pollMs,
     quietSince: performance.now(),
     failures: 0,
+    isRead: false,
     missing: [],
     async save(change, restMs = 0) {
       const workedMs = Math.round(clock.workedMs);
@@ -92,9 +95,13 @@ export async function attendTask(
     // A server that has just begun says when its task is to be read.
     if (begun.isWorking === true) await pause(attended);
     const result = await attend(attended);
-    // It is continued with another credential.
-    if (result.type !== 'unauthorized') await questions.withdraw(keysOf(task));
-    return result;
+    if (result.type !== 'unauthorized') {
+      await questions.withdraw(keysOf(task));
+      return result;
+    }
+    // It is continued with another credential, and its time goes on.
+    await attended.save({});
+    return attended.isRead && result.status === 401 ? { ...result, wasAccepted: true } : result;
   } catch (error) {
     if (isRecorded && belongsToAnotherPod(call.signal)) throw call.signal.reason;
     await cancelTask(attended);
@@ -138,6 +145,7 @@ async function read(attended: AttendedTask): Promise<ReadState | undefined> {
     return undefined;
   }
   attended.failures = 0;
+  attended.isRead ||= reply.type === 'open';
   return reply.type === 'taken' ? undefined : reply;
 }
 
