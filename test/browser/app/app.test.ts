@@ -121,6 +121,12 @@ mcpServers:
       await frame.click(`#${name}`);
       await text(frame, 'told', `Unknown tool: ${name}`);
     }
+    await page.locator('parley-app').evaluate((app) =>
+      Object.assign(app, {
+        cardFor: ({ type, data }: { type: string; data: { status: string } }) =>
+          Object.assign(document.createElement('p'), { textContent: `card of ${type}, ${data.status}` }),
+      }),
+    );
     await page.evaluate(() =>
       addEventListener('app-waits', (event) => {
         const { waits } = (event as CustomEvent<{ waits: readonly { type: string }[] }>).detail;
@@ -129,6 +135,7 @@ mcpServers:
     );
     await frame.click('#track');
     await page.getByText('Shop waits for you').waitFor();
+    await page.getByText('card of data-approval-request, pending').waitFor();
     expect(await page.evaluate(() => (globalThis as { asked?: unknown }).asked)).toEqual([
       'data-approval-request',
     ]);
@@ -192,6 +199,11 @@ mcpServers:
 
   it.each([
     ['without a sandbox', (app: Element) => app.removeAttribute('sandbox-url'), ''],
+    [
+      'with a sandbox that is a program',
+      (app: Element) => app.setAttribute('sandbox-url', 'javascript:alert(1)'),
+      'could not be shown',
+    ],
     [
       'with a sandbox of its own origin',
       (app: Element) => app.setAttribute('sandbox-url', '/sandbox.html'),

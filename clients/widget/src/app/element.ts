@@ -86,9 +86,10 @@ export class ParleyApp extends LitElement {
   }
 
   get #sandboxOrigin(): string | undefined {
-    if (this.sandboxUrl === undefined) return undefined;
-    const { origin } = new URL(this.sandboxUrl, document.baseURI);
-    return origin === location.origin ? undefined : origin;
+    const { sandboxUrl = '' } = this;
+    if (!URL.canParse(sandboxUrl, document.baseURI)) return undefined;
+    const { href, origin } = new URL(sandboxUrl, document.baseURI);
+    return origin === location.origin || !isWebAddress(href) ? undefined : origin;
   }
 
   #end(): void {
