@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import {
   checkContextId,
-  contextOf,
   conversationOfKey,
   isOfKey,
   parallelConversation,
 } from '@parley/shared/domain/a2a/context';
-import { plainTextField, questionDataOf } from '@parley/shared/domain/a2a/extension';
 import { TOO_MANY_HOPS } from '@parley/shared/domain/a2a/hops';
 import { isTerminalState } from '@parley/shared/domain/a2a/wire';
 import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
@@ -18,14 +16,8 @@ import { type ChatMessage, textOf } from '../../turns/messages.ts';
 import type { ActingCaller } from '../../turns/principal.ts';
 import type { A2aDeps, OfferedAgent } from './deps.ts';
 import type { ReadMessage } from './message.ts';
-import {
-  createFindAnswerMessage,
-  type PlainTarget,
-  responseIdOf,
-  SURFACES,
-  TakenMessage,
-  takenMessageName,
-} from './taken-messages.ts';
+import { createFindAnswerMessage } from './taken-messages.ts';
+import { createTaskAnswers, mayAnswer } from './task-answers.ts';
 import { type OpenedTask, openTask } from './task-stream.ts';
 
 /** The tasks of one caller with one agent. */
@@ -48,19 +40,16 @@ export interface CallerTasks {
 
 const LISTED_MAX = 500;
 
-type Answer = ReadMessage['answers'][number];
-
 export function createCallerTasks(
   deps: A2aDeps,
   agent: OfferedAgent,
   { caller, owner }: ActingCaller,
 ): CallerTasks {
-  const { engine, turns, limits, records } = deps;
-  const mayAnswer = caller.kind === 'user' || agent.answers === 'caller';
+  const { turns } = deps;
   /** The name of the key that speaks for the person; it sees what it began itself, and nothing else of theirs. */
   const key = caller.kind === 'service' ? sha256(caller.keyId ?? '') : undefined;
   // What the person alone may answer is answered on the hosted page.
-  const support: Support = { form: mayAnswer, url: true, sensitiveForms: false };
+  const support: Support = { form: mayAnswer(agent, caller), url: true, sensitiveForms: false };
 
   function beginIn(conversationId: string, message: ReadMessage, before?: readonly Message[]) {
     const { messageId, contextId, text, images, hops } = message;
@@ -108,70 +97,6 @@ export function createCallerTasks(
     return run;
   }
 
-  async function answerOne(run: Run, answer: Answer, responseId: string): Promise<void> {
-    const { elicitationId: id, action, content } = answer;
-    const person = { kind: 'user', ...owner } as const;
-    const { row } = await engine.read(person, id);
-    if (row.definition.streamRequestId !== run.streamRequestId) throw notFound();
-    // An earlier attempt with this message recorded it.
-    if (row.settlement?.responseId === responseId) return;
-    await limits.answer(owner, id);
-    const takesContent = action === 'accept' && row.definition.mode === 'form' && !row.definition.answerUrl;
-    await engine.answer({
-      caller: person,
-      id,
-      response: {
-        action,
-        ...(takesContent && content !== undefined && { content }),
-        responseId,
-      },
-      surface: SURFACES[caller.kind],
-    });
-  }
-
-  /** The only open question, where that is a form of one text, as plain text answers it. */
-  async function plainTargetOf(run: Run, { text }: ReadMessage): Promise<PlainTarget> {
-    const { open } = (await openTask(deps, run, async () => undefined)).fold;
-    const question = open.length === 1 && open[0] !== undefined ? questionDataOf(open[0]) : undefined;
-    const field = question && plainTextField(question);
-    if (question !== undefined && field !== undefined && text !== '')
-      return { elicitationId: question.elicitationId, field };
-    throw open.length === 0
-      ? new ParleyError('already_settled', 'The task works, and asks for nothing; begin another task.')
-      : new ParleyError('invalid_request', 'Plain text does not answer this task; answer by the extension.');
-  }
-
-  /**
-   * The answers of a message. What it answers is recorded before the first effect, so that a repeat answers the same
-   * questions, not the ones that are open by then. Throws `idempotency_mismatch`.
-   */
-  async function recordedAnswers(run: Run, message: ReadMessage): Promise<ReadMessage['answers']> {
-    const { text, answers, messageId, answering } = message;
-    const name = takenMessageName(run.streamRequestId, messageId);
-    const sent = sha256(JSON.stringify([text, answers]));
-    let stored = await records.read(owner, name);
-    if (stored === undefined) {
-      if (run.status !== 'running')
-        throw new ParleyError('already_settled', 'The task has ended; begin another one.');
-      const plain = answers.length > 0 ? undefined : await plainTargetOf(run, message);
-      const record: TakenMessage = {
-        digest: sent,
-        ...(plain !== undefined && { plain }),
-        sent: { ...answering, surface: SURFACES[caller.kind] },
-      };
-      stored = await records.putIfAbsent(owner, name, JSON.stringify(record), deps.answerMs);
-    }
-    const { success, data: taken } = TakenMessage.safeParse(JSON.parse(stored));
-    // A record of an earlier build was written after the answers.
-    if (!success) return [];
-    const { digest: recorded } = taken;
-    if (recorded !== sent)
-      throw new ParleyError('idempotency_mismatch', 'Another message was sent with this messageId.');
-    if (taken.plain === undefined) return answers;
-    const { elicitationId, field } = taken.plain;
-    return [{ type: 'elicitation-response', elicitationId, action: 'accept', content: { [field]: text } }];
-  }
-
   return {
     find,
     read,
@@ -193,15 +118,7 @@ export function createCallerTasks(
       if (run === undefined) throw notFound();
       return { run, isRepeat: begun.isRepeat };
     },
-    async answer(run, message) {
-      if (message.contextId !== undefined && message.contextId !== contextOf(run.conversationId))
-        throw new ParleyError('invalid_request', 'The contextId is not that of the task.');
-      if (message.images.length > 0) throw new ParleyError('invalid_request', 'An answer holds no images.');
-      if (!mayAnswer)
-        throw new ParleyError('forbidden', 'Only the person may answer the questions of this agent.');
-      const responseId = responseIdOf(message.messageId);
-      for (const answer of await recordedAnswers(run, message)) await answerOne(run, answer, responseId);
-    },
+    answer: createTaskAnswers(deps, agent, { caller, owner }),
     async stop(run) {
       if (run.status !== 'running') return false;
       return turns.stop(run);
