@@ -1,12 +1,6 @@
-import type { ApprovalWake } from '../domain/approvals/wake.ts';
-import type { InboxWake, Wake } from '../domain/elicitations/wake.ts';
 import type { WebhookSettings } from '../domain/webhooks/rules.ts';
+import type { Backend } from '../ports/backend.ts';
 import type { Deliveries } from '../ports/delivery/kind.ts';
-import type { Claims } from '../ports/elicitations/claims.ts';
-import type { DeadlineJobs } from '../ports/elicitations/deadlines.ts';
-import type { Approvals, Elicitations, StoredRecords } from '../ports/elicitations/elicitations.ts';
-import type { EventBus } from '../ports/elicitations/event-bus.ts';
-import type { Feed } from '../ports/elicitations/feed.ts';
 import type { Observer } from '../ports/elicitations/observer.ts';
 import type { OwnerRecordsByKind } from '../ports/owner-records.ts';
 import type { Timers } from '../ports/timers.ts';
@@ -31,21 +25,23 @@ export interface EngineSettings extends WebhookSettings {
 }
 
 /** What every use case gets. */
-export interface EngineDeps {
-  readonly elicitations: Elicitations;
-  readonly approvals: Approvals;
-  readonly records: StoredRecords;
-  readonly feed: Feed;
-  readonly wakes: EventBus<Wake>;
-  readonly approvalWakes: EventBus<ApprovalWake>;
-  readonly inboxWakes: EventBus<InboxWake>;
-  readonly claims: Claims;
+export interface EngineDeps
+  extends Pick<
+    Backend,
+    | 'elicitations'
+    | 'approvals'
+    | 'records'
+    | 'feed'
+    | 'wakes'
+    | 'approvalWakes'
+    | 'inboxWakes'
+    | 'claims'
+    | 'deadlineJobs'
+  > {
   /** Remembered approvals, and what people have seen. */
   readonly ownerRecords: Pick<OwnerRecordsByKind, 'grants' | 'seen'>;
   /** The timers of this process, which expire what it asked itself. Absent in a process that asks nothing. */
   readonly timers?: Timers;
-  /** The jobs that expire what is overdue when the pod that asked is gone. */
-  readonly deadlineJobs: DeadlineJobs;
   readonly observer: Observer;
   readonly settings: EngineSettings;
   /** The registered delivery kinds: what each commit notes in the outbox, and what is handled at once. */
