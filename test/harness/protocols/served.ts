@@ -1,8 +1,8 @@
 /** Surfaces of the product, served in this process as a pod serves them. */
-import { setMaxListeners } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { DEFAULT_SCOPES, type Scope } from '@parley/shared/domain/service-key';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
+import { createDrain } from '../../../services/api/src/http/drain.ts';
 import type { CallLimits } from '../../../services/api/src/http/limits/call-limits.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';
@@ -43,9 +43,7 @@ export async function serveSurfaces(
     onFault = writeFault,
   }: ServedOptions,
 ): Promise<Served> {
-  const draining = new AbortController();
-  // Each request listens to it.
-  setMaxListeners(0, draining.signal);
+  const drain = createDrain();
   const serve = createServe({
     authenticate:
       authenticate ??
@@ -55,7 +53,7 @@ export async function serveSurfaces(
     limits,
     bodyBytesMax: BODY_BYTES_MAX,
     messagesBytesMax: BODY_BYTES_MAX,
-    sse: { heartbeatMs, slowReaderMs: 5_000, draining: draining.signal },
+    sse: { heartbeatMs, slowReaderMs: 5_000, drain },
     onDone: () => undefined,
     onFault,
     onStream: () => undefined,
@@ -70,7 +68,7 @@ export async function serveSurfaces(
   return {
     url,
     cut: () => server.closeAllConnections(),
-    drain: () => draining.abort(),
+    drain: drain.begin,
     stop() {
       server.closeAllConnections();
       server.close();

@@ -1,4 +1,5 @@
 import { createServer } from 'node:http';
+import { type Drain, NO_DRAIN } from '../../../services/api/src/http/drain.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';
@@ -9,18 +10,23 @@ export interface ServedSurfaces
     Partial<Omit<ServeDeps, 'authenticate' | 'limits' | 'sse'>> {
   readonly surfaces: readonly Surface[];
   readonly corsOrigins?: readonly string[];
-  readonly draining?: AbortSignal;
+  readonly drain?: Drain;
 }
 
 /** Serves surfaces on loopback as a pod does. */
-export async function serveSurfaces({ surfaces, corsOrigins = [], draining, ...deps }: ServedSurfaces) {
+export async function serveSurfaces({
+  surfaces,
+  corsOrigins = [],
+  drain = NO_DRAIN,
+  ...deps
+}: ServedSurfaces) {
   const serve = createServe({
     bodyBytesMax: 262_144,
     messagesBytesMax: 4_194_304,
     sse: {
       heartbeatMs: 15_000,
       slowReaderMs: 30_000,
-      draining: draining ?? new AbortController().signal,
+      drain,
     },
     onDone: () => undefined,
     onFault: () => undefined,

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { createDrain } from '../../../services/api/src/http/drain.ts';
 import {
   createRefusalDelays,
   type RefusalDelays,
@@ -85,8 +86,7 @@ describe('a request that is refused', () => {
   it('waits for its reply only where a budget refused it, and until the pod drains', async () => {
     // The ten seconds do not pass meanwhile.
     vi.useFakeTimers({ toFake: ['performance'] });
-    const draining = new AbortController();
-    setMaxListeners(0, draining.signal);
+    const drain = createDrain();
     const call = (code: 'rate_limited' | 'not_found', path: string) =>
       route({
         method: 'GET',
@@ -102,7 +102,7 @@ describe('a request that is refused', () => {
       authenticate: async () => ({ caller: ADA, expiresAtMs: Date.now() + LONG_MS }),
       limits: { call: async () => undefined, sent: async () => 0, body: async () => undefined },
       refusalDelays: createRefusalDelays({ delayMs: LONG_MS }),
-      draining: draining.signal,
+      drain,
     });
     onTestFinished(close);
     const replies = { '/limited': 0, '/missing': 0 };
@@ -116,7 +116,7 @@ describe('a request that is refused', () => {
     const missing = await Promise.all(Array.from({ length: FREE + 3 }, () => send('/missing')));
     expect(new Set(missing)).toEqual(new Set([404]));
     expect(replies['/limited']).toBe(FREE);
-    draining.abort();
+    drain.begin();
     expect(new Set(await Promise.all(limited))).toEqual(new Set([429]));
   });
 });

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, it, vi } from 'vitest';
+import { NO_DRAIN } from '../../../services/api/src/http/drain.ts';
 import { writeAll } from '../../../services/api/src/http/stream.ts';
 
 afterEach(() => vi.useRealTimers());
@@ -13,7 +14,7 @@ function silentStream(expiresAtMs: number | undefined) {
   const response = new PassThrough() as unknown as ServerResponse;
   const source = { next: () => new Promise<never>(() => undefined) };
   const state: { ended?: string } = {};
-  const options = { slowReaderMs: 1_000, draining: new AbortController().signal, expiresAtMs };
+  const options = { slowReaderMs: 1_000, drain: NO_DRAIN, expiresAtMs };
   void writeAll(response, source, String, options).then((ended) => {
     state.ended = ended;
   });

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
+import { createDrain } from '../../../services/api/src/http/drain.ts';
 import {
   type EventsReply,
   type SseFrameEvent,
@@ -28,7 +29,7 @@ it('a stream does not retain the events that it has sent', async () => {
     }
     await new Promise(() => undefined);
   }
-  const { reply, draining, close } = await stream(() => ({ events: events() }), 60_000);
+  const { reply, drain, close } = await stream(() => ({ events: events() }), 60_000);
   await waitUntil(async () => reply.text.includes(`{"index":${EVENTS - 1}}`), { what: 'the last event' });
   await waitUntil(
     async () => {
@@ -37,7 +38,7 @@ it('a stream does not retain the events that it has sent', async () => {
     },
     { what: 'the events to be collected', timeoutMs: 20_000 },
   );
-  draining.abort();
+  drain.begin();
   // A clean end would read as the end of the stream.
   await expect(reply.ended).rejects.toThrow('terminated');
   expect(reply.text).toMatch(/^retry: \d+\n/);
@@ -58,9 +59,9 @@ it.each([
     }
     await new Promise(() => undefined);
   }
-  const { reply, draining, close } = await stream((sent) => ({ events: events(sent), resumable }), 5);
+  const { reply, drain, close } = await stream((sent) => ({ events: events(sent), resumable }), 5);
   await waitUntil(() => reply.text.includes('{"at":3}'), { what: 'the last event' });
-  draining.abort();
+  drain.begin();
   await expect(reply.ended).rejects.toThrow('terminated');
   const expected = [1, 2, 3].map((at) => ({ event: undefined, data: JSON.stringify({ at }) }));
   expect(pythonEvents(reply.text)).toEqual(expected);
@@ -80,7 +81,7 @@ it.each([{ ends: 'the token expires' }, { ends: 'the pod drains' }])(
     const words = [{ text: 'never' }];
     const counting = { isBegun: false, end: (): void => undefined };
     const expiresAtMs = Date.now() + (expires ? 300 : 60_000);
-    const { reply, draining, close } = await stream(
+    const { reply, drain, close } = await stream(
       () => ({ events: encodeTurn(turn(), encoder, place), onCut: words, onExpiry: () => words }),
       60_000,
       {
@@ -92,7 +93,7 @@ it.each([{ ends: 'the token expires' }, { ends: 'the pod drains' }])(
       },
     );
     await waitUntil(() => counting.isBegun, { what: 'the counting' });
-    if (!expires) draining.abort();
+    if (!expires) drain.begin();
     await waitUntil(() => !expires || Date.now() > expiresAtMs + 5, { what: 'the expiry' });
     counting.end();
     await reply.ended;
@@ -108,10 +109,9 @@ async function stream(
   options: Partial<SseOptions> = {},
 ) {
   const reply = { text: '', ended: Promise.resolve() };
-  const draining = new AbortController();
+  const drain = createDrain();
   const server = createServer((_req, res) => {
-    const { signal } = draining;
-    void sendEvents(res, open(reply), { heartbeatMs, slowReaderMs: 60_000, draining: signal, ...options });
+    void sendEvents(res, open(reply), { heartbeatMs, slowReaderMs: 60_000, drain, ...options });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -121,5 +121,5 @@ async function stream(
     for await (const chunk of response.body ?? []) reply.text += decoder.decode(chunk, { stream: true });
   })();
   reply.ended.catch(() => undefined);
-  return { reply, draining, close: () => new Promise((resolve) => server.close(resolve)) };
+  return { reply, drain, close: () => new Promise((resolve) => server.close(resolve)) };
 }

@@ -1,12 +1,13 @@
 import type { BackendHealth } from '@parley/shared/ports/backend';
 import type { RedisFault } from '@parley/shared/ports/redis-diagnosis';
+import type { Drain } from './drain.ts';
 import { ANYBODY, json, type Reply, route, type Surface } from './route.ts';
 
 export interface HealthDeps {
   readonly health: () => Promise<BackendHealth>;
   /** Why Redis cannot be used, as far as it is known. */
   readonly redisFault: () => RedisFault | undefined;
-  readonly draining: AbortSignal;
+  readonly drain: Pick<Drain, 'hasBegun'>;
 }
 
 /** The probes of the pod. */
@@ -25,8 +26,8 @@ export function healthRoutes(deps: HealthDeps): Surface {
  * Ready: commands answer and write, the subscription is acknowledged, and the pod is not draining. The canary only informs, and
  * so does a vault of its own: most calls need no credential.
  */
-async function readiness({ health, redisFault, draining }: HealthDeps): Promise<Reply> {
-  if (draining.aborted) return json(503, { status: 'draining' }, { 'retry-after': '1' });
+async function readiness({ health, redisFault, drain }: HealthDeps): Promise<Reply> {
+  if (drain.hasBegun) return json(503, { status: 'draining' }, { 'retry-after': '1' });
   const { commands, subscription, vault, timerCanaryAgeMs } = await health();
   const ready = commands && subscription;
   const fault = ready ? undefined : redisFault();

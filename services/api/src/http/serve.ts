@@ -5,6 +5,7 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Authenticate } from './auth.ts';
 import { type AdmitBytes, type JsonLimits, readBody } from './body.ts';
 import { check } from './check.ts';
+import { type Drain, NO_DRAIN } from './drain.ts';
 import type { CallLimits } from './limits/call-limits.ts';
 import type { RefusalDelays } from './limits/refusal-delays.ts';
 import { STATUS_OF } from './problem.ts';
@@ -35,13 +36,12 @@ export type Serve = (
 ) => Promise<void>;
 
 const ADMITTED = Promise.resolve();
-const NEVER = new AbortController().signal;
 
 /** Serves a request in this order: proof, budget, body, query, handler, reply. Never rejects. */
 export function createServe(deps: ServeDeps): Serve {
   return async (route, params, req, res) => {
     const startedAt = performance.now();
-    const life = createLife(res, deps.sse.draining);
+    const life = createLife(res, deps.sse.drain);
     const head = headOf(req, res);
     const at: Proven = { head };
     try {
@@ -139,7 +139,7 @@ function bodyBudget({ limits }: ServeDeps, { proof }: Route, caller: unknown): A
 }
 
 /** The abort signal of one request, created at its first use: most handlers never sleep. */
-function createLife(res: ServerResponse, drain: AbortSignal) {
+function createLife(res: ServerResponse, drain: Drain) {
   let controller: AbortController | undefined;
   const abort = () => controller?.abort();
   return {
@@ -147,15 +147,15 @@ function createLife(res: ServerResponse, drain: AbortSignal) {
       if (controller !== undefined) return controller.signal;
       controller = new AbortController();
       res.once('close', abort);
-      drain.addEventListener('abort', abort);
-      if (drain.aborted || res.closed) abort();
+      drain.add(abort);
+      if (drain.hasBegun || res.closed) abort();
       return controller.signal;
     },
     get draining(): boolean {
-      return drain.aborted;
+      return drain.hasBegun;
     },
     end(): void {
-      drain.removeEventListener('abort', abort);
+      drain.remove(abort);
     },
   };
 }
@@ -207,7 +207,7 @@ async function send(
       return sendPieces(
         res,
         reply.pieces,
-        { ...deps.sse, ...(reply.endsItself === true ? { draining: NEVER } : { expiresAtMs }) },
+        { ...deps.sse, ...(reply.endsItself === true ? { drain: NO_DRAIN } : { expiresAtMs }) },
         reply.headers,
       );
     case 'events': {

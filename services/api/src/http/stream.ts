@@ -1,11 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Drain } from './drain.ts';
 
 export interface StreamOptions {
   /** How long a reader may leave its buffer full before it is disconnected, in ms. */
   readonly slowReaderMs: number;
-  /** Aborted when the pod drains: the reader must reconnect, to another pod. */
-  readonly draining: AbortSignal;
+  /** Once it has begun the reader must reconnect, to another pod. */
+  readonly drain: Drain;
   /** When the reader's token expires, on this pod's clock. */
   readonly expiresAtMs?: number | undefined;
   /** Counts bytes that were written; returns the seconds for which the stream must pause, usually 0. */
@@ -33,9 +34,9 @@ export async function writeAll<Item>(
   res: ServerResponse,
   source: AsyncIterator<Item, unknown>,
   textOf: (item: Item) => string,
-  { slowReaderMs, draining, expiresAtMs, sent }: StreamOptions,
+  { slowReaderMs, drain, expiresAtMs, sent }: StreamOptions,
 ): Promise<StreamEnd> {
-  const interruption = createInterruption(res, draining, expiresAtMs);
+  const interruption = createInterruption(res, drain, expiresAtMs);
   let uncounted = 0;
   try {
     for (;;) {
@@ -89,11 +90,11 @@ interface Interruption {
  */
 function createInterruption(
   res: ServerResponse,
-  draining: AbortSignal,
+  drain: Drain,
   expiresAtMs = Number.POSITIVE_INFINITY,
 ): Interruption {
   let isExpired = false;
-  let interrupted = draining.aborted || res.closed;
+  let interrupted = drain.hasBegun || res.closed;
   let notify = (): void => undefined;
   const interrupt = () => {
     interrupted = true;
@@ -108,7 +109,7 @@ function createInterruption(
   }
   awaitExpiry();
   res.once('close', interrupt);
-  draining.addEventListener('abort', interrupt);
+  drain.add(interrupt);
   return {
     get isOver() {
       return interrupted;
@@ -126,7 +127,7 @@ function createInterruption(
       notify = () => undefined;
       clearTimeout(expiry);
       res.off('close', interrupt);
-      draining.removeEventListener('abort', interrupt);
+      drain.remove(interrupt);
     },
   };
 }

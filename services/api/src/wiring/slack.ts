@@ -4,6 +4,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { backendSettings, type Env } from '@parley/shared/runtime/env';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
+import type { Drain } from '../http/drain.ts';
 import type { Surface } from '../http/route.ts';
 import { hasAnswerPage } from '../surfaces/connect/answer/page-routes.ts';
 import { linkRoutes } from '../surfaces/connect/link/routes.ts';
@@ -31,7 +32,7 @@ interface SlackParts extends PodParts {
   readonly turns: Turns;
   /** The hosted pages, on which people are linked. */
   readonly pages: ConnectDeps;
-  readonly draining: AbortSignal;
+  readonly drain: Pick<Drain, 'hasBegun'>;
 }
 
 export interface WiredSlack {
@@ -46,7 +47,7 @@ export interface WiredSlack {
 
 /** Builds the Slack app of this pod. Undefined where none is configured. */
 export function wireSlack(parts: SlackParts): WiredSlack | undefined {
-  const { env, backend, engine, limits, log, turns, pages, draining } = parts;
+  const { env, backend, engine, limits, log, turns, pages, drain } = parts;
   const settings = slackSettings(env, pages.publicUrl);
   if (settings === undefined) return undefined;
   const onFault = (err: unknown) => log.warn({ err: faultShown(err) }, 'a request of Slack failed');
@@ -96,7 +97,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     },
     nudge: () => void dispatch.round().catch(onFault),
     linkAddress: accounts.addressFor,
-    isDraining: () => draining.aborted,
+    isDraining: () => drain.hasBegun,
     onFault,
   };
   const dispatch = createDispatch({

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
@@ -19,6 +18,7 @@ import { createObserver } from '@parley/shared/runtime/observer';
 import { ownVaultLocation, redisLocation } from '@parley/shared/runtime/redis/env';
 import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { withNotices } from '../agents/loop/reach.ts';
+import { createDrain, type Drain } from '../http/drain.ts';
 import { healthRoutes } from '../http/health.ts';
 import { type CallLimits, createCallLimits } from '../http/limits/call-limits.ts';
 import { createRefusalDelays } from '../http/limits/refusal-delays.ts';
@@ -85,9 +85,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     observer: createObserver({ log, tracer: telemetry.tracer, metrics, context: telemetry.context }),
     settings: engineSettings(env),
   });
-  const drain = new AbortController();
-  // Every stream and every long poll listens to it. Node warns of a leak when there are more than ten listeners.
-  setMaxListeners(0, drain.signal);
+  const drain = createDrain();
   const owner = `${env.PARLEY_POD}/${randomUUID()}`;
   const lease = startLease(backend.heartbeats, owner, leaseTiming(env), () => undefined);
   const callChecks = {
@@ -104,7 +102,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     tracer: telemetry.tracer,
     ...callChecks,
   });
-  const parts = { env, version, backend, engine, log, metrics, draining: drain.signal, ...callChecks };
+  const parts = { env, version, backend, engine, log, metrics, drain, ...callChecks };
   const pages = agents?.connect?.pages;
   const slack =
     agents === undefined || pages === undefined
@@ -143,7 +141,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
     engine,
     ready: isReady,
     checkRedis: async () => redisWatches?.check(),
-    startDraining: () => drain.abort(),
+    startDraining: drain.begin,
     async release() {
       redisWatches?.stop();
       await slack?.close();
@@ -199,21 +197,21 @@ function createLimits({ env, backend, metrics, owner, lease }: LimitParts): Call
 
 interface AppParts extends PodParts {
   readonly redisWatches: RedisWatches | undefined;
-  readonly draining: AbortSignal;
+  readonly drain: Drain;
   readonly deliveries: Dispatch;
   readonly agents?: WiredAgents;
   readonly slack?: WiredSlack;
 }
 
 function createPodApp(parts: AppParts): Router {
-  const { env, version, log, metrics, draining, authenticate, limits } = parts;
+  const { env, version, log, metrics, drain, authenticate, limits } = parts;
   const serve = createServe({
     authenticate,
     limits,
     refusalDelays: createRefusalDelays({ delayMs: env.PARLEY_REFUSAL_DELAY_MS }),
     bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,
     messagesBytesMax: Math.max(env.PARLEY_LIMIT_MESSAGES_BYTES, env.PARLEY_LIMIT_BODY_BYTES),
-    sse: { heartbeatMs: env.PARLEY_HEARTBEAT_MS, slowReaderMs: SLOW_READER_MS, draining },
+    sse: { heartbeatMs: env.PARLEY_HEARTBEAT_MS, slowReaderMs: SLOW_READER_MS, drain },
     onDone({ route, method, status, durationMs }) {
       metrics.httpRequests.add(1, { route, method, status });
       metrics.httpRequestDuration.record(durationMs / 1000, { route, method });
@@ -229,7 +227,7 @@ function createPodApp(parts: AppParts): Router {
 
 /** Every surface of the pod, one line each. */
 function createSurfaces(parts: AppParts): Surface[] {
-  const { env, backend, engine, limits, draining, agents, slack } = parts;
+  const { env, backend, engine, limits, drain, agents, slack } = parts;
   const turns = agents?.turns;
   const pages = agents?.connect;
   const webhooks = createWebhooks({ ...backend, ...backendSettings(env) });
@@ -249,7 +247,7 @@ function createSurfaces(parts: AppParts): Surface[] {
   // A task of a channel that is not configured would stay outstanding.
   const asking = withNotices(engine, slack === undefined ? undefined : agents?.notify);
   return [
-    healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), draining }),
+    healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), drain }),
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
