@@ -8,6 +8,7 @@ import { peers } from './parts/peers.ts';
 import { profile } from './parts/profile.ts';
 import { race } from './parts/race.ts';
 import { runs } from './parts/runs.ts';
+import { silent } from './parts/silent.ts';
 import { streaming } from './parts/streaming.ts';
 import { timers } from './parts/timers.ts';
 
@@ -19,6 +20,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   memory,
   timers,
   fanout,
+  silent,
   streaming,
   runs,
   detached,

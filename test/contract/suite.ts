@@ -4,7 +4,7 @@ import type { Store } from '../harness/engines/pods.ts';
 import { isFullSize } from '../harness/proof-size.ts';
 import { auditContract } from './cases/audit.ts';
 import { connectStoreContract } from './cases/connect-store.ts';
-import { budgetContract } from './cases/delivery/budgets.ts';
+import { budgetContract, placesContract } from './cases/delivery/budgets.ts';
 import { busContract } from './cases/delivery/buses.ts';
 import { deadLetterContract } from './cases/delivery/dead-letters.ts';
 import { outboxContract } from './cases/delivery/outboxes.ts';
@@ -51,6 +51,7 @@ const ON_EVERY_TOPOLOGY: readonly ((contract: Contract) => void)[] = [
   connectStoreContract,
   vaultContract,
   sealedStateContract,
+  placesContract,
   auditContract,
 ];
 

@@ -76,9 +76,10 @@ export async function* watchInbox(
   const reads = new SleeperReads();
 
   async function sleep(): Promise<'notified' | 'time'> {
-    await wakeSignal.sleep(performance.now() + reads.pauseMs(recheckMs));
+    await wakeSignal.sleep(performance.now() + reads.readerPauseMs(recheckMs));
     const reason = wakeSignal.woken();
     if (reason === 'notified') reads.notified();
+    else reads.silent();
     return reason;
   }
 

@@ -4,6 +4,8 @@ const FIRST_PAUSE_MS = 250;
 // A sleeper is also woken by the resync that follows an outage, so it may read seldom. Nothing wakes a call that retries.
 const SLEEPER_PAUSE_MS_MAX = 8_000;
 const CALL_PAUSE_MS_MAX = 1_000;
+// How many times its regular pause a reader of a silent stream takes at most.
+const SILENT_PAUSES_MAX = 8;
 
 /** Runs a read or a repeatable command; nothing when Redis was unavailable, so that a sleeper can ride out an outage. */
 export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefined> {
@@ -22,6 +24,7 @@ export async function ifAvailable<T>(run: () => Promise<T>): Promise<T | undefin
  */
 export class SleeperReads {
   #failures = 0;
+  #silentPauses = 1;
 
   /** Runs a read; nothing when Redis is unavailable. */
   async read<T>(run: () => Promise<T>): Promise<T | undefined> {
@@ -35,9 +38,23 @@ export class SleeperReads {
     return this.#failures === 0 ? regularMs : pauseMs(this.#failures, SLEEPER_PAUSE_MS_MAX);
   }
 
-  /** Starts again with short pauses: a notification says that Redis may be back. */
+  /**
+   * As `pauseMs`, and twice as long after each pause in which nothing happened, up to eight times: most streams are silent,
+   * and a lost notification is rare.
+   */
+  readerPauseMs(regularMs: number): number {
+    return this.pauseMs(regularMs * this.#silentPauses);
+  }
+
+  /** Starts again with short pauses: a notification says that Redis may be back, or that more may follow. */
   notified(): void {
     this.#failures = 0;
+    this.#silentPauses = 1;
+  }
+
+  /** Says that nothing happened during a pause. */
+  silent(): void {
+    this.#silentPauses = Math.min(2 * this.#silentPauses, SILENT_PAUSES_MAX);
   }
 }
 

@@ -78,10 +78,11 @@ async function* follow<Live extends LiveItem>(
       if (next === undefined) {
         await wakeSignal.sleep(readBy);
         if (wakeSignal.woken() === 'notified') reads.notified();
+        else reads.silent();
       } else if (next === 'read') {
         yield* readOn(deps, input.stream, place, reads);
         if (place.isGone === true) return;
-        readBy = performance.now() + reads.pauseMs(deps.settings.recheckMs);
+        readBy = performance.now() + reads.readerPauseMs(deps.settings.recheckMs);
       } else yield next;
     }
   } finally {

@@ -37,6 +37,14 @@ export function createMemoryLimits(): Limits {
       places.set(key, held.set(place, now + ttlMs));
       return true;
     },
+    async renew(limit, held, ttlMs) {
+      return held.map(({ subject, place }) => {
+        const ofSubject = places.get(keyOf(limit, subject));
+        if (ofSubject?.has(place) !== true) return false;
+        ofSubject.set(place, performance.now() + ttlMs);
+        return true;
+      });
+    },
     async places(limit, subject) {
       const now = performance.now();
       const held = [...(places.get(keyOf(limit, subject)) ?? [])].filter(([, until]) => until > now);

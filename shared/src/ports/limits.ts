@@ -15,6 +15,12 @@ export type LimitVerdict =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly retryAfterSeconds: number };
 
+/** A place under a limit, and whose it is. */
+export interface HeldPlace {
+  readonly subject: Owner;
+  readonly place: string;
+}
+
 /** Limits that apply to all pods together. */
 export interface Limits {
   /**
@@ -26,6 +32,11 @@ export interface Limits {
   isUsedUp(limit: string, subject: Owner): boolean;
   /** Occupies or renews one of `max` places for `ttlMs`. False when all are occupied. */
   hold(limit: string, subject: Owner, place: string, max: number, ttlMs: number): Promise<boolean>;
+  /**
+   * Renews occupied places for `ttlMs`, many in one call. Returns for each, in their order, whether it was still there;
+   * nothing for a place that could not be reached.
+   */
+  renew(limit: string, held: readonly HeldPlace[], ttlMs: number): Promise<readonly (boolean | undefined)[]>;
   /** The occupied places under `limit`, the one whose lease ends first at the front. */
   places(limit: string, subject: Owner): Promise<readonly string[]>;
   /** Removes a budget or the places under `limit`. */

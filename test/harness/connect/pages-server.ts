@@ -2,6 +2,7 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { NO_DRAIN } from '../../../services/api/src/http/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
 import { createRouter, type Router } from '../../../services/api/src/http/router.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
@@ -34,7 +35,7 @@ export function createPages(
     limits: { ...deps.callLimits, sent: async () => 0, body: async () => undefined },
     bodyBytesMax: 262_144,
     messagesBytesMax: 4_194_304,
-    sse: { heartbeatMs: 15_000, slowReaderMs: 30_000, drain: NO_DRAIN },
+    sse: { heartbeats: createHeartbeats(15_000), slowReaderMs: 30_000, drain: NO_DRAIN },
     onDone: () => undefined,
     onFault,
     onStream: () => undefined,

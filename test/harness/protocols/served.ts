@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { DEFAULT_SCOPES, type Scope } from '@parley/shared/domain/service-key';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
 import { createDrain } from '../../../services/api/src/http/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
 import type { CallLimits } from '../../../services/api/src/http/limits/call-limits.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';
@@ -53,7 +54,7 @@ export async function serveSurfaces(
     limits,
     bodyBytesMax: BODY_BYTES_MAX,
     messagesBytesMax: BODY_BYTES_MAX,
-    sse: { heartbeatMs, slowReaderMs: 5_000, drain },
+    sse: { heartbeats: createHeartbeats(heartbeatMs), slowReaderMs: 5_000, drain },
     onDone: () => undefined,
     onFault,
     onStream: () => undefined,

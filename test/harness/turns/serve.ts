@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import { type Drain, NO_DRAIN } from '../../../services/api/src/http/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';
@@ -24,7 +25,7 @@ export async function serveSurfaces({
     bodyBytesMax: 262_144,
     messagesBytesMax: 4_194_304,
     sse: {
-      heartbeatMs: 15_000,
+      heartbeats: createHeartbeats(15_000),
       slowReaderMs: 30_000,
       drain,
     },

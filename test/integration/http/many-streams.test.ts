@@ -3,6 +3,7 @@ import { get, type IncomingMessage } from 'node:http';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { createDrain } from '../../../services/api/src/http/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
 import { type RestDeps, restRoutes } from '../../../services/api/src/surfaces/rest/routes.ts';
 import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
@@ -12,6 +13,7 @@ import { serveSurfaces } from '../../harness/turns/serve.ts';
 
 // More than any part of the pod has of its own.
 const STREAMS = 40;
+const PERIOD_MS = 16_000;
 
 /** Everything that got a listener while the test ran: at most how many it has now. */
 function countListeners() {
@@ -34,14 +36,35 @@ function countListeners() {
   return { max: () => Math.max(...[...targets].map(countOf)) };
 }
 
+it('streams have one heartbeat in each period, by one timer', () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const heartbeats = createHeartbeats(PERIOD_MS);
+  const counts = Array.from({ length: STREAMS }, () => 0);
+  const ends = counts.map((_, stream) => {
+    vi.advanceTimersByTime(PERIOD_MS / STREAMS);
+    return heartbeats.add(() => {
+      counts[stream] = (counts[stream] ?? 0) + 1;
+    });
+  });
+  expect(vi.getTimerCount()).toBe(1);
+  expect(Math.max(...counts)).toBe(0);
+  vi.advanceTimersByTime(10 * PERIOD_MS);
+  expect(new Set(counts)).toEqual(new Set([10]));
+  for (const end of [...ends, ...ends]) end();
+  vi.advanceTimersByTime(2 * PERIOD_MS);
+  expect([vi.getTimerCount(), new Set(counts)]).toEqual([0, new Set([10])]);
+});
+
 await describeOnRedis('a pod with many readers', (pods) => {
-  it('has no signal and no emitter that each of them adds a listener to', async () => {
+  it('has no signal and no emitter that each of them adds a listener to, and no interval for each', async () => {
     const owner = newOwner();
     const engine = engineOn(pods.backend);
     const drain = createDrain();
     const limits = callLimitsOn(pods.backend.limits);
     const { row } = await askQuestion(engine, owner);
     const listeners = countListeners();
+    const intervals = vi.spyOn(globalThis, 'setInterval');
     const served = await serveSurfaces({
       surfaces: [restRoutes({ engine, limits, workflows: {}, webhooks: {} } as RestDeps)],
       authenticate: async ({ headers }) => ({
@@ -69,6 +92,7 @@ await describeOnRedis('a pod with many readers', (pods) => {
     );
     await Promise.all(streams.map((stream) => new Promise((resolve) => stream.once('data', resolve))));
     expect(listeners.max()).toBeLessThan(STREAMS);
+    expect(intervals.mock.calls.length).toBeLessThan(STREAMS);
     for (const stream of streams) stream.resume();
     drain.begin();
     await Promise.all(ended);

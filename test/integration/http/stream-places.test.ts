@@ -14,8 +14,7 @@ const PLACES = 2;
 const RENEW_MS = 20;
 
 /** Two pods with the same limits, whose leases last. */
-function twoPods() {
-  const limits = createMemoryLimits();
+function twoPods(limits = createMemoryLimits()) {
   const user: Owner = newOwner();
   const podNamed = (owner: string) => {
     const holder = { owner, hasLapsed: async () => false };
@@ -48,6 +47,22 @@ describe('the stream places of a user', () => {
     // The earlier connection has no place any more, and ends if it still exists.
     await waitUntil(async () => before.signal.aborted, { what: 'the earlier connection to end' });
     expect([after.signal.aborted, other.signal.aborted]).toEqual([false, false]);
+  });
+
+  it('are renewed together, however many a pod has', async () => {
+    const limits = createMemoryLimits();
+    const rounds: number[] = [];
+    const renew: typeof limits.renew = (limit, held, ttlMs) => {
+      rounds.push(held.length);
+      return limits.renew(limit, held, ttlMs);
+    };
+    const { first } = twoPods({ ...limits, renew });
+    const [one] = await Promise.all([first.read(), first.read()]);
+    await waitUntil(() => rounds.length >= 3, { what: 'three rounds' });
+    one.release();
+    await waitUntil(() => rounds.at(-1) === 1, { what: 'a round without the place that was released' });
+    expect(rounds.slice(0, 3)).toEqual([2, 2, 2]);
+    expect(one.signal.aborted).toBe(false);
   });
 
   it('are not taken from a reader while others are free', async () => {

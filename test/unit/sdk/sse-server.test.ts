@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { createDrain } from '../../../services/api/src/http/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
 import {
   type EventsReply,
   type SseFrameEvent,
@@ -111,7 +112,12 @@ async function stream(
   const reply = { text: '', ended: Promise.resolve() };
   const drain = createDrain();
   const server = createServer((_req, res) => {
-    void sendEvents(res, open(reply), { heartbeatMs, slowReaderMs: 60_000, drain, ...options });
+    void sendEvents(res, open(reply), {
+      heartbeats: createHeartbeats(heartbeatMs),
+      slowReaderMs: 60_000,
+      drain,
+      ...options,
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -45,38 +45,7 @@ export function createServe(deps: ServeDeps): Serve {
     const head = headOf(req, res);
     const at: Proven = { head };
     try {
-      if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, head));
-      const admitted = admit(deps, route, params, at.caller);
-      // A malformed request is refused without waiting for its budget.
-      let refusal: { readonly error: unknown } | undefined;
-      admitted.catch((error: unknown) => {
-        refusal = { error };
-      });
-      const body =
-        route.proof.by === 'signature'
-          ? await proveByBody(deps, route, params, req, at)
-          : await readBody(req, route.body, deps, bodyBudget(deps, route, at.caller));
-      const query = route.query === undefined ? undefined : check(route.query, readQuery(req), 'query');
-      const header = (name: string) => headerOf(req, name);
-      const { caller } = at;
-      const call: RouteCall<unknown, unknown, unknown> = Object.assign(life, {
-        caller,
-        params,
-        query,
-        body,
-        head,
-        header,
-        expiresAtMs: at.expiresAtMs,
-        clientId: at.clientId,
-        admitted,
-      });
-      // A refusal that is known by now, as this pod's own is, costs nothing more.
-      if (refusal !== undefined) throw refusal.error;
-      const handled = route.handle(call as RouteCall);
-      // A caller over its budget gets that error, whatever else is wrong with its call.
-      handled.catch(() => undefined);
-      await admitted;
-      await send(deps, req, res, await handled, at);
+      await send(deps, req, res, await replyTo(deps, route, params, req, at, life), at);
     } catch (error) {
       await fail(deps, route, req, res, at, error, life);
     } finally {
@@ -86,6 +55,54 @@ export function createServe(deps: ServeDeps): Serve {
         deps.onDone({ route: route.path, method: route.method, status: res.statusCode, durationMs });
     }
   };
+}
+
+/** Proves the caller, reads the request and handles it. What it needs for that is free while the reply is sent. */
+async function replyTo(
+  deps: ServeDeps,
+  route: Route,
+  params: PathParams,
+  req: IncomingMessage,
+  at: Proven,
+  life: Life,
+): Promise<Reply> {
+  if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, at.head));
+  const admitted = admit(deps, route, params, at.caller);
+  // A malformed request is refused without waiting for its budget.
+  let refusal: { readonly error: unknown } | undefined;
+  admitted.catch((error: unknown) => {
+    refusal = { error };
+  });
+  const body =
+    route.proof.by === 'signature'
+      ? await proveByBody(deps, route, params, req, at)
+      : await readBody(req, route.body, deps, bodyBudget(deps, route, at.caller));
+  const query = route.query === undefined ? undefined : check(route.query, readQuery(req), 'query');
+  const { head, caller, expiresAtMs, clientId } = at;
+  const call: RouteCall<unknown, unknown, unknown> = {
+    caller,
+    params,
+    query,
+    body,
+    head,
+    header: (name) => headerOf(req, name),
+    expiresAtMs,
+    clientId,
+    admitted,
+    get signal() {
+      return life.signal;
+    },
+    get draining() {
+      return life.draining;
+    },
+  };
+  // A refusal that is known by now, as this pod's own is, costs nothing more.
+  if (refusal !== undefined) throw refusal.error;
+  const handled = route.handle(call as RouteCall);
+  // A caller over its budget gets that error, whatever else is wrong with its call.
+  handled.catch(() => undefined);
+  await admitted;
+  return handled;
 }
 
 /** What is known of a request's caller. */
@@ -138,8 +155,12 @@ function bodyBudget({ limits }: ServeDeps, { proof }: Route, caller: unknown): A
   return proof.by === 'bearer' ? (bytes) => limits.body(caller as Caller, bytes) : undefined;
 }
 
+interface Life extends Pick<RouteCall, 'signal' | 'draining'> {
+  end(): void;
+}
+
 /** The abort signal of one request, created at its first use: most handlers never sleep. */
-function createLife(res: ServerResponse, drain: Drain) {
+function createLife(res: ServerResponse, drain: Drain): Life {
   let controller: AbortController | undefined;
   const abort = () => controller?.abort();
   return {
@@ -244,7 +265,7 @@ async function fail(
   res: ServerResponse,
   at: Proven,
   error: unknown,
-  life: Pick<RouteCall, 'signal'>,
+  life: Pick<Life, 'signal'>,
 ): Promise<void> {
   if (res.closed) return;
   const place = { route: route.path, requestId: at.head.requestId };

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import type { Heartbeats } from './heartbeats.ts';
 import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 
 /** One server-sent event. `data` is sent as JSON, so nothing in it can end the field. */
@@ -22,7 +23,7 @@ export interface Frame {
 export type SseSource = AsyncIterator<SseFrameEvent | Frame, unknown>;
 
 export interface SseOptions extends StreamOptions {
-  readonly heartbeatMs: number;
+  readonly heartbeats: Heartbeats;
 }
 
 const HEADERS = {
@@ -70,7 +71,7 @@ export async function sendEvents(
 ): Promise<void> {
   res.writeHead(200, { ...HEADERS, ...headers });
   res.write(resumable ? retryLine(RETRY_MS) : HEARTBEAT);
-  const heartbeat = setInterval(() => res.writableNeedDrain || res.write(HEARTBEAT), options.heartbeatMs);
+  const endHeartbeats = options.heartbeats.add(() => res.writableNeedDrain || res.write(HEARTBEAT));
   let ended: StreamEnd = 'interrupted';
   try {
     let isToldEnd = false;
@@ -82,7 +83,7 @@ export async function sendEvents(
     // The last bytes may be counted for longer than the token lasts.
     if (isToldEnd) ended = 'end';
   } finally {
-    clearInterval(heartbeat);
+    endHeartbeats();
     const lastWords = ended === 'expired' ? onExpiry() : ended === 'end' ? [] : (onCut ?? []);
     if (!res.destroyed) for (const event of lastWords) res.write(frameText(event));
     if (ended === 'end' || onCut !== undefined) res.end();

@@ -36,7 +36,7 @@ export async function writeAll<Item>(
   textOf: (item: Item) => string,
   { slowReaderMs, drain, expiresAtMs, sent }: StreamOptions,
 ): Promise<StreamEnd> {
-  const interruption = createInterruption(res, drain, expiresAtMs);
+  const interruption = new Interruption(res, drain, expiresAtMs);
   let uncounted = 0;
   try {
     for (;;) {
@@ -76,60 +76,56 @@ async function pauseOverBudget(
   }
 }
 
-interface Interruption {
-  readonly isOver: boolean;
-  readonly isExpired: boolean;
-  /** What `step` resolves to, or nothing once the stream was interrupted. */
-  or<Result>(step: () => Promise<Result>): Promise<Result | undefined>;
-  dispose(): void;
-}
-
 /**
  * What ends a stream from outside. Creates one promise per item instead of racing with two that last as long as the
- * stream: those would retain every item they were raced with.
+ * stream: those would retain every item they were raced with. A class, because a pod holds one per stream.
  */
-function createInterruption(
-  res: ServerResponse,
-  drain: Drain,
-  expiresAtMs = Number.POSITIVE_INFINITY,
-): Interruption {
-  let isExpired = false;
-  let interrupted = drain.hasBegun || res.closed;
-  let notify = (): void => undefined;
-  const interrupt = () => {
-    interrupted = true;
-    notify();
+class Interruption {
+  readonly #res: ServerResponse;
+  readonly #drain: Drain;
+  readonly #expiresAtMs: number;
+  readonly #interrupt = (): void => {
+    this.isOver = true;
+    this.#notify?.(undefined);
   };
-  let expiry: NodeJS.Timeout | undefined;
-  function awaitExpiry(): void {
-    const remainingMs = expiresAtMs - Date.now();
-    isExpired = remainingMs <= 0;
-    if (isExpired) interrupt();
-    else expiry = setTimeout(awaitExpiry, Math.min(remainingMs, TIMER_MS_MAX)).unref();
+  #notify: ((value: undefined) => void) | undefined;
+  #expiry: NodeJS.Timeout | undefined;
+  isOver: boolean;
+  isExpired = false;
+
+  constructor(res: ServerResponse, drain: Drain, expiresAtMs = Number.POSITIVE_INFINITY) {
+    this.#res = res;
+    this.#drain = drain;
+    this.#expiresAtMs = expiresAtMs;
+    this.isOver = drain.hasBegun || res.closed;
+    this.#awaitExpiry();
+    res.once('close', this.#interrupt);
+    drain.add(this.#interrupt);
   }
-  awaitExpiry();
-  res.once('close', interrupt);
-  drain.add(interrupt);
-  return {
-    get isOver() {
-      return interrupted;
-    },
-    get isExpired() {
-      return isExpired;
-    },
-    or: (step) =>
-      new Promise((resolve, reject) => {
-        notify = () => resolve(undefined);
-        if (interrupted) notify();
-        else step().then(resolve, reject);
-      }),
-    dispose() {
-      notify = () => undefined;
-      clearTimeout(expiry);
-      res.off('close', interrupt);
-      drain.remove(interrupt);
-    },
-  };
+
+  #awaitExpiry(): void {
+    if (this.#expiresAtMs === Number.POSITIVE_INFINITY) return;
+    const remainingMs = this.#expiresAtMs - Date.now();
+    this.isExpired = remainingMs <= 0;
+    if (this.isExpired) this.#interrupt();
+    else this.#expiry = setTimeout(() => this.#awaitExpiry(), Math.min(remainingMs, TIMER_MS_MAX)).unref();
+  }
+
+  /** What `step` resolves to, or nothing once the stream was interrupted. */
+  or<Result>(step: () => Promise<Result>): Promise<Result | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#notify = resolve;
+      if (this.isOver) resolve(undefined);
+      else step().then(resolve, reject);
+    });
+  }
+
+  dispose(): void {
+    this.#notify = undefined;
+    clearTimeout(this.#expiry);
+    this.#res.off('close', this.#interrupt);
+    this.#drain.remove(this.#interrupt);
+  }
 }
 
 /** Waits for the buffer to empty. False, with the connection destroyed, when the reader is gone or too slow. */

@@ -20,6 +20,7 @@ import type { Telemetry } from '@parley/shared/runtime/telemetry';
 import { withNotices } from '../agents/loop/reach.ts';
 import { createDrain, type Drain } from '../http/drain.ts';
 import { healthRoutes } from '../http/health.ts';
+import { createHeartbeats } from '../http/heartbeats.ts';
 import { type CallLimits, createCallLimits } from '../http/limits/call-limits.ts';
 import { createRefusalDelays } from '../http/limits/refusal-delays.ts';
 import type { Surface } from '../http/route.ts';
@@ -211,7 +212,7 @@ function createPodApp(parts: AppParts): Router {
     refusalDelays: createRefusalDelays({ delayMs: env.PARLEY_REFUSAL_DELAY_MS }),
     bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,
     messagesBytesMax: Math.max(env.PARLEY_LIMIT_MESSAGES_BYTES, env.PARLEY_LIMIT_BODY_BYTES),
-    sse: { heartbeatMs: env.PARLEY_HEARTBEAT_MS, slowReaderMs: SLOW_READER_MS, drain },
+    sse: { heartbeats: createHeartbeats(env.PARLEY_HEARTBEAT_MS), slowReaderMs: SLOW_READER_MS, drain },
     onDone({ route, method, status, durationMs }) {
       metrics.httpRequests.add(1, { route, method, status });
       metrics.httpRequestDuration.record(durationMs / 1000, { route, method });

@@ -1,8 +1,10 @@
-import type { Limits, LimitVerdict, Rate } from '../../ports/limits.ts';
+import { bucketOf } from '../../domain/ids.ts';
+import type { HeldPlace, Limits, LimitVerdict, Rate } from '../../ports/limits.ts';
 import type { Commands } from '../client/connect.ts';
 import { limitKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable, refusesWritesOnly } from '../client/unavailable.ts';
+import { inGroups } from '../elicitations/in-groups.ts';
 import { createRefusals } from './refusals.ts';
 
 // Large budgets are taken from Redis in batches, so that counting a call costs no round trip. A pod holds one batch at a
@@ -36,6 +38,7 @@ interface Draw {
 export function createRedisLimits(redis: Commands, onError?: (error: unknown) => void): Limits {
   const takeScript = loadScript(redis, 'limits/take', onError);
   const holdScript = loadScript(redis, 'limits/hold', onError);
+  const renewScript = loadScript(redis, 'limits/renew', onError);
   const draws = new Map<string, Draw[]>();
   const credits = new Map<string, Credit>();
   const refills = new Map<string, Promise<Grant>>();
@@ -143,6 +146,15 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
     isUsedUp: (limit, subject) => refusals.find(limitKey(limit, subject)) !== undefined,
     async hold(limit, subject, place, max, ttlMs) {
       return (await holdScript([limitKey(limit, subject)], [place, max, ttlMs])) === 1;
+    },
+    async renew(limit, held, ttlMs) {
+      const renewGroup = async (group: readonly HeldPlace[]) => {
+        const keys = group.map(({ subject }) => limitKey(limit, subject));
+        const reply = (await renewScript(keys, [ttlMs, ...group.map(({ place }) => place)])) as number[];
+        return reply.map((one) => ({ status: 'fulfilled', value: one === 1 }) as const);
+      };
+      const renewed = await inGroups(redis, held, ({ subject }) => bucketOf(subject), renewGroup);
+      return renewed.map((one) => (one.status === 'fulfilled' ? one.value : undefined));
     },
     places: (limit, subject) =>
       orUnavailable(() => redis.zrange(limitKey(limit, subject), '-inf', '+inf', 'BYSCORE'), onError),

@@ -20,7 +20,12 @@ export const TIME_VARIABLES = {
     60_000,
     'How long after the deadline of its elicitation a waiter may return.',
   ),
-  PARLEY_RECHECK_MS: integer(30_000, 100, 600_000, 'How often a waiter or reader polls without a wake.'),
+  PARLEY_RECHECK_MS: integer(
+    30_000,
+    100,
+    600_000,
+    'How often a waiter or reader polls without a wake; a reader of a silent stream up to 8 times as seldom.',
+  ),
   PARLEY_SWEEP_MS: integer(5_000, 100, 600_000, 'How often every pod sweeps the deadline index.'),
   PARLEY_HEARTBEAT_MS: integer(
     15_000,

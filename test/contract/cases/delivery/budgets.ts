@@ -4,6 +4,31 @@ import { newOwner } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
 const A_DAY = 86_400;
+const TTL = 60_000;
+
+/** The script that renews places, in every slot. */
+export function placesContract(contract: Contract): void {
+  it('places of many subjects are renewed at once, where they are still held', async () => {
+    const { backend, second } = contract.pods;
+    const owners = Array.from({ length: 30 }, newOwner);
+    const held = owners.map((subject) => ({ subject, place: 'mine' }));
+    for (const owner of owners) {
+      await backend.limits.hold('streams', owner, 'mine', 2, TTL / 2);
+      await backend.limits.hold('streams', owner, 'other', 2, TTL);
+    }
+    const [first = newOwner()] = owners;
+    await second.limits.release('streams', first, 'mine');
+    const strangers = [{ subject: newOwner(), place: 'mine' }];
+    expect(await backend.limits.renew('streams', [...held, ...strangers], 2 * TTL)).toEqual([
+      false,
+      ...owners.slice(1).map(() => true),
+      false,
+    ]);
+    // Renewed, it is the one whose lease ends last.
+    expect(await second.limits.places('streams', owners[1] ?? first)).toEqual(['other', 'mine']);
+    expect(await second.limits.places('streams', first)).toEqual(['other']);
+  });
+}
 
 /** Claims, and limits over all pods. */
 export function budgetContract(contract: Contract): void {
@@ -180,8 +205,6 @@ export function budgetContract(contract: Contract): void {
   });
 
   describe('a number of places', () => {
-    const TTL = 60_000;
-
     it('is never exceeded, over two pods', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();

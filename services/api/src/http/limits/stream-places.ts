@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
-import { releaseOnAbort } from '@parley/shared/elicitations/release-on-abort';
-import type { Limits } from '@parley/shared/ports/limits';
+import type { HeldPlace, Limits } from '@parley/shared/ports/limits';
 import type { RouteCall } from '../route.ts';
 
 /** A reader that asks for an event stream. */
@@ -27,7 +26,7 @@ export interface StreamPlaceDeps {
   readonly holder: PlaceHolder;
   /** How many event streams a user may have open. */
   readonly streamsMax: number;
-  /** How often the places of open streams are renewed, in ms. */
+  /** How often the places of open streams are renewed, all together, in ms. */
   readonly renewMs?: number;
   /** Called when a user has no place left. */
   readonly onRefused: () => void;
@@ -43,13 +42,15 @@ export type TakeStreamPlace = (
   onLost: () => void,
 ) => Promise<() => void>;
 
-const PLACE_MS = 45_000;
-const RENEW_MS = 15_000;
+// The places of a pod that has died are free before: its lease tells.
+const PLACE_MS = 135_000;
+const RENEW_MS = 45_000;
 const RETRY_AFTER_SECONDS = 10;
 
 /** Makes what takes places, which are kept over all pods. */
 export function createStreamPlaces(deps: StreamPlaceDeps): TakeStreamPlace {
-  const { limits, holder, streamsMax, renewMs = RENEW_MS, onRefused } = deps;
+  const { limits, holder, streamsMax, onRefused } = deps;
+  const keep = createPlaceKeeper(deps);
   return async (caller, reader, onLost) => {
     if (caller.kind === 'service') return () => undefined;
     const place = formatPlace({ owner: holder.owner, stream: reader.stream });
@@ -61,11 +62,58 @@ export function createStreamPlaces(deps: StreamPlaceDeps): TakeStreamPlace {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       });
     }
-    const renew = () => hold().then((held) => held || onLost());
-    const renewal = setInterval(() => renew().catch(() => undefined), renewMs).unref();
+    return keep({ subject: { tenant: caller.tenant, userId: caller.userId }, place, onLost });
+  };
+}
+
+/** A place that a stream of this pod occupies. */
+interface KeptPlace extends HeldPlace {
+  readonly onLost: () => void;
+}
+
+/** Keeps places by one timer of the pod; the returned function releases one. */
+function createPlaceKeeper({
+  limits,
+  streamsMax,
+  renewMs = RENEW_MS,
+}: StreamPlaceDeps): (kept: KeptPlace) => () => void {
+  const places = new Set<KeptPlace>();
+  let isRenewing = false;
+
+  async function renew(): Promise<void> {
+    const held = [...places];
+    const renewed = await limits.renew('streams', held, PLACE_MS);
+    // Redis may have lost it; or another reader has taken it, and then there may be a place again.
+    const gone = held.filter((kept, at) => renewed[at] === false && places.has(kept));
+    await Promise.all(
+      gone.map(async (kept) => {
+        const isHeld = await limits.hold('streams', kept.subject, kept.place, streamsMax, PLACE_MS);
+        if (!isHeld) kept.onLost();
+        else if (!places.has(kept)) release(kept);
+      }),
+    );
+  }
+
+  function renewLater(): void {
+    if (isRenewing || places.size === 0) return;
+    isRenewing = true;
+    const renewAll = async () => {
+      await renew().catch(() => undefined);
+      isRenewing = false;
+      renewLater();
+    };
+    setTimeout(() => void renewAll(), renewMs).unref();
+  }
+
+  function release({ subject, place }: HeldPlace): void {
+    limits.release('streams', subject, place).catch(() => undefined);
+  }
+
+  return (kept) => {
+    places.add(kept);
+    renewLater();
     return () => {
-      clearInterval(renewal);
-      limits.release('streams', caller, place).catch(() => undefined);
+      if (places.delete(kept)) release(kept);
     };
   };
 }
@@ -121,9 +169,16 @@ export async function inStreamPlace<Opened>(
   reader: StreamReader,
   open: (place: StreamPlace) => Promise<Opened>,
 ): Promise<Opened> {
-  const lost = new AbortController();
-  const signal = AbortSignal.any([calling, lost.signal]);
-  const release = releaseOnAbort(signal, await limits.stream(caller, reader, () => lost.abort()));
+  const ending = new AbortController();
+  const { signal } = ending;
+  let release: (() => void) | undefined;
+  const end = () => {
+    release?.();
+    ending.abort();
+  };
+  release = await limits.stream(caller, reader, end);
+  if (calling.aborted) end();
+  else calling.addEventListener('abort', end, { once: true });
   try {
     return await open({ release, signal });
   } catch (error) {

@@ -1,0 +1,37 @@
+// Streams that are opened together have their heartbeats together, and a pod has time for other things in between.
+const SLOTS = 16;
+
+/** The heartbeats of a pod's streams. */
+export interface Heartbeats {
+  /** Calls `beat` once in each period from now on; the returned function ends that. */
+  add(beat: () => void): () => void;
+}
+
+/** Heartbeats every `everyMs`, by one timer for all streams. */
+export function createHeartbeats(everyMs: number): Heartbeats {
+  const slots = Array.from({ length: SLOTS }, () => new Set<() => void>());
+  let at = 0;
+  let count = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  function tick(): void {
+    at = (at + 1) % SLOTS;
+    for (const beat of slots[at] ?? []) beat();
+  }
+
+  return {
+    add(beat) {
+      // The slot that was served last has a whole period before it.
+      const slot = slots[at]?.add(beat);
+      count += 1;
+      timer ??= setInterval(tick, everyMs / SLOTS);
+      return () => {
+        if (slot?.delete(beat) !== true) return;
+        count -= 1;
+        if (count > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+    },
+  };
+}
