@@ -27,7 +27,8 @@ export interface JobsDeps {
   readonly offerOrphans: (input: OfferOrphansInput) => Promise<number>;
   /** Writes the heartbeat of the timers. */
   readonly beat: () => Promise<void>;
-  readonly onIndexReport: (report: IndexReport) => void;
+  /** `startedAt`: when the check began, on `performance.now()`. */
+  readonly onIndexReport: (report: IndexReport, startedAt: number) => void;
   readonly onCleanupReport: (report: CleanupReport) => void;
 }
 
@@ -60,8 +61,9 @@ export function createJobs(deps: JobsDeps): Processors {
       await deps.offerOrphans({ evenIfNoneLapsed: rounds % FULL_ROUND === 0, signal });
     }),
     'index-check': withoutOverlap(async ({ signal }) => {
+      const startedAt = performance.now();
       const report = await exclusively({ name: 'index-check', everyMs: 0, signal }, audit.indexCheck);
-      if (report !== undefined) deps.onIndexReport(report);
+      if (report !== undefined) deps.onIndexReport(report, startedAt);
     }),
     cleanup: withoutOverlap(async ({ signal }) => {
       const everyMs = deps.cleanupEveryMs;

@@ -5,7 +5,12 @@ import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
-import type { CleanupReport, IndexReport } from '@parley/shared/ports/elicitations/audit';
+import type {
+  Audit,
+  CleanupReport,
+  IndexReport,
+  PendingReport,
+} from '@parley/shared/ports/elicitations/audit';
 import type { RedisLocation } from '@parley/shared/ports/redis-location';
 import { createRedisAudit } from '@parley/shared/redis/audit/audit';
 import { createExclusive } from '@parley/shared/redis/audit/exclusive';
@@ -41,8 +46,6 @@ export interface WorkerPod {
 const JOBS_AT_A_TIME = 2 * BUCKET_COUNT;
 // A worker that stops during a cleanup, which may take hours, leaves it to the next round.
 const CLEANUP_TRIES_MS = 300_000;
-// A report covers one round of one worker. After some rounds by other workers it is outdated.
-const REPORT_ROUNDS = 3;
 
 /** Builds a worker from its environment and connects at once. */
 export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemetry): WorkerPod {
@@ -109,6 +112,11 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   const redis = connectCommands(location);
   redis.on('error', () => undefined);
   releasers.add(() => redis.disconnect());
+  const audit = createRedisAudit({
+    redis,
+    retentionMs: backendSettings(env).retentionMs,
+    onError: onCommandError,
+  });
   const workers = startWorkers({
     location,
     timerQueues: env.PARLEY_TIMER_QUEUES,
@@ -116,17 +124,13 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
     onError,
     processors: createJobs({
       engine,
-      audit: createRedisAudit({
-        redis,
-        retentionMs: backendSettings(env).retentionMs,
-        onError: onCommandError,
-      }),
+      audit,
       exclusively: createExclusive(redis, { onError: onCommandError }),
       cleanupEveryMs: env.PARLEY_CLEANUP_MS,
       dispatch: (signal) => parts.dispatch.round(signal),
       offerOrphans: (input) => offerOrphans(backend, input),
       beat: createCanary(redis, onCommandError),
-      ...reportTo({ ...parts, freshMs: REPORT_ROUNDS * env.PARLEY_INDEX_CHECK_MS }),
+      ...reportTo({ ...parts, audit }),
     }),
   });
   // Released after the workers, when no further tasks begin.
@@ -150,26 +154,34 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
   await Promise.all([workers.ready(), schedules.ready()]);
 }
 
+type JobReports = Pick<JobsDeps, 'onIndexReport' | 'onCleanupReport'>;
+
 interface ReportDeps extends Pick<WorkerParts, 'log' | 'metrics' | 'backend' | 'dispatch'> {
-  /** How long an index report is shown, in ms. */
-  readonly freshMs: number;
+  readonly audit: Pick<Audit, 'pending'>;
 }
 
 /** Exports the results of the audits as metrics and log lines. */
-function reportTo(deps: ReportDeps): Pick<JobsDeps, 'onIndexReport' | 'onCleanupReport'> {
-  const { log, metrics, backend, dispatch, freshMs } = deps;
-  let latest: { readonly report: IndexReport; readonly at: number } | undefined;
-  const fresh = () =>
-    latest !== undefined && performance.now() - latest.at < freshMs ? latest.report : undefined;
+function reportTo({ log, metrics, backend, dispatch, audit }: ReportDeps): JobReports {
+  // Before the first check of this worker, its age is that of the worker.
+  let checkedAt = performance.now();
+  let counting: Promise<PendingReport> | undefined;
+  /** Both gauges of a scrape are of one count. */
+  function count(): Promise<PendingReport> {
+    counting ??= audit.pending().finally(() => {
+      counting = undefined;
+    });
+    return counting;
+  }
   metrics.observe({
-    pending: () => fresh()?.open,
-    oldestPendingAge: () => seconds(fresh()?.oldestAgeMs),
+    pending: async () => (await count()).open,
+    overdue: async () => seconds((await count()).overdueMs),
+    indexCheckAge: () => seconds(performance.now() - checkedAt),
     timerCanaryAge: async () => seconds((await backend.health()).timerCanaryAgeMs),
     outboxLag: async () => seconds(await dispatch.lagMs()),
   });
   return {
-    onIndexReport(report: IndexReport) {
-      latest = { report, at: performance.now() };
+    onIndexReport(report: IndexReport, startedAt: number) {
+      checkedAt = startedAt;
       metrics.indexRepairs.add(report.repaired);
       if (report.repaired > 0) log.warn(report, 'index entries repaired');
     },

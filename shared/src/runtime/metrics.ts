@@ -96,7 +96,8 @@ type GaugeSource = () => number | undefined | Promise<number | undefined>;
 /** Sources of the gauges, in elicitations and in seconds. */
 interface GaugeSources {
   readonly pending?: GaugeSource;
-  readonly oldestPendingAge?: GaugeSource;
+  readonly overdue?: GaugeSource;
+  readonly indexCheckAge?: GaugeSource;
   readonly timerCanaryAge?: GaugeSource;
   readonly outboxLag?: GaugeSource;
 }
@@ -265,7 +266,13 @@ function observeGauges(meter: Meter): (sources: GaugeSources) => void {
   const known: { -readonly [Name in keyof GaugeSources]: GaugeSources[Name] } = {};
   const gauges = [
     ['pending', 'elicitation_pending', 'Open questions in Redis.', ''],
-    ['oldestPendingAge', 'elicitation_oldest_pending_age', 'Since the oldest open question was asked.', 's'],
+    [
+      'overdue',
+      'elicitation_overdue',
+      'Since the earliest deadline of the open questions passed; 0 when none has.',
+      's',
+    ],
+    ['indexCheckAge', 'index_check_age', 'Since the last complete check of the indexes began.', 's'],
     ['timerCanaryAge', 'timer_canary_age', 'Since a canary timer last went through the queue.', 's'],
     ['outboxLag', 'outbox_lag', 'Time since the oldest outbox task that is not yet taken was due.', 's'],
   ] as const;

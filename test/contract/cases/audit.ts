@@ -30,7 +30,12 @@ export function auditContract({ location, lose, onEnd }: Contract): void {
         await redis.persist(elicitationKey(row.id));
       }
     }
+    // The indexes list each question that is open, and eight that never were, which are long overdue.
+    const before = await pod.audit.pending();
+    expect(before.open).toBe(24);
+    expect(before.overdueMs).toBeGreaterThan(Date.UTC(2026, 0));
     expect(await pod.audit.cleanup()).toEqual({ removed: 8, left: 0, repaired: 16 });
+    expect(await pod.audit.pending()).toEqual({ open: 16, overdueMs: 0 });
     expect(await pod.audit.indexCheck()).toMatchObject({ open: 16, repaired: 0 });
     expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0, repaired: 0 });
   });

@@ -14,20 +14,14 @@ import {
   inboxKey,
 } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import {
-  answerQuestion,
-  askQuestion,
-  newOwner,
-  newStream,
-  serviceOf,
-} from '../../harness/engines/questions.ts';
+import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { redisCommand } from '../../harness/redis/redis-command.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { single, startTestPod, type TestPod } from '../../harness/worker/setup.ts';
 
 const RETENTION_MS = 3_600_000;
-const NOTHING = { open: 0, oldestAgeMs: 0, repaired: 0 };
+const NOTHING = { open: 0, repaired: 0 };
 const CLEAN = { removed: 0, left: 0, repaired: 0 };
 
 let redis: RedisServer;
@@ -65,15 +59,9 @@ it('the sweep removes entries of a deadline index that are no ids, or belong to 
 
 describe('the index check', () => {
   it('counts open rows, and changes neither open nor ended rows', async () => {
-    const oldest = await asked();
-    await Promise.all(Array.from({ length: 30 }, () => asked()));
+    await Promise.all(Array.from({ length: 31 }, () => asked()));
     await Promise.all(Array.from({ length: 30 }, () => ended()));
-    const before = await pod.engine.read(serviceOf(oldest.owner), oldest.id);
-    const report = await pod.audit.indexCheck();
-    const after = await pod.engine.read(serviceOf(oldest.owner), oldest.id);
-    expect(report).toMatchObject({ open: 31, repaired: 0 });
-    expect(report.oldestAgeMs).toBeGreaterThanOrEqual(before.now - oldest.row.createdAt);
-    expect(report.oldestAgeMs).toBeLessThanOrEqual(after.now - oldest.row.createdAt);
+    expect(await pod.audit.indexCheck()).toEqual({ open: 31, repaired: 0 });
   });
 
   it('reads the rows that are listed, and none of those that have ended', async () => {

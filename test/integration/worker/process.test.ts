@@ -70,7 +70,7 @@ describe('a worker', () => {
     };
     await waitUntil(async () => (await metric('timer_canary_age')) >= 0, { what: 'the age of the canary' });
     await waitUntil(async () => (await metric('elicitation_pending')) === 0, { what: 'the number pending' });
-    expect(await metric('elicitation_oldest_pending_age')).toBe(0);
+    expect(await metric('elicitation_overdue')).toBe(0);
     expect(await metric('outbox_lag')).toBe(0);
     expect(await metric('index_repairs_total')).toBe(0);
     expect(await metric('cleanup_removed_total')).toBe(0);

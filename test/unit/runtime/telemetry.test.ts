@@ -135,25 +135,27 @@ describe('a scrape', () => {
     expect(await scrape()).toContain('elicitation_pending NaN\n');
     metrics.observe({
       pending: async () => 3,
-      oldestPendingAge: () => 4.5,
+      overdue: () => 4.5,
+      indexCheckAge: () => 5,
       timerCanaryAge: () => 6,
       outboxLag: () => 7,
     });
     const metricsText = await scrape();
     for (const sample of [
       'elicitation_pending 3',
-      'elicitation_oldest_pending_age 4.5',
+      'elicitation_overdue 4.5',
+      'index_check_age 5',
       'timer_canary_age 6',
       'outbox_lag 7',
     ])
       expect(metricsText).toContain(`${sample}\n`);
     metrics.observe({
       pending: () => Promise.reject(new Error('Redis is unavailable')),
-      oldestPendingAge: () => undefined,
+      overdue: () => undefined,
       timerCanaryAge: () => new Promise(() => undefined),
     });
     const untold = await scrape();
-    for (const name of ['elicitation_pending', 'elicitation_oldest_pending_age', 'timer_canary_age'])
+    for (const name of ['elicitation_pending', 'elicitation_overdue', 'timer_canary_age'])
       expect(untold).toContain(`${name} NaN\n`);
   });
 

@@ -1,6 +1,8 @@
 import { isParleyError } from '../../domain/errors.ts';
+import type { Audit } from '../../ports/elicitations/audit.ts';
 import type { Commands } from '../client/connect.ts';
 import { orUnavailable } from '../client/unavailable.ts';
+import { createPendingCount } from './pending.ts';
 import { createRowAudit, type RowAudit, type SurveyedRow } from './row-audit.ts';
 
 export interface RedisAuditOptions {
@@ -19,6 +21,7 @@ export interface AuditDeps {
   readonly rows: RowAudit;
   readonly retentionMs: number;
   readonly readsPerSecond: number;
+  readonly pending: Audit['pending'];
   /** Runs commands; throws `unavailable` when Redis cannot be reached. */
   readonly run: <T>(commands: () => Promise<T>) => Promise<T>;
   /** Repairs one key. A key that cannot be repaired (of another type, for example) counts as 0 and does not stop the rest. */
@@ -52,6 +55,7 @@ export function createAuditDeps({
     retentionMs,
     readsPerSecond,
     rows: createRowAudit(redis, retentionMs, onError),
+    pending: createPendingCount(redis, onError),
     run: (commands) => orUnavailable(commands, onError),
     async mend(one) {
       try {

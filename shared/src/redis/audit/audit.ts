@@ -9,6 +9,7 @@ export type { RedisAuditOptions } from './audit-deps.ts';
 export function createRedisAudit(options: RedisAuditOptions): Audit {
   const deps = createAuditDeps(options);
   return {
+    pending: deps.pending,
     indexCheck: (signal) => checkIndexes(deps, signal),
     cleanup: (signal) => cleanUp(deps, signal),
   };

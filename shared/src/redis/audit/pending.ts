@@ -1,0 +1,35 @@
+import { BUCKET_COUNT } from '../../domain/ids.ts';
+import type { PendingReport } from '../../ports/elicitations/audit.ts';
+import type { Commands } from '../client/connect.ts';
+import { deadlinesKey } from '../client/keys.ts';
+import { loadScript } from '../client/script.ts';
+import { inGroups } from '../elicitations/in-groups.ts';
+
+const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
+
+/** Makes what counts by the deadline indexes, a script for each group of them. */
+export function createPendingCount(
+  redis: Commands,
+  onError?: (error: unknown) => void,
+): () => Promise<PendingReport> {
+  const pendingScript = loadScript(redis, 'audit/pending', onError);
+
+  async function countGroup(buckets: readonly number[]) {
+    const reply = (await pendingScript(buckets.map(deadlinesKey), [])) as [number, number, string];
+    // One reply for the whole group, counted once.
+    return buckets.map((_, at) => ({ status: 'fulfilled', value: at === 0 ? [reply] : [] }) as const);
+  }
+
+  return async () => {
+    const groups = await inGroups(redis, BUCKETS, (bucket) => bucket, countGroup);
+    let [open, overdueMs] = [0, 0];
+    for (const group of groups) {
+      if (group.status === 'rejected') throw group.reason;
+      for (const [now, count, earliest] of group.value) {
+        open += count;
+        if (earliest !== '') overdueMs = Math.max(overdueMs, now - Number(earliest));
+      }
+    }
+    return { open, overdueMs };
+  };
+}
