@@ -7,7 +7,7 @@ import { connectStoreContract } from './cases/connect-store.ts';
 import { budgetContract, placesContract } from './cases/delivery/budgets.ts';
 import { busContract } from './cases/delivery/buses.ts';
 import { deadLetterContract } from './cases/delivery/dead-letters.ts';
-import { outboxContract } from './cases/delivery/outboxes.ts';
+import { announcingContract, outboxContract } from './cases/delivery/outboxes.ts';
 import { answeringContract } from './cases/elicitations/answering.ts';
 import { armingContract } from './cases/elicitations/arming.ts';
 import { askingContract } from './cases/elicitations/asking.ts';
@@ -52,6 +52,7 @@ const ON_EVERY_TOPOLOGY: readonly ((contract: Contract) => void)[] = [
   vaultContract,
   sealedStateContract,
   placesContract,
+  announcingContract,
   auditContract,
 ];
 

@@ -16,8 +16,6 @@ const EXPIRE_BATCH = 100;
 
 export interface JobsDeps {
   readonly engine: Pick<Engine, 'expire' | 'expireDue' | 'sweep'>;
-  /** Executes due tasks of the outbox. */
-  readonly dispatch: (signal: AbortSignal) => Promise<unknown>;
   readonly audit: Audit;
   /** Runs an audit on one worker at a time. */
   readonly exclusively: RunExclusively;
@@ -55,7 +53,6 @@ export function createJobs(deps: JobsDeps): Processors {
       return result.type === 'early' ? { retryInMs: result.remainingMs } : undefined;
     },
     sweep: withoutOverlap(({ signal }) => engine.sweep(signal)),
-    outbox: withoutOverlap(({ signal }) => deps.dispatch(signal)),
     'take-over': withoutOverlap(async ({ signal }) => {
       rounds += 1;
       await deps.offerOrphans({ evenIfNoneLapsed: rounds % FULL_ROUND === 0, signal });

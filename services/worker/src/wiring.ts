@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
+import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
 import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
@@ -127,23 +128,28 @@ async function takeJobs(parts: WorkerParts): Promise<void> {
       audit,
       exclusively: createExclusive(redis, { onError: onCommandError }),
       cleanupEveryMs: env.PARLEY_CLEANUP_MS,
-      dispatch: (signal) => parts.dispatch.round(signal),
       offerOrphans: (input) => offerOrphans(backend, input),
       beat: createCanary(redis, onCommandError),
       ...reportTo({ ...parts, audit }),
     }),
   });
-  // Released after the workers, when no further tasks begin.
+  const dispatching = startDispatching({
+    outbox: backend.outbox,
+    dispatch: parts.dispatch,
+    everyMs: env.PARLEY_OUTBOX_MS,
+    onError,
+  });
+  // Released after the loop, when no further tasks begin.
   releasers.add(async () => {
     await Promise.race([parts.dispatch.idle(), sleep(env.PARLEY_DRAIN_MS / 4, undefined, { ref: false })]);
   });
+  releasers.add(dispatching.stop);
   releasers.add(() => workers.close(env.PARLEY_DRAIN_MS / 2));
   const schedules = schedule({
     location,
     onError,
     everyMs: {
       sweep: env.PARLEY_SWEEP_MS,
-      outbox: env.PARLEY_OUTBOX_MS,
       'take-over': env.PARLEY_TAKE_OVER_MS,
       'index-check': env.PARLEY_INDEX_CHECK_MS,
       cleanup: Math.min(env.PARLEY_CLEANUP_MS, CLEANUP_TRIES_MS),

@@ -29,9 +29,9 @@ export interface Dispatch extends Deliveries {
    * Starts every due task for which its kind has a free place, and keeps starting more for about a second while places
    * become free. Does not wait for handlers to finish: a handler that hangs occupies a place of its own kind only. Safe
    * to run in several processes at the same time. Returns how many tasks were started. Throws `unavailable` when a part
-   * of the outbox could not be read, after the other parts have been handled.
+   * of the outbox could not be read, after the other parts have been handled. Looks at these buckets only, if they are given.
    */
-  round(signal?: AbortSignal): Promise<number>;
+  round(signal?: AbortSignal, buckets?: readonly number[]): Promise<number>;
   /** How long the longest due task has been due, in ms; 0 when none is. */
   lagMs(): Promise<number>;
   /** Resolves once no handler runs. */
@@ -118,9 +118,9 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
 
   return {
     kinds: names,
-    async round(signal) {
+    async round(signal, buckets = bucketsFrom(Math.floor(Math.random() * BUCKET_COUNT))) {
       const endsAt = performance.now() + ROUND_MS;
-      let last = await pass(bucketsFrom(Math.floor(Math.random() * BUCKET_COUNT)), signal);
+      let last = await pass(buckets, signal);
       let { started } = last;
       const faults = [...last.faults];
       while (last.more.length > 0 && signal?.aborted !== true && performance.now() < endsAt) {

@@ -1,5 +1,4 @@
 import { isParleyError } from '../domain/errors.ts';
-import { BUCKET_COUNT } from '../domain/ids.ts';
 import { expireDue, type OverdueCounts } from './expire-due.ts';
 import type { FamiliesDeps } from './records/deps.ts';
 
@@ -15,12 +14,12 @@ type SweepResult = Readonly<OverdueCounts>;
  */
 export async function sweep(deps: FamiliesDeps, signal?: AbortSignal): Promise<SweepResult> {
   const count: OverdueCounts = { expired: 0, forgotten: 0 };
+  const expire = (bucket: number) => expireDue(deps, { bucket, batch: BATCH, signal }, count);
   // On a Cluster one server may be unavailable, and the buckets of the others must not wait for it.
-  const rounds = await Promise.allSettled(
-    Array.from({ length: BUCKET_COUNT }, (_, bucket) =>
-      expireDue(deps, { bucket, batch: BATCH, signal }, count),
-    ),
+  const parts = await Promise.allSettled(
+    deps.elicitations.occupied().map(async (part) => Promise.allSettled((await part).map(expire))),
   );
+  const rounds = parts.flatMap((part) => (part.status === 'fulfilled' ? part.value : [part]));
   if (count.expired > 0) deps.observer.swept(count.expired);
   const failed = rounds.find((round) => round.status === 'rejected');
   if (failed !== undefined) throw failed.reason;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { BUCKET_COUNT } from '../domain/ids.ts';
 
 /** The jobs that run periodically, each round on one free worker. */
-export const MAINTENANCE_JOBS = ['sweep', 'outbox', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
+export const MAINTENANCE_JOBS = ['sweep', 'take-over', 'index-check', 'cleanup', 'canary'] as const;
 export type MaintenanceJob = (typeof MAINTENANCE_JOBS)[number];
 
 /**

@@ -77,7 +77,7 @@ export function createRedisBackend({
     feed: createRedisFeed(redis, onError),
     runs: createRedisRuns({ redis, settings, ...(onError !== undefined && { onError }) }),
     runQueue,
-    outbox: createRedisOutbox(redis, onError),
+    outbox: createRedisOutbox(redis, subscriber, onError),
     subscriptions: createRedisSubscriptions(redis, onError),
     deadLetters: createRedisDeadLetters({
       redis,

@@ -162,7 +162,6 @@ export async function startTestWorker(
       audit: pod.audit,
       exclusively: createExclusive(redis),
       cleanupEveryMs: 100,
-      dispatch: (signal) => dispatchOn(pod.backend).round(signal),
       offerOrphans: (input) => offerOrphans(pod.backend, input),
       beat: createCanary(redis),
       onIndexReport: () => undefined,

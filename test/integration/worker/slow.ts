@@ -43,7 +43,6 @@ async function work(): Promise<void> {
     },
     expire: nothing,
     sweep: nothing,
-    outbox: nothing,
     'take-over': nothing,
     'index-check': nothing,
     cleanup: nothing,

@@ -1,4 +1,5 @@
 import { createDispatch } from '@parley/shared/delivery/dispatch';
+import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
 import { TIMEOUT_SECONDS_MAX } from '@parley/shared/domain/elicitations/ask-input';
 import type { Owner } from '@parley/shared/domain/ids';
 import { backendSettings, type Env } from '@parley/shared/runtime/env';
@@ -26,7 +27,6 @@ import { createSlackThreads } from '../surfaces/slack/store/threads.ts';
 import { createSlackWeb } from '../surfaces/slack/web.ts';
 import type { Turns } from '../turns/turns.ts';
 import type { PodParts } from './pod-parts.ts';
-import { startSweeper } from './sweeper.ts';
 
 interface SlackParts extends PodParts {
   readonly turns: Turns;
@@ -95,7 +95,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
       await places.putTurn(stream, place, forMs);
       await backend.subscriptions.add(stream, SLACK, forMs);
     },
-    nudge: () => void dispatch.round().catch(onFault),
+    nudge: () => dispatching.nudge(),
     linkAddress: accounts.addressFor,
     isDraining: () => drain.hasBegun,
     onFault,
@@ -107,8 +107,9 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     onFault: (err, kind) =>
       log.warn({ err: faultShown(err), kind }, 'a delivery failed; it will be tried again'),
   });
-  const stopDelivering = startSweeper({
-    sweep: (signal) => dispatch.round(signal),
+  const dispatching = startDispatching({
+    outbox: backend.outbox,
+    dispatch,
     everyMs: env.PARLEY_OUTBOX_MS,
     onError: (err) => log.warn({ err }, 'the outbox could not be read; the next round retries'),
   });
@@ -140,7 +141,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     unlink: links.removeOf,
     async close() {
       await closeSocket?.();
-      await stopDelivering();
+      await dispatching.stop();
     },
   };
 }

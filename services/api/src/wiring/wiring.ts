@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
+import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
 import { createWebhooks } from '@parley/shared/delivery/webhooks';
 import { createEngine, type Engine } from '@parley/shared/elicitations/engine';
 import { createMemoryBackend } from '@parley/shared/memory/backend';
@@ -127,12 +128,13 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   // Without Redis there is no worker, so the pod dispatches the outbox itself.
   const stopDelivering =
     redisLocation(env) === undefined
-      ? startSweeper({
-          sweep: (signal) => dispatch.round(signal),
+      ? startDispatching({
+          outbox: backend.outbox,
+          dispatch,
           everyMs: env.PARLEY_OUTBOX_MS,
           onError: (error) =>
             log.warn({ err: error }, 'the outbox could not be read; the next round retries'),
-        })
+        }).stop
       : async () => undefined;
   return {
     app: (req, res) => telemetry.continuing(req.headers, () => app(req, res)),

@@ -8,6 +8,8 @@ export interface MemoryDeadlines {
   remove(bucket: number, id: string): void;
   /** The deadlines that have passed, earliest first. */
   due(bucket: number, now: number): string[];
+  /** As `Elicitations.occupied`. */
+  occupied(): number[];
   /** As `Elicitations.arm`. */
   arm(bucket: number, skip: number, now: number): ArmedDeadline | undefined;
 }
@@ -47,6 +49,7 @@ export function createMemoryDeadlines(): MemoryDeadlines {
         .filter(([, deadline]) => deadline <= now)
         .map(([id]) => id);
     },
+    occupied: () => buckets.flatMap(({ listed }, bucket) => (listed.size > 0 ? [bucket] : [])),
     arm(bucket, skip, now) {
       const state = bucketAt(bucket);
       const [elicitationId, deadline] = sorted(state.listed)[skip] ?? [];

@@ -58,6 +58,10 @@ export function createMemoryElicitations(deps: MemoryRowsDeps): MemoryElicitatio
       return deadlines.due(bucket, Date.now() - overdueMs).slice(skip, skip + limit);
     },
 
+    occupied() {
+      return [Promise.resolve(deadlines.occupied())];
+    },
+
     async arm(bucket, skip = 0) {
       return deadlines.arm(bucket, skip, Date.now());
     },

@@ -1,5 +1,5 @@
 import { formatOwnerPath } from '../../domain/ids.ts';
-import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
+import type { Outbox, OutboxEntry, OutboxSignal, OutboxTask } from '../../ports/delivery/outbox.ts';
 
 /** The outbox of one process. The other stores of the process note tasks in it synchronously. */
 export interface MemoryOutbox extends Outbox {
@@ -23,21 +23,22 @@ interface Outstanding {
 /** The outstanding tasks of one process. */
 export function createMemoryOutbox(): MemoryOutbox {
   const outstanding = new Map<string, Outstanding>();
+  const listeners = new Set<(signal: OutboxSignal) => void>();
   let leases = 0;
+
+  function announce({ bucket }: OutboxTask, inMs: number): void {
+    for (const listener of listeners) listener({ type: 'due', bucket, inMs });
+  }
 
   function note(task: OutboxTask, afterMs = 0): void {
     const now = Date.now();
     const found = outstanding.get(identityOf(task));
     if (found?.isLent === true && found.dueAt > now) found.isNoted = true;
-    else
-      outstanding.set(identityOf(task), {
-        task,
-        dueAt: now + afterMs,
-        lease: 0,
-        tries: 0,
-        isLent: false,
-        isNoted: false,
-      });
+    else {
+      const fresh = { task, dueAt: now + afterMs, lease: 0, tries: 0, isLent: false, isNoted: false };
+      outstanding.set(identityOf(task), fresh);
+      announce(task, afterMs);
+    }
   }
 
   function handOut(one: Outstanding, leaseMs: number): OutboxEntry {
@@ -99,10 +100,23 @@ export function createMemoryOutbox(): MemoryOutbox {
       if (found === undefined || found === 'noted') return;
       found.tries += 1;
       found.dueAt = Date.now() + inMs;
+      announce(entry.task, inMs);
     },
     async giveBack(entry, inMs) {
       const found = report(entry);
-      if (found !== undefined && found !== 'noted') found.dueAt = Date.now() + inMs;
+      if (found === undefined || found === 'noted') return;
+      found.dueAt = Date.now() + inMs;
+      announce(entry.task, inMs);
+    },
+    async nextInMs(bucket, kinds) {
+      const times = [...outstanding.values()]
+        .filter(({ task }) => task.bucket === bucket && kinds.includes(task.kind))
+        .map(({ dueAt }) => dueAt);
+      return times.length === 0 ? undefined : Math.max(0, Math.min(...times) - Date.now());
+    },
+    watch(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
     },
     async lagMs(kinds) {
       const now = Date.now();

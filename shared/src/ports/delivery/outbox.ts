@@ -34,6 +34,11 @@ export type OutboxResult = 'done' | { readonly retryInMs: number } | { readonly 
 /** Free places by delivery kind: at most that many tasks of the kind are handed out. */
 export type OutboxRoom = Readonly<Record<string, number>>;
 
+/** A task of a bucket is due in so many ms; or (`resync`) messages may have been missed. */
+export type OutboxSignal =
+  | { readonly type: 'due'; readonly bucket: number; readonly inMs: number }
+  | { readonly type: 'resync' };
+
 /**
  * The tasks that are outstanding, by bucket. A task stays until it is done. It is handed out to one process at a time: what
  * notes it again during a lease, a commit or `add`, takes effect once that lease has been reported on or has
@@ -65,6 +70,16 @@ export interface Outbox {
   again(entry: OutboxEntry, inMs: number): Promise<void>;
   /** Makes the task due in `inMs` under the same conditions, without counting an attempt. */
   giveBack(entry: OutboxEntry, inMs: number): Promise<void>;
+  /**
+   * In how many ms the next task of these kinds in a bucket is due, at the end of its lease if it is handed out; 0 when one is
+   * due, undefined when there is none.
+   */
+  nextInMs(bucket: number, kinds: readonly string[]): Promise<number | undefined>;
+  /**
+   * Calls the listener when a task was noted or put off, on any process. A message may be lost, as one of an earlier version
+   * always is. Returns what ends this.
+   */
+  watch(listener: (signal: OutboxSignal) => void): () => void;
   /** How long the longest due task of these kinds that is not handed out has been due, in ms; 0 when there is none. */
   lagMs(kinds: readonly string[]): Promise<number>;
 }

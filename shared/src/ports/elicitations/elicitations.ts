@@ -141,6 +141,8 @@ export interface Elicitations extends Records<ElicitationTypes> {
    * the first `skip`.
    */
   due(bucket: number, limit: number, skip?: number, overdueMs?: number): Promise<string[]>;
+  /** The buckets whose deadline index lists anything, in parts that fail and hang by themselves. */
+  occupied(): readonly Promise<readonly number[]>[];
   /**
    * Arms the earliest deadline in the index of a bucket, without the first `skip`. A deadline that is armed, has not passed
    * and comes no later stays armed. Returns the armed deadline; undefined when there is none.

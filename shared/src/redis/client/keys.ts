@@ -113,6 +113,11 @@ export function outboxKey(bucket: number, kind: string): string {
   return `${ROOT}:{${tagOf(bucket)}}:outbox:${kind}`;
 }
 
+/** Channel: in how many ms a task of a bucket's outboxes is due. The name is also built in outbox/tasks.lua. */
+export function outboxChannel(bucket: number): string {
+  return `${ROOT}:{${tagOf(bucket)}}:outbox`;
+}
+
 /**
  * Hash: the last lease of each outstanding task of a bucket, and how often it was tried. step.lua and write.lua derive
  * this name.

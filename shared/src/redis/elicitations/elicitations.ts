@@ -7,6 +7,8 @@ import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { createRedisRecords, type RedisRecordsDeps } from './records.ts';
 
+const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
+
 /** The rows of elicitations, and the deadline index of all families. */
 export function createRedisElicitations(deps: RedisRecordsDeps): Elicitations {
   const { redis, settings, onError } = deps;
@@ -14,11 +16,19 @@ export function createRedisElicitations(deps: RedisRecordsDeps): Elicitations {
   // Called for each of 64 buckets every few seconds: its caller reports an outage once.
   const dueScript = loadScript(redis, 'elicitations/due');
   const armScript = loadScript(redis, 'elicitations/arm');
+  const occupiedScript = loadScript(redis, 'elicitations/occupied');
+  const groups = redis.isCluster ? BUCKETS.map((bucket) => [bucket]) : [BUCKETS];
 
   return {
     ...createRedisRecords(deps, ELICITATIONS),
     async due(bucket, limit, skip = 0, overdueMs = 0) {
       return (await dueScript([deadlinesKey(bucket % BUCKET_COUNT)], [limit, skip, overdueMs])) as string[];
+    },
+    occupied() {
+      return groups.map(async (buckets) => {
+        const found = (await occupiedScript(buckets.map(deadlinesKey), [])) as number[];
+        return found.map((at) => buckets[at - 1] ?? 0);
+      });
     },
     async arm(bucket, skip = 0): Promise<ArmedDeadline | undefined> {
       const keys = [deadlinesKey(bucket), armedKey(bucket)];

@@ -23,6 +23,8 @@ export interface Schedules {
 
 const RENEW_EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
+// Rounds that a version before had as jobs. Its workers add them again while they run.
+const RETIRED = ['outbox'] as const;
 
 // The next round comes soon, so a failed one is not retried; a few failed jobs are kept for inspection.
 const JOB = { attempts: 1, removeOnComplete: true, removeOnFail: { age: 24 * 3600, count: 100 } };
@@ -35,6 +37,7 @@ export function schedule({ location, everyMs, onError, renewEveryMs }: Schedules
   const connection = connectWorker(location);
   connection.on('error', () => undefined);
   connection.on('ready', () => nudge());
+  const retired: string[] = [...RETIRED];
   let queue: Queue | undefined;
   let closed = false;
   let nudged = false;
@@ -57,6 +60,7 @@ export function schedule({ location, everyMs, onError, renewEveryMs }: Schedules
 
   async function renewAll(): Promise<void> {
     queue ??= openQueue(connection, MAINTENANCE_QUEUE, 0);
+    for (const name of retired.splice(0)) await queue.removeJobScheduler(name);
     for (const name of MAINTENANCE_JOBS) await renew(queue, name, everyMs[name]);
   }
 

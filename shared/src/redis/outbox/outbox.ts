@@ -1,8 +1,9 @@
 import { BUCKET_COUNT, bucketOf, formatOwnerPath } from '../../domain/ids.ts';
 import type { Outbox, OutboxEntry, OutboxTask } from '../../ports/delivery/outbox.ts';
 import type { Commands } from '../client/connect.ts';
-import { outboxKey, outboxTriesKey } from '../client/keys.ts';
+import { outboxChannel, outboxKey, outboxTriesKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
+import type { Subscriber } from '../client/subscriber.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { handOutFields, memberOf, parseMember } from './member.ts';
 
@@ -11,9 +12,14 @@ const SCANNED = 1_000;
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
 /** The outbox in Redis: for each bucket and kind one sorted set, into which step.lua notes the tasks of its commit. */
-export function createRedisOutbox(redis: Commands, onError?: (error: unknown) => void): Outbox {
+export function createRedisOutbox(
+  redis: Commands,
+  subscriber: Pick<Subscriber, 'subscribe'>,
+  onError?: (error: unknown) => void,
+): Outbox {
   const takeScript = loadScript(redis, 'outbox/take', onError);
   const takeOneScript = loadScript(redis, 'outbox/take-one', onError);
+  const nextScript = loadScript(redis, 'outbox/next', onError);
   const putScript = loadScript(redis, 'outbox/put', onError);
 
   const keysOf = ({ bucket, kind }: OutboxTask) => [outboxKey(bucket, kind), outboxTriesKey(bucket)];
@@ -40,6 +46,7 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
     },
     async take(bucket, room, leaseMs) {
       const kinds = Object.keys(room);
+      if (kinds.length === 0) return [];
       const keys = [outboxTriesKey(bucket), ...kinds.map((kind) => outboxKey(bucket, kind))];
       const reply = (await takeScript(keys, [leaseMs, ...Object.values(room)])) as unknown[];
       const entries: OutboxEntry[] = [];
@@ -78,6 +85,24 @@ export function createRedisOutbox(redis: Commands, onError?: (error: unknown) =>
     },
     async giveBack({ task, lease }, inMs) {
       await put(task, 'back', lease, inMs);
+    },
+    async nextInMs(bucket, kinds) {
+      if (kinds.length === 0) return undefined;
+      const next = await nextScript(
+        kinds.map((kind) => outboxKey(bucket, kind)),
+        [],
+      );
+      return next === null ? undefined : Number(next);
+    },
+    watch(listener) {
+      const ends = BUCKETS.map((bucket) =>
+        subscriber.subscribe(outboxChannel(bucket), (signal) =>
+          listener(signal.type === 'resync' ? signal : { type: 'due', bucket, inMs: Number(signal.message) }),
+        ),
+      );
+      return () => {
+        for (const end of ends) end();
+      };
     },
     async lagMs(kinds) {
       const firstDue = async (key: string) => Number((await redis.zrange(key, '0', '0', 'WITHSCORES'))[1]);

@@ -13,6 +13,7 @@ local isNoted = redis.call('HEXISTS', tries, task .. ' noted') == 1
 if isNoted or change == 'done' then forgetHandOuts(tries, task) end
 if isNoted then
   redis.call('ZADD', outbox, now, task)
+  announceTask(outbox, 0)
   return 1
 end
 if change == 'done' then
@@ -22,4 +23,5 @@ else
   redis.call('HDEL', tries, task, task .. ' lent')
   if change == 'again' then redis.call('HINCRBY', tries, task .. ' tried', 1) end
   redis.call('ZADD', outbox, 'XX', now + dueInMs, task)
+  announceTask(outbox, dueInMs)
 end

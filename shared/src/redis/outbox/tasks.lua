@@ -13,13 +13,19 @@ local function isHandedOut(outbox, tries, task, now)
   return lent and lent > now and tonumber(redis.call('ZSCORE', outbox, task) or nil) == lent
 end
 
--- Notes a task: due now, or once the lease that is under way has ended. Earlier attempts no longer count.
-local function noteTask(outbox, tries, task, now)
+-- Tells the processes that handle tasks that one is due in so many ms.
+local function announceTask(outbox, inMs)
+  redis.call('PUBLISH', string.match(outbox, '^(.-:outbox):'), string.format('%.0f', inMs))
+end
+
+-- Notes a task: due in `inMs`, or once the lease that is under way has ended. Earlier attempts no longer count.
+local function noteTask(outbox, tries, task, now, inMs)
   if isHandedOut(outbox, tries, task, now) then
     redis.call('HSET', tries, task .. ' noted', 1)
   else
     forgetHandOuts(tries, task)
-    redis.call('ZADD', outbox, string.format('%.0f', now), task)
+    redis.call('ZADD', outbox, string.format('%.0f', now + (inMs or 0)), task)
+    announceTask(outbox, inMs or 0)
   end
 end
 

@@ -28,6 +28,6 @@ local function detachRun(key, arg, now, firstQuestion, firstRun)
     redis.call('HSET', KEYS[index], 'resumes', lines)
   end
   if arg.resumeAfter ~= '' then
-    noteTask(key.resumptions, key.tries, arg.resumeTask .. ' ' .. newTerm, now + arg.resumeAfter)
+    noteTask(key.resumptions, key.tries, arg.resumeTask .. ' ' .. newTerm, now, arg.resumeAfter)
   end
 end

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { webhookTask } from '@parley/shared/delivery/deliver-webhook';
 import { createDispatch, type Dispatch } from '@parley/shared/delivery/dispatch';
 import {
+  BUCKET_COUNT,
   bucketOf,
   formatOwnerPath,
   formatStreamPath,
@@ -9,7 +11,12 @@ import {
   type Owner,
 } from '@parley/shared/domain/ids';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
-import type { OutboxEntry, OutboxResult, OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type {
+  OutboxEntry,
+  OutboxResult,
+  OutboxSignal,
+  OutboxTask,
+} from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
@@ -27,6 +34,52 @@ import { createGate } from '../../../harness/vault/gate.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
 const ROOM = { 'resume-run': 100, webhook: 100 };
+
+/** What tells other processes of tasks, in every slot. */
+export function announcingContract(contract: Contract): void {
+  it('a task is announced to other processes when it is noted, put off or noted again', async () => {
+    const { backend, second } = contract.pods;
+    const seen: OutboxSignal[] = [];
+    const end = second.outbox.watch((signal) => seen.push(signal));
+    const kinds = ['resume-run', 'webhook'];
+    const task = webhookTask(`el_${randomUUID()}`, bucketOf(newOwner()));
+    const { bucket } = task;
+    const announced = async (inMs: number, what: string) => {
+      await waitUntil(
+        () => seen.some((one) => one.type === 'due' && one.bucket === bucket && one.inMs === inMs),
+        { what },
+      );
+      seen.length = 0;
+    };
+    const take = async () =>
+      (await backend.outbox.take(bucket, ROOM, 40_000)).find((one) => one.task.subject === task.subject);
+    // Where messages cross a connection, none is promised before the first resync.
+    if (contract.hasLine)
+      await waitUntil(() => seen.filter(({ type }) => type === 'resync').length >= BUCKET_COUNT, {
+        what: 'the subscription',
+      });
+    seen.length = 0;
+    await backend.outbox.add(task);
+    await announced(0, 'the task');
+    expect(await second.outbox.nextInMs(bucket, kinds)).toBe(0);
+    const entry = await take();
+    if (entry === undefined) throw new Error('The task was not handed out.');
+    const lentMs = (await second.outbox.nextInMs(bucket, kinds)) ?? 0;
+    expect([lentMs > 0, lentMs <= 40_000]).toEqual([true, true]);
+    await backend.outbox.again(entry, 70_000);
+    await announced(70_000, 'the time of the next attempt');
+    await backend.outbox.remove(task);
+    expect(await second.outbox.nextInMs(bucket, kinds)).toBeUndefined();
+    end();
+  });
+
+  it('the buckets with deadlines are known', async () => {
+    const { backend, second } = contract.pods;
+    const owner = newOwner();
+    await askQuestion(engineOn(backend), owner);
+    expect((await Promise.all(second.elicitations.occupied())).flat()).toContain(bucketOf(owner));
+  });
+}
 
 /** What a backend keeps of the tasks that must follow a commit, and delivery kinds that are registered on it. */
 export function outboxContract(contract: Contract): void {

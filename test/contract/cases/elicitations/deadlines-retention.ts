@@ -19,6 +19,7 @@ import {
 } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
+const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 /** More than a sweep expires of one bucket at a time. */
 const OVERDUE = 30;
 
@@ -118,6 +119,7 @@ export function leavingContract(contract: Contract): void {
       const engine = engineOn(pods.backend, {
         elicitations: {
           ...elicitations,
+          occupied: () => [Promise.resolve(BUCKETS), Promise.reject(away)],
           due: (bucket, ...more) =>
             bucket === bucketOf(stream) ? elicitations.due(bucket, ...more) : elsewhere(bucket),
         },

@@ -1,0 +1,146 @@
+import { createDispatch } from '@parley/shared/delivery/dispatch';
+import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
+import { createMemoryOutbox } from '@parley/shared/memory/outbox/outbox';
+import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
+import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+
+const EVERY_MS = 1_000;
+const A_MINUTE = 60_000;
+const SECONDS = (count: number) => count * 1_000;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+});
+
+/** A process that handles tasks, and the buckets that it looked at. `isDeaf`: it hears of none. */
+function processOf({
+  isDeaf = false,
+  handle = async () => 'done',
+}: {
+  isDeaf?: boolean;
+  handle?: DeliveryKind['handle'];
+}) {
+  const outbox = createMemoryOutbox();
+  const looks: number[] = [];
+  const heard = {
+    ...outbox,
+    take(...args: Parameters<typeof outbox.take>) {
+      looks.push(args[0]);
+      return outbox.take(...args);
+    },
+    ...(isDeaf && { watch: () => () => undefined }),
+  };
+  const handled: string[] = [];
+  const kinds: DeliveryKind[] = [
+    {
+      name: 'letter',
+      // With a free place left, no round waits for one.
+      places: 4,
+      handle(task, attempt) {
+        handled.push(task.subject);
+        return handle(task, attempt);
+      },
+    },
+  ];
+  const dispatch = createDispatch({ outbox: heard, kinds, onFault: () => undefined });
+  const faults: unknown[] = [];
+  const loop = startDispatching({
+    outbox: heard,
+    dispatch,
+    everyMs: EVERY_MS,
+    onError: (fault) => faults.push(fault),
+  });
+  onTestFinished(() => loop.stop());
+  return { outbox, looks, handled, loop, faults, pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) };
+}
+
+const letter = (subject: string, bucket = 7): OutboxTask => ({ kind: 'letter', subject, bucket });
+
+describe('a process that handles the tasks of an outbox', () => {
+  it('looks at all buckets ever more seldom while there is nothing', async () => {
+    const { looks, pass } = processOf({});
+    await pass(10 * A_MINUTE);
+    // At 16 s a round, and at twice that less the pauses at the beginning.
+    expect(looks.length / 64).toBeGreaterThan(600 / 20);
+    expect(looks.length / 64).toBeLessThan(600 / 12 + 6);
+  });
+
+  it('looks at one bucket only when a task is noted there, and soon', async () => {
+    const { outbox, looks, handled, pass } = processOf({});
+    await pass(10 * A_MINUTE);
+    looks.length = 0;
+    await outbox.add(letter('one'));
+    await outbox.add(letter('two'));
+    await pass(500);
+    expect(new Set(looks)).toEqual(new Set([7]));
+    expect(handled).toEqual(['one', 'two']);
+  });
+
+  it.each([
+    { what: 'put off', handle: async () => ({ deferInMs: SECONDS(30) }) as const },
+    { what: 'to be tried again', handle: async () => ({ retryInMs: SECONDS(30) }) as const },
+  ])('handles a task that is $what at its time', async ({ handle }) => {
+    const { outbox, handled, pass } = processOf({ handle });
+    await pass(10 * A_MINUTE);
+    await outbox.add(letter('one'));
+    await pass(SECONDS(29));
+    expect(handled).toHaveLength(1);
+    await pass(SECONDS(2));
+    expect(handled).toHaveLength(2);
+  });
+
+  it('handles the task of a process that died as soon as its lease has lapsed', async () => {
+    const { outbox, handled, pass } = processOf({});
+    await pass(10 * A_MINUTE);
+    await outbox.add(letter('one'));
+    await outbox.takeOne(letter('one'), SECONDS(5));
+    await pass(SECONDS(4.9));
+    expect(handled).toEqual([]);
+    await pass(200);
+    expect(handled).toEqual(['one']);
+  });
+
+  it('finds what it has not heard of, and then looks as often as at the beginning', async () => {
+    const { outbox, looks, handled, pass } = processOf({ isDeaf: true });
+    await pass(10 * A_MINUTE);
+    await outbox.add(letter('one'));
+    await pass(SECONDS(20));
+    expect(handled).toEqual(['one']);
+    looks.length = 0;
+    await outbox.add(letter('two'));
+    await pass(SECONDS(20));
+    expect(handled).toEqual(['one', 'two']);
+    expect(looks.length).toBeGreaterThan(2 * 64);
+  });
+
+  it('looks at all buckets at once when it is told to, and at none once it has ended', async () => {
+    const { outbox, looks, handled, loop, pass } = processOf({ isDeaf: true });
+    await pass(10 * A_MINUTE);
+    await outbox.add(letter('one'));
+    loop.nudge();
+    await pass(0);
+    expect(handled).toEqual(['one']);
+    await loop.stop();
+    looks.length = 0;
+    await outbox.add(letter('two'));
+    await pass(10 * A_MINUTE);
+    expect([looks, vi.getTimerCount()]).toEqual([[], 0]);
+  });
+
+  it('repeats a round that failed', async () => {
+    const { outbox, handled, faults, pass } = processOf({});
+    const { take } = outbox;
+    let isAway = true;
+    vi.spyOn(outbox, 'take').mockImplementation((...args) =>
+      isAway ? Promise.reject(new Error('away')) : take(...args),
+    );
+    await outbox.add(letter('one'));
+    await pass(500);
+    expect([faults.length > 0, handled]).toEqual([true, []]);
+    isAway = false;
+    await pass(2 * EVERY_MS);
+    expect(handled).toEqual(['one']);
+  });
+});
