@@ -266,12 +266,7 @@ function observeGauges(meter: Meter): (sources: GaugeSources) => void {
   const known: { -readonly [Name in keyof GaugeSources]: GaugeSources[Name] } = {};
   const gauges = [
     ['pending', 'elicitation_pending', 'Open questions in Redis.', ''],
-    [
-      'overdue',
-      'elicitation_overdue',
-      'Since the earliest deadline of the open questions passed; 0 when none has.',
-      's',
-    ],
+    ['overdue', 'elicitation_overdue', 'Since the earliest deadline of the open questions passed.', 's'],
     ['indexCheckAge', 'index_check_age', 'Since the last complete check of the indexes began.', 's'],
     ['timerCanaryAge', 'timer_canary_age', 'Since a canary timer last went through the queue.', 's'],
     ['outboxLag', 'outbox_lag', 'Time since the oldest outbox task that is not yet taken was due.', 's'],

@@ -1,8 +1,8 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
 import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
-import { NO_DRAIN } from '../../../services/api/src/http/drain.ts';
-import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
+import { NO_DRAIN } from '../../../services/api/src/http/life/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/life/heartbeats.ts';
 import { createRouter, type Router } from '../../../services/api/src/http/router.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';

@@ -2,8 +2,8 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { DEFAULT_SCOPES, type Scope } from '@parley/shared/domain/service-key';
 import type { Authenticate } from '../../../services/api/src/http/auth.ts';
-import { createDrain } from '../../../services/api/src/http/drain.ts';
-import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
+import { createDrain } from '../../../services/api/src/http/life/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/life/heartbeats.ts';
 import type { CallLimits } from '../../../services/api/src/http/limits/call-limits.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
 import { createRouter } from '../../../services/api/src/http/router.ts';

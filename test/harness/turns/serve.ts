@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
-import { type Drain, NO_DRAIN } from '../../../services/api/src/http/drain.ts';
-import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
+import { type Drain, NO_DRAIN } from '../../../services/api/src/http/life/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/life/heartbeats.ts';
 import type { Surface } from '../../../services/api/src/http/route.ts';
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createApp } from '../../../services/api/src/wiring/app.ts';

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createDrain } from '../../../services/api/src/http/drain.ts';
+import { createDrain } from '../../../services/api/src/http/life/drain.ts';
 import {
   createRefusalDelays,
   type RefusalDelays,

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { createDrain, type Drain, NO_DRAIN } from '../../../services/api/src/http/drain.ts';
+import { createDrain, type Drain, NO_DRAIN } from '../../../services/api/src/http/life/drain.ts';
 import { writeAll } from '../../../services/api/src/http/stream.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import { afterEach, expect, it, vi } from 'vitest';
-import { NO_DRAIN } from '../../../services/api/src/http/drain.ts';
+import { NO_DRAIN } from '../../../services/api/src/http/life/drain.ts';
 import { writeAll } from '../../../services/api/src/http/stream.ts';
 
 afterEach(() => vi.useRealTimers());

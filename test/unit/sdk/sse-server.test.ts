@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { createDrain } from '../../../services/api/src/http/drain.ts';
-import { createHeartbeats } from '../../../services/api/src/http/heartbeats.ts';
+import { createDrain } from '../../../services/api/src/http/life/drain.ts';
+import { createHeartbeats } from '../../../services/api/src/http/life/heartbeats.ts';
 import {
   type EventsReply,
   type SseFrameEvent,

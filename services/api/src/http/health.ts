@@ -1,6 +1,6 @@
 import type { BackendHealth } from '@parley/shared/ports/backend';
 import type { RedisFault } from '@parley/shared/ports/redis-diagnosis';
-import type { Drain } from './drain.ts';
+import type { Drain } from './life/drain.ts';
 import { ANYBODY, json, type Reply, route, type Surface } from './route.ts';
 
 export interface HealthDeps {

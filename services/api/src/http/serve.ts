@@ -5,7 +5,8 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Authenticate } from './auth.ts';
 import { type AdmitBytes, type JsonLimits, readBody } from './body.ts';
 import { check } from './check.ts';
-import { type Drain, NO_DRAIN } from './drain.ts';
+import { NO_DRAIN } from './life/drain.ts';
+import { createLife, type RequestLife } from './life/request-life.ts';
 import type { CallLimits } from './limits/call-limits.ts';
 import type { RefusalDelays } from './limits/refusal-delays.ts';
 import { STATUS_OF } from './problem.ts';
@@ -64,7 +65,7 @@ async function replyTo(
   params: PathParams,
   req: IncomingMessage,
   at: Proven,
-  life: Life,
+  life: RequestLife,
 ): Promise<Reply> {
   if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, at.head));
   const admitted = admit(deps, route, params, at.caller);
@@ -155,32 +156,6 @@ function bodyBudget({ limits }: ServeDeps, { proof }: Route, caller: unknown): A
   return proof.by === 'bearer' ? (bytes) => limits.body(caller as Caller, bytes) : undefined;
 }
 
-interface Life extends Pick<RouteCall, 'signal' | 'draining'> {
-  end(): void;
-}
-
-/** The abort signal of one request, created at its first use: most handlers never sleep. */
-function createLife(res: ServerResponse, drain: Drain): Life {
-  let controller: AbortController | undefined;
-  const abort = () => controller?.abort();
-  return {
-    get signal(): AbortSignal {
-      if (controller !== undefined) return controller.signal;
-      controller = new AbortController();
-      res.once('close', abort);
-      drain.add(abort);
-      if (drain.hasBegun || res.closed) abort();
-      return controller.signal;
-    },
-    get draining(): boolean {
-      return drain.hasBegun;
-    },
-    end(): void {
-      drain.remove(abort);
-    },
-  };
-}
-
 function headOf(req: IncomingMessage, res: ServerResponse): RequestHead {
   return {
     url: req.url ?? '/',
@@ -265,7 +240,7 @@ async function fail(
   res: ServerResponse,
   at: Proven,
   error: unknown,
-  life: Pick<Life, 'signal'>,
+  life: Pick<RequestLife, 'signal'>,
 ): Promise<void> {
   if (res.closed) return;
   const place = { route: route.path, requestId: at.head.requestId };

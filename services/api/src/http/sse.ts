@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Heartbeats } from './heartbeats.ts';
+import type { StreamHeartbeats } from './life/heartbeats.ts';
 import { type StreamEnd, type StreamOptions, writeAll } from './stream.ts';
 
 /** One server-sent event. `data` is sent as JSON, so nothing in it can end the field. */
@@ -23,7 +23,7 @@ export interface Frame {
 export type SseSource = AsyncIterator<SseFrameEvent | Frame, unknown>;
 
 export interface SseOptions extends StreamOptions {
-  readonly heartbeats: Heartbeats;
+  readonly heartbeats: StreamHeartbeats;
 }
 
 const HEADERS = {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Drain } from './drain.ts';
+import type { Drain } from './life/drain.ts';
 
 export interface StreamOptions {
   /** How long a reader may leave its buffer full before it is disconnected, in ms. */

@@ -5,7 +5,7 @@ import type { Owner } from '@parley/shared/domain/ids';
 import { backendSettings, type Env } from '@parley/shared/runtime/env';
 import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
-import type { Drain } from '../http/drain.ts';
+import type { Drain } from '../http/life/drain.ts';
 import type { Surface } from '../http/route.ts';
 import { hasAnswerPage } from '../surfaces/connect/answer/page-routes.ts';
 import { linkRoutes } from '../surfaces/connect/link/routes.ts';

@@ -77,6 +77,11 @@ export const TIME_VARIABLES = {
     604_800,
     'How long a pod holds a turn that waits for its person, and its stream. Then it detaches the turn, and after the answer any pod resumes it.',
   ),
-  PARLEY_OUTBOX_MS: integer(1_000, 100, 600_000, 'How often the worker looks for due tasks in the outbox.'),
+  PARLEY_OUTBOX_MS: integer(
+    1_000,
+    100,
+    600_000,
+    'How often a process looks through the outbox for tasks that nobody told it of; up to 16 times as seldom while it finds none.',
+  ),
   PARLEY_CANARY_MS: integer(5_000, 100, 600_000, 'How often the timer canary runs.'),
 };

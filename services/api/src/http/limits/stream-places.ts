@@ -83,15 +83,14 @@ function createPlaceKeeper({
   async function renew(): Promise<void> {
     const held = [...places];
     const renewed = await limits.renew('streams', held, PLACE_MS);
-    // Redis may have lost it; or another reader has taken it, and then there may be a place again.
-    const gone = held.filter((kept, at) => renewed[at] === false && places.has(kept));
-    await Promise.all(
-      gone.map(async (kept) => {
-        const isHeld = await limits.hold('streams', kept.subject, kept.place, streamsMax, PLACE_MS);
-        if (!isHeld) kept.onLost();
-        else if (!places.has(kept)) release(kept);
-      }),
-    );
+    // Redis may have lost it; or another reader has taken it, and then there may be a place again. One after the other: after a
+    // loss of data, all of them are gone.
+    for (const kept of held.filter((_, at) => renewed[at] === false)) {
+      if (!places.has(kept)) continue;
+      const isHeld = await limits.hold('streams', kept.subject, kept.place, streamsMax, PLACE_MS);
+      if (!isHeld) kept.onLost();
+      else if (!places.has(kept)) release(kept);
+    }
   }
 
   function renewLater(): void {

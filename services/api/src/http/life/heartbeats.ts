@@ -2,13 +2,13 @@
 const SLOTS = 16;
 
 /** The heartbeats of a pod's streams. */
-export interface Heartbeats {
+export interface StreamHeartbeats {
   /** Calls `beat` once in each period from now on; the returned function ends that. */
   add(beat: () => void): () => void;
 }
 
-/** Heartbeats every `everyMs`, by one timer for all streams. */
-export function createHeartbeats(everyMs: number): Heartbeats {
+/** StreamHeartbeats every `everyMs`, by one timer for all streams. */
+export function createHeartbeats(everyMs: number): StreamHeartbeats {
   const slots = Array.from({ length: SLOTS }, () => new Set<() => void>());
   let at = 0;
   let count = 0;
