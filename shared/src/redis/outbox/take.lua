@@ -4,8 +4,9 @@
 -- KEYS beyond the named one: outboxes, one for each kind (zsets by the time at which tasks are due). ARGV beyond the named
 -- one: how many tasks of each kind at most.
 -- Returns triples: task, fencing token, how often it was tried.
-if redis.call('EXISTS', unpack(KEYS, 2)) == 0 then return {} end
 local tries, lease = KEYS[1], ARGV[1]
+-- Most looks find nothing.
+if redis.call('EXISTS', unpack(KEYS, 2)) == 0 then return {} end
 local now, microseconds = readClock()
 local taken = {}
 for index = 2, #KEYS do
