@@ -106,13 +106,12 @@ describe('a process that handles the tasks of an outbox', () => {
     const { outbox, looks, handled, pass } = processOf({ isDeaf: true });
     await pass(10 * A_MINUTE);
     await outbox.add(letter('one'));
-    await pass(SECONDS(20));
+    // A pause is at most 16 times as long as at the beginning, and a quarter more.
+    for (let passed = 0; handled.length === 0 && passed < 21; passed += 1) await pass(SECONDS(1));
     expect(handled).toEqual(['one']);
     looks.length = 0;
-    await outbox.add(letter('two'));
-    await pass(SECONDS(20));
-    expect(handled).toEqual(['one', 'two']);
-    expect(looks.length).toBeGreaterThan(2 * 64);
+    await pass(SECONDS(4));
+    expect(looks.length).toBeGreaterThanOrEqual(2 * 64);
   });
 
   it('looks at all buckets at once when it is told to, and at none once it has ended', async () => {
