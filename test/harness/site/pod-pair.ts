@@ -44,7 +44,6 @@ export async function openPodPair(
     // A pod on a busy machine must not be mistaken for a dead one.
     PARLEY_LEASE_MS: '4000',
     PARLEY_TAKE_OVER_MS: '250',
-    PARLEY_OUTBOX_MS: '500',
     ...options.env,
   };
   await site.worker(env);
