@@ -251,7 +251,7 @@ mcpOffer: { agents: [], tools: [{ server: tracker-${new URL(serverUrl).port}, pr
       engine: engineOn(backend),
       pod: `${on} of ${serverUrl} ${clientId} ${secret.length}`,
     });
-    const served = await serveOn(pod, { surfaceOf: mcpSurface({ roundMs: 5_000 }) });
+    const served = await serveOn(pod, { surfaceOf: mcpSurface({ roundMs: 60_000 }) });
     return {
       /** Calls as somebody new, and tells what the client was told. */
       async call() {
