@@ -91,3 +91,16 @@ it('replaces an old interval with a new one', async () => {
   await keep({ everyMs: { ...EVERY_MS, cleanup: 9_000 } });
   expect((await queue.getJobScheduler('cleanup'))?.every).toBe(9_000);
 });
+
+it('removes the rounds that only a version before had, also when its workers add them again', async () => {
+  const queue = await openQueue();
+  const addAgain = () => queue.upsertJobScheduler('outbox', { every: NEVER_MS }, { name: 'outbox' });
+  await addAgain();
+  await keep({ renewEveryMs: 20 });
+  for (let time = 0; time < 2; time += 1) {
+    await waitUntil(async () => (await queue.getJobScheduler('outbox')) === undefined, {
+      what: 'the removal',
+    });
+    await addAgain();
+  }
+});

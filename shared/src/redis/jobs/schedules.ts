@@ -23,7 +23,7 @@ export interface Schedules {
 
 const RENEW_EVERY_MS = 10_000;
 const RETRY_MS = 1_000;
-// Rounds that a version before had as jobs. Its workers add them again while they run.
+// Rounds that a version before had as jobs. Its workers add them again while they run, so they are removed again and again.
 const RETIRED = ['outbox'] as const;
 
 // The next round comes soon, so a failed one is not retried; a few failed jobs are kept for inspection.
@@ -37,7 +37,6 @@ export function schedule({ location, everyMs, onError, renewEveryMs }: Schedules
   const connection = connectWorker(location);
   connection.on('error', () => undefined);
   connection.on('ready', () => nudge());
-  const retired: string[] = [...RETIRED];
   let queue: Queue | undefined;
   let closed = false;
   let nudged = false;
@@ -60,7 +59,7 @@ export function schedule({ location, everyMs, onError, renewEveryMs }: Schedules
 
   async function renewAll(): Promise<void> {
     queue ??= openQueue(connection, MAINTENANCE_QUEUE, 0);
-    for (const name of retired.splice(0)) await queue.removeJobScheduler(name);
+    for (const name of RETIRED) await queue.removeJobScheduler(name);
     for (const name of MAINTENANCE_JOBS) await renew(queue, name, everyMs[name]);
   }
 
