@@ -82,7 +82,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   {
     defect: 'Disconnecting an account does not revoke its credential at the provider.',
     file: `${CONNECT}/disconnect.ts`,
-    find: 'const revoked = await connector.revoke(removed.reveal());',
+    find: 'const revoked = await connector.revoke(removed);',
     replace: "const revoked = 'revoked' as const;",
     killedBy: `${TESTS}/accounts.test.ts`,
     test: 'disconnecting deletes and revokes',
@@ -106,7 +106,7 @@ export const ACCOUNTS: readonly Mutant[] = [
   {
     defect: 'A notice goes to a Slack user whose link has ended on the other side.',
     file: 'services/api/src/surfaces/slack/store/links.ts',
-    find: '!== undefined && isOf(link, owner) && (await isIndexed(link, user));',
+    find: '!== undefined && isSameOwner(link, owner) && (await isIndexed(link, user));',
     replace: '!== undefined;',
     killedBy: 'test/integration/slack/links.test.ts',
     test: 'no side stands alone',

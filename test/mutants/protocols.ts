@@ -177,9 +177,9 @@ export const PROTOCOLS: readonly Mutant[] = [
   },
   {
     defect: 'A service key answers for a person over A2A where only the person may.',
-    file: `${API}/surfaces/a2a/tasks.ts`,
-    find: "const mayAnswer = caller.kind === 'user' || agent.answers === 'caller';",
-    replace: 'const mayAnswer = agent !== undefined;',
+    file: `${API}/surfaces/a2a/task-answers.ts`,
+    find: "return caller.kind === 'user' || agent.answers === 'caller';",
+    replace: 'return agent !== undefined;',
     killedBy: 'test/integration/a2a/refusals.test.ts',
     test: 'a service key that speaks for a person',
   },

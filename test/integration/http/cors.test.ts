@@ -39,7 +39,7 @@ it('allows the headers that the surfaces of every pod declare', async () => {
       'access-control-allow-origin': PAGE,
       'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
       'access-control-allow-headers':
-        'authorization, content-type, idempotency-key, last-event-id, x-parley-delivery, x-request-id, x-supports-elicitation',
+        'authorization, content-type, idempotency-key, last-event-id, x-parley-delivery, x-request-id, x-supports-elicitation, x-supports-pages',
       'access-control-expose-headers': 'idempotent-replayed, retry-after, x-conversation-id, x-request-id',
       'access-control-max-age': '600',
     },
@@ -49,7 +49,7 @@ it('allows the headers that the surfaces of every pod declare', async () => {
 it('allows the headers of one more surface, each once', async () => {
   const { headers } = await corsHeaders('/more', 'OPTIONS');
   expect(headers['access-control-allow-headers']).toBe(
-    'authorization, content-type, idempotency-key, last-event-id, mcp-session-id, x-parley-delivery, x-request-id, x-supports-elicitation',
+    'authorization, content-type, idempotency-key, last-event-id, mcp-session-id, x-parley-delivery, x-request-id, x-supports-elicitation, x-supports-pages',
   );
   expect((await corsHeaders('/more', 'GET')).headers['access-control-expose-headers']).toBe(
     'idempotent-replayed, mcp-session-id, retry-after, x-conversation-id, x-request-id',
