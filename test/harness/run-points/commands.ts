@@ -75,10 +75,11 @@ const scriptOf = (name: string) =>
 const argumentsOf = (script: string) =>
   /local ([\w\s,]+?) =\s*unpack\(ARGV[,)]/.exec(script)?.[1]?.split(/,\s*/) ?? [];
 
-const WRITE_SCRIPT = scriptOf('write');
-const WRITE_ARGUMENTS = argumentsOf(WRITE_SCRIPT);
+const WRITE_ARGUMENTS = [...scriptOf('write').matchAll(/^-- args: (.+)$/gm)].flatMap(([, names = '']) =>
+  names.split(' '),
+);
 const PUBLISH_ARGUMENTS = argumentsOf(scriptOf('publish')).length;
-const FIRST_NOTE = Number(/local firstNote = (\d+)/.exec(WRITE_SCRIPT)?.[1]) - 1;
+const FIRST_NOTE = WRITE_ARGUMENTS.length;
 
 function parseWrite(userId: string, run: string, given: readonly string[]): RunCommand {
   const argument = (name: string) => given[WRITE_ARGUMENTS.indexOf(name)] ?? '';

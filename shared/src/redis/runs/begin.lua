@@ -1,5 +1,5 @@
 -- requires: client/clock, feed/append, runs/usage
--- keys: run feed conversation messages running usage usageEnds turns tokens conversations fence
+-- keys: run feed conversation running messages usage usageEnds turns tokens conversations fence
 -- args: streamRequestId owner agent conversationId input eventName eventJson channel wakeJson runLife conversationLife gone
 -- args: parent delegateRequest support field delivery asked nonce wholeInput traceparent title metered turnsMax tokensMax
 -- args: conversationsMax storedBytesMax detachedOwner unlisted
