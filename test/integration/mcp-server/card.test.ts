@@ -260,6 +260,15 @@ it('shows the card of a call that its host has as a task', async () => {
   expect(JSON.stringify(ended)).toContain('green');
 });
 
+it('leaves a form to a client that opens its page itself', async () => {
+  const host = await HOSTS['2026-07-28']({ capabilities: { ...APPS, elicitation: { url: {} } } });
+  const message = 'text: as a page';
+  const { inputRequests = {} } = (await host.ask(message)) as Readonly<Record<string, object>>;
+  const [id = ''] = Object.keys(inputRequests);
+  expect(inputRequests).toMatchObject({ [id]: { params: { mode: 'url', url: `${ANSWER_PAGE_URL}${id}` } } });
+  expect(state(await host.card(message).waiting())).toMatchObject({ state: 'waiting', questions: [] });
+});
+
 it('has no card where the page was not built', async () => {
   const plain = await openMcpSite();
   try {

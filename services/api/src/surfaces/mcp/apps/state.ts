@@ -1,5 +1,6 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import { toApprovalWire } from '@parley/shared/domain/approvals/wire';
+import { asClientShows } from '@parley/shared/domain/elicitations/client-view';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import { isParleyError } from '@parley/shared/domain/errors';
@@ -57,7 +58,7 @@ export async function readCardState(
   const ended = await Promise.all(unlisted.map((id) => readOwn(deps, caller, run, id)));
   const asked = open.rows.map((row) => toWire(row, { now: open.now, content: false }));
   const seen = [
-    ...asked.filter((question) => !isShown(question, shows)),
+    ...asked.filter((question) => !isShown(asClientShows(question), shows)),
     ...ended.flatMap(({ question }) => question ?? []),
   ];
   const views = seen.map((question) => ({ question, view: cardView(deps, question) }));
