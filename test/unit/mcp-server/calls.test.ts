@@ -114,8 +114,8 @@ it('a call of a session that ends while the call begins is stopped', async () =>
 });
 
 describe('an equal MCP call', () => {
-  /** Calls whose run has ended once it is begun, by a clock that the test moves. */
-  function endedCalls() {
+  /** Calls whose run has ended once it is begun, or waits, by a clock that the test moves. */
+  function endedCalls({ waits = false } = {}) {
     vi.useFakeTimers({ toFake: ['Date'] });
     const backend = createMemoryBackend({ ...ROOMY, retentionMs: 10 * HOUR_MS });
     onTestFinished(() => {
@@ -129,6 +129,7 @@ describe('an equal MCP call', () => {
       async beginCall({ conversation }: { readonly conversation: RunRef }) {
         const begun = await backend.runs.begin({ ...turnOf(OWNER), ...conversation });
         if (begun.type !== 'begun') return { isRepeat: true };
+        if (waits) return { isRepeat: false };
         const events = [{ type: 'turn-finished', reason: 'stop' }] as const;
         const end = { status: 'finished', messages: [] } as const;
         await backend.runs.write(conversation, { term: 1, firstSeq: 2, events, end });
@@ -227,5 +228,16 @@ describe('an equal MCP call', () => {
     expect(await calls.toldUpTo(first)).toBeUndefined();
     for (const upTo of [2, 10, 9]) await calls.told(first, { openMs: HOUR_MS, upTo });
     expect(await calls.toldUpTo(await calls.begin(CALL))).toBe(10);
+  });
+
+  it('joins a task that waits for its person, for as long as the person can act', async () => {
+    const calls = endedCalls({ waits: true });
+    const { run, ...first } = await calls.begin(CALL);
+    await calls.handOver({ run, ...first });
+    vi.setSystemTime(Date.now() + 7 * 24 * HOUR_MS);
+    expect(await calls.begin(CALL)).toMatchObject({ run });
+    // Its client goes on to have it.
+    await calls.leave(await calls.begin(CALL));
+    expect(await calls.begin(CALL)).toMatchObject({ run });
   });
 });

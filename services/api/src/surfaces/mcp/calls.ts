@@ -1,3 +1,4 @@
+import { TIMEOUT_SECONDS_MAX } from '@parley/shared/domain/elicitations/ask-input';
 import { ParleyError } from '@parley/shared/domain/errors';
 import type { Owner } from '@parley/shared/domain/ids';
 import type { Delivery, RunRef, Support } from '@parley/shared/domain/runs/run';
@@ -104,6 +105,8 @@ const FETCHED_MS = 10_000;
 
 export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' | 'callMs'>): Calls {
   const { records, turns, callMs } = deps;
+  // A task may ask at any time. It lasts as long as what it asks may be open, as its run does.
+  const taskMs = callMs + TIMEOUT_SECONDS_MAX * 1000;
   const followerName = (run: RunRef) => `mcp-follower/${keyOfCall(run)}`;
   const leftCalls = createLeftCalls(records);
   const { keyFor } = createCallKeys(deps, leftCalls);
@@ -118,8 +121,11 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   }
 
   async function handOver({ run, digest, follower }: StartedCall): Promise<void> {
-    await leftCalls.noteTask(run, digest, callMs);
-    await records.remove(run, followerName(run), follower);
+    await leftCalls.noteTask(run, digest, taskMs);
+    await Promise.all([
+      records.read(run, callName(digest), taskMs),
+      records.remove(run, followerName(run), follower),
+    ]);
   }
 
   async function releaseTask(run: RunRef): Promise<void> {
