@@ -113,6 +113,17 @@ it('a call of a session that ends while the call begins is stopped', async () =>
   expect(stopped).toEqual([run.streamRequestId]);
 });
 
+it('what Parley tells the card of a call is not taken from a server', () => {
+  const output = createCallOutput('tool');
+  const result = { content: [], isError: true, _meta: { 'parley/call': { tool: 'another' }, own: 1 } };
+  const events = [
+    { type: 'tool-returned', output: result },
+    { type: 'turn-finished', reason: 'stop' },
+  ];
+  const ended = events.map((event) => output.take({ type: 'turn', event } as unknown as FollowedEvent));
+  expect(ended.at(-1)?.result).toEqual({ ...result, _meta: { own: 1 } });
+});
+
 describe('an equal MCP call', () => {
   /** Calls whose run has ended once it is begun, or waits, by a clock that the test moves. */
   function endedCalls({ waits = false } = {}) {

@@ -1,3 +1,4 @@
+import { isRecord } from '@parley/shared/domain/plain-record';
 import { createBufferedTurn } from '../../turns/buffered.ts';
 import {
   createCallResult,
@@ -6,6 +7,7 @@ import {
   type WholeResult,
 } from '../../turns/call-result.ts';
 import type { FollowedEvent } from '../../turns/follow.ts';
+import { CALL_META_KEY } from './apps/card.ts';
 import { errorMessage, type RequestId, RPC, resultMessage } from './json-rpc.ts';
 
 /** What a call leads to: a turn of an agent, or one call of a tool or one read of a server. */
@@ -85,11 +87,19 @@ function toolOutput(): CallOutput {
     take(event) {
       call.take(event);
       const { outcome } = call;
-      return outcome?.type === 'failed'
+      if (outcome === undefined) return undefined;
+      return outcome.type === 'failed'
         ? { result: failed(outcome.message), refusal: outcome.refusal }
-        : outcome;
+        : { result: ofServer(outcome.result) };
     },
   };
+}
+
+/** A result without what Parley alone tells the card: with it, a server could have the card speak to the chat as its user. */
+function ofServer(result: WholeResult): WholeResult {
+  if (!isRecord(result._meta)) return result;
+  const { [CALL_META_KEY]: _told, ..._meta } = result._meta;
+  return { ...result, _meta };
 }
 
 function readOutput(): CallOutput {

@@ -4,6 +4,9 @@ import { PAGE_TYPE } from '@parley/shared/domain/runs/pages';
 /** The address of the card of a call. Addresses of servers have the id of their server in them, so none is this one. */
 export const CARD_URI = 'ui://parley/call';
 
+/** Tells the card in the `_meta` of a result which tool was called, and that the call goes on. */
+export const CALL_META_KEY = 'parley/call';
+
 // Nothing outside may be connected to: each list of origins is empty.
 const CLOSED = { connectDomains: [], resourceDomains: [], frameDomains: [], baseUriDomains: [] };
 

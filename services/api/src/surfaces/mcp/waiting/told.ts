@@ -1,14 +1,12 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { WholeResult } from '../../../turns/call-result.ts';
+import { CALL_META_KEY } from '../apps/card.ts';
 import type { McpDeps } from '../deps.ts';
 import type { ToldTimes } from './left-calls.ts';
 import type { ElsewhereOpen } from './waits.ts';
 
 type Hosted = Pick<McpDeps, 'answerPage' | 'connectBaseUrl' | 'card'>;
-
-/** Tells the card in the `_meta` of a result which tool was called, and that the call goes on. */
-export const CALL_META_KEY = 'parley/call';
 
 // The pages show the whole text.
 const TEXT_MAX = 500;
