@@ -158,9 +158,17 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
         const { engine } = site.pods[0];
         const { definition } = await openQuestion(engine, person);
         const { streamRequestId, conversationId } = definition;
-        await requestApproval(engine, { ...person, streamRequestId }, { conversationId });
-        if (clientId === undefined) await host.card.getByText('Travel desk: bookings_cancel').waitFor();
-        else {
+        const { row } = await requestApproval(engine, { ...person, streamRequestId }, { conversationId });
+        if (clientId === undefined) {
+          await host.card.getByText('Travel desk: bookings_cancel').waitFor();
+          // A hostile host lets its model press.
+          const call = { tool: 'helper', arguments: { message: 'text: to approve' } };
+          const response = { decision: 'approve' };
+          expect(await host.callAny('parley_answer', { ...call, id: row.id, response })).toMatchObject({
+            isError: true,
+            structuredContent: { code: 'page_required' },
+          });
+        } else {
           await host.card.locator('approval-card [part=primary][aria-disabled=false]').click();
           await host.card.locator('approval-card .call[data-state=approved]').waitFor();
         }

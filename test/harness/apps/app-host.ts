@@ -60,6 +60,8 @@ export interface AppHost {
   readonly faults: string[];
   /** The model calls the tool; its result goes to the card, too. */
   call(): Promise<CallToolResult>;
+  /** The host lets its model call any tool, also those that are for the card alone. */
+  callAny(name: string, args: Record<string, unknown>): Promise<CallToolResult>;
   /** The host refuses the calls of the card from now on, or no more. */
   refuse(isRefusing: boolean): void;
   change(context: object): Promise<void>;
@@ -150,6 +152,7 @@ export async function openAppHostPages(): Promise<AppHostPages> {
           await page.evaluate((one) => (globalThis as never as typeof WINDOW).sendResult(one), result);
           return result as CallToolResult;
         },
+        callAny: async (name, args) => (await client.callTool({ name, arguments: args })) as CallToolResult,
         refuse(refuses) {
           isRefusing = refuses;
         },
