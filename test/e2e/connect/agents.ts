@@ -48,6 +48,13 @@ agents:
     instructions: Be patient.
     elicit: true
     notify: { channel: slack, afterSeconds: 0, quietHours: { from: "${hoursFromNow(-2)}", to: "${hoursFromNow(2)}" } }
+  painter:
+    title: Painter
+    model: scripted
+    instructions: Be colourful.
+    elicit: true
+    tools: [{ server: echo }]
+    notify: { channel: slack, afterSeconds: 0 }
   helper:
     title: Helper
     model: scripted
@@ -68,6 +75,7 @@ agents:
     tools: [{ server: tracker }, { server: echo }]
     approval: { ask: when, rule: 'has(args.text)', remember: conversation }
     limits: { questionTimeoutSeconds: 25 }
+mcpOffer: { agents: [{ agent: painter, task: always }] }
 mcpServers:
   tracker:
     title: ${TRACKER}
@@ -118,24 +126,36 @@ const ORDER = {
   required: ['name', 'count'],
 };
 
+const COLOUR = {
+  kind: 'choice',
+  message: 'Which colour?',
+  options: ['red', 'green', 'blue'].map((value) => ({ value, title: value })),
+};
+
 /** What the agent says before and after it has called its tool. */
 export const BEFORE = 'One moment. ';
 export const TAIL = Array.from({ length: 40 }, (_, index) => `word-${index}`).join(' ');
 
 /**
  * "file X" creates an issue, "note X" one at the other service, "echo X" calls the project's tool, "pair X" calls it twice in
- * one step, "ask" asks in a form, "confide" for an answer that is kept from it.
+ * one step, "ask" asks in a form, "confide" for an answer that is kept from it, "paint" asks for a colour and calls the
+ * project's tool with it.
  * The reply ends with the tools' results (without the person's answer) and a numbered tail that reveals missing or
  * repeated words.
  */
 export function line({ userText, results }: Turn): ScriptedReply {
-  if (results[0]?.name === 'elicit') return { text: 'Thank you.' };
-  if (results.length > 0) return { text: `${results.map(({ text }) => wordsOf(text)).join(' & ')} ${TAIL}` };
+  const [asked, ...done] = results;
+  const isPainting = userText === 'paint';
+  if (asked?.name === 'elicit' && !isPainting) return { text: 'Thank you.' };
+  if (results.length > 0 && (!isPainting || done.length > 0))
+    return { text: `${results.map(({ text }) => wordsOf(text)).join(' & ')} ${TAIL}` };
   const [, verb, rest = ''] = /^(\w+) ?(.*)$/.exec(userText) ?? [];
   const call = (name: string, given: Record<string, unknown>) => ({
     text: BEFORE,
     calls: [{ name, arguments: given }],
   });
+  if (isPainting)
+    return asked === undefined ? call('elicit', COLOUR) : call('echo__echo', { text: asked.text });
   if (verb === 'file') return call('tracker__create_issue', { title: rest });
   if (verb === 'list') return call('tracker__list_issues', {});
   if (verb === 'note') return call('notes__create_issue', { title: rest });

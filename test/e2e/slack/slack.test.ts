@@ -12,6 +12,7 @@ import { approvals } from './approvals.ts';
 import { APP, type SlackDeployment, startSlackDeployment } from './deployment.ts';
 import { openInboxPage } from './inbox-page.ts';
 import { installations } from './installations.ts';
+import { tasks } from './tasks.ts';
 
 let deployment: SlackDeployment;
 let world: SlackDeployment['world'];
@@ -168,6 +169,7 @@ describe('the app in Slack, over three pods', () => {
   });
 
   approvals(() => deployment);
+  tasks(() => deployment);
 
   it('brings a question that was asked in the web, and settles it there by an answer in Slack', async () => {
     const { person, web } = await linked('U10');
