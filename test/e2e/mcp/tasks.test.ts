@@ -4,7 +4,7 @@ import { SECRET } from '../../harness/chat/client.ts';
 import { modern, modernExchange, SHOWS_ALL } from '../../harness/mcp-clients/raw.ts';
 import { createAskingFixture } from '../../harness/mcp-servers/asking.ts';
 import { type RunningMcpServer, startMcpServer } from '../../harness/mcp-servers/mcp-servers.ts';
-import { openSite, type Site, type SitePod } from '../../harness/site/site.ts';
+import { openSiteInMemory, type Site, type SitePod, untilReady } from '../../harness/site/site.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -20,7 +20,7 @@ let server: RunningMcpServer;
 let pods: SitePod[];
 
 beforeAll(async () => {
-  site = await openSite();
+  site = await openSiteInMemory();
   const model = await site.model({ script: [] });
   server = await startMcpServer({ revision: 'stateless', fixture });
   const config = site.agents(
@@ -89,7 +89,14 @@ async function end(pod: number): Promise<void> {
   await pods[pod]?.exited;
 }
 
-it('a task is asked on one pod, polled on another, answered on a third, whichever pods die, by its owner alone', async () => {
+/** Redis dies, and comes back with its data. */
+async function restartRedis(...living: number[]): Promise<void> {
+  await site.redis.kill9();
+  await site.redis.restart();
+  await Promise.all(living.map((at) => untilReady(pods[at] as SitePod)));
+}
+
+it('a task is asked on one pod, polled on another, answered on a third, whichever pods die, and Redis, by its owner alone', async () => {
   const ask = await clientOf('ada');
   const other = await clientOf('bob');
   const { result: created } = await ask(0, 'tools/call', { name: 'book', arguments: {} });
@@ -99,6 +106,10 @@ it('a task is asked on one pod, polled on another, answered on a third, whicheve
   await waitUntil(async () => (await get(1)).result?.status === 'input_required', {
     what: 'the task asks',
   });
+  const before = (await get(1)).result;
+  await restartRedis(0, 1, 2);
+  for (const pod of [0, 1, 2])
+    expect((await get(pod)).result).toEqual({ ...before, pollIntervalMs: expect.any(Number) });
   await end(0);
   const [key = ''] = Object.keys((await get(1)).result?.inputRequests ?? {});
   expect(key).toMatch(/^el_/);
@@ -131,6 +142,8 @@ it('a task is asked on one pod, polled on another, answered on a third, whicheve
   const [city] = ['Bern', 'Basel', 'Chur'].filter((one) => told.includes(one));
   expect(fixture.effects).toEqual([expect.stringContaining(`"${city}"`)]);
   expect(hub.status).toBe(city === 'Chur' ? 200 : 409);
+  await restartRedis(2);
+  expect(JSON.stringify((await get(2)).result)).toContain(city);
 });
 
 it('a task whose client never comes back survives a restart of Redis, and goes on with the answer that its person gives elsewhere', async () => {
