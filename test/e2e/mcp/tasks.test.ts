@@ -146,21 +146,13 @@ it('a task is asked on one pod, polled on another, answered on a third, whicheve
   expect(JSON.stringify((await get(2)).result)).toContain(city);
 });
 
-it('a task whose client never comes back survives a restart of Redis, and goes on with the answer that its person gives elsewhere', async () => {
+it('a task whose client never comes back goes on with the answer that its person gives elsewhere', async () => {
   const ask = await clientOf('carol');
   const hub = await hubOf('carol');
   const { result: created } = await ask(2, 'tools/call', { name: 'book', arguments: {} });
   const id = await waitUntil(hub.pending, { what: 'the question' });
   const before = fixture.effects.length;
-  await site.redis.restart();
-  const answered = await waitUntil(
-    async () => {
-      const reply = await hub.respond(id, { city: 'Bern' });
-      return reply.status !== 503 && reply;
-    },
-    { what: 'Redis to be back' },
-  );
-  expect(answered.status).toBe(200);
+  expect((await hub.respond(id, { city: 'Bern' })).status).toBe(200);
   await waitUntil(async () => fixture.effects.length > before, { what: 'the booking' });
   await waitUntil(
     async () => (await ask(2, 'tasks/get', { taskId: created?.taskId })).result?.status === 'completed',
