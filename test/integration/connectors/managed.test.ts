@@ -37,7 +37,7 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
   const keys = newKeys();
 
   /** A company, a tracker that trusts it, and Ada, who has not signed in. */
-  async function world({ bound = false, tokenSeconds = 600 } = {}) {
+  async function world({ bound = false, tokenSeconds = 600, callMs = 20_000 } = {}) {
     const policy: CompanyPolicy = { clients: new Map(), refused: new Map() };
     const company = await startServer({
       name: 'Company',
@@ -61,11 +61,17 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
     const identity = identityAt(company.issuer);
 
     let looked = () => {};
+    let renewed = (_outcome: string) => {};
 
     function pod(name: 'backend' | 'second') {
       const { vault: store } = stores[name];
       const vault = createVault({ store, keys });
-      const fresh = createRefresher({ vault, leases: store });
+      const fresh = createRefresher({
+        vault,
+        leases: store,
+        settings: { callMs },
+        onRefresh: (outcome) => renewed(outcome),
+      });
       const signIns = createSignIns({ vault, fresh, company: identity.company });
       const connector = createMcpOAuthConnector(
         {
@@ -126,6 +132,11 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
       nextLook: () =>
         new Promise<void>((resolve) => {
           looked = resolve;
+        }),
+      /** Resolves with what becomes of the next token that is obtained. */
+      nextRenewal: () =>
+        new Promise<string>((resolve) => {
+          renewed = resolve;
         }),
       /** How many assertions and tokens were requested. */
       calls: () => [company.tokenCalls(TOKEN_EXCHANGE), authorization.tokenCalls(JWT_BEARER)],
@@ -331,6 +342,15 @@ await describeOnRedis('an account that a company sign-in connects', (stores) => 
     expect(shown.type).toBe('absent');
     expect(await one.vault.read(ref)).toBeUndefined();
     expect(await stores.backend.vault.listOf(ada)).toEqual({ credentials: [], staged: [] });
+  });
+
+  it('has no token that came after the call for it had ended, when nobody looks who was erased', async () => {
+    const { one, ref, signIn, nextRenewal } = await world({ callMs: 1 });
+    await signIn();
+    const renewal = nextRenewal();
+    expect(await one.present()).toEqual({ type: 'unavailable' });
+    expect(await renewal).toBe('failed');
+    expect(await one.vault.read(ref)).toBeUndefined();
   });
 });
 

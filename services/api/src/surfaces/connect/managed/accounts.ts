@@ -60,11 +60,13 @@ export function createManagedAccounts(deps: ManagedAccountsDeps): ManagedAccount
 
   async function obtained(ref: CredentialRef, connector: ManagedConnector, options: FreshOptions) {
     let outcome: 'obtained' | 'refused' | undefined;
-    const obtain = async () => {
+    const obtain = async (signal: AbortSignal) => {
       // Looked at again with the lease: the person may have disconnected the account in the meantime.
       if ((await verdictOn(ref)) !== 'obtain')
         throw new InvalidGrantError('the sign-in is not to connect the account');
       const result = await connector.obtainFor(ref);
+      // Nothing is used up, and nobody looks any more whether the person has been erased in the meantime.
+      if (signal.aborted) throw new Error('the token came too late');
       if (result.type === 'refreshed') outcome = 'obtained';
       else if (result.code === 'invalid_grant') outcome = 'refused';
       return tokensOf(result);
