@@ -41,12 +41,16 @@ export async function openPagedChat(yaml: string) {
     return asked % 2 === 1 ? url : other.url;
   };
   const person = newPerson();
-  const send = (path: string, body?: unknown, { as = person, ...headers }: Sent = {}) =>
-    fetch(`${nextPod()}/run/api/${path}`, {
+  const sendTo = (pod: string, path: string, body?: unknown, { as = person, ...headers }: Sent = {}) =>
+    fetch(`${pod}/run/api/${path}`, {
       method: body === undefined ? 'GET' : 'POST',
       headers: { authorization: `Bearer ${as.token}`, 'content-type': 'application/json', ...headers },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
+  const send = (path: string, body?: unknown, sent?: Sent) => sendTo(nextPod(), path, body, sent);
+  /** Sends to a pod that has another configuration. */
+  const sendUnder = async (changed: string, path: string, body?: unknown) =>
+    sendTo((await servedPod(changed, { backend })).url, path, body);
   /** Says a text; returns the parts of the stream that name pages. */
   async function chat(text: string, headers: Sent = { 'x-supports-pages': 'true' }) {
     const messages = [{ id: 'm', role: 'user', parts: [{ type: 'text', text }] }];
@@ -61,5 +65,5 @@ export async function openPagedChat(yaml: string) {
     const [part] = await chat(text);
     return `chat/c/pages/${encodeURIComponent(part.data.pageId)}`;
   };
-  return { url, send, chat, pageOf, engine, person };
+  return { url, send, sendUnder, chat, pageOf, engine, person };
 }

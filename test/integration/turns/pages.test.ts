@@ -77,14 +77,14 @@ const model = modelOf(({ userText, results }) =>
     : { calls: [{ name: userText, arguments: { order: 7 } }] },
 );
 
-const config = () => `models:
+const config = ({ pages = true, access = '' } = {}) => `models:
   scripted: { provider: openai-compatible, baseUrl: "${model.current.url}", model: scripted }
 agents:
   helper:
     title: Helper
     model: scripted
-    instructions: Be brief.
-    tools: [{ server: shop, pages: true, allow: [order, fail, other, refund, track, advise] }, { server: bank }]
+    instructions: Be brief.${access}
+    tools: [{ server: shop, pages: ${pages}, allow: [order, fail, other, refund, track, advise] }, { server: bank }]
 defaultAgent: helper
 mcpServers:
   shop: { title: Shop, transport: http, url: "${servers.shop.url}", credentialScope: none, toolApprovals: { track: { ask: always } } }
@@ -142,6 +142,17 @@ describe('the page of a tool in a chat', () => {
     expect(await chat(tool, headers)).toEqual([]);
     // The server whose pages are shown is told of that, and no other.
     expect(told.filter(Boolean)).toHaveLength(tool.startsWith('bank') ? 1 : 0);
+  });
+
+  it.each([
+    ['shows no page of the server', { pages: false }, 400],
+    ['admits somebody else', { access: '\n    access: { users: [somebody] }' }, 404],
+  ])('is not read, and calls nothing, where the agent %s by now', async (_what, changed, refused) => {
+    const { sendUnder, pageOf } = await open();
+    const page = await pageOf();
+    const reply = await sendUnder(config(changed), `${page}/calls`, { name: 'refund' });
+    expect([reply.status, (await sendUnder(config(changed), page)).status]).toEqual([refused, 404]);
+    expect(called).toHaveLength(1);
   });
 
   it('is nobody else’s, and no text of another type', async () => {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
-import type { Owner, StreamRef } from '@parley/shared/domain/ids';
+import type { StreamRef } from '@parley/shared/domain/ids';
 import type { Support } from '@parley/shared/domain/runs/run';
 import { type CallPage, turnEventOf } from '@parley/shared/domain/runs/turn-events';
-import { notFound } from '@parley/shared/elicitations/caller';
+import { type Caller, notFound } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { parseOneCallId } from '../../agents/loop/one-call.ts';
@@ -39,12 +39,15 @@ export type ViewCallState =
 
 /** A person, and the id of a page that shows a call in one of their chats. */
 export interface PageRef {
-  readonly person: Owner;
+  readonly person: Caller & { kind: 'user' };
   readonly pageId: string;
   readonly signal: AbortSignal;
 }
 
-/** The pages of servers in the chats of agents. All throw `not_found` for a page that is not this person's, or not shown any more. */
+/**
+ * The pages of servers in the chats of agents. All throw `not_found` for a page that is not this person's, or not shown any more,
+ * and for one of an agent that does not admit them any more.
+ */
 export interface ChatPages {
   read(ref: PageRef): Promise<ShownPage>;
   /** Begins a call of the page: an unlisted run of its own, which goes on without a reader. Returns its id. */
@@ -86,7 +89,8 @@ export function createChatPages({ engine, turns, waitMs }: ChatPagesDeps): ChatP
       const ended = turn?.type === 'tool-returned' || turn?.type === 'tool-failed' ? turn.page : undefined;
       if (ended?.pageId === pageId) found = ended;
     }
-    if (agent === undefined || found === undefined) throw notFound();
+    const isAdmitted = turns.listAgents(person).some(({ id }) => id === agent);
+    if (agent === undefined || found === undefined || !isAdmitted) throw notFound();
     return { viewer: { ...person, agent, signal }, page: found, input };
   }
 
