@@ -168,6 +168,23 @@ mcpServers:
     await opened.close();
   });
 
+  it('moves no button under the pointer of its person', async () => {
+    await page.setViewportSize({ width: 800, height: 400 });
+    await show('moving');
+    const frame = await view();
+    await text(frame, 'done', 'end');
+    // It is below what is seen, and a click that was meant for something else finds no button that does something.
+    const open = page.getByRole('button', { name: 'Open', exact: true });
+    expect(await open.isDisabled()).toBe(true);
+    const height = () => page.locator('parley-app iframe').evaluate((one) => one.clientHeight);
+    expect(await height()).toBe(500);
+    await open.scrollIntoViewIfNeeded();
+    await expect.poll(() => open.isEnabled()).toBe(true);
+    await page.getByRole('button', { name: 'Do not open' }).click();
+    await expect.poll(height).toBe(60);
+    expect(outside).toEqual([]);
+  });
+
   it('does nothing beyond its frame when it is hostile', async () => {
     await show('hostile');
     const frame = await view();

@@ -91,6 +91,16 @@ const FLOOD = hostile(
   `for (let n = 0; n < 5000; n += 1) notify('ui/notifications/size-changed', { height: 100 + n % 2 });`,
 );
 
+/** Shrinks once its person is asked, so that the buttons below it come under their pointer. */
+const MOVING = hostile(`
+  notify('ui/notifications/size-changed', { height: 500 });
+  request('ui/open-link', { url: 'https://example.com/moved' });
+  await request('tools/list', {});
+  notify('ui/notifications/size-changed', { height: 60 });
+  await request('tools/list', {});
+  say('end');
+`);
+
 /** The pages of the fixture, by address. */
 export async function views(): Promise<Readonly<Record<string, string>>> {
   return {
@@ -98,5 +108,6 @@ export async function views(): Promise<Readonly<Record<string, string>>> {
     'ui://hostile.html': HOSTILE,
     'ui://away.html': AWAY,
     'ui://flood.html': FLOOD,
+    'ui://moving.html': MOVING,
   };
 }

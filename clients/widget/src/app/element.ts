@@ -1,4 +1,5 @@
 import { html, LitElement, nothing, type PropertyValues } from 'lit';
+import { InViewTimer } from '../card/in-view.ts';
 import { type AppContext, type AppHost, startApp } from './host.ts';
 import { type AppPage, type AppServer, type AppWait, createAppCalls } from './parley.ts';
 import { styles } from './styles.ts';
@@ -56,6 +57,9 @@ export class ParleyApp extends LitElement {
 
   #host: AppHost | undefined;
   #shown: AppPage | undefined;
+  /** What the view asks for, in px. */
+  #height: number | undefined;
+  readonly #inView = new InViewTimer(() => this.requestUpdate());
   #ending = new AbortController();
   readonly #dark = window.matchMedia(DARK);
 
@@ -68,12 +72,15 @@ export class ParleyApp extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.#dark.addEventListener('change', this.#tellContext);
+    document.addEventListener('visibilitychange', this.#onVisibility);
     if (this.hasUpdated) void this.#load();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#dark.removeEventListener('change', this.#tellContext);
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    this.#inView.watch(undefined);
     this.#end();
   }
 
@@ -83,7 +90,11 @@ export class ParleyApp extends LitElement {
     );
     if (isAnother) void this.#load();
     if (changed.has('theme')) this.#tellContext();
+    this.#inView.watch(this.renderRoot.querySelector('.open') ?? undefined);
+    this.#fit();
   }
+
+  readonly #onVisibility = (): void => this.#inView.update();
 
   get #sandboxOrigin(): string | undefined {
     const { sandboxUrl = '' } = this;
@@ -97,6 +108,7 @@ export class ParleyApp extends LitElement {
     this.link?.decide(false);
     this.#host?.close();
     this.#host = undefined;
+    this.#height = undefined;
     this.waits = [];
   }
 
@@ -109,7 +121,8 @@ export class ParleyApp extends LitElement {
     this.phase = this.#sandboxOrigin === undefined ? 'failed' : 'loading';
     if (this.phase === 'failed') return;
     try {
-      this.#shown = await createAppCalls(server, { conversationId, pageId }).read(signal);
+      const shown = await createAppCalls(server, { conversationId, pageId }).read(signal);
+      if (!signal.aborted) this.#shown = shown;
     } catch {
       if (!signal.aborted) this.phase = 'failed';
       return;
@@ -145,7 +158,10 @@ export class ParleyApp extends LitElement {
         return calls.call(name, args, ending, show).finally(() => show([]));
       },
       openLink: (url) => this.#askToOpen(url),
-      onHeight: (height) => this.#resize(frame, height),
+      onHeight: (height) => {
+        this.#height = height;
+        this.#fit();
+      },
       onFlood: () => {
         this.#end();
         this.phase = 'ended';
@@ -161,8 +177,15 @@ export class ParleyApp extends LitElement {
     this.dispatchEvent(new CustomEvent('app-waits', { detail, bubbles: true, composed: true }));
   }
 
-  #resize(frame: HTMLIFrameElement, height: number): void {
-    if (!Number.isFinite(height)) return;
+  /**
+   * Gives the frame the height that its view asks for. It keeps the one that it has while the person decides below it: a view
+   * could otherwise move a button under their pointer.
+   */
+  #fit(): void {
+    const frame = this.renderRoot.querySelector('iframe');
+    const isDeciding = this.link !== undefined || this.waits.length > 0;
+    const height = this.#height ?? Number.NaN;
+    if (frame === null || isDeciding || !Number.isFinite(height)) return;
     // Not by an attribute, which a strict page refuses.
     frame.style.height = `${Math.round(Math.min(Math.max(height, HEIGHT_MIN), HEIGHT_MAX))}px`;
   }
@@ -225,7 +248,14 @@ export class ParleyApp extends LitElement {
           : html`<div class="bar" role="group" aria-label=${texts.opens(service)}>
               <p role="alert">${texts.opens(service)}</p>
               <p class="url">${link.url}</p>
-              <button type="button" @click=${() => this.#open(link)}>${texts.open}</button>
+              <button
+                type="button"
+                class="open"
+                ?disabled=${!this.#inView.isReady}
+                @click=${() => this.#open(link)}
+              >
+                ${texts.open}
+              </button>
               <button type="button" @click=${() => link.decide(false)}>${texts.stay}</button>
             </div>`
       }

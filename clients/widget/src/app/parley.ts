@@ -40,7 +40,15 @@ export interface AppRef {
 }
 
 /** A refusal of Parley, in words for the page. */
-export class AppRefusal extends Error {}
+export class AppRefusal extends Error {
+  /** Another attempt may succeed: a pod, or a proxy before it, cannot reply now. */
+  readonly isTemporary: boolean;
+
+  constructor(message: string, status: number) {
+    super(message);
+    this.isTemporary = status === 429 || status >= 500;
+  }
+}
 
 interface AppRequest {
   readonly body?: unknown;
@@ -69,7 +77,10 @@ export function createAppCalls(server: AppServer, { conversationId, pageId }: Ap
     });
     const json: unknown = await reply.json().catch(() => ({}));
     if (!reply.ok)
-      throw new AppRefusal((json as { detail?: string }).detail ?? `The call failed (${reply.status}).`);
+      throw new AppRefusal(
+        (json as { detail?: string }).detail ?? `The call failed (${reply.status}).`,
+        reply.status,
+      );
     return { status: reply.status, json };
   }
 
@@ -96,13 +107,16 @@ export function createAppCalls(server: AppServer, { conversationId, pageId }: Ap
     },
   };
 
-  /** A read that the network lost is made again: the call goes on without it. */
+  /**
+   * A read that gets no reply now is made again: the call goes on without it, and a page that is told of a failure may make it
+   * a second time.
+   */
   async function again(path: string, signal: AbortSignal): ReturnType<typeof send> {
     for (;;) {
       try {
         return await send(path, { signal });
       } catch (error) {
-        if (signal.aborted || error instanceof AppRefusal) throw error;
+        if (signal.aborted || (error instanceof AppRefusal && !error.isTemporary)) throw error;
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       }
     }

@@ -49,6 +49,10 @@ export const styles = css`
     background: transparent;
     cursor: pointer;
   }
+  button:disabled {
+    opacity: 0.5;
+    cursor: default;
+  }
   p {
     margin: 0;
   }
