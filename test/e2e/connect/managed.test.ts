@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   type CompanyPolicy,
@@ -224,6 +225,21 @@ it('a pod that dies between the assertion and the use of the token leaves the ca
 it('no pod starts whose pages sign nobody in', async () => {
   const elsewhere = { PARLEY_CONNECT_IDENTITY: 'session', PARLEY_CONNECT_SESSION_URL: 'http://127.0.0.1:9/' };
   await expect(site.pod({ ...env, ...elsewhere })).rejects.toThrow('must be oidc');
+});
+
+it('a sign-in ends on a pod that connects no account by it any more, too', async () => {
+  const lee = await newPerson();
+  const accountsPage = await lee.browser.enter('/auth/accounts', lee.userId);
+  const stored = () => withRedis(site.redis.url, (client) => client.keys(`*:credential:*/${lee.userId}/*`));
+  expect(await stored()).toEqual([expect.stringContaining('sign-in')]);
+  const config = `${env.PARLEY_CONFIG}.plain.yaml`;
+  const managed = await readFile(env.PARLEY_CONFIG ?? '', 'utf8');
+  await writeFile(config, managed.replaceAll(', enterpriseManaged: true', ''));
+  const plain = await site.pod({ ...env, PARLEY_CONFIG: config, PARLEY_POD: 'plain' });
+  await proxy.setTargets([{ name: 'plain', url: plain.url }]);
+  await lee.browser.submit(accountsPage, 'sign-out');
+  await balance();
+  expect(await stored()).toEqual([]);
 });
 
 it('the end of the sign-in ends what it connects, and no secret is ever told', async () => {

@@ -57,10 +57,9 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const isManaged = hasManagedAccounts(loaded.config);
   const { publicUrl, identity } = readPageSettings(env, isManaged);
   const { keys, vault, fresh } = parts.openVault();
+  // Also where no connector is managed: those that an earlier configuration stored end with a sign-out or an erasure.
   const signIns =
-    isManaged && identity.type === 'provider'
-      ? createSignIns({ vault, fresh, company: identity.company })
-      : undefined;
+    identity.type === 'provider' ? createSignIns({ vault, fresh, company: identity.company }) : undefined;
   const targets = createConnectTargets(loaded, {
     publicUrl,
     allowLoopbackHttp: isDevelopment(env),

@@ -60,7 +60,7 @@ export interface DisconnectAllDeps extends DisconnectDeps {
   readonly store: VaultStore;
   readonly vault: Pick<Vault, 'remove' | 'save' | 'staged' | 'drop'>;
   readonly targets: Pick<ConnectTargets, 'connector' | 'credentials'>;
-  /** Present where sign-ins connect accounts. */
+  /** Present where people sign in at a provider. */
   readonly signIns?: Pick<SignIns, 'end'> | undefined;
 }
 

@@ -23,7 +23,7 @@ export interface ConnectDeps {
   readonly store: ConnectStore;
   readonly limits: Limits;
   readonly vault: Pick<Vault, 'read' | 'save' | 'stage' | 'staged' | 'promote' | 'drop' | 'remove'>;
-  /** Present where sign-ins connect accounts. */
+  /** Present where people sign in at a provider. */
   readonly signInAccounts?: SignInAccounts | undefined;
   readonly keys: KeyRing;
   readonly identity: Identity;
