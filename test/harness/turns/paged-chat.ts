@@ -12,6 +12,7 @@ import { serveSurfaces } from './serve.ts';
 export interface Sent {
   readonly as?: Person;
   readonly 'x-supports-pages'?: string;
+  readonly 'x-supports-elicitation'?: string;
 }
 
 /** A pod with the routes of chats. */

@@ -33,7 +33,8 @@ function serverOf(name: string) {
   const server = new Server({ name, version: '1.0.0' }, { capabilities: { tools: {}, resources: {} } });
   server.setRequestHandler('tools/list', (_request, { mcpReq }) => {
     const envelope = mcpReq.envelope as Readonly<Record<string, object>> | undefined;
-    told.push(getUiCapability(envelope?.[CLIENT_CAPABILITIES_META_KEY]) !== undefined);
+    const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY] ?? {};
+    told.push(getUiCapability(capabilities) !== undefined);
     const tool = (tool: string, visibility: readonly string[], resourceUri = PAGE) => ({
       name: tool,
       inputSchema: { type: 'object' as const, properties: { order: { type: 'integer' } } },
@@ -49,6 +50,7 @@ function serverOf(name: string) {
         tool('track', ['app']),
         tool('advise', ['model']),
         tool('sum', both),
+        ...('elicitation' in capabilities ? [tool('amend', ['app'])] : []),
       ],
     };
   });
@@ -84,7 +86,7 @@ agents:
     title: Helper
     model: scripted
     instructions: Be brief.${access}
-    tools: [{ server: shop, pages: ${pages}, allow: [order, fail, other, refund, track, advise] }, { server: bank }]
+    tools: [{ server: shop, pages: ${pages}, allow: [order, fail, other, refund, track, advise, amend] }, { server: bank }]
 defaultAgent: helper
 mcpServers:
   shop: { title: Shop, transport: http, url: "${servers.shop.url}", credentialScope: none, toolApprovals: { track: { ask: always } } }
@@ -187,6 +189,16 @@ describe('a page in a chat', () => {
     const ended = await send(`${page}/calls/${callId}?seen=1`);
     expect([ended.status, (await ended.json()).result]).toEqual([200, WHOLE]);
     expect(called).toEqual(['shop order {"order":7}', 'shop refund {"order":8}', 'shop track {"order":8}']);
+  });
+
+  it('calls a tool that its server has for people alone who can be asked', async () => {
+    const { send, pageOf } = await open();
+    const page = await pageOf();
+    const call = (headers?: Sent) => send(`${page}/calls`, { name: 'amend' }, headers);
+    expect([(await call()).status, (await call({ 'x-supports-elicitation': 'true' })).status]).toEqual([
+      400, 200,
+    ]);
+    expect(called.at(-1)).toBe('shop amend {}');
   });
 
   it.each([

@@ -103,7 +103,7 @@ export function createChatPages({ engine, turns, waitMs }: ChatPagesDeps): ChatP
     },
     async begin(ref, { name, arguments: args, support }) {
       const { viewer, page } = await find(ref);
-      const target = await turns.pages.find(viewer, page, name);
+      const target = await turns.pages.find({ ...viewer, ...turns.askableBy(support) }, page, name);
       if (target === undefined) throw new ParleyError('invalid_request', `Unknown tool: ${name}`);
       const conversation = { ...ref.person, conversationId: `page-${randomUUID()}` };
       const run = await turns.beginCall({

@@ -7,6 +7,7 @@ import type { ServerTool } from '../../loop/one-call.ts';
 import type { McpReadResult, McpTool } from '../../mcp/calls/results.ts';
 import type { NamedTools } from '../named-tools.ts';
 import { away, resultOf } from './content-replies.ts';
+import type { Askable } from './person.ts';
 
 /** A page of a server, and what its server says of its frame. */
 export interface ServerPage {
@@ -36,8 +37,12 @@ export interface PageViewer extends Owner {
 export interface AgentPages {
   /** The page of a call; undefined where there is none, or the agent shows none of its server. */
   read(viewer: PageViewer, page: Pick<CallPage, 'server' | 'uri'>): Promise<ServerPage | undefined>;
-  /** The tool that a page of the server may call by that name; undefined where it may not. */
-  find(viewer: PageViewer, page: Pick<CallPage, 'server'>, tool: string): Promise<ServerTool | undefined>;
+  /** The tool that a page of the server may call by that name; undefined where it may not. The server is told what can be asked. */
+  find(
+    viewer: PageViewer & Askable,
+    page: Pick<CallPage, 'server'>,
+    tool: string,
+  ): Promise<ServerTool | undefined>;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -76,7 +81,8 @@ export function createAgentPages({
     async find(viewer, { server }, name) {
       const source = sourceOf(viewer, server);
       if (source === undefined) return undefined;
-      const { tools, hasFailed } = await named.list(server, readerOf(viewer), viewer.signal);
+      const { reach, client, signal } = viewer;
+      const { tools, hasFailed } = await named.list(server, { ...readerOf(viewer), reach, client }, signal);
       if (hasFailed) throw away();
       const isCallable = (tool: McpTool) =>
         tool.name === name && tool.visibility.app && source.allow?.includes(name) !== false;
