@@ -2,16 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { RunRef } from '@parley/shared/domain/runs/run';
+import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { Redis } from 'ioredis';
+import { showsOf } from '../../services/api/src/surfaces/mcp/capabilities.ts';
+import { findTask, readTask } from '../../services/api/src/surfaces/mcp/tasks/task.ts';
 import type { Bench } from '../bench.ts';
 import { inLanes } from '../lanes.ts';
-import { type Measurement, quantile } from '../measurement.ts';
+import { type Measurement, microseconds, quantile } from '../measurement.ts';
 import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
 import { bytesByKind, commandUse, formatBytes, usedMemory } from '../redis-usage.ts';
 
 const MANY = 10_000;
 const FEW = 100;
 const RESUMED = 60;
+const POLLS = 600;
+// By this beginning of a conversation's name the turn is the call of an MCP client.
+const [AMONG_FEW, AMONG_MANY] = ['conv_mcp-few', 'conv_mcp-many'];
 const LANES = 48;
 const LINGER_MS = 5_000;
 
@@ -20,14 +26,17 @@ interface Waiting {
   readonly question: string;
 }
 
-/** What ten thousand detached turns take in Redis and in a pod, and what resuming one of them costs. */
+/** What ten thousand detached turns take in Redis and in a pod, and what resuming or polling one of them costs. */
 export async function detached({ redisUrl, scaled, progress }: Bench): Promise<Measurement[]> {
   const redis = new Redis(redisUrl);
   const pod = await openTurnPod(redisUrl, { wordMs: 0 });
   const [few, many, resumed] = [scaled(FEW, 5), scaled(MANY, 10), scaled(RESUMED, 5)];
-  const ofFew = await resume(redis, pod, await fill(pod, few, resumed, 'few'));
+  const polls = scaled(POLLS, 5);
+  const fewWaiting = await fill(pod, few, resumed, AMONG_FEW);
+  const polledAmongFew = await poll(redis, pod, fewWaiting, polls);
+  const ofFew = await resume(redis, pod, fewWaiting);
   const before = { redis: await usedMemory(redis), heap: heapUsed() };
-  const waiting = await fill(pod, many, resumed, 'many', (count) =>
+  const waiting = await fill(pod, many, resumed, AMONG_MANY, (count) =>
     progress(`detached: ${count} of ${many}`),
   );
   // A pod keeps the subscriptions of what has ended for some seconds.
@@ -35,6 +44,7 @@ export async function detached({ redisUrl, scaled, progress }: Bench): Promise<M
   const after = { redis: await usedMemory(redis), heap: heapUsed() };
   const kinds = formatBytes(await bytesByKind(redis), many + few - resumed);
   progress(`detached, bytes each by key: ${kinds}`);
+  const polledAmongMany = await poll(redis, pod, waiting, polls);
   const ofMany = await resume(redis, pod, waiting);
   progress(`detached, commands of a resume and the turn's end: ${ofMany.commands}`);
   await pod.close();
@@ -66,6 +76,18 @@ export async function detached({ redisUrl, scaled, progress }: Bench): Promise<M
       measured: String(ofMany.scans),
       ratios: [ofMany.scans],
       aim: { atMost: 0 },
+    },
+    {
+      what: `tasks/get of a call that waits, ${counts} (p50)`,
+      measured: `${polledAmongMany.took} us over ${polledAmongFew.took} us`,
+      ratios: [polledAmongMany.took / polledAmongFew.took],
+      aim: { atMost: 1.5 },
+    },
+    {
+      what: `commands for that, scripts and what they call, ${counts}`,
+      measured: `${polledAmongMany.each.toFixed(1)} over ${polledAmongFew.each.toFixed(1)}`,
+      ratios: [polledAmongMany.each / polledAmongFew.each],
+      aim: { atMost: 1.1 },
     },
   ];
 }
@@ -103,16 +125,37 @@ async function resume(redis: Redis, pod: TurnPod, waiting: readonly Waiting[]) {
     took.push(performance.now() - startedAt);
   }
   const used = await commandUse(redis);
-  const sum = (names: (name: string) => boolean) =>
-    [...used].filter(([name]) => names(name)).reduce((total, [, { calls }]) => total + calls, 0);
   return {
     took: quantile(took, 0.5),
-    each: sum((name) => !BESIDE.test(name)) / waiting.length,
-    scans: sum((name) => SCANS.test(name)),
+    each: callsOf(used, (name) => !BESIDE.test(name)) / waiting.length,
+    scans: callsOf(used, (name) => SCANS.test(name)),
     commands: [...used]
       .map(([name, { calls }]) => `${name} ${(calls / waiting.length).toFixed(1)}`)
       .join(', '),
   };
+}
+
+/** Reads waiting calls as tasks, one after the other: how long it takes, and the commands of each. */
+async function poll(redis: Redis, pod: TurnPod, waiting: readonly Waiting[], polls: number) {
+  const clientRequests = createClientRequests(pod.backend);
+  const shows = showsOf({ elicitation: {} }, { isRecent: true });
+  const took: number[] = [];
+  // The first half warms the code up.
+  for (let at = -polls; at < polls; at += 1) {
+    if (at === 0) await redis.config('RESETSTAT');
+    const startedAt = microseconds();
+    const run = await findTask(pod, waiting[Math.abs(at) % waiting.length]?.run as RunRef);
+    if (run === undefined) throw new Error('The turn is no call.');
+    const { state } = await readTask({ ...pod, clientRequests, callMs: 600_000 }, run, shows);
+    if (state.status !== 'input_required') throw new Error(`The task is ${state.status}.`);
+    if (at >= 0) took.push(microseconds() - startedAt);
+  }
+  const used = await commandUse(redis);
+  return { took: quantile(took, 0.5), each: callsOf(used, (name) => !BESIDE.test(name)) / polls };
+}
+
+function callsOf(used: Awaited<ReturnType<typeof commandUse>>, counts: (name: string) => boolean): number {
+  return [...used].filter(([name]) => counts(name)).reduce((total, [, { calls }]) => total + calls, 0);
 }
 
 const SCANS = /^(keys|scan|hscan|sscan|zscan)$/;
