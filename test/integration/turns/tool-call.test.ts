@@ -295,7 +295,8 @@ describe('what MCP clients are offered', () => {
     const pod = newPod();
     const owner = newOwner();
     const found = (name: string) => pod.turns.findOffered(callerOf(owner), name, SIGNAL);
-    const target = { type: 'tool', server: 'tracker', tool: 'list_issues' };
+    const task = { mode: 'auto', afterMs: 5_000 };
+    const target = { type: 'tool', server: 'tracker', tool: 'list_issues', task };
     expect(await found('tracker__list_issues')).toEqual(target);
     const run = await pod.call(owner, 'tracker', 'connect');
     await connect(pod, owner);
@@ -331,8 +332,8 @@ describe('what MCP clients are offered', () => {
     - { server: plain, prefix: false, allow: [echo] }`;
     const pod = newPod({ offer });
     const found = (name: string) => pod.turns.findOffered(callerOf(newOwner()), name, SIGNAL);
-    expect(await found('search')).toEqual({ type: 'tool', server: 'away', tool: 'search' });
-    expect(await found('echo')).toEqual({ type: 'tool', server: 'plain', tool: 'echo' });
+    expect(await found('search')).toMatchObject({ type: 'tool', server: 'away', tool: 'search' });
+    expect(await found('echo')).toMatchObject({ type: 'tool', server: 'plain', tool: 'echo' });
     expect(await found('whoami')).toBeUndefined();
   });
 

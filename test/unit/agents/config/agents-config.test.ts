@@ -29,7 +29,7 @@ describe('the example', () => {
       title: 'Librarian',
       model: 'assistant',
       instructions: 'Answer from the documentation and name the page.',
-      tools: [{ server: 'documentation' }],
+      tools: [{ server: 'documentation', pages: false }],
       delegates: [],
       // A delegate, so nobody outside addresses it.
       access: { callers: [] },
