@@ -11,15 +11,12 @@ import {
 /** The tools of the kit's scenarios of tasks. They know no tasks: Parley makes their calls tasks. */
 
 const says = (text: string): CallToolResult => ({ content: [{ type: 'text', text }] });
-/** Forms with the fields that the kit answers, whatever it is asked. */
-const elicit = (message: string) =>
-  inputRequired.elicit({
-    message,
-    requestedSchema: {
-      type: 'object',
-      properties: { name: { type: 'string' }, confirm: { type: 'boolean' } },
-    },
-  } as never);
+/** The fields that the kit answers, whatever it is asked. */
+export const ELICIT_FORM = {
+  type: 'object',
+  properties: { name: { type: 'string' }, confirm: { type: 'boolean' } },
+};
+const elicit = (message: string) => inputRequired.elicit({ message, requestedSchema: ELICIT_FORM } as never);
 
 interface TaskTool {
   readonly call: (

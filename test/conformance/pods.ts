@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startScriptedModel } from '../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createRoundRobin } from '../harness/http/round-robin.ts';
 import { startPod } from '../harness/processes/processes.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
 import { userToken } from '../harness/tokens.ts';
-
+import { ASKING_AGENTS, askingLine, startMessageWriter } from './asking-agents.ts';
 import { TASK_RULES } from './fixture-tasks.ts';
 
 const SECRET = 'a-secret-of-the-conformance-run-0001';
@@ -17,16 +18,21 @@ export interface ConformancePods {
   close(): Promise<void>;
 }
 
-export async function startConformancePods(serverUrl: string): Promise<ConformancePods> {
+/** With `hasAgents`, those tools of the scenarios of tasks that ask are agents. */
+export async function startConformancePods(
+  serverUrl: string,
+  { hasAgents = false }: { readonly hasAgents?: boolean } = {},
+): Promise<ConformancePods> {
   const redis = await startRedis();
+  const model = hasAgents ? await startScriptedModel({ script: [askingLine] }) : undefined;
   const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
   const config = join(folder, 'agents.yaml');
   await writeFile(
     config,
-    `mcpServers:
+    `${model === undefined ? '' : agentsOf(model.url)}mcpServers:
   fixture: { title: Fixture, transport: http, url: "${serverUrl}", credentialScope: none }
 mcpOffer:
-  agents: []
+  agents: ${JSON.stringify(model === undefined ? [] : Object.entries(ASKING_AGENTS).map(([agent, rule]) => ({ agent, ...rule })))}
   tools: [{ server: fixture, prefix: false, prompts: true, resources: true, perTool: ${JSON.stringify(TASK_RULES)} }]
 `,
   );
@@ -38,13 +44,29 @@ mcpOffer:
     pick: 'random',
     headers: { authorization: `Bearer ${token}` },
   });
+  const writer = hasAgents ? await startMessageWriter(proxy.url) : undefined;
   return {
-    url: `${proxy.url}/run/v1/mcp`,
+    url: `${(writer ?? proxy).url}/run/v1/mcp`,
     async close() {
+      await writer?.close();
       await proxy.close();
       await Promise.all(pods.map((pod) => pod.stop()));
+      await model?.stop();
       await redis.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function agentsOf(modelUrl: string): string {
+  const agents = Object.keys(ASKING_AGENTS).map(
+    (name) =>
+      `  ${name}: { title: ${name}, model: scripted, instructions: ${name}, elicit: true, tools: [{ server: fixture }] }`,
+  );
+  return `models:
+  scripted: { provider: openai-compatible, baseUrl: "${modelUrl}", model: scripted }
+defaultAgent: confirm_delete
+agents:
+${agents.join('\n')}
+`;
 }

@@ -16,6 +16,8 @@ const SCENARIOS = [
   'tasks-required-task-error',
   'tasks-mrtr-composition',
 ];
+/** Those that call a tool that asks. */
+const ASKING = ['tasks-mrtr-input', 'tasks-dispatch-and-envelope', 'tasks-mrtr-composition'];
 /** The kit skips its only check. */
 const SKIPPED = 'tasks-status-notifications';
 
@@ -24,12 +26,17 @@ if ('notRun' in kit) suiteNotRun(NAME, kit.notRun);
 else
   describe(NAME, { timeout: 5 * 60_000 }, () => {
     // Of one server Parley makes the calls tasks, and the other one makes tasks of them itself.
-    describe.each(['rounds', 'tasks'] as const)('with a server behind that answers with %s', (manner) => {
+    describe.each([
+      ['a server behind that answers with rounds', 'rounds', SCENARIOS],
+      ['a server behind that answers with tasks', 'tasks', SCENARIOS],
+      ['agents that ask by elicit', 'agents', ASKING],
+    ] as const)('with %s', (_, manner, scenarios) => {
       let server: Awaited<ReturnType<typeof startFixtureServer>>;
       let pods: ConformancePods;
       beforeAll(async () => {
-        server = await startFixtureServer(manner);
-        pods = await startConformancePods(server.url);
+        const hasAgents = manner === 'agents';
+        server = await startFixtureServer(hasAgents ? 'rounds' : manner);
+        pods = await startConformancePods(server.url, { hasAgents });
       });
       afterAll(async () => {
         await pods?.close();
@@ -37,7 +44,7 @@ else
       });
       const run = (scenario: string) => runScenarios(kit.node, 'server', '2026-07-28', pods.url, [scenario]);
 
-      it.each(SCENARIOS)('%s passes through two pods', async (scenario) => {
+      it.each(scenarios)('%s passes through two pods', async (scenario) => {
         const [result] = await run(scenario);
         expect(result).toMatchObject({ scenario, failures: [], warnings: [] });
         expect(result?.passed).toBeGreaterThan(0);
