@@ -1,11 +1,11 @@
-import { createServer } from 'node:http';
-import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
 import type { ScriptedReply, Turn } from '../../infra/demo/stand-ins/scripted-model/script.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
 import { ELICIT_FORM } from './fixture-tasks.ts';
 
-/** Agents under the names of those tools of the kit that ask: they ask by `elicit`. When their calls become tasks. */
+/** When calls become tasks of the agents that have the names of those tools of the kit that ask. The agents ask by `elicit`. */
 export const ASKING_AGENTS = {
   confirm_delete: { task: 'always' },
   multi_input: { task: 'always' },
@@ -34,23 +34,23 @@ export function askingLine({ system, results }: Turn): ScriptedReply {
  * model would write the message from the schema of the tool.
  */
 export async function startMessageWriter(target: string) {
-  const server = createServer(async (incoming, outgoing) => {
+  async function forward(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const { host: _host, connection: _connection, 'content-length': _length, ...headers } = incoming.headers;
     const gone = new AbortController();
     outgoing.on('close', () => gone.abort());
     const reply = await fetch(`${target}${incoming.url}`, {
       method: incoming.method ?? 'POST',
       headers: headers as Record<string, string>,
-      ...(incoming.method === 'POST' && { body: withMessage((await buffer(incoming)).toString()) }),
+      ...(incoming.method === 'POST' && { body: withMessage(await text(incoming)) }),
       signal: gone.signal,
     });
     outgoing.writeHead(reply.status, Object.fromEntries(reply.headers));
     if (reply.body === null) outgoing.end();
-    else
-      Readable.fromWeb(reply.body as never)
-        .on('error', () => outgoing.destroy())
-        .pipe(outgoing);
-  });
+    else await pipeline(reply.body, outgoing);
+  }
+
+  // The kit may end a request before its reply, and a pod may break one off.
+  const server = createServer((...of) => void forward(...of).catch(() => of[1].destroy()));
   const port = await listenOnFreePort(server);
   return {
     url: `http://127.0.0.1:${port}`,
