@@ -276,6 +276,28 @@ connectors:
       expect(rests).toContainEqual({ type: 'turn-detached', continues: true });
     });
 
+    it('is read by a pod that cannot reach the server at first', async () => {
+      let isAway = false;
+      let refused = 0;
+      const refuses = () => {
+        if (isAway) refused += 1;
+        return isAway ? 503 : undefined;
+      };
+      const { begin, words, task, server, isDetached, join, pod, until } = await open({ refuses });
+      const run = await begin('manual', { delivery: 'detach' });
+      await isDetached(run);
+      await pod.close();
+      isAway = true;
+      join('second');
+      await until('the server to be asked', () => refused > 0);
+      await isDetached(run);
+      isAway = false;
+      (await task()).state = completed('done');
+      await until('the end', async () => (await pods.second.runs.standing(run))?.status !== 'running');
+      expect(await words(run)).toContain('done');
+      expect(server.tasks).toHaveLength(1);
+    });
+
     it('keeps its question, which ends with the answer on another pod', async () => {
       const { begin, asked, accept, words, server, isDetached, join, pod } = await open();
       const run = await begin('book', { delivery: 'detach' });

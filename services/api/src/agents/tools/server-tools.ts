@@ -2,9 +2,9 @@ import { textOf } from '../mcp/calls/content.ts';
 import type { McpServerRef } from '../mcp/calls/mcp-tools.ts';
 import type { McpCallResult, McpFailure, McpTool } from '../mcp/calls/results.ts';
 import { isVisible, pageOf } from '../mcp/calls/visibility.ts';
-import { sendCall } from './passthrough/send-call.ts';
+import { sendCall, taskOf } from './passthrough/send-call.ts';
 import type { SendRules } from './passthrough/send-rules.ts';
-import { failed, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { failed, type NamedCall, NO_SUCH_TOOL, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 interface ServerToolsOptions extends SendRules {
   readonly server: McpServerRef;
@@ -33,6 +33,30 @@ export async function serverTools(
       return withPage(outcomeOf(title, result), result, { call, server: server.id, title, tool });
     }),
   );
+}
+
+/** A server that may have made tasks of calls. */
+export interface TaskServer {
+  readonly rules: SendRules;
+  /** Attends to the task of a call, as the tools of the server do. */
+  readonly attend: (call: NamedCall) => Promise<ToolOutcome>;
+}
+
+/**
+ * Continues a call of which a server made a task, where its tool is not offered now, such as because the server could not be
+ * reached to list it: a task is read without its tool. Other calls go to `otherwise`.
+ */
+export function recordedTaskTool(name: string, servers: readonly TaskServer[], otherwise?: Tool): Tool {
+  return {
+    name,
+    description: '',
+    inputSchema: { type: 'object' },
+    async call(call) {
+      const server = servers.find(({ rules }) => taskOf(call, rules) !== undefined);
+      if (server !== undefined) return server.attend({ ...call, toolName: name });
+      return otherwise?.call(call) ?? failed(NO_SUCH_TOOL);
+    },
+  };
 }
 
 /** The tools of a list that an agent may call: those that the configuration allows, and that are for models. */

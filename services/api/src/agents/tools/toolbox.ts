@@ -19,11 +19,12 @@ import { policyOf } from './approvals/policy.ts';
 import type { Credentials } from './credentials.ts';
 import { createElicitTool } from './elicit-tool.ts';
 import { askedPerson, type SendDeps, sendRules, type TurnPerson } from './passthrough/person.ts';
+import { sendCall } from './passthrough/send-call.ts';
 import { createPersonalService } from './personal-service.ts';
-import { personalTools } from './personal-tools.ts';
+import { notConnected, personalTools } from './personal-tools.ts';
 import type { SecretTaker } from './secret-question.ts';
 import { type Secrets, withSecretsRedeemed } from './secrets.ts';
-import { serverTools } from './server-tools.ts';
+import { outcomeOf, recordedTaskTool, serverTools, type TaskServer } from './server-tools.ts';
 import { serverOf } from './servers.ts';
 import type { NamedCall, Tool } from './tool.ts';
 
@@ -64,6 +65,7 @@ interface Offer {
   /** The service's title in the configuration. */
   readonly service: string;
   readonly tools: readonly Tool[];
+  readonly tasks?: TaskServer;
 }
 
 /** Makes the tools of a configuration's agents: those of their servers, delegation, and the built-in ones. */
@@ -127,8 +129,11 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     };
     const onFailure = (failure: McpFailure) => onServerFailure(id, failure);
     if (personal === undefined) {
-      const tools = await serverTools({ server: mcp.open(target, undefined, asked), ...rules }, onFailure);
-      return { server: id, service: target.title, tools };
+      const opened = mcp.open(target, undefined, asked);
+      const tools = await serverTools({ server: opened, ...rules }, onFailure);
+      const attend = async (call: NamedCall) =>
+        outcomeOf(target.title, await sendCall(call, opened, call.toolName, rules));
+      return { server: id, service: target.title, tools, tasks: { rules, attend } };
     }
     const { connectorId, credentialType, announced } = personal;
     const service = createPersonalService({
@@ -142,7 +147,11 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     });
     const given = { id, service, announced, ...rules, ...(called !== undefined && { called }) };
     const tools = await personalTools(given, onFailure);
-    return { server: id, service: target.title, tools };
+    const attend = async (call: NamedCall) => {
+      const result = await service.call(call, (one) => sendCall(call, one, call.toolName, rules));
+      return result.type === 'not_connected' ? notConnected(result) : outcomeOf(target.title, result);
+    };
+    return { server: id, service: target.title, tools, tasks: { rules, attend } };
   }
 
   function gated(tool: Tool, server: string, agent: Agent): Tool {
@@ -177,7 +186,8 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     const tools = [...own, ...delegates.tools, ...offered];
     const names = new Set(tools.map(({ name }) => name));
     const gone = [...(called ?? [])].filter((name) => !names.has(name));
-    return [...tools, ...gone.flatMap((name) => delegates.recorded?.(name) ?? [])];
+    const tasks = offers.flatMap((offer) => offer.tasks ?? []);
+    return [...tools, ...gone.map((name) => recordedTaskTool(name, tasks, delegates.recorded?.(name)))];
   };
 }
 

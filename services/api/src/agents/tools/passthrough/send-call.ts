@@ -10,7 +10,7 @@ import { failureOfAsking, requestIn } from './read-asked.ts';
 import type { QuestionRound } from './rounds.ts';
 import type { SendRules } from './send-rules.ts';
 import { createServerQuestions, type ServerQuestions } from './server-questions.ts';
-import { newTask } from './server-task.ts';
+import { newTask, type ServerTask } from './server-task.ts';
 
 const ROUNDS_MAX = 50;
 const PROGRESS_MAX = 500;
@@ -32,8 +32,8 @@ export async function sendCall(
   rules: SendRules,
 ): Promise<McpCallResult> {
   const { timeoutMs, whole, pages } = rules;
-  const begun = rules.rounds?.unseal(call.callKey, call.round() ?? '')?.progress;
-  if (begun !== undefined && 'taskId' in begun) return attendTask(call, server, rules, begun);
+  const begun = taskOf(call, rules);
+  if (begun !== undefined) return attendTask(call, server, rules, begun);
   const hidden = await refusalOf(call, server, name, rules);
   if (hidden !== undefined) return hidden;
   let asked: ServerQuestions | undefined;
@@ -48,6 +48,15 @@ export async function sendCall(
     });
   });
   return reply.type === 'task' ? attendTask(call, server, rules, newTask(reply, asked)) : reply;
+}
+
+/** The task that the server has made of a call, if it has. */
+export function taskOf(
+  { callKey, round }: Pick<ToolCall, 'callKey' | 'round'>,
+  { rounds }: Pick<SendRules, 'rounds'>,
+): ServerTask | undefined {
+  const begun = rounds?.unseal(callKey, round() ?? '')?.progress;
+  return begun !== undefined && 'taskId' in begun ? begun : undefined;
 }
 
 /** The questions of a request, and the answers to its last round. */
