@@ -23,8 +23,8 @@ const PAUSES_MAX = 16;
 const TIMER_MAX_MS = 86_400_000;
 
 /**
- * Handles the tasks of an outbox: those of a bucket when one is noted there and when its next one is due, and those of all
- * buckets after messages may have been lost, and as a backup.
+ * Handles the tasks of an outbox: those of a bucket when one is noted there, when its next one is due and after messages about it
+ * may have been lost, and those of all buckets as a backup.
  */
 export function startDispatching({ outbox, dispatch, everyMs, onError }: DispatchLoopOptions): DispatchLoop {
   const stopped = new AbortController();
@@ -104,8 +104,10 @@ export function startDispatching({ outbox, dispatch, everyMs, onError }: Dispatc
   }
 
   const unwatch = outbox.watch((signal) => {
-    if (signal.type === 'due') arm(signal.bucket, Math.max(signal.inMs, SETTLE_MS * (0.5 + Math.random())));
-    else lookThrough();
+    const { bucket } = signal;
+    // This look also tells when what was put off before is due.
+    if (signal.type === 'resync') arm(bucket, 0);
+    else arm(bucket, Math.max(signal.inMs, SETTLE_MS * (0.5 + Math.random())));
   });
   armBackup();
   return {

@@ -1,8 +1,9 @@
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { startDispatching } from '@parley/shared/delivery/dispatch-loop';
+import { BUCKET_COUNT } from '@parley/shared/domain/ids';
 import { createMemoryOutbox } from '@parley/shared/memory/outbox/outbox';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
-import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type { OutboxSignal, OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 
 const EVERY_MS = 1_000;
@@ -24,13 +25,19 @@ function processOf({
 }) {
   const outbox = createMemoryOutbox();
   const looks: number[] = [];
+  let hear: (signal: OutboxSignal) => void = () => undefined;
   const heard = {
     ...outbox,
     take(...args: Parameters<typeof outbox.take>) {
       looks.push(args[0]);
       return outbox.take(...args);
     },
-    ...(isDeaf && { watch: () => () => undefined }),
+    ...(isDeaf && {
+      watch(listener: typeof hear) {
+        hear = listener;
+        return () => undefined;
+      },
+    }),
   };
   const handled: string[] = [];
   const kinds: DeliveryKind[] = [
@@ -53,7 +60,18 @@ function processOf({
     onError: (fault) => faults.push(fault),
   });
   onTestFinished(() => loop.stop());
-  return { outbox, looks, handled, loop, faults, pass: (ms: number) => vi.advanceTimersByTimeAsync(ms) };
+  return {
+    outbox,
+    looks,
+    handled,
+    loop,
+    faults,
+    /** It may have missed messages of each bucket. */
+    resync() {
+      for (let bucket = 0; bucket < BUCKET_COUNT; bucket += 1) hear({ type: 'resync', bucket });
+    },
+    pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
+  };
 }
 
 const letter = (subject: string, bucket = 7): OutboxTask => ({ kind: 'letter', subject, bucket });
@@ -112,6 +130,22 @@ describe('a process that handles the tasks of an outbox', () => {
     looks.length = 0;
     await pass(SECONDS(4));
     expect(looks.length).toBeGreaterThanOrEqual(2 * 64);
+  });
+
+  it('handles what was put off before it was connected at its time, and looks at each bucket once for that', async () => {
+    // No backup falls into what is measured.
+    onTestFinished(vi.spyOn(Math, 'random').mockReturnValue(0.5).mockRestore);
+    const { outbox, looks, handled, resync, pass } = processOf({ isDeaf: true });
+    await pass(10 * A_MINUTE);
+    outbox.note(letter('one'), SECONDS(30));
+    looks.length = 0;
+    resync();
+    await pass(10);
+    expect(looks).toHaveLength(BUCKET_COUNT);
+    await pass(SECONDS(29.9));
+    expect(handled).toEqual([]);
+    await pass(100);
+    expect(handled).toEqual(['one']);
   });
 
   it('looks at all buckets at once when it is told to, and at none once it has ended', async () => {

@@ -34,10 +34,10 @@ export type OutboxResult = 'done' | { readonly retryInMs: number } | { readonly 
 /** Free places by delivery kind: at most that many tasks of the kind are handed out. */
 export type OutboxRoom = Readonly<Record<string, number>>;
 
-/** A task of a bucket is due in so many ms; or (`resync`) messages may have been missed. */
+/** A task of a bucket is due in so many ms; or (`resync`) messages about the bucket may have been missed. */
 export type OutboxSignal =
   | { readonly type: 'due'; readonly bucket: number; readonly inMs: number }
-  | { readonly type: 'resync' };
+  | { readonly type: 'resync'; readonly bucket: number };
 
 /**
  * The tasks that are outstanding, by bucket. A task stays until it is done. It is handed out to one process at a time: what

@@ -97,7 +97,11 @@ export function createRedisOutbox(
     watch(listener) {
       const ends = BUCKETS.map((bucket) =>
         subscriber.subscribe(outboxChannel(bucket), (signal) =>
-          listener(signal.type === 'resync' ? signal : { type: 'due', bucket, inMs: Number(signal.message) }),
+          listener(
+            signal.type === 'resync'
+              ? { type: 'resync', bucket }
+              : { type: 'due', bucket, inMs: Number(signal.message) },
+          ),
         ),
       );
       return () => {
