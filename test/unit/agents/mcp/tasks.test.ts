@@ -100,6 +100,16 @@ describe('the pause before a task is read', () => {
   ])('of a turn that rests follows %s ms after %s rests', (pollMs, rests, isAsking, ms) => {
     expect(restPause({ pollMs, rests, isAsking }, 0)).toBe(ms);
   });
+
+  it.each([
+    ['a week of work', 7, false],
+    ['a month with a question', 30, true],
+  ])('lets a turn rest some hundred times in %s, not thousands', (_, days, isAsking) => {
+    let rests = 0;
+    for (let passedMs = 0; passedMs < days * 86_400_000; rests += 1)
+      passedMs += restPause({ rests, isAsking }, 0);
+    expect(rests).toBeLessThan(1_200);
+  });
 });
 
 describe('the requests of a task', () => {

@@ -26,6 +26,8 @@ const SPREAD = 0.25;
 const REST_MIN_MS = SECOND;
 const REST_MAX_MS = 60 * SECOND;
 const REST_ASKING_MAX_MS = 600 * SECOND;
+/** From so many on, each rest is longer than the one before: the turn keeps a record of each. */
+const RESTS_REGULAR = 60;
 
 /** How long to wait until the task is read, in ms. `random` is from 0 to 1. */
 export function pollPause({ pollMs, failures }: TaskPace, random: number): number {
@@ -35,7 +37,7 @@ export function pollPause({ pollMs, failures }: TaskPace, random: number): numbe
 
 /** How long a turn rests that nothing but the task, and perhaps its person, keeps. In ms. */
 export function restPause({ pollMs, rests, isAsking }: RestPace, random: number): number {
-  const most = isAsking ? REST_ASKING_MAX_MS : REST_MAX_MS;
+  const most = (isAsking ? REST_ASKING_MAX_MS : REST_MAX_MS) * Math.max(1, rests / RESTS_REGULAR);
   return spread(Math.max(within(pollMs), Math.min(REST_MIN_MS * 2 ** rests, most)), random);
 }
 
