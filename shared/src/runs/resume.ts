@@ -15,6 +15,8 @@ export interface ResumeRunDeps {
 }
 
 const PLACES = 16;
+// A worker that has not heard of a resumption finds it before.
+const LATE_MS = 30_000;
 
 /** The delivery kind that resumes detached runs. */
 export function resumeRunKind(deps: ResumeRunDeps): DeliveryKind {
@@ -54,19 +56,21 @@ interface ResumeIfMissedDeps extends ResumeRunDeps {
 }
 
 /**
- * Resumes a detached run one of whose waits has ended. The commit that ended the wait notes the resumption in the
- * outbox; a failover of Redis may have lost that note. True when all waits of the run are still open. Throws
- * `unavailable`.
+ * Resumes a detached run one of whose waits has ended, or whose rest has. The commit that ended the wait notes the resumption in
+ * the outbox, that of a rest the one that began it; a failover of Redis may have lost that note. True when all waits of the
+ * run are still open. Throws `unavailable`.
  */
 export async function resumeIfMissed(
   deps: ResumeIfMissedDeps,
   stream: StreamRef,
   term: number,
 ): Promise<boolean> {
-  const { run } = await deps.runs.read(stream);
+  const { run, now } = await deps.runs.read(stream);
   if (run === undefined) return false;
   const areOpen = await Promise.all([...areQuestionsOpen(deps, run), ...areDelegatesWaiting(deps, run)]);
-  if (areOpen.length > 0 && areOpen.every(Boolean)) return true;
+  // Those who look at a turn must not have its task read more often than its server asks for.
+  const isOver = run.restsUntil === undefined ? areOpen.length === 0 : now >= run.restsUntil + LATE_MS;
+  if (!isOver && areOpen.every(Boolean)) return true;
   await resumeRun(deps, stream, term);
   return false;
 }

@@ -229,6 +229,8 @@ export interface Run extends RunRef, RunStanding {
   readonly writerSeq: number;
   readonly startedAt: number;
   readonly endedAt?: number;
+  /** Until when the run rested, if it was last detached for a time. */
+  readonly restsUntil?: number | undefined;
   /**
    * What the turn answers: the new messages of its request, after the earlier ones as the client knows them where Parley
    * did not know the conversation.

@@ -146,7 +146,8 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
   }
 
   function applyDetach(stored: StoredRun, detach: RunWrite['detach'], now: number): void {
-    stored.record = withOwner(stored.record, stored.control, now);
+    const restsUntil = detach?.afterMs === undefined ? undefined : now + detach.afterMs;
+    stored.record = { ...withOwner(stored.record, stored.control, now), restsUntil };
     const { conversationId, ...stream } = refOf(stored);
     const task = resumeTask(stream, stored.control.term);
     for (const id of detach?.questions ?? []) deps.elicitations.onEnd(id, task);

@@ -17,6 +17,7 @@ local function detachRun(key, arg, now, firstQuestion, firstRun)
   local newTerm = arg.term + 1
   redis.call('HSET', key.run, 'owner', arg.detachedOwner, 'term', newTerm, 'detached', '1',
     'owner:' .. newTerm, string.format('%.0f %s', now, arg.detachedOwner))
+  redis.call('HDEL', key.run, 'restsUntil')
   redis.call('HDEL', key.running, arg.field)
   for _, each in ipairs({ key.conversation, key.messages }) do redis.call('PEXPIRE', each, arg.runLife, 'GT') end
   for index = firstQuestion, firstRun - 1 do
@@ -28,6 +29,7 @@ local function detachRun(key, arg, now, firstQuestion, firstRun)
     redis.call('HSET', KEYS[index], 'resumes', lines)
   end
   if arg.resumeAfter ~= '' then
+    redis.call('HSET', key.run, 'restsUntil', string.format('%.0f', now + arg.resumeAfter))
     noteTask(key.resumptions, key.tries, arg.resumeTask .. ' ' .. newTerm, now, arg.resumeAfter)
   end
 end

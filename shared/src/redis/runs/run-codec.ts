@@ -59,6 +59,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
   const { head, steps, calls, pauses } = sortFields(fields);
   const { tenant, userId, streamRequestId } = stream;
   const endedAt = head.get('endedAt');
+  const restsUntil = head.get('restsUntil');
   const traceparent = head.get('traceparent');
   const parent = head.get('parent');
   const delegateRequest = head.get('delegateRequest');
@@ -84,6 +85,7 @@ export function runOf(stream: StreamRef, fields: readonly unknown[]): Run | unde
     writerSeq: Number(head.get('writerSeq')),
     startedAt: Number(head.get('startedAt')),
     ...(endedAt !== undefined && { endedAt: Number(endedAt) }),
+    ...(restsUntil !== undefined && { restsUntil: Number(restsUntil) }),
     input: Message.array().parse(JSON.parse(head.get('input') ?? '[]')),
     steps: steps.sort(([a], [b]) => a - b).map(([, step]) => step),
     calls,

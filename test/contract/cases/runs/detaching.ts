@@ -1,10 +1,11 @@
 import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, formatStreamPath } from '@parley/shared/domain/ids';
-import { UNOWNED } from '@parley/shared/domain/runs/run';
+import { DETACHED, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
 import type { Waits } from '@parley/shared/runs/detach';
+import { resumeIfMissed } from '@parley/shared/runs/resume';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { dispatchOn, engineOn } from '../../../harness/engines/engines.ts';
@@ -100,6 +101,21 @@ export function detachingContract(contract: Contract): void {
       expect(await noted(turn)).toEqual([]);
       expect(await contract.pods.second.runs.stop(turn)).toBe(true);
       expect(await noted(turn)).toEqual([resumeTask(turn, 2)]);
+    });
+
+    it('that rests is resumed by those who look at it only when its time has long been over', async () => {
+      const { backend, second } = contract.pods;
+      const deps = { engine: bare(), runs: second.runs, runQueue: second.runQueue };
+      for (const [afterMs, owner] of [
+        [600_000, DETACHED],
+        [-600_000, UNOWNED],
+      ] as const) {
+        const turn = newTurn();
+        await backend.runs.begin(turn);
+        await detach(turn, { afterMs });
+        expect(await resumeIfMissed(deps, turn, 2)).toBe(owner === DETACHED);
+        expect(await second.runs.standing(turn)).toMatchObject({ owner });
+      }
     });
 
     it('is marked in its conversation as detached, once it has ended', async () => {
