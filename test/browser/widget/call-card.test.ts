@@ -168,6 +168,10 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
             isError: true,
             structuredContent: { code: 'page_required' },
           });
+          await host.card
+            .getByRole('link', { name: `Open the page on ${new URL(ANSWER_PAGE_URL).host}` })
+            .click();
+          await expect.poll(() => host.noted).toEqual([['link', `${ANSWER_PAGE_URL}${row.id}`]]);
         } else {
           await host.card.locator('approval-card [part=primary][aria-disabled=false]').click();
           await host.card.locator('approval-card .call[data-state=approved]').waitFor();

@@ -47,6 +47,42 @@ const secret = {
   proceed,
   decline,
 } as const;
+const approve = { action: '/auth/answer/ap_x/approve', csrf: 'approve-token' };
+const deny = { action: '/auth/answer/ap_x/deny', csrf: 'deny-token' };
+const bareApproval = {
+  page: 'approval',
+  agent: 'Travel desk',
+  tool: { server: 'bookings', name: 'bookings_cancel', title: 'bookings_cancel' },
+  arguments: {},
+  masked: [],
+  person: 'ada@example.com',
+  leftMs: 50_000,
+  approve,
+  deny,
+} as const;
+const approval = {
+  ...bareApproval,
+  tool: {
+    server: 'Bookings',
+    name: 'bookings_cancel',
+    title: 'Cancel a booking',
+    hints: { destructive: true, openWorld: true },
+  },
+  arguments: {
+    booking: 'B-1',
+    apiKey: '••••••',
+    refund: 120.5,
+    passengers: [
+      { name: 'Ada', seat: '12A' },
+      { name: 'Grace', seat: null },
+    ],
+    message: 'The customer has asked for this in writing.\n'.repeat(12),
+  },
+  masked: ['/apiKey'],
+  remember: { days: 7 },
+  canEdit: true,
+  leftMs: 3 * 60 * 60_000,
+} as const;
 const long = {
   agent: 'The release assistant of the department for very long names and their abbreviations',
   service: 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft',
@@ -173,6 +209,22 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
   'answer-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'answer' },
   'answer-mismatch': { page: 'mismatch', about: 'answer', signOut },
   answered: { page: 'answered' },
+  'answer-approval-sign-in': {
+    page: 'sign-in',
+    signIn,
+    organisation: 'Example Corporation',
+    leadsTo: 'approval',
+  },
+  'answer-approval': approval,
+  'answer-approval-faulty': { ...approval, reason: 'Because\nnot.' },
+  'answer-approval-bare': bareApproval,
+  ...Object.fromEntries(
+    (['approved', 'edited', 'denied', 'expired', 'withdrawn'] as const).map(
+      (ended) => [`answer-approval-${ended}`, { page: 'approval-ended', ended }] as const,
+    ),
+  ),
+  'answer-approval-late': { page: 'approval-ended', ended: 'approved', late: true },
+  'not-found-sign-out': { page: 'not-found', signOut },
   'answer-spent': { page: 'answer-spent' },
   waiting: { page: 'waiting', again: `/auth/connect/${ID}/wait` },
   done: {

@@ -1,8 +1,12 @@
+import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
+import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
-import { createTestBrowser, headingOf, SAYS } from '../../harness/connect/browser.ts';
+import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
+import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
 import { askAboutSeat, ENTRY, issueLink, MESSAGE } from './seat-question.ts';
 import { connectSuite, type WorldOptions } from './suite.ts';
 
@@ -183,5 +187,215 @@ describe('an attack on the page of an owner', () => {
       expect(text).not.toContain(MESSAGE);
     }
     for (const hop of question.hops) expect(hop).not.toContain('ada');
+  });
+});
+
+describe('the page of an approval', () => {
+  const STREAM = { ...ADA, streamRequestId: 'run 1' };
+  const TOOL = {
+    server: 'Bookings',
+    name: 'bookings_cancel',
+    title: 'Cancel a booking',
+    hints: { destructive: true },
+  };
+  const says = (ended: 'approved' | 'denied' | 'edited' | 'expired' | 'withdrawn') =>
+    headingOf({ page: 'approval-ended', ended });
+  const TOO_LATE = 'came too late and was not recorded';
+
+  /** A call that waits for Ada, who is signed in and before its page. */
+  async function asked(more: Partial<ApprovalDefinition> = {}, options: WorldOptions = {}) {
+    const here = await world(options);
+    const { row } = await requestApproval(here.engine, STREAM, { tool: TOOL, ...more });
+    const path = `/auth/answer/${row.id}`;
+    const browser = createTestBrowser(here);
+    const read = async () => (await here.engine.approvals.read({ kind: 'user', ...ADA }, row.id)).row;
+    return { here, id: row.id, path, browser, read, shown: await browser.enter(path, 'ada') };
+  }
+
+  test('shows who asks, the tool and what is sent, with masks, and approves once, on any pod', async () => {
+    const secret = { token: '••••••' };
+    const args = { booking: '<b>B-1</b>', apiKey: '••••••', nested: secret, none: null, note: '' };
+    const { browser, path, read, shown } = await asked({
+      arguments: args,
+      masked: ['/apiKey', '/nested/token'],
+    });
+    expect(shown).toMatchObject({
+      status: 200,
+      hops: [path],
+      heading: 'Travel desk wants to use Cancel a booking',
+    });
+    for (const text of [
+      ...[
+        'Bookings',
+        'bookings_cancel',
+        'Can change or delete things',
+        '&lt;b&gt;B-1',
+        '•••••• (secret, not shown)',
+      ],
+      ...[
+        '&quot;token&quot;: &quot;••••••&quot;',
+        'null',
+        'empty text',
+        'Time left to decide',
+        'decide in the chat',
+      ],
+    ])
+      expect(shown.html).toContain(text);
+    expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+    for (const again of [1, 2])
+      expect([again, (await browser.submit(shown, 'approve')).heading]).toEqual([again, says('approved')]);
+    const late = await browser.submit(shown, 'deny', { reason: 'no' });
+    expect([late.status, late.heading]).toEqual([409, says('approved')]);
+    expect(late.html).toContain(TOO_LATE);
+    const { status, settlement } = await read();
+    expect([status, settlement?.surface, settlement?.remember]).toEqual([
+      'approved',
+      'answer-page',
+      undefined,
+    ]);
+    expect((await browser.open(path)).heading).toBe(says('approved'));
+  });
+
+  test.each([
+    ['deny', { reason: ' Not today.\r\nAsk Bob. ' }, 'denied', { reason: 'Not today.\nAsk Bob.' }],
+    ['deny', { reason: ' ' }, 'denied', {}],
+    ['approve', { remember: 'on', reason: 'ignored' }, 'approved', { remember: true }],
+  ] as const)('records %s with %j', async (form, fields, status, settlement) => {
+    const { browser, read, shown } = await asked();
+    expect(shown.html).toContain('Do not ask again in this conversation');
+    expect(await browser.submit(shown, form, fields)).toMatchObject({ status: 200, heading: says(status) });
+    const surface = 'answer-page';
+    expect((await read()).settlement).toEqual({ decision: form, surface, ...settlement });
+  });
+
+  test('offers no choice that the approval does not have', async () => {
+    const { shown } = await asked({ remember: undefined, inputSchema: undefined } as never);
+    for (const text of ['name="remember"', 'decide in the chat']) expect(shown.html).not.toContain(text);
+  });
+
+  test('takes no reason that cannot be sent, and decides nothing', async () => {
+    const { browser, read, shown } = await asked();
+    for (const reason of ['a\0b', 'x'.repeat(2_001)]) {
+      const again = await browser.submit(shown, 'deny', { reason });
+      expect([again.status, again.heading]).toEqual([422, shown.heading]);
+      expect(again.html).toContain('Nothing was decided.');
+    }
+    expect((await read()).status).toBe('pending');
+  });
+
+  test.each([
+    [
+      'edited',
+      200,
+      (here: World, id: string) =>
+        decideAs(here.engine, STREAM, id, {
+          decision: 'edit',
+          arguments: { booking: 'B-2', apiKey: '••••••' },
+        }),
+    ],
+    ['denied', 200, (here: World, id: string) => decideAs(here.engine, STREAM, id, { decision: 'deny' })],
+    [
+      'withdrawn',
+      409,
+      (here: World, id: string) =>
+        here.engine.approvals.withdraw({
+          caller: { kind: 'service', tenant: ADA.tenant },
+          id,
+          reason: 'run_stopped',
+        }),
+    ],
+  ] as const)('says of one that was %s elsewhere that it was', async (status, code, end) => {
+    const { here, id, path, browser, shown } = await asked();
+    await end(here, id);
+    const late = await browser.submit(shown, 'approve');
+    expect([late.status, late.heading]).toEqual([409, says(status)]);
+    expect(late.html).toContain(TOO_LATE);
+    const now = await browser.open(path);
+    expect([now.status, now.heading]).toEqual([code, says(status)]);
+    expect(now.html).not.toContain(TOO_LATE);
+  });
+
+  test('says of one whose time is over that it is', async () => {
+    const { browser, path, read, shown } = await asked({ timeoutSeconds: 1 });
+    let late: Shown = shown;
+    await waitUntil(
+      async () => {
+        late = await browser.open(path);
+        return late.heading !== shown.heading;
+      },
+      { what: 'the deadline' },
+    );
+    expect([late.status, late.heading]).toEqual([410, says('expired')]);
+    const decided = await browser.submit(shown, 'approve');
+    expect([decided.status, decided.heading]).toEqual([410, says('expired')]);
+    expect(decided.html).toContain(TOO_LATE);
+    expect((await read()).status).toBe('expired');
+  });
+
+  test('is the same 404 for another person as one that there is not, and counts their tries', async () => {
+    const { here, path, read } = await asked({}, { deps: { failuresMax: 2 } });
+    const unknown = `${path.slice(0, -4)}AAAA`;
+    const bob = createTestBrowser(here);
+    const stranger = await bob.open(path);
+    const elsewhere = await bob.open(unknown);
+    expect([stranger.heading, elsewhere.heading]).toEqual([SAYS.signIn, SAYS.signIn]);
+    const { csrf = '' } = stranger.forms.get('sign-in')?.fields ?? {};
+    expect((await bob.post(`${path}/approve`, { csrf })).heading).toBe(SAYS.signIn);
+    const shown = await bob.enter(path, 'bob');
+    expect([shown.status, shown.heading]).toEqual([404, SAYS.notFound]);
+    const missing = await bob.open(unknown);
+    expect(missing.html.replaceAll(unknown, path).replace(/nonce="[^"]+"/g, '')).toBe(
+      shown.html.replace(/nonce="[^"]+"/g, ''),
+    );
+    const fields = shown.forms.get('sign-out')?.fields ?? {};
+    const headings: string[] = [];
+    for (const action of ['approve', 'deny', 'approve'])
+      headings.push((await bob.post(`${path}/${action}`, fields)).heading);
+    expect(headings).toEqual([SAYS.notFound, SAYS.notFound, SAYS.tooMany]);
+    expect((await read()).status).toBe('pending');
+    expect((await createTestBrowser(here).enter(`${path}/x`, 'ada')).heading).toBe(SAYS.notFound);
+    expect(here.lines.join()).not.toContain('B-1');
+  });
+
+  test('leads another person from there to a sign-in as the one whose it is', async () => {
+    const { here, path, shown } = await asked();
+    const browser = createTestBrowser(here);
+    const missing = await browser.enter(path, 'bob');
+    const signIn = await browser.submit(missing, 'sign-out');
+    expect(signIn.heading).toBe(SAYS.signIn);
+    const left = await browser.submit(signIn, 'sign-in');
+    expect((await browser.open(await browser.walk(left, 'ada', 'accept', createCookieJar()))).heading).toBe(
+      shown.heading,
+    );
+  });
+
+  test.each([
+    ['without the token of its form', { csrf: '' }, {}],
+    ['from another site', {}, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+  ])('takes no decision %s', async (_what, fields, headers) => {
+    const { browser, path, read, shown } = await asked();
+    const own = shown.forms.get('approve')?.fields ?? {};
+    for (const action of ['approve', 'deny'])
+      expect((await browser.post(`${path}/${action}`, { ...own, ...fields }, { headers })).heading).toBe(
+        SAYS.refused,
+      );
+    expect((await read()).status).toBe('pending');
+  });
+
+  test('is not there without a sign-in at Parley, nor for a question or a link', async () => {
+    const bound = await world({ identity: createBoundIdentity('https://app.example/who') });
+    const { row } = await requestApproval(bound.engine, STREAM);
+    const browser = createTestBrowser(bound);
+    const path = `/auth/answer/${row.id}`;
+    expect((await browser.open(path)).heading).toBe(SAYS.notFound);
+    for (const action of ['approve', 'deny', 'sign-in', 'accept', 'open'])
+      expect([action, (await browser.post(`${path}/${action}`, {})).status]).toEqual([
+        action,
+        expect.any(Number),
+      ]);
+    const { browser: owner, question, asked: form, here } = await entered();
+    const { csrf = '' } = question.forms.get('accept')?.fields ?? {};
+    expect((await owner.post(`${form.path}/approve`, { csrf })).heading).toBe(SAYS.notFound);
+    expect(await here.status(form.id)).toBe('pending');
   });
 });

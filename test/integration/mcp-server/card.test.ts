@@ -203,9 +203,10 @@ describe.each(Object.entries(HOSTS))('a host that shows apps, %s,', (_revision, 
     const waiting = state(await card.waiting());
     const isTrusted = code === undefined;
     expect(waiting.approvals).toEqual(isTrusted ? [expect.objectContaining({ approvalId: row.id })] : []);
-    expect(waiting.elsewhere).toEqual(isTrusted ? [] : [{ id: row.id, text: expect.any(String) }]);
+    const url = `${ANSWER_PAGE_URL}${row.id}`;
+    expect(waiting.elsewhere).toEqual(isTrusted ? [] : [{ id: row.id, text: expect.any(String), url }]);
     const decided = await card.answer(row.id, { decision: 'approve' });
-    expect(state(decided)).toMatchObject(isTrusted ? { approval: { status } } : { code, status: 403 });
+    expect(state(decided)).toMatchObject(isTrusted ? { approval: { status } } : { code, status: 403, url });
     const caller = { kind: 'user', tenant: host.person.tenant, userId: host.person.userId } as const;
     expect((await site.pods[1].engine.approvals.read(caller, row.id)).row.status).toBe(status);
     const shown = isTrusted ? [expect.objectContaining({ approvalId: row.id, status })] : [];

@@ -44,7 +44,7 @@ function unescaped(markup: string): string {
 
 // Neither text nor free: names of pages and choices, and what must be a path, a URL or an origin.
 const NOT_TEXT = new Set([
-  ...['page', 'reason', 'fault', 'state', 'revoked', 'leadsTo', 'about'],
+  ...['page', 'fault', 'state', 'revoked', 'leadsTo', 'about', 'remember', 'ended'],
   ...['action', 'again', 'retry', 'disconnect', 'signInPath', 'url', 'tell'],
 ]);
 
@@ -52,7 +52,12 @@ const NOT_TEXT = new Set([
 function filledWith(view: ConnectView, text: string): ConnectView {
   if (view.page === 'answer') return filledAnswer(view, text);
   const fill = (value: unknown, key: string): unknown => {
-    if (NOT_TEXT.has(key) || (view.page === 'continue' && key === 'origin')) return value;
+    if (
+      NOT_TEXT.has(key) ||
+      (view.page === 'failed' && key === 'reason') ||
+      (view.page === 'continue' && key === 'origin')
+    )
+      return value;
     if (typeof value === 'string') return text;
     if (Array.isArray(value)) return value.map((item) => fill(item, key));
     if (typeof value !== 'object' || value === null) return value;

@@ -34,7 +34,7 @@ function pageOf(texts: ReturnType<typeof textsIn>): TemplateResult {
   return html`<main @click=${openPage} @auxclick=${openPage} @elicitation-settled=${settled} @approval-settled=${settled}>
     ${[...questions.values()].map(questionView)}
     ${stepsOf([...approvals.values()]).map(approvalsView)}
-    ${elsewhere.length > 0 && !isOver ? html`<p>${texts.elsewhere}</p>${elsewhere.map(({ text }) => html`<p dir="auto"><b>${readableLine(text)}</b></p>`)}` : nothing}
+    ${isOver ? nothing : elsewhereView(texts)}
     <p role="status">${
       isOffline && !isOver
         ? texts.offline
@@ -52,6 +52,18 @@ function pageOf(texts: ReturnType<typeof textsIn>): TemplateResult {
 
 function questionView(view: Elicitation): TemplateResult {
   return html`<elicitation-card fed heading-level="1" class=${view.mode === 'url' ? 'on-page' : ''} lang=${root.lang} .server=${call.server} .elicitation=${view}></elicitation-card>`;
+}
+
+/** What is decided on its page, which the host opens, and what has none. */
+function elsewhereView({ elsewhere, onPage, open }: ReturnType<typeof textsIn>) {
+  return [onPage, elsewhere].map((lead) => {
+    const lines = call.elsewhere.filter(({ url }) => (url !== undefined) === (lead === onPage));
+    if (lines.length === 0) return nothing;
+    return html`<p>${lead}</p>${lines.map(
+      ({ text, url }) =>
+        html`<p dir="auto"><b>${readableLine(text)}</b>${url === undefined ? nothing : html`<br><a href=${url} target="_blank" rel="noreferrer">${open(new URL(url).host)}</a>`}</p>`,
+    )}`;
+  });
 }
 
 function approvalsView(approvals: readonly Approval[]): TemplateResult {

@@ -13,12 +13,18 @@ export interface HostedCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
+interface ElsewhereLine {
+  readonly text: string;
+  readonly url?: string;
+}
+
 /** What the call waits for. */
 export interface WaitingState {
   readonly state: 'working' | 'waiting' | 'ended' | 'unknown';
   readonly questions: readonly Elicitation[];
   readonly approvals: readonly Approval[];
-  readonly elsewhere: readonly { readonly text: string }[];
+  /** What is decided in another place, and the page for it. */
+  readonly elsewhere: readonly ElsewhereLine[];
 }
 
 /** The cards' connection to Parley: tools, which the host calls for them. */
@@ -104,8 +110,10 @@ function listOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): 
   return Array.isArray(value) ? value.filter(isItem) : [];
 }
 
-function isLine(value: unknown): value is { readonly text: string } {
-  return isRecord(value) && typeof value.text === 'string';
+function isLine(value: unknown): value is ElsewhereLine {
+  if (!isRecord(value) || typeof value.text !== 'string') return false;
+  const { url } = value;
+  return url === undefined || (typeof url === 'string' && /^https?:/i.test(url));
 }
 
 /** The refusal in the result of a tool. A result of the host itself has none of Parley's codes. */

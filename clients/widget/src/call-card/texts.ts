@@ -5,6 +5,9 @@ export interface CallTexts {
   readonly waiting: string;
   /** Before what the user decides in another place. */
   readonly elsewhere: string;
+  /** Before what the user decides on a page. */
+  readonly onPage: string;
+  readonly open: (host: string) => string;
   readonly offline: string;
   readonly over: string;
   readonly goOn: string;
@@ -18,6 +21,8 @@ const ENGLISH: CallTexts = {
   working: 'Working…',
   waiting: 'This call waits for you.',
   elsewhere: 'Decide where you were asked, or in the inbox of your application:',
+  onPage: 'Sign in and decide on the page:',
+  open: (host) => `Open the page on ${host}`,
   offline: 'The assistant cannot reach the service right now. Trying again…',
   over: 'Nothing waits here any more.',
   goOn: 'Continue in the chat',
@@ -30,6 +35,8 @@ const GERMAN: CallTexts = {
   working: 'In Arbeit …',
   waiting: 'Dieser Aufruf wartet auf Sie.',
   elsewhere: 'Entscheiden Sie dort, wo Sie gefragt wurden, oder im Eingang Ihrer Anwendung:',
+  onPage: 'Melden Sie sich an und entscheiden Sie auf der Seite:',
+  open: (host) => `Seite auf ${host} öffnen`,
   offline: 'Der Assistent erreicht den Dienst gerade nicht. Neuer Versuch …',
   over: 'Hier wartet nichts mehr.',
   goOn: 'Im Chat weitermachen',

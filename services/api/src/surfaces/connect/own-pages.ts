@@ -1,4 +1,5 @@
 import type { Row } from '@parley/shared/domain/elicitations/row';
+import { isApprovalId } from '@parley/shared/domain/ids';
 
 /** The path of a question's page. */
 export function connectPath(elicitationId: string): string {
@@ -13,7 +14,7 @@ export function clientMetadataPath(connectorId: string): string {
 /** The path of the page on which people see their accounts. */
 export const ACCOUNTS_PATH = '/auth/accounts';
 
-/** The path of the page on which a question is answered. */
+/** The path of the page on which a question is answered, or an approval is decided. */
 export function answerPath(elicitationId: string): string {
   return `/auth/answer/${elicitationId}`;
 }
@@ -23,7 +24,7 @@ export function linkPath(token: string): string {
   return `/auth/link/${token}`;
 }
 
-/** A page for a signed-in person: about one question, a link (whose token is the id) or their accounts. A sign-in leads back to it. */
+/** A page for a signed-in person: about one question or approval, a link (whose token is the id) or their accounts. A sign-in leads back to it. */
 export type OwnPage =
   | { readonly about: 'connect' | 'answer' | 'link'; readonly elicitationId: string }
   | { readonly about: 'accounts' };
@@ -41,6 +42,11 @@ export function pathOf(page: OwnPage): string {
     case 'accounts':
       return ACCOUNTS_PATH;
   }
+}
+
+/** True for the page of an approval, which finds out by itself whose it is. */
+export function isOfApproval(page: OwnPage): boolean {
+  return page.about === 'answer' && isApprovalId(page.elicitationId);
 }
 
 /** True for a question that is asked on our connect page. Its asker's own page may be completed by the server as well. */

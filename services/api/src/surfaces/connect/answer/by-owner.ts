@@ -4,7 +4,7 @@ import { readForm } from '../handlers/form.ts';
 import type { Parts } from '../handlers/parts.ts';
 import { signIn } from '../handlers/sign-in.ts';
 import { type PageReply, page, type Visit } from '../handlers/visit.ts';
-import { answerPath, type OwnPage } from '../own-pages.ts';
+import { answerPath, isOfApproval, type OwnPage } from '../own-pages.ts';
 import { type Entrance, endedView, type Found } from './question.ts';
 
 /** The owner, signed in as on the connect page. */
@@ -48,7 +48,7 @@ export async function signOutOfAnswer(parts: Parts, visit: Visit): Promise<PageR
   const form = await readForm(parts, visit, answerPath(visit.param));
   if ('view' in form) return page(form.view);
   const id = await parts.sessions.signOut(visit.browser);
-  return (await findAnswerable(parts, visit.param)) === undefined
+  return !isOfApproval(own) && (await findAnswerable(parts, visit.param)) === undefined
     ? page({ page: 'not-found' }, id)
     : page(signInView(parts, { browser: { id } }, own, true), id);
 }

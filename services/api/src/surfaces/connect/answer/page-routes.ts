@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { bucketOfElicitationId, isApprovalId } from '@parley/shared/domain/ids';
 import type { Reply, RequestHead, Route, Surface } from '../../../http/route.ts';
 import { route } from '../../../http/route.ts';
 import type { Browser, CookieKind } from '../flows/browser.ts';
@@ -8,6 +8,7 @@ import { type ConnectDeps, createPageParts, createParts, type Parts } from '../h
 import { errorAnswer, readVisit, replyOf } from '../handlers/reply.ts';
 import { page } from '../handlers/visit.ts';
 import { answerPath } from '../own-pages.ts';
+import { approve, deny, showApproval } from './approval.ts';
 import { BY_LINK, type LinkDeps, type LinkParts, openLink } from './by-link.ts';
 import { BY_OWNER, isOwner, signInToAnswer, signOutOfAnswer } from './by-owner.ts';
 import { ACCESS_SECONDS_MAX } from './links.ts';
@@ -20,6 +21,7 @@ export interface AnswerDeps extends LinkDeps {
 
 // Fifty texts of some length; every character may take nine bytes in a form.
 const ANSWER_BYTES_MAX = 256 * 1024;
+const REASON_BYTES_MAX = 32 * 1024;
 
 const PAGES = '/auth/answer';
 const NAME_LENGTH = 16;
@@ -58,11 +60,13 @@ const OWNER_PAGES: readonly PageRoute<Parts>[] = [
     formBytesMax: ANSWER_BYTES_MAX,
   },
   { method: 'POST', path: '/auth/answer/:id/signed-in/decline', handle: byOwner.decline },
+  { method: 'POST', path: '/auth/answer/:id/approve', handle: approve },
+  { method: 'POST', path: '/auth/answer/:id/deny', handle: deny, formBytesMax: REASON_BYTES_MAX },
 ];
 
 /**
- * All of `/auth/answer`: the pages on which people answer a question, by a link or as its signed-in owner. The two have
- * cookies of their own. Mount it before the rest of `/auth`.
+ * All of `/auth/answer`: the pages on which people answer a question, by a link or as its signed-in owner, and decide on an
+ * approval. Links and sign-ins have cookies of their own. Mount it before the rest of `/auth`.
  */
 export function answerPageRoutes({ connect, ...deps }: AnswerDeps): Surface {
   const parts = createPageParts(deps, ANSWER_COOKIE);
@@ -82,13 +86,17 @@ export function hasAnswerPage({ identity }: Pick<ConnectDeps, 'identity'>): bool
   return identity.type !== 'bound';
 }
 
-/** `GET /auth/answer/:id`: the question, for the browser that opened its link or for its owner. Reads only. */
+/** `GET /auth/answer/:id`: the question, for the browser that opened its link or for its owner; or the approval. Reads only. */
 function showRoute(parts: LinkParts, owners: Parts | undefined): Route {
   return route<undefined, undefined, Browser>({
     ...SHOW,
     readsOnly: true,
     proof: { by: 'session', read: (head) => parts.cookie.read(head) },
     async handle({ head, caller, params }) {
+      if (owners !== undefined && isApprovalId(params.id ?? '')) {
+        const own = readVisit(owners, { head, caller: owners.cookie.read(head), params });
+        return replyOf(owners, own, await showApproval(withRequestId(owners, head), own));
+      }
       const visit = readVisit(parts, { head, caller, params });
       const found = await BY_LINK.find(parts, visit);
       if ('view' in found && found.view.page === 'answer-entry' && owners !== undefined) {

@@ -3,7 +3,7 @@ import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import { hasBrought } from '../flows/ending.ts';
 import type { Person } from '../identity/identity.ts';
-import { isOnOurPage, type OwnPage, pathOf } from '../own-pages.ts';
+import { isOfApproval, isOnOurPage, type OwnPage, pathOf } from '../own-pages.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { ConnectTarget } from '../targets.ts';
 import type { Parts } from './parts.ts';
@@ -154,7 +154,8 @@ export function signInView(
   anew = false,
 ): ConnectView {
   const signIn = buildFormTarget(browser, `${pathOf(own)}/sign-in${anew ? '?anew=1' : ''}`);
-  const leadsTo = own.about === 'connect' ? {} : { leadsTo: own.about };
+  const about = isOfApproval(own) ? 'approval' : own.about;
+  const leadsTo = about === 'connect' ? {} : { leadsTo: about };
   return identity.type === 'provider'
     ? { page: 'sign-in', signIn, organisation: identity.organisation, ...leadsTo }
     : { page: 'dev-sign-in', signIn, ...leadsTo };

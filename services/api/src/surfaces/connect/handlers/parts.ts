@@ -18,7 +18,7 @@ import type { ConnectTargets } from '../targets.ts';
 export interface ConnectDeps {
   /** Origin under which browsers reach these pages, without a path. */
   readonly publicUrl: string;
-  readonly engine: Pick<Engine, 'answer' | 'complete' | 'openRecords'>;
+  readonly engine: Pick<Engine, 'answer' | 'approvals' | 'complete' | 'openRecords'>;
   readonly elicitations: Pick<Elicitations, 'read'>;
   readonly store: ConnectStore;
   readonly limits: Limits;

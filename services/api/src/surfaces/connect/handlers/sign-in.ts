@@ -2,7 +2,7 @@ import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, signInName } from '../flows/flows.ts';
 import type { ProviderIdentity, SignedIn } from '../identity/identity.ts';
-import { ACCOUNTS_PAGE, connectPath, type OwnPage, pathOf } from '../own-pages.ts';
+import { ACCOUNTS_PAGE, connectPath, isOfApproval, type OwnPage, pathOf } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { findOwner, isSame, mismatchView, signInView } from './access.ts';
@@ -15,7 +15,7 @@ export async function signIn(parts: Parts, visit: Visit, own: OwnPage): Promise<
   const { identity } = parts;
   const form = await readForm(parts, visit, pathOf(own));
   if ('view' in form) return page(form.view);
-  const isOwned = own.about === 'connect' || own.about === 'answer';
+  const isOwned = own.about === 'connect' || (own.about === 'answer' && !isOfApproval(own));
   if (identity.type === 'bound' || (isOwned && (await findOwner(parts, own)) === undefined))
     return page({ page: 'not-found' });
   if (identity.type === 'provider') return leave(parts, visit, identity, own);

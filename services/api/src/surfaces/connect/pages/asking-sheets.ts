@@ -25,10 +25,11 @@ const PROCEED_ID = 'proceed';
 
 /** Who are you? */
 export function signInSheet(view: AskingView<'sign-in'>, strings: PageStrings): Sheet {
-  const { signIn, accounts, answer, link } = strings;
+  const { signIn, accounts, answer, approval, link } = strings;
   const why = {
     accounts: accounts.signInWhy,
     answer: answer.signInWhy,
+    approval: approval.signInWhy,
     link: link.signInWhy,
     connect: signIn.why,
   };

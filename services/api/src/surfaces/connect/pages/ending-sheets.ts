@@ -44,6 +44,15 @@ export function mismatchSheet({ about, signOut }: EndingView<'mismatch'>, string
   return noticeSheet(403, 'stop', about === 'answer' ? answer.mismatch : mismatch, rest);
 }
 
+/** There is nothing behind the link, or nothing for this person. */
+export function notFoundSheet(
+  { signOut }: EndingView<'not-found'>,
+  { notFound, mismatch }: PageStrings,
+): Sheet {
+  const rest = signOut && actions(buttonForm(signOut, mismatch.signOut, 'plain'));
+  return noticeSheet(404, 'fault', notFound, rest);
+}
+
 /** Nothing was connected, and why. */
 export function failedSheet(view: EndingView<'failed'>, { failed, common }: PageStrings): Sheet {
   const mark = view.reason === 'consent_refused' ? 'ended' : 'fault';

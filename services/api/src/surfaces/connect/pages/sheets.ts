@@ -1,9 +1,11 @@
 import { accountsSheet, disconnectedSheet, disconnectSheet } from './accounts/sheets.ts';
 import { answerEntrySheet, answerSheet } from './answer/sheets.ts';
+import { approvalEndedSheet, approvalSheet } from './approval/sheets.ts';
 import { consentSheet, devSignInSheet, secretSheet, signInSheet } from './asking-sheets.ts';
 import {
   failedSheet,
   mismatchSheet,
+  notFoundSheet,
   noticeSheet,
   refusedSheet,
   tooManySheet,
@@ -50,6 +52,10 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Sheet {
       return noticeSheet(200, 'good', strings.answer.answered);
     case 'answer-spent':
       return noticeSheet(403, 'stop', strings.answer.spent);
+    case 'approval':
+      return approvalSheet(view, strings);
+    case 'approval-ended':
+      return approvalEndedSheet(view, strings);
     case 'continue':
       return continueSheet(view, strings);
     case 'waiting':
@@ -65,7 +71,7 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Sheet {
     case 'mismatch':
       return mismatchSheet(view, strings);
     case 'not-found':
-      return noticeSheet(404, 'fault', strings.notFound);
+      return notFoundSheet(view, strings);
     case 'failed':
       return failedSheet(view, strings);
     case 'refused':

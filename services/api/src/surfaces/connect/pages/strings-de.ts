@@ -1,5 +1,6 @@
 import { GERMAN_ACCOUNTS } from './accounts/strings-de.ts';
 import { GERMAN_ANSWER } from './answer/strings-de.ts';
+import { GERMAN_APPROVAL_PAGE } from './approval/strings-de.ts';
 import { html } from './html.ts';
 import { GERMAN_LINK } from './link/strings-de.ts';
 import type { PageStrings } from './strings.ts';
@@ -72,6 +73,7 @@ export const GERMAN: PageStrings = {
     onceProceed: 'Senden',
   },
   answer: GERMAN_ANSWER,
+  approval: GERMAN_APPROVAL_PAGE,
   accounts: GERMAN_ACCOUNTS,
   link: GERMAN_LINK,
   continue: {

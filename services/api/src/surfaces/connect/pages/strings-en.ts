@@ -1,5 +1,6 @@
 import { ENGLISH_ACCOUNTS } from './accounts/strings-en.ts';
 import { ENGLISH_ANSWER } from './answer/strings-en.ts';
+import { ENGLISH_APPROVAL_PAGE } from './approval/strings-en.ts';
 import { html } from './html.ts';
 import { ENGLISH_LINK } from './link/strings-en.ts';
 import type { PageStrings } from './strings.ts';
@@ -68,6 +69,7 @@ export const ENGLISH: PageStrings = {
     onceProceed: 'Send',
   },
   answer: ENGLISH_ANSWER,
+  approval: ENGLISH_APPROVAL_PAGE,
   accounts: ENGLISH_ACCOUNTS,
   link: ENGLISH_LINK,
   continue: {

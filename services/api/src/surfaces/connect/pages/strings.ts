@@ -1,5 +1,6 @@
 import type { AccountStrings } from './accounts/strings.ts';
 import type { AnswerStrings } from './answer/strings.ts';
+import type { ApprovalPageStrings } from './approval/strings.ts';
 import type { Html } from './html.ts';
 import type { LinkStrings } from './link/strings.ts';
 import type { Around1, Notice } from './notice.ts';
@@ -74,6 +75,7 @@ export interface PageStrings {
     readonly onceProceed: string;
   };
   readonly answer: AnswerStrings;
+  readonly approval: ApprovalPageStrings;
   readonly accounts: AccountStrings;
   readonly link: LinkStrings;
   readonly continue: {

@@ -65,7 +65,7 @@ dd { margin: 0; }
 .scopes.below { margin-bottom: 1rem; }
 .accounts { margin: 0; padding: 0; list-style: none; }
 .accounts > li { padding: 1.25rem 0; border-top: 1px solid var(--line); }
-.accounts h2 { margin: 0 0 .5rem; font-size: 1.125rem; line-height: 1.35; }
+h2 { margin: 0 0 .5rem; font-size: 1.125rem; line-height: 1.35; }
 .accounts .facts { border: 0; margin-bottom: .75rem; }
 .accounts .facts > div { border: 0; padding: .25rem 0; }
 a:not(.button) { color: var(--accent); }
@@ -76,6 +76,8 @@ a:not(.button) { color: var(--accent); }
   border-inline-start: 3px solid var(--line); white-space: pre-line;
 }
 .words .long { max-height: 12rem; overflow: auto; }
+.sent { white-space: pre-wrap; }
+.sent.long { display: block; max-height: 12rem; overflow: auto; }
 .box { margin: 0 0 1.25rem; padding: .75rem 1rem; border: 1px solid currentColor; border-radius: 10px; }
 .box.warn { color: var(--warn); background: var(--warn-soft); }
 .box.bad { color: var(--bad); background: var(--bad-soft); }

@@ -1,5 +1,8 @@
+import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/approval';
+import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import type { FailureCode } from '../connectors/connector.ts';
 import type { ShownField } from './answer/controls.ts';
+import type { ShownArguments } from './approval/arguments.ts';
 
 /** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
 export interface Asking {
@@ -17,6 +20,9 @@ export interface FormTarget {
   readonly action: string;
   readonly csrf: string;
 }
+
+/** What a person who has signed in gets to see. */
+export type LeadsTo = 'accounts' | 'answer' | 'approval' | 'link';
 
 /** A connected account, as its person sees it. */
 export interface ShownAccount {
@@ -45,13 +51,13 @@ export type ConnectView =
       readonly signIn: FormTarget;
       readonly organisation: string;
       /** What the person gets to see; the connect page of a question when absent. */
-      readonly leadsTo?: 'accounts' | 'answer' | 'link';
+      readonly leadsTo?: LeadsTo;
     }
   /** Development only: the person types who they are. */
   | {
       readonly page: 'dev-sign-in';
       readonly signIn: FormTarget;
-      readonly leadsTo?: 'accounts' | 'answer' | 'link';
+      readonly leadsTo?: LeadsTo;
     }
   /** The connected accounts of a person. */
   | {
@@ -136,6 +142,23 @@ export type ConnectView =
   | { readonly page: 'answered' }
   /** An answer link that does not open: too old, revoked, or used by another browser. */
   | { readonly page: 'answer-spent' }
+  /** A call that waits for the decision of the signed-in person. `approve` and `deny` are posts. */
+  | ({
+      readonly page: 'approval';
+      readonly agent: string;
+      readonly tool: Required<Pick<ApprovalTool, 'server' | 'name' | 'title'>> & Pick<ApprovalTool, 'hints'>;
+      readonly person: string;
+      readonly remember?: RememberFor;
+      /** The arguments can be edited, in another place. */
+      readonly canEdit?: true;
+      /** The reason of a denial that was not taken. */
+      readonly reason?: string;
+      readonly leftMs: number;
+      readonly approve: FormTarget;
+      readonly deny: FormTarget;
+    } & ShownArguments)
+  /** How a call ended. `late`: what was decided here came later and was not recorded. */
+  | { readonly page: 'approval-ended'; readonly ended: EndedApprovalStatus; readonly late?: true }
   /** On the way to another origin: a link, and a refresh that follows it by itself. */
   | { readonly page: 'continue'; readonly url: string; readonly origin: string }
   /** The provider reports the end itself; the page reloads periodically. `again` is a path. */
@@ -160,8 +183,8 @@ export type ConnectView =
   | { readonly page: 'settled' }
   /** Another person is signed in. Does not reveal the owner of the link. `signOut` leads to a sign-in as another person. */
   | { readonly page: 'mismatch'; readonly about?: 'answer'; readonly signOut?: FormTarget }
-  /** There is no such link, or it is not one to connect by. */
-  | { readonly page: 'not-found' }
+  /** There is no such link, or nothing for the signed-in person, whom `signOut` signs out. */
+  | { readonly page: 'not-found'; readonly signOut?: FormTarget }
   /** Nothing was connected; the question is still open. `retry` is a path. */
   | {
       readonly page: 'failed';

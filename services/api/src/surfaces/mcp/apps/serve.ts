@@ -17,7 +17,7 @@ import { type Shows, supportOf } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { MCP_SURFACE } from '../questions.ts';
 import { callName } from '../waiting/call-keys.ts';
-import { hostedPageOf } from '../waiting/told.ts';
+import { approvalPageOf, hostedPageOf } from '../waiting/told.ts';
 import { cardView, isAnsweredInCard, readCardState, UNKNOWN_CALL } from './state.ts';
 import { CardAnswerInput, isCardTool, WAITING_TOOL, WaitingInput } from './tools.ts';
 
@@ -117,7 +117,7 @@ export function createCardTools(
     const caller = userOf(call.caller);
     const seen = await engine.approvals.read(caller, id);
     if (seen.row.definition.conversationId !== conversationId) throw notFound();
-    if (!mayApprove(call)) return refused(undefined);
+    if (!mayApprove(call)) return refused(approvalPageOf(deps, { approvalId: id }));
     const input = parsed(ApprovalInput, response);
     const decision = { caller, id, response: input, surface: MCP_SURFACE, admitted };
     const { row, now } = await engine.approvals.decide(decision);

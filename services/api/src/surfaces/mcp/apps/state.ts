@@ -8,10 +8,16 @@ import { isApprovalId } from '@parley/shared/domain/ids';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { McpDeps } from '../deps.ts';
-import { hostedPageOf, lineOfCall, lineOfQuestion } from '../waiting/told.ts';
+import { approvalPageOf, hostedPageOf, lineOfCall, lineOfQuestion } from '../waiting/told.ts';
 import { isShown, type ShownModes } from '../waiting/waits.ts';
 
 type CardUser = Caller & { readonly kind: 'user' };
+
+interface ElsewhereLine {
+  readonly id: string;
+  readonly text: string;
+  readonly url?: string;
+}
 
 /** What the card shows of its call. */
 export interface CardState {
@@ -19,8 +25,8 @@ export interface CardState {
   readonly state: 'working' | 'waiting' | 'ended' | 'unknown';
   /** Without answers. One that is not answered in the card is by url: that of the hosted page. */
   readonly questions: readonly Elicitation[];
-  /** What the user decides in another place that has no address, in one line each. */
-  readonly elsewhere: readonly { readonly id: string; readonly text: string }[];
+  /** What the user decides in another place, in one line each; with the address of its page where there is one. */
+  readonly elsewhere: readonly ElsewhereLine[];
   /** What is decided in the card. */
   readonly approvals: readonly Approval[];
 }
@@ -73,10 +79,15 @@ export async function readCardState(
       ...views.flatMap(({ question, view }) =>
         view === undefined ? [{ id: question.elicitationId, text: lineOfQuestion(question) }] : [],
       ),
-      ...(mayApprove ? [] : approvals).map((one) => ({ id: one.approvalId, text: lineOfCall(one) })),
+      ...(mayApprove ? [] : approvals).map((one) => approvalLine(deps, one)),
     ],
     approvals: mayApprove ? [...approvals, ...decided] : [],
   };
+}
+
+function approvalLine(hosted: Pick<McpDeps, 'answerPage'>, approval: Approval): ElsewhereLine {
+  const url = approvalPageOf(hosted, approval);
+  return { id: approval.approvalId, text: lineOfCall(approval), ...(url !== undefined && { url }) };
 }
 
 /** A question or an approval of the call, whatever its state; nothing for any other. */

@@ -36,10 +36,13 @@ function textOf(
   ...after: string[]
 ): string {
   const asked = questions.map((question) => lineOf(question, hostedPageOf(hosted, question)));
-  const hasAddress = questions.some((question) => hostedPageOf(hosted, question) !== undefined);
+  const decided = approvals.map((approval) => lineOfApproval(approval, approvalPageOf(hosted, approval)));
+  const hasAddress =
+    questions.some((question) => hostedPageOf(hosted, question) !== undefined) ||
+    approvals.some((approval) => approvalPageOf(hosted, approval) !== undefined);
   return [
     `${waits} for the user, and goes on by itself once they have acted:`,
-    ...[...asked, ...approvals.map(lineOfApproval)].map((line) => `- ${line}`),
+    ...[...asked, ...decided].map((line) => `- ${line}`),
     [QUOTED, ...(hasAddress ? [ADDRESSES] : []), ...after].join(' '),
   ].join('\n\n');
 }
@@ -73,6 +76,14 @@ export function hostedPageOf(
   return answerPage && `${answerPage.baseUrl}${elicitationId}`;
 }
 
+/** The hosted page on which the owner of an approval decides, after a sign-in; undefined where there is none. */
+export function approvalPageOf(
+  { answerPage }: Pick<Hosted, 'answerPage'>,
+  { approvalId }: Pick<Approval, 'approvalId'>,
+): string | undefined {
+  return answerPage && `${answerPage.baseUrl}${approvalId}`;
+}
+
 function lineOf(question: Elicitation, address: string | undefined): string {
   const place = address ?? 'the user was asked in another place, such as Slack';
   return `${quoted(askedText(question))}\n  ${place} (until ${question.expiresAt})`;
@@ -82,9 +93,9 @@ function askedText({ title, message }: Elicitation): string {
   return title === undefined ? message : `${title}: ${message}`;
 }
 
-function lineOfApproval(approval: Approval): string {
-  const { expiresAt } = approval;
-  return `${quoted(callOf(approval))} is a call that needs the user's approval\n  the user decides in the inbox of their application (until ${expiresAt})`;
+function lineOfApproval(approval: Approval, address: string | undefined): string {
+  const place = address ?? 'the user decides in the inbox of their application';
+  return `${quoted(callOf(approval))} is a call that needs the user's approval\n  ${place} (until ${approval.expiresAt})`;
 }
 
 function callOf({ tool, agent }: Approval): string {

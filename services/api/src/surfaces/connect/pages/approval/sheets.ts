@@ -1,0 +1,95 @@
+import type { ToolHints } from '@parley/shared/domain/approvals/approval';
+import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
+import { FORM_FIELDS } from '../fields.ts';
+import { type Html, html } from '../html.ts';
+import type { Sheet } from '../layout.ts';
+import type { Mark } from '../marks.ts';
+import { actions, code, facts, form, name, paragraph, plain } from '../parts.ts';
+import type { PageStrings } from '../strings.ts';
+import type { ConnectView } from '../view.ts';
+import { argumentList } from './arguments.ts';
+import type { ToolTrait } from './strings.ts';
+
+type ApprovalView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
+
+const APPROVE_ID = 'approve';
+const DENY_ID = 'deny';
+/** As the input of `/v1`; the browser counts line breaks otherwise, so the server decides. */
+const REASON_MAX = 2_000;
+
+const ENDINGS: Readonly<Record<EndedApprovalStatus, { readonly status: number; readonly mark: Mark }>> = {
+  approved: { status: 200, mark: 'good' },
+  edited: { status: 200, mark: 'good' },
+  denied: { status: 200, mark: 'ended' },
+  expired: { status: 410, mark: 'time' },
+  withdrawn: { status: 409, mark: 'ended' },
+};
+
+/** May the agent make this call? */
+export function approvalSheet(view: ApprovalView<'approval'>, strings: PageStrings): Sheet {
+  const { approval, asking, common } = strings;
+  const { agent, tool } = view;
+  const isFaulty = view.reason !== undefined;
+  const title = approval.title(plain(agent), plain(tool.title));
+  return {
+    status: isFaulty ? 422 : 200,
+    title: html`${isFaulty ? `${common.fault}: ` : ''}${title}`,
+    heading: approval.title(html`<bdi>${agent}</bdi>`, html`<bdi>${tool.title}</bdi>`),
+    mark: 'question',
+    body: html`${facts([
+      [approval.tool, html`${name(tool.server)} · ${code(tool.name)}`],
+      [asking.person, name(view.person)],
+    ])}
+${traitsOf(tool.hints).map((trait) => paragraph(approval.traits[trait], trait === 'reads' || trait === 'keeps' ? 'quiet' : 'box warn'))}
+<h2>${approval.arguments}</h2>
+${argumentList(view, approval)}
+${isFaulty ? html`<p class="box bad" role="alert" id="reason-fault">${approval.reasonFault}</p>` : undefined}
+${form(view.approve, html`${rememberField(view, strings)}`, APPROVE_ID)}
+${form(view.deny, reasonField(view, strings), DENY_ID)}
+${actions(
+  html`<button form="${APPROVE_ID}">${approval.approve}</button>`,
+  html`<button form="${DENY_ID}" class="plain">${approval.deny}</button>`,
+)}
+${paragraph(approval.timeLeft(view.leftMs), 'quiet')}
+${view.canEdit === true ? paragraph(approval.editElsewhere, 'quiet') : undefined}`,
+  };
+}
+
+/** How the call ended. A decision that came too late is not claimed. */
+export function approvalEndedSheet(
+  { ended, late }: ApprovalView<'approval-ended'>,
+  { approval }: PageStrings,
+): Sheet {
+  const { title, what, next } = approval.ended[ended];
+  const { status, mark } = ENDINGS[ended];
+  return {
+    status: late === true && status === 200 ? 409 : status,
+    title: plain(title),
+    mark: late === true && mark === 'good' ? 'ended' : mark,
+    body: html`${late === true ? paragraph(approval.late, 'box warn') : undefined}
+${paragraph(what, 'lead')}
+${paragraph(next)}`,
+  };
+}
+
+function rememberField({ remember }: ApprovalView<'approval'>, { approval }: PageStrings): Html | undefined {
+  if (remember === undefined) return undefined;
+  return html`<div class="field"><label class="choice"><input type="checkbox" name="${FORM_FIELDS.remember}" aria-describedby="remember-help"> ${approval.rememberFor(remember)}</label>
+<p class="help" id="remember-help">${approval.rememberHelp}</p></div>
+`;
+}
+
+function reasonField({ reason }: ApprovalView<'approval'>, { approval }: PageStrings): Html {
+  const fault = html` aria-invalid="true"`;
+  return html`<div class="field"><label for="reason">${approval.reason}</label>
+<p class="help" id="reason-help">${approval.reasonHelp}</p>
+<textarea id="reason" name="${FORM_FIELDS.reason}" rows="2" dir="auto" maxlength="${REASON_MAX}" aria-describedby="${reason === undefined ? '' : 'reason-fault '}reason-help"${reason === undefined ? undefined : fault}>\n${reason}</textarea></div>
+`;
+}
+
+function traitsOf({ readOnly, destructive, openWorld }: ToolHints = {}): readonly ToolTrait[] {
+  const reaches: readonly ToolTrait[] = openWorld === true ? ['reaches'] : [];
+  if (readOnly === true) return ['reads', ...reaches];
+  if (destructive === undefined) return openWorld === undefined ? ['unknown'] : reaches;
+  return [destructive ? 'changes' : 'keeps', ...reaches];
+}
