@@ -154,8 +154,8 @@ export function signInView(
   anew = false,
 ): ConnectView {
   const signIn = buildFormTarget(browser, `${pathOf(own)}/sign-in${anew ? '?anew=1' : ''}`);
-  const about = isOfApproval(own) ? 'approval' : own.about;
-  const leadsTo = about === 'connect' ? {} : { leadsTo: about };
+  const leadsTo =
+    own.about === 'connect' ? {} : ({ leadsTo: isOfApproval(own) ? 'approval' : own.about } as const);
   return identity.type === 'provider'
     ? { page: 'sign-in', signIn, organisation: identity.organisation, ...leadsTo }
     : { page: 'dev-sign-in', signIn, ...leadsTo };

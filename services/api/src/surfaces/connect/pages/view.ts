@@ -146,7 +146,7 @@ export type ConnectView =
   | ({
       readonly page: 'approval';
       readonly agent: string;
-      readonly tool: Required<Pick<ApprovalTool, 'server' | 'name' | 'title'>> & Pick<ApprovalTool, 'hints'>;
+      readonly tool: Pick<ApprovalTool, 'server' | 'name' | 'hints'> & { readonly title: string };
       readonly person: string;
       readonly remember?: RememberFor;
       /** The arguments can be edited, in another place. */
