@@ -222,7 +222,7 @@ describe('the page of an approval', () => {
     expect(shown).toMatchObject({
       status: 200,
       hops: [path],
-      heading: 'Travel desk wants to use Cancel a booking',
+      heading: 'Travel desk wants to use “Cancel a booking”',
     });
     for (const text of [
       ...[

@@ -40,7 +40,7 @@ export function approvalSheet(view: ApprovalView<'approval'>, strings: PageStrin
       [approval.tool, html`${name(tool.server)} · ${code(tool.name)}`],
       [asking.person, name(view.person)],
     ])}
-${traitsOf(tool.hints).map((trait) => paragraph(approval.traits[trait], trait === 'reads' || trait === 'keeps' ? 'quiet' : 'box warn'))}
+${traitsBox(tool.hints, strings)}
 <h2>${approval.arguments}</h2>
 ${argumentList(view, approval)}
 ${isFaulty ? html`<p class="box bad" role="alert" id="reason-fault">${approval.reasonFault}</p>` : undefined}
@@ -85,6 +85,13 @@ function reasonField({ reason }: ApprovalView<'approval'>, { approval }: PageStr
 <p class="help" id="reason-help">${approval.reasonHelp}</p>
 <textarea id="reason" name="${FORM_FIELDS.reason}" rows="2" dir="auto" maxlength="${REASON_MAX}" aria-describedby="${reason === undefined ? '' : 'reason-fault '}reason-help"${reason === undefined ? undefined : fault}>\n${reason}</textarea></div>
 `;
+}
+
+/** What the tool can do, as a warning unless it claims to be harmless. */
+function traitsBox(hints: ToolHints | undefined, { approval }: PageStrings): Html {
+  const traits = traitsOf(hints);
+  const isCalm = traits.every((trait) => trait === 'reads' || trait === 'keeps');
+  return paragraph(traits.map((trait) => approval.traits[trait]).join(' · '), isCalm ? 'quiet' : 'box warn');
 }
 
 function traitsOf({ readOnly, destructive, openWorld }: ToolHints = {}): readonly ToolTrait[] {

@@ -7,7 +7,7 @@ const next = 'Sie können dieses Fenster schließen.';
 export const GERMAN_APPROVAL_PAGE: ApprovalPageStrings = {
   signInWhy:
     'Der Aufruf eines Werkzeugs wartet auf die Zustimmung einer bestimmten Person. Mit der Anmeldung bestätigen Sie, dass Sie diese Person sind. Entschieden wird damit noch nichts.',
-  title: (agent, tool) => html`${agent} möchte ${tool} benutzen`,
+  title: (agent, tool) => html`${agent} möchte „${tool}“ benutzen`,
   tool: 'Werkzeug',
   traits: {
     reads: 'Liest nach eigener Angabe nur',

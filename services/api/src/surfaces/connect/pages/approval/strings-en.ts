@@ -8,7 +8,7 @@ const next = 'You can close this window.';
 export const ENGLISH_APPROVAL_PAGE: ApprovalPageStrings = {
   signInWhy:
     'A call of a tool is waiting for the approval of one person. Signing in confirms that you are this person. It does not decide anything yet.',
-  title: (agent, tool) => html`${agent} wants to use ${tool}`,
+  title: (agent, tool) => html`${agent} wants to use “${tool}”`,
   tool: 'Tool',
   traits: {
     reads: 'Says that it only reads',
