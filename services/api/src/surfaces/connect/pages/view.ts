@@ -2,7 +2,6 @@ import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import type { FailureCode } from '../connectors/connector.ts';
 import type { ShownField } from './answer/controls.ts';
-import type { ShownArguments } from './approval/arguments.ts';
 
 /** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
 export interface Asking {
@@ -143,10 +142,13 @@ export type ConnectView =
   /** An answer link that does not open: too old, revoked, or used by another browser. */
   | { readonly page: 'answer-spent' }
   /** A call that waits for the decision of the signed-in person. `approve` and `deny` are posts. */
-  | ({
+  | {
       readonly page: 'approval';
       readonly agent: string;
       readonly tool: Pick<ApprovalTool, 'server' | 'name' | 'hints'> & { readonly title: string };
+      readonly arguments: Readonly<Record<string, unknown>>;
+      /** JSON pointers of the values that are masked. */
+      readonly masked: readonly string[];
       readonly person: string;
       readonly remember?: RememberFor;
       /** The arguments can be edited, in another place. */
@@ -156,7 +158,7 @@ export type ConnectView =
       readonly leftMs: number;
       readonly approve: FormTarget;
       readonly deny: FormTarget;
-    } & ShownArguments)
+    }
   /** How a call ended. `late`: what was decided here came later and was not recorded. */
   | { readonly page: 'approval-ended'; readonly ended: EndedApprovalStatus; readonly late?: true }
   /** On the way to another origin: a link, and a refresh that follows it by itself. */

@@ -2,15 +2,10 @@ import { pointerOf } from '@parley/shared/domain/approvals/json-pointer';
 import { MASK } from '@parley/shared/domain/approvals/mask';
 import { type Html, html } from '../html.ts';
 import { paragraph } from '../parts.ts';
+import type { ConnectView } from '../view.ts';
 import type { ApprovalPageStrings } from './strings.ts';
 
-/** What a call will send. */
-export interface ShownArguments {
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** JSON pointers of the values that are masked. */
-  readonly masked: readonly string[];
-}
-
+type ShownArguments = Pick<Extract<ConnectView, { page: 'approval' }>, 'arguments' | 'masked'>;
 type ArgumentWords = Pick<ApprovalPageStrings, 'arguments' | 'noArguments' | 'secret' | 'empty'>;
 
 // Longer texts scroll, so that the choice below stays in reach.
