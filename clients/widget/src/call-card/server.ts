@@ -113,7 +113,7 @@ function listOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): 
 function isLine(value: unknown): value is ElsewhereLine {
   if (!isRecord(value) || typeof value.text !== 'string') return false;
   const { url } = value;
-  return url === undefined || (typeof url === 'string' && /^https?:/i.test(url));
+  return url === undefined || (typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url));
 }
 
 /** The refusal in the result of a tool. A result of the host itself has none of Parley's codes. */

@@ -35,6 +35,9 @@ export const pageStyles = css`
   .on-page::part(cancel) {
     display: none;
   }
+  a {
+    color: inherit;
+  }
   button {
     justify-self: start;
     padding: 0.5rem 1rem;

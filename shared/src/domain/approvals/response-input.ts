@@ -3,7 +3,8 @@ import { REFERENCE_ID } from '../ids.ts';
 import { Arguments } from './approval.ts';
 import { DECISIONS } from './status.ts';
 
-const REASON_CHARACTERS_MAX = 2_000;
+/** How long the reason of a denial can be. */
+export const REASON_CHARACTERS_MAX = 2_000;
 
 /** A person's decision. */
 export const ApprovalInput = z

@@ -2,7 +2,7 @@ import type { Arguments } from '../../domain/approvals/approval.ts';
 import type { ApprovalCommand, DecidedHere } from '../../domain/approvals/commands.ts';
 import { faultsOfEdit } from '../../domain/approvals/edit.ts';
 import { faultOfExtent } from '../../domain/approvals/extent.ts';
-import type { ApprovalInput } from '../../domain/approvals/response-input.ts';
+import { type ApprovalInput, REASON_CHARACTERS_MAX } from '../../domain/approvals/response-input.ts';
 import type { ApprovalRow, ApprovalTypes } from '../../domain/approvals/types.ts';
 import { ParleyError } from '../../domain/errors.ts';
 import type { Issue } from '../../domain/issue.ts';
@@ -13,8 +13,6 @@ import type { RecordDeps } from '../records/deps.ts';
 import { readRecord, type SeenRecord } from '../records/read.ts';
 import { settle } from '../records/settle.ts';
 import type { Grants } from './grants.ts';
-
-const REASON_CHARACTERS_MAX = 2_000;
 
 export interface DecideInput extends Omit<AnswerInput, 'response'> {
   readonly response: ApprovalInput;

@@ -86,8 +86,8 @@ async function decide(
   } catch (error) {
     if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
       return page({ ...endedView((await approvals.read(caller, id)).row), late: true });
-    if (isParleyError(error, 'invalid_request') && response.reason !== undefined)
-      return page(viewOf(visit, found, response.reason));
+    // A reason that cannot be sent. Nothing else of our forms is refused.
+    if (isParleyError(error, 'invalid_request')) return page(viewOf(visit, found, response.reason));
     throw error;
   }
 }

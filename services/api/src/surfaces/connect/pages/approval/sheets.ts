@@ -1,4 +1,5 @@
 import type { ToolHints } from '@parley/shared/domain/approvals/approval';
+import { REASON_CHARACTERS_MAX } from '@parley/shared/domain/approvals/response-input';
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
@@ -14,8 +15,6 @@ type ApprovalView<Page extends ConnectView['page']> = Extract<ConnectView, { pag
 
 const APPROVE_ID = 'approve';
 const DENY_ID = 'deny';
-/** As the input of `/v1`; the browser counts line breaks otherwise, so the server decides. */
-const REASON_MAX = 2_000;
 
 const ENDINGS: Readonly<Record<EndedApprovalStatus, { readonly status: number; readonly mark: Mark }>> = {
   approved: { status: 200, mark: 'good' },
@@ -83,7 +82,7 @@ function reasonField({ reason }: ApprovalView<'approval'>, { approval }: PageStr
   const fault = html` aria-invalid="true"`;
   return html`<div class="field"><label for="reason">${approval.reason}</label>
 <p class="help" id="reason-help">${approval.reasonHelp}</p>
-<textarea id="reason" name="${FORM_FIELDS.reason}" rows="2" dir="auto" maxlength="${REASON_MAX}" aria-describedby="${reason === undefined ? '' : 'reason-fault '}reason-help"${reason === undefined ? undefined : fault}>\n${reason}</textarea></div>
+<textarea id="reason" name="${FORM_FIELDS.reason}" rows="2" dir="auto" maxlength="${REASON_CHARACTERS_MAX}" aria-describedby="${reason === undefined ? '' : 'reason-fault '}reason-help"${reason === undefined ? undefined : fault}>\n${reason}</textarea></div>
 `;
 }
 
@@ -97,6 +96,6 @@ function traitsBox(hints: ToolHints | undefined, { approval }: PageStrings): Htm
 function traitsOf({ readOnly, destructive, openWorld }: ToolHints = {}): readonly ToolTrait[] {
   const reaches: readonly ToolTrait[] = openWorld === true ? ['reaches'] : [];
   if (readOnly === true) return ['reads', ...reaches];
-  if (destructive === undefined) return openWorld === undefined ? ['unknown'] : reaches;
+  if (destructive === undefined) return reaches.length === 0 ? ['unknown'] : reaches;
   return [destructive ? 'changes' : 'keeps', ...reaches];
 }
