@@ -31,6 +31,7 @@ const ARGUMENTS: Readonly<Record<string, readonly unknown[]>> = {
   '.timeLeft': [1_000, 120_000, 7_200_000, 172_800_000],
   '.hint': controlsOf({ properties: { ...FIELDS } }),
   '.fault': FAULTS,
+  '.rememberFor': ['conversation', { days: 1 }, { days: 7 }],
 };
 
 /** Every string of a table by its path, with functions given names that can be found again. */
