@@ -109,7 +109,12 @@ describe('what a client is told', () => {
       false,
     ],
   ])('is %s', (_what, deployment, says, hasAddress) => {
-    const approval = { approvalId: 'ap_1', agent: 'Desk', tool: { name: 'cancel' }, expiresAt: SINCE };
+    const approval = {
+      approvalId: 'ap_1',
+      agent: 'Desk',
+      tool: { name: 'cancel', title: ' ' },
+      expiresAt: SINCE,
+    };
     const open = { questions: [], approvals: [approval] } as unknown as ElsewhereOpen;
     const [block] = toldResult(deployment, open).content as readonly { readonly text: string }[];
     for (const text of [block?.text, toldStatus(deployment, open)]) {

@@ -1,3 +1,4 @@
+import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import { readableLine } from '@parley/shared/domain/readable';
 import type { Approval } from '../approval.ts';
 import type { ApprovalStrings } from '../strings/approval.ts';
@@ -14,7 +15,7 @@ export function askerOf(view: Approval | undefined, { someAgent }: Pick<Strings,
 
 /** The tool's title, or else its name. */
 export function toolNameOf({ tool }: Pick<Approval, 'tool'>): string {
-  return readableLine(tool.title?.trim() ? tool.title : tool.name);
+  return readableLine(titleOfTool(tool));
 }
 
 /** What a step asks for. */

@@ -1,5 +1,6 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
+import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { ResponseInput } from '@parley/shared/domain/elicitations/response-input';
 import { ParleyError } from '@parley/shared/domain/errors';
@@ -46,7 +47,7 @@ export function interruptOfApproval(approval: Approval): Interrupt {
   return {
     id,
     reason: 'tool_call',
-    message: `${agent} asks to use ${tool.title ?? tool.name}.`,
+    message: `${agent} asks to use ${titleOfTool(tool)}.`,
     toolCallId: callIdIn(messageIdOf(streamRequestId), toolCallId),
     responseSchema: {
       type: 'object',

@@ -1,4 +1,5 @@
 import type { Approval } from '@parley/shared/domain/approvals/approval';
+import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation';
 import type { WholeResult } from '../../../turns/call-result.ts';
 import { CALL_META_KEY } from '../apps/card.ts';
@@ -99,7 +100,7 @@ function lineOfApproval(approval: Approval, address: string | undefined): string
 }
 
 function callOf({ tool, agent }: Approval): string {
-  return `${agent}: ${tool.title ?? tool.name}`;
+  return `${agent}: ${titleOfTool(tool)}`;
 }
 
 /** A question in one line, for a person. */

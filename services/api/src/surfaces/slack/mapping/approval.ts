@@ -1,6 +1,7 @@
 import type { Arguments, RememberFor, ToolHints } from '@parley/shared/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { readable, readableLine } from '@parley/shared/domain/readable';
 import type { Button, KnownBlock, ModalView, RichTextBlock } from '@slack/types';
@@ -26,7 +27,7 @@ const NAME_MAX = 150;
 export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage {
   const { definition } = row;
   const { tool, agent } = definition;
-  const title = readableLine(tool.title || tool.name);
+  const title = readableLine(titleOfTool(tool));
   const call: KnownBlock[] = [
     header(`Approval: ${title}`),
     mrkdwn(

@@ -1,3 +1,4 @@
+import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { FamilyTypes, RowOf } from '@parley/shared/domain/family';
 import { isApprovalId } from '@parley/shared/domain/ids';
 import { storedRecordOf } from '@parley/shared/ports/elicitations/elicitations';
@@ -19,7 +20,7 @@ export function escalationMessage(row: RowOf<FamilyTypes>, { user }: Pick<ShownT
   const record = storedRecordOf(row);
   if (record.family === 'approval') {
     const { tool } = record.row.definition;
-    return textMessage(`<@${user}> has not decided on a call yet: “${titleText(tool.title || tool.name)}”`);
+    return textMessage(`<@${user}> has not decided on a call yet: “${titleText(titleOfTool(tool))}”`);
   }
   const title = titleText(record.row.definition.title || 'Question of an agent');
   return textMessage(`<@${user}> has not answered a question yet: “${title}”`);

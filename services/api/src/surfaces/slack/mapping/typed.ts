@@ -1,3 +1,4 @@
+import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { Content } from '@parley/shared/domain/elicitations/elicitation';
 import type { Definition } from '@parley/shared/domain/elicitations/row';
 import { controlsOf, type FormChoice, type FormControl } from '@parley/shared/domain/forms/controls';
@@ -108,7 +109,7 @@ function titleOf({ row }: OpenRecord): string {
     return `“${shown(lineText(title || message, TITLE_MAX), SHOWN_MAX.title)}”`;
   }
   const { tool } = record.row.definition;
-  return `the approval of “${shown(lineText(tool.title || tool.name, TITLE_MAX), SHOWN_MAX.title)}”`;
+  return `the approval of “${shown(lineText(titleOfTool(tool), TITLE_MAX), SHOWN_MAX.title)}”`;
 }
 
 /** The buttons of a message, by what stands on them. */
