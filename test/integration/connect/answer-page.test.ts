@@ -1,4 +1,5 @@
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import type { ApprovalStatus } from '@parley/shared/domain/approvals/status';
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
 import { describe, expect, test } from 'vitest';
 import { createCookieJar } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
@@ -237,7 +238,7 @@ describe('the page of an approval', () => {
         'null',
         'empty text',
         'Time left to decide',
-        'decide in the chat',
+        'decide in the chat, or in the inbox of your application',
       ],
     ])
       expect(shown.html).toContain(text);
@@ -315,6 +316,33 @@ describe('the page of an approval', () => {
     const now = await browser.open(path);
     expect([now.status, now.heading]).toEqual([code, says(status)]);
     expect(now.html).not.toContain(TOO_LATE);
+  });
+
+  test('says of one that a newer build ended in its own way that it has ended', async () => {
+    const { here, id, path, browser, shown } = await asked();
+    const status = 'escalated' as ApprovalStatus;
+    const event = { type: 'approval-resolved', approvalId: id, revision: 2, status } as const;
+    const { row } = await here.engine.approvals.read({ kind: 'user', ...ADA }, id);
+    const step = { status, settlement: {}, event, guard: 'open' } as const;
+    expect((await here.backend.approvals.commit(row as never, step)).committed).toBe(true);
+    for (const page of [await browser.submit(shown, 'approve'), await browser.open(path)])
+      expect([page.status, page.heading]).toEqual([409, headingOf({ page: 'settled' })]);
+  });
+
+  test('is decided once, also by an approval here and a denial in the chat at the same moment', async () => {
+    const { here, id, browser, read, shown } = await asked();
+    const [page, denial] = await Promise.all([
+      browser.submit(shown, 'approve'),
+      decideAs(here.engine, STREAM, id, { decision: 'deny' }).then(
+        () => 'denied' as const,
+        () => 'approved' as const,
+      ),
+    ]);
+    const { status, settlement } = await read();
+    const isOurs = status === 'approved';
+    expect([denial, settlement?.surface]).toEqual([status, isOurs ? 'answer-page' : 'chat']);
+    expect([page.status, page.heading]).toEqual([isOurs ? 200 : 409, says(denial)]);
+    expect(page.html.includes(TOO_LATE)).toBe(!isOurs);
   });
 
   test('says of one whose time is over that it is', async () => {

@@ -1,5 +1,6 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
-import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isApprovalId } from '@parley/shared/domain/ids';
@@ -85,8 +86,8 @@ async function decide(
     return page(endedView(row));
   } catch (error) {
     if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
-      return page({ ...endedView((await approvals.read(caller, id)).row), late: true });
-    // A reason that cannot be sent. Nothing else of our forms is refused.
+      return page(endedView((await approvals.read(caller, id)).row, 'late'));
+    // Of what our forms send, only a reason is ever refused.
     if (isParleyError(error, 'invalid_request')) return page(viewOf(visit, found, response.reason));
     throw error;
   }
@@ -96,9 +97,15 @@ function callerOf({ tenant, userId }: Person) {
   return { kind: 'user', tenant, userId } as const;
 }
 
-/** The page of an approval that has ended, whatever a row says whose deadline nobody has noticed yet. */
-function endedView({ status }: SeenApproval['row']): Extract<ConnectView, { page: 'approval-ended' }> {
-  return { page: 'approval-ended', ended: isApprovalEnded(status) ? status : 'expired' };
+/**
+ * The page of an approval that has ended, whatever a row says whose deadline nobody has noticed yet. `late`: after a decision
+ * that was not recorded.
+ */
+function endedView({ status }: SeenApproval['row'], late?: 'late'): ConnectView {
+  // A newer build may end approvals in ways for which this one has no words.
+  if (!APPROVAL_STATUSES.includes(status)) return { page: 'settled' };
+  const ended = isApprovalEnded(status) ? status : 'expired';
+  return { page: 'approval-ended', ended, ...(late && { late: true }) };
 }
 
 /** `refusedReason`: the reason of a denial that was not taken. */
@@ -109,12 +116,12 @@ function viewOf(
 ): ConnectView {
   if (isApprovalEnded(row.status) || now >= row.expiresAt) return endedView(row);
   const { agent, tool, arguments: args, masked, remember, inputSchema } = row.definition;
-  const { server, name, title = '', hints } = tool;
+  const { server, name, hints } = tool;
   const path = answerPath(row.id);
   return {
     page: 'approval',
     agent,
-    tool: { server, name, title: title.trim() === '' ? name : title, ...(hints !== undefined && { hints }) },
+    tool: { server, name, title: titleOfTool(tool), ...(hints !== undefined && { hints }) },
     arguments: args,
     masked,
     person: person.name,

@@ -77,7 +77,7 @@ a:not(.button) { color: var(--accent); }
 }
 .words .long { max-height: 12rem; overflow: auto; }
 .sent { white-space: pre-wrap; }
-.sent.long { display: block; max-height: 12rem; overflow: auto; }
+.sent.long { display: block; max-height: 12rem; overflow: auto; padding: .5rem .75rem; border: 1px solid var(--edge); border-radius: 8px; }
 .box { margin: 0 0 1.25rem; padding: .75rem 1rem; border: 1px solid currentColor; border-radius: 10px; }
 .box.warn { color: var(--warn); background: var(--warn-soft); }
 .box.bad { color: var(--bad); background: var(--bad-soft); }

@@ -34,7 +34,8 @@ export const GERMAN_APPROVAL_PAGE: ApprovalPageStrings = {
   deny: 'Ablehnen',
   timeLeft: (leftMs) =>
     `Verbleibende Zeit für die Entscheidung: ${durationIn('de', leftMs)}. Danach unterbleibt der Aufruf.`,
-  editElsewhere: 'Um mit anderen Angaben zuzustimmen, entscheiden Sie im Chat.',
+  editElsewhere:
+    'Um mit anderen Angaben zuzustimmen, entscheiden Sie im Chat oder im Eingang Ihrer Anwendung.',
   ended: {
     approved: { title: 'Dem Aufruf wurde zugestimmt', what: 'Der Agent darf ihn jetzt machen.', next },
     edited: {

@@ -32,7 +32,8 @@ export const ENGLISH_APPROVAL_PAGE: ApprovalPageStrings = {
   approve: 'Approve',
   deny: 'Deny',
   timeLeft: (leftMs) => `Time left to decide: ${durationIn('en', leftMs)}. After that, the call is not made.`,
-  editElsewhere: 'To approve it with other arguments, decide in the chat.',
+  editElsewhere:
+    'To approve it with other arguments, decide in the chat, or in the inbox of your application.',
   ended: {
     approved: { title: 'The call was approved', what: 'The agent may make it now.', next },
     edited: {
