@@ -3,6 +3,7 @@ import type { Delivery, PauseRecord, RunRef, Support } from '@parley/shared/doma
 import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import type { AgentEngine } from '@parley/shared/elicitations/engine';
 import type { Waits } from '@parley/shared/runs/detach';
+import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import type { RunWriter } from '@parley/shared/runs/write';
 import type { ToolOutcome } from '../tools/tool.ts';
 import type { Budget } from './budget.ts';
@@ -76,6 +77,22 @@ export function waitsOf({ open, delegated, rests }: Pick<RunContext, 'open' | 'd
   const next = Math.min(...[...rests].map(({ until }) => until));
   const afterMs = rests.size === 0 ? undefined : Math.max(0, Math.round(next - performance.now()));
   return { questions: [...open], runs: [...delegated], ...(afterMs !== undefined && { afterMs }) };
+}
+
+/** Notes when the run is to be continued, should it be released during a pause. */
+export async function resting(
+  { rests, signal }: Pick<RunContext, 'rests' | 'signal'>,
+  ms: number,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const rest = { until: performance.now() + ms };
+  rests.add(rest);
+  try {
+    await pause();
+  } finally {
+    // A run that another pod continues needs it; one that goes on here would be continued too early at its next wait.
+    if (!belongsToAnotherPod(signal)) rests.delete(rest);
+  }
 }
 
 /** What a delegate inherits from the run that delegated, on this pod or on another one. */

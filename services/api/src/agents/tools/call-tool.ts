@@ -5,7 +5,7 @@ import { callSignal } from '../loop/call-signal.ts';
 import type { IdlePart } from '../loop/idle.ts';
 import type { RequestedCall } from '../loop/model-step.ts';
 import { parseOneCallId } from '../loop/one-call.ts';
-import type { RunContext } from '../loop/run-context.ts';
+import { type RunContext, resting } from '../loop/run-context.ts';
 import { callAsDecided } from './approvals/gate.ts';
 import { approvalPlaceOf, innerPlace } from './approvals/place.ts';
 import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/request.ts';
@@ -247,15 +247,6 @@ function toolCallContext(
         task,
       ),
   };
-}
-
-/** Notes when the run is to be continued, should it be released during a pause. */
-async function resting({ rests }: RunContext, ms: number, pause: () => Promise<void>): Promise<void> {
-  const rest = { until: performance.now() + ms };
-  rests.add(rest);
-  await pause();
-  // Not where the run is released meanwhile: that is what the pause is noted for.
-  rests.delete(rest);
 }
 
 async function ask(
