@@ -51,8 +51,15 @@ export const cityRequest = (message = 'Which city?') => ({
     requestedSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   },
 });
+/** A page to open. */
+export const pageRequest = {
+  method: 'elicitation/create',
+  params: { mode: 'url', message: 'Sign.', url: 'https://a.example/sign', elicitationId: 'sign' },
+};
 export const asking = (inputRequests: State): State => ({ status: 'input_required', inputRequests });
 export const completed = (text: string): State => ({ status: 'completed', result: said(text) });
+
+const LACKS_SCOPE = { 'www-authenticate': 'Bearer error="insufficient_scope", scope="write"' };
 
 /** What tools do without the tests: each gets the answers so far, and says how its task stands. */
 const TOOLS: Readonly<Record<string, (answers: State, args: State) => State>> = {
@@ -68,7 +75,7 @@ export interface TaskingOptions {
   readonly created?: State;
   /** False: nothing is checked against the schemas of the extension. @default true */
   readonly isLawful?: boolean;
-  /** Refuses a request before it is served, with that status. */
+  /** Refuses a request before it is served, with that status. With 403, a scope is missing. */
   readonly refuses?: (method: string) => number | undefined;
 }
 
@@ -148,7 +155,7 @@ export async function startTaskingServer(options: TaskingOptions = {}): Promise<
     const body = request.method === 'POST' ? JSON.parse(await textOf(request)) : undefined;
     if (String(body?.method).startsWith('tasks/')) headers = request.headers;
     const status = options.refuses?.(String(body?.method));
-    if (status !== undefined) return void reply.writeHead(status).end();
+    if (status !== undefined) return void reply.writeHead(status, status === 403 ? LACKS_SCOPE : {}).end();
     await serve(request as never, reply as never, body).catch(() => reply.destroy());
   });
   const port = await listenOnFreePort(http);

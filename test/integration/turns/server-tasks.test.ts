@@ -1,13 +1,17 @@
 import { DETACHED, type RunRef, type Support } from '@parley/shared/domain/runs/run';
+import { turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRoundSeals } from '../../../services/api/src/agents/tools/passthrough/rounds.ts';
 import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
 import { dispatchOn, engineOn } from '../../harness/engines/engines.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
+import { sampling } from '../../harness/mcp-servers/requesting.ts';
 import {
   asking,
   cityRequest,
   completed,
+  pageRequest,
   startTaskingServer,
   type TaskingOptions,
 } from '../../harness/mcp-servers/tasking.ts';
@@ -18,12 +22,15 @@ import { waitUntil } from '../../harness/wait-until.ts';
 
 const KEYS = newKeys();
 
-/** The model calls the tool that the person names; then it repeats what the tool said. */
-const model = modelOf(({ userText, results }) =>
-  results.length > 0
+const THEME = 'Autumn';
+
+/** The model calls the tool that the person names, and repeats what the tool said. For a server it writes of the theme. */
+const model = modelOf(({ userText, results }) => {
+  if (userText === THEME) return { text: `Verses on ${THEME}` };
+  return results.length > 0
     ? { text: results.map(({ text }) => text).join(' & ') }
-    : { calls: [{ name: userText.includes('__') ? userText : `desk__${userText}`, arguments: {} }] },
-);
+    : { calls: [{ name: userText.includes('__') ? userText : `desk__${userText}`, arguments: {} }] };
+});
 
 await describeOnRedis('a task that a server makes of a call', (pods) => {
   interface OpenOptions extends TaskingOptions {
@@ -124,6 +131,82 @@ mcpServers:
     expect((await task()).isCancelled).toBe(false);
   });
 
+  it('asks for all at once, and gets each answer as it comes', async () => {
+    const { begin, asked, accept, words, task, engine, conversation } = await open();
+    const run = await begin('manual');
+    const made = await task(1);
+    made.state = asking({ city: cityRequest(), page: pageRequest });
+    const rows = await asked(2);
+    const [form, page] = ['form', 'url'].map((mode) => rows.find((row) => row.definition.mode === mode));
+    expect(page?.definition).toMatchObject({ url: pageRequest.params.url, message: 'Sign.' });
+    await answerQuestion(engine, conversation, page?.id ?? '', 'accept');
+    await waitUntil(() => made.updates.length === 1, { what: 'the first answer' });
+    await accept(form?.id, 'Bern');
+    await waitUntil(() => made.updates.length === 2, { what: 'the second answer' });
+    made.state = completed('done');
+    expect(await words(run)).toContain('done');
+    expect(made.updates).toEqual([
+      { page: { action: 'accept' } },
+      { city: { action: 'accept', content: { city: 'Bern' } } },
+    ]);
+  });
+
+  it.each([
+    ['the model of its agent', undefined],
+    ['the client of the turn', { sampling: { tools: false } }],
+  ])('gets the text that it asks for from %s', async (_, services) => {
+    const { begin, words, task, server, engine, conversation, events } = await open({
+      config: ', sampling: true',
+    });
+    const run = await begin('manual', { support: { form: true, url: true, ...(services && { services }) } });
+    const made = await task(1);
+    expect(server.declared).toHaveProperty('sampling');
+    made.state = asking({ text: sampling(THEME) });
+    const { tenant, userId } = conversation;
+    if (services === undefined) {
+      const approval = await waitUntil(
+        async () =>
+          (await engine.approvals.list({ owner: { tenant, userId }, limit: 5 })).rows.find(
+            ({ status }) => status === 'pending',
+          ),
+        { what: 'the approval' },
+      );
+      const caller = { kind: 'user', tenant, userId } as const;
+      const response = { decision: 'approve' } as const;
+      await engine.approvals.decide({ caller, id: approval.id, response, surface: 'chat' });
+    } else {
+      const requestId = await waitUntil(
+        async () =>
+          (await events(run))
+            .map(turnEventOf)
+            .flatMap((event) => (event?.type === 'client-asked' ? [event.requestId] : []))[0],
+        { what: 'the request' },
+      );
+      const content = { type: 'text', text: `Verses on ${THEME}` };
+      const result = { role: 'assistant', content, model: 'client' };
+      await createClientRequests(pods.second).answer(conversation, requestId, { result });
+    }
+    await waitUntil(() => made.updates.length === 1, { what: 'the text' });
+    made.state = completed('done');
+    expect(await words(run)).toContain('done');
+    expect(made.updates).toEqual([
+      {
+        text: expect.objectContaining({
+          content: { type: 'text', text: `Verses on ${THEME}` },
+          model: services === undefined ? 'Helper' : 'client',
+        }),
+      },
+    ]);
+  });
+
+  it('ends its call where the credential may not answer it', async () => {
+    const refuses = (method: string) => (method === 'tasks/update' ? 403 : undefined);
+    const { begin, asked, accept, words } = await open({ refuses, config: ', taskTimeoutSeconds: 2' });
+    const run = await begin('book');
+    await accept((await asked())[0]?.id, 'Bern');
+    expect(await words(run)).toContain('lacks a permission');
+  });
+
   it('takes a question back that the server does not ask any more, and asks another', async () => {
     const { begin, asked, accept, words, task, open: listed } = await open();
     const run = await begin('manual');
@@ -167,9 +250,12 @@ mcpServers:
     expect((await task()).isCancelled).toBe(true);
   });
 
-  it('goes on after its person has connected the account again, and is made once', async () => {
+  it.each([
+    ['tasks/get', 'goes on after its person has connected the account again'],
+    ['tasks/update', 'ends its call, for the account was just connected'],
+  ])('whose account is refused at %s %s', async (refused) => {
     let isRevoked = false;
-    const refuses = (method: string) => (isRevoked && method === 'tasks/get' ? 401 : undefined);
+    const refuses = (method: string) => (isRevoked && method === refused ? 401 : undefined);
     const server = await startTaskingServer({ refuses });
     onTestFinished(server.kill);
     const world = worldOn(model, {}, pods.backend, pods.second);
@@ -185,7 +271,7 @@ mcpServers:
     url: "${server.url}"
     credentialScope: user
     connector: account
-    announcedTools: [{ name: manual, description: Works., inputSchema: { type: object } }]
+    announcedTools: [{ name: book, description: Books., inputSchema: { type: object } }]
 connectors:
   account: { type: api_key, title: Tracker, instructions: Look around. }
 `,
@@ -194,23 +280,31 @@ connectors:
       rounds: createRoundSeals(KEYS),
       leaseTiming: TIMING,
     });
-    const connect = async (key: string) => {
-      const [row] = await world.asked();
-      expect(row?.definition.context.trigger).toBe('credential_required');
-      await give(world.conversation, row?.id ?? '', { kind: 'api_key', value: key });
+    const questionOf = (trigger: string) =>
+      waitUntil(
+        async () => (await world.asked()).find(({ definition }) => definition.context.trigger === trigger),
+        { what: `the question of ${trigger}` },
+      );
+    const connect = async (value: string) => {
+      const { id } = await questionOf('credential_required');
+      await give(world.conversation, id, { kind: 'api_key', value });
     };
-    const run = await turns.begin(world.saying('tracker__manual'));
+    const run = await turns.begin(world.saying('tracker__book'));
     await connect('first-key');
-    await waitUntil(() => server.tasks.some(({ reads }) => reads > 0), { what: 'the task to be read' });
+    const { id } = await questionOf('mcp_elicitation');
     isRevoked = true;
-    await world.asked();
-    isRevoked = false;
-    await connect('second-key');
-    for (const task of server.tasks) task.state = completed('done');
+    await answerQuestion(world.engine, world.conversation, id, 'accept', { city: 'Bern' });
+    if (refused === 'tasks/get') {
+      await questionOf('credential_required');
+      isRevoked = false;
+      await connect('second-key');
+    }
     expect(await world.ended(run)).toBe('finished');
-    expect(await world.text(run)).toContain('done');
+    const said = refused === 'tasks/get' ? '"city":"Bern"' : 'refused the credential';
+    expect(await world.text(run)).toContain(said);
     expect(server.tasks).toHaveLength(1);
-    expect(server.headers).toMatchObject({ authorization: expect.stringContaining('second-key') });
+    const key = refused === 'tasks/get' ? 'second-key' : 'first-key';
+    expect(server.headers).toMatchObject({ authorization: expect.stringContaining(key) });
   });
 
   describe('whose server is hostile', () => {

@@ -2,7 +2,7 @@ import { withTimeLimit } from '@parley/shared/elicitations/time-limit';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { startWorkClock } from '../../loop/work-clock.ts';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
-import type { McpCallResult } from '../../mcp/calls/results.ts';
+import type { McpCallResult, McpUnauthorized } from '../../mcp/calls/results.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import { QuestionRefused } from '../../mcp/questions/question.ts';
 import { pollPause, restPause } from '../../mcp/tasks/pace.ts';
@@ -120,13 +120,18 @@ function keysOf({ open }: ServerTask): string[] {
 
 async function attend(attended: AttendedTask): Promise<McpCallResult> {
   for (;;) {
-    await deliver(attended);
+    const refusal = await deliver(attended);
     const state = await read(attended);
     if (state?.type === 'unreadable') {
       await cancelTask(attended);
       return { type: 'refused', message: state.message };
     }
     if (state !== undefined && state.type !== 'open') return state;
+    if (state !== undefined && refusal !== undefined) {
+      // What may read the task may not answer it: that it was accepted for reading says nothing.
+      attended.isRead = false;
+      return refusal;
+    }
     if (state !== undefined) await takeUp(attended, state);
     await pause(attended);
   }
@@ -174,18 +179,22 @@ async function takeUp(attended: AttendedTask, { requests, pollMs }: OpenMcpTask)
   await questions.withdraw(gone);
 }
 
-/** Sends the answers that there are. Those that the server does not get now are sent after the next pause. */
-async function deliver(attended: AttendedTask): Promise<void> {
+/**
+ * Sends the answers that there are. Those that the server does not get now are sent after the next pause. Returns the refusal of a
+ * credential that may not send them.
+ */
+async function deliver(attended: AttendedTask): Promise<McpUnauthorized | undefined> {
   const { server, rules, over, questions } = attended;
   const answers = new Map(questions.answers());
-  if (answers.size === 0) return;
+  if (answers.size === 0) return undefined;
   const inputResponses = Object.fromEntries(answers);
   const options = { signal: over, timeoutMs: rules.timeoutMs };
   const { taskId } = attended.task;
   const reply = await server.askAboutTask(taskId, { method: 'tasks/update', inputResponses }, options);
-  if (isPassing(reply) || reply.type === 'unauthorized') {
+  if (reply.type === 'unauthorized') return reply;
+  if (isPassing(reply)) {
     attended.failures += 1;
-    return;
+    return undefined;
   }
   // One that was refused is not sent again. Whether that matters, the task itself says.
   for (const key of answers.keys()) questions.delivered(key);
@@ -196,6 +205,7 @@ async function deliver(attended: AttendedTask): Promise<void> {
     done: [...done, ...answers.keys()],
     rests: 0,
   });
+  return undefined;
 }
 
 /** Waits until the task is to be read again. A turn that has nothing else to do rests, once its pod has held it for a while. */
