@@ -42,8 +42,8 @@ const LACKS_TASKS = {
   data: { requiredCapabilities: { extensions: { [EXTENSION]: {} } } },
 };
 
-/** Beside the tools that ask, some that fail with an error of the protocol. */
-function createFixture(): Fixture {
+/** Beside the tools that ask, `later`, which asks once it is ready, and some that fail with an error of the protocol. */
+function createFixture(ready: Promise<void>): Fixture {
   const asking = createAskingFixture();
   const errors: Readonly<Record<string, ProtocolError>> = {
     breaks: new ProtocolError(-32_050, 'It broke.', { part: 'wheel' }),
@@ -56,7 +56,7 @@ function createFixture(): Fixture {
     list: (cursor) => ({
       tools: [
         ...asking.list(cursor).tools,
-        ...['hang', ...Object.keys(errors)].map((name) => anyTool(name)),
+        ...['hang', 'later', ...Object.keys(errors)].map((name) => anyTool(name)),
         ...supports.map((taskSupport) => anyTool(taskSupport, { execution: { taskSupport } })),
       ],
     }),
@@ -64,6 +64,7 @@ function createFixture(): Fixture {
       const error = errors[name];
       if (error !== undefined) throw error;
       if (name === 'hang') return new Promise(() => undefined);
+      if (name === 'later') return ready.then(() => asking.call('book', args, context));
       return supports.includes(name)
         ? { content: [{ type: 'text', text: `${name} was called` }] }
         : asking.call(name, args, context);
@@ -117,7 +118,11 @@ const rounds = createRoundSeals(newKeys());
 await describeOnRedis('tasks of MCP', (stores, redisUrl) => {
   /** A server, and two pods that offer its tools by each of these rules, as `<name of the rules>__<tool>`. */
   async function open(offers: Readonly<Record<string, string>>, revision: Offered = 'stateless') {
-    const server = await startMcpServer({ revision, fixture: createFixture() });
+    let release: () => void = () => undefined;
+    const ready = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const server = await startMcpServer({ revision, fixture: createFixture(ready) });
     onTestFinished(server.kill);
     const names = Object.keys(offers);
     const yaml = `mcpServers:
@@ -146,7 +151,7 @@ mcpOffer:
       return { ...pod, ...served };
     };
     const [first, second] = [await open('backend'), await open('second')];
-    return { first, second, server };
+    return { first, second, server, release: () => release() };
   }
 
   it('a subscription tells each state of a task once, whole, on a pod that has nothing of it, to its owner alone', async () => {
@@ -257,6 +262,32 @@ mcpOffer:
     expect(await called('once__optional')).toMatchObject({
       result: { content: [{ text: 'optional was called' }] },
     });
+  });
+
+  it('a question is a round while the call is none, and a key of its task once the call has become one by time', async () => {
+    const { first, second, release } = await open({ desk: 'taskAfterMs: 50000', soon: 'taskAfterMs: 200' });
+    const ada = newPerson();
+    const client = clientOf(ada);
+    const early = await client.call(first, 'desk__book');
+    expect(early).toMatchObject({ resultType: 'input_required', requestState: expect.any(String) });
+    const { id: asked } = await openQuestion(first.engine, ada, 'pending');
+    expect(Object.keys(early.inputRequests ?? {})).toEqual([asked]);
+    await client.ask(second, 'tools/call', {
+      name: 'desk__book',
+      arguments: {},
+      requestState: early.requestState,
+      inputResponses: { [asked]: { action: 'accept', content: { city: 'Bern' } } },
+    });
+    const { taskId } = await client.call(first, 'soon__later');
+    expect(await client.get(second, taskId)).toMatchObject({ status: 'working' });
+    release();
+    const { inputRequests = {} } = await client.until(second, taskId, 'input_required');
+    const { id } = await openQuestion(first.engine, ada, 'pending');
+    expect(Object.keys(inputRequests)).toEqual([id]);
+    const inputResponses = { [id]: { action: 'accept', content: { city: 'Rome' } } };
+    await client.ask(first, 'tasks/update', { taskId, inputResponses });
+    const { result } = await client.until(second, taskId, 'completed');
+    expect(JSON.stringify(result)).toContain('Rome');
   });
 
   it.each([
