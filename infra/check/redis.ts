@@ -29,7 +29,7 @@ const PARLEY_SENDS = `
   SCAN 0 MATCH parley:* COUNT 100 | EVAL x 1 parley:x | EVALSHA x 1 parley:x | SCRIPT LOAD x | SCRIPT EXISTS x
   MULTI | EXEC | SUBSCRIBE parley:x | UNSUBSCRIBE parley:x | PUBLISH parley:x x | CLUSTER SLOTS | CLUSTER SHARDS
   SET parley:x x PX 1 NX | GETDEL parley:x | XREAD BLOCK 1 STREAMS parley:x 0 | XRANGE parley:x - +
-  BZPOPMIN parley:x 1`;
+  XREVRANGE parley:x + - COUNT 1 | BZPOPMIN parley:x 1`;
 const PARLEY_MUST_NOT = `
   KEYS parley:* | FLUSHALL | FLUSHDB | CONFIG GET hz | CONFIG SET hz 10 | DEBUG SLEEP 0 | ACL LIST | SAVE
   ACL SETUSER parley +@all | SHUTDOWN NOSAVE | BGREWRITEAOF | REPLICAOF 127.0.0.1 1 | MONITOR | SWAPDB 0 1

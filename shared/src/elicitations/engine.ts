@@ -18,7 +18,7 @@ import type { EngineDeps } from './deps.ts';
 import { expireAny, expireTogether } from './expire-any.ts';
 import { type ExpireDueInput, expireDue } from './expire-due.ts';
 import { type InboxInput, watchInbox } from './inbox.ts';
-import { replayItems } from './joined-feed.ts';
+import { newestEvents, replayItems } from './joined-feed.ts';
 import { createNotices } from './notices.ts';
 import { approvalDeps, elicitationDeps } from './records/deps.ts';
 import type { ExpireResult } from './records/expire.ts';
@@ -89,6 +89,7 @@ export function createEngine(deps: EngineDeps) {
     wait: (input: WaitInput<ElicitationTypes>) => wait(questions, input),
     replay: (stream: StreamRef) => replay(deps, stream),
     replayItems: (stream: StreamRef) => replayItems(deps, stream),
+    newestEvents: (stream: StreamRef) => newestEvents(deps, stream),
     watch: (input: WatchInput) => watch(allDeps, input),
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(allDeps, input),
     watchInbox: (input: InboxInput) => watchInbox(allDeps, input),

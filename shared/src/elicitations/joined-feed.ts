@@ -69,6 +69,14 @@ export async function* replayItems(
   }
 }
 
+/** The newest events of a feed, the newest first and not joined: one read, whatever its length. */
+export async function newestEvents(
+  { feed }: Pick<EngineDeps, 'feed'>,
+  stream: StreamRef,
+): Promise<readonly StreamEvent[]> {
+  return (await feed.readNewest(stream, FEED_PAGE)).map(({ event }) => event);
+}
+
 interface JoinedEntry {
   readonly at: FeedPosition;
   readonly item: JoinedItem | undefined;

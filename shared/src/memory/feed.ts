@@ -62,6 +62,9 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       if (after.epoch !== state.epoch || !isHeld) return { type: 'reset' };
       return { type: 'entries', entries: state.entries.slice(start, start + limit) };
     },
+    async readNewest(stream, limit) {
+      return (feeds.get(streamKey(stream))?.entries ?? []).slice(-limit).reverse();
+    },
   };
 }
 

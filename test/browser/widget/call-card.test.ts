@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
@@ -230,6 +231,31 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
       await host.card.getByText('Nothing waits here any more.').waitFor();
       expect(await host.card.locator('elicitation-card').count()).toBe(0);
       expect(host.noted).toEqual([]);
+    }));
+
+  it('shows how far its call has come', () =>
+    withCall('steps: in the card', { context: { locale: 'de' } }, async (host) => {
+      const steps = new PassThrough({ objectMode: true });
+      site.steps.set('steps: in the card', steps);
+      const result = host.call();
+      const status = host.card.getByRole('status');
+      try {
+        await status.getByText('steps wird verwendet').waitFor();
+        steps.write({ progress: 2, total: 3, message: '<b>Copying</b>' });
+        await status.getByText('<b>Copying</b>').waitFor();
+        const bar = host.card.getByRole('progressbar', { name: 'Fortschritt' });
+        expect(await bar.evaluate((one: HTMLProgressElement) => [one.value, one.max])).toEqual([2, 3]);
+        // It is a line in a chat: where nothing is asked, it has no heading.
+        const faults = (await axe(host.frame())).filter((one) => !one.startsWith('page-has-heading-one'));
+        expect(faults).toEqual([]);
+        steps.write({ progress: 4, message: 'Done soon' });
+        await status.getByText('Done soon').waitFor();
+        expect(await bar.count()).toBe(0);
+      } finally {
+        steps.end();
+        await result;
+      }
+      await status.getByText('Done soon').waitFor({ state: 'detached' });
     }));
 
   it('takes no place where nothing was asked', () =>

@@ -1,6 +1,7 @@
 /** Two pods in this process with the MCP endpoint. A request goes to any of them. */
 
 import { randomBytes } from 'node:crypto';
+import type { PassThrough } from 'node:stream';
 import { pagesOf } from '@parley/sdk/elicit';
 import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
@@ -22,11 +23,13 @@ const STATE_KEY = randomBytes(32);
 export interface McpSite extends ServedPods {
   /** How often each task was done, by the message of its call. */
   readonly done: Map<string, number>;
+  /** The progress that the tool `steps` reports until the stream ends, by the message of its call. */
+  readonly steps: Map<string, PassThrough>;
 }
 
 /**
  * The agent does what the words of its task say, in one step: `text` asks by a form, `page` by a url, `work` does the task
- * once, `kind-3` asks what the table of kinds has there. Then it repeats what it heard.
+ * once, `steps` reports progress, `kind-3` asks what the table of kinds has there. Then it repeats what it heard.
  */
 function line({ userText, results }: Turn): ScriptedReply {
   if (results.length > 0) return { text: `Heard: ${results.map(({ text }) => text).join(' ')}` };
@@ -36,7 +39,7 @@ function line({ userText, results }: Turn): ScriptedReply {
     if (word === 'page') return [{ name: word, arguments: {} }];
     const at = /^kind-(\d+)$/.exec(word)?.[1];
     if (at !== undefined) return [{ name: 'kind', arguments: { at: Number(at) } }];
-    return word === 'work' ? [{ name: 'work', arguments: { task: userText } }] : [];
+    return word === 'work' || word === 'steps' ? [{ name: word, arguments: { task: userText } }] : [];
   });
   return calls.length === 0 ? { text: `Hello: ${userText}` } : { text: 'One moment.', calls };
 }
@@ -70,6 +73,18 @@ const workTool = (done: Map<string, number>): Tool => ({
     await call.beforeDispatch();
     const { task } = call.input as { readonly task: string };
     done.set(task, (done.get(task) ?? 0) + 1);
+    return { type: 'returned', output: 'done' };
+  },
+});
+
+const stepsTool = (steps: McpSite['steps']): Tool => ({
+  name: 'steps',
+  description: 'Reports progress.',
+  inputSchema: { type: 'object' },
+  async call({ input, toolCallId, appendEvent }) {
+    const { task } = input as { readonly task: string };
+    for await (const step of steps.get(task) ?? [])
+      await appendEvent({ type: 'tool-progress', toolCallId, ...step });
     return { type: 'returned', output: 'done' };
   },
 });
@@ -128,12 +143,13 @@ export async function openMcpSite(
   budgets: Partial<CallLimitSettings> = {},
 ): Promise<McpSite> {
   const done = new Map<string, number>();
-  const tools = [elicit, workTool(done), kind, pageTool];
+  const steps: McpSite['steps'] = new Map();
+  const tools = [elicit, workTool(done), stepsTool(steps), kind, pageTool];
   const pods = await openServedPods({
     line,
     pod: { agents: { helper: { tools } }, offering: OFFERING },
     surfaceOf: mcpSurface(settings),
     budgets,
   });
-  return { ...pods, done };
+  return { ...pods, done, steps };
 }

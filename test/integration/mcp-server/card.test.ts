@@ -1,3 +1,5 @@
+import { PassThrough } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestApproval } from '../../harness/engines/approvals.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
@@ -126,6 +128,41 @@ describe.each(Object.entries(HOSTS))('a host that shows apps, %s,', (_revision, 
       questions: [{ status: 'accepted' }],
     });
     expect(JSON.stringify(await host.ask(message))).toContain('green');
+  });
+
+  it('tells how far its call has come, in words that are safe to show', async () => {
+    const host = await open();
+    const message = 'steps: one after the other';
+    const steps = new PassThrough({ objectMode: true });
+    site.steps.set(message, steps);
+    const card = host.card(message);
+    const result = host.ask(message);
+    const untilProgress = (what: string, progress: object) =>
+      waitUntil(
+        async () => {
+          const now = state(await card.waiting());
+          return now.state === 'working' && isDeepStrictEqual(now.progress, progress);
+        },
+        { what },
+      );
+    try {
+      await untilProgress('the tool', { tool: 'steps' });
+      for (const [said, shown] of [
+        [{ progress: 1 }, undefined],
+        [{ progress: 2, total: 3, message: 'Copying' }, undefined],
+        [
+          { progress: 3, total: 3, message: `a\u202eb\n\tc ${'x'.repeat(600)}` },
+          { progress: 3, total: 3, message: `a[U+202E]b c ${'x'.repeat(486)}…` },
+        ],
+      ] as const) {
+        steps.write(said);
+        await untilProgress(JSON.stringify(said), shown ?? said);
+      }
+    } finally {
+      steps.end();
+    }
+    expect(JSON.stringify(await result)).toContain('done');
+    expect(state(await card.waiting())).not.toHaveProperty('progress');
   });
 
   it('is given the page in place of a form that is sensitive and of a page of the asker, and decides neither', async () => {

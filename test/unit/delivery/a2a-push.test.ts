@@ -34,6 +34,7 @@ function kindsOn(events: readonly TurnEvent[], send: DeliverPushDeps['send'] = a
     outbox: { add: async (task) => void added.push(task) },
     runs: { read: async () => ({ run: run as never, now: 1 }) },
     feed: {
+      ...backend.feed,
       async read(...request) {
         const page = await backend.feed.read(...request);
         return { type: 'entries', entries: [...entries, ...(page.type === 'entries' ? page.entries : [])] };

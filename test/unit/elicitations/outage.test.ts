@@ -50,7 +50,7 @@ function openPod() {
       readMany: whileHere(records.readMany),
       openPage: whileHere(records.openPage),
     },
-    feed: { read: whileHere((...args: Parameters<typeof feed.read>) => feed.read(...args)) },
+    feed: { ...feed, read: whileHere((...args: Parameters<typeof feed.read>) => feed.read(...args)) },
     wakes: bus,
     inboxWakes: bus,
     settings: { recheckMs: RECHECK_MS, graceMs: GRACE_MS },

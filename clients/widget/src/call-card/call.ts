@@ -26,6 +26,7 @@ export class Call {
   readonly questions = new Map<string, Elicitation>();
   readonly approvals = new Map<string, Approval>();
   elsewhere: WaitingState['elsewhere'] = [];
+  progress: WaitingState['progress'] = {};
   state: WaitingState['state'] = 'unknown';
   isOffline = false;
   /** The host waits for the call no more: its model has to call again. */
@@ -185,6 +186,7 @@ export class Call {
       this.state = read.state;
       this.#hasWaited ||= read.state === 'waiting';
       this.elsewhere = read.elsewhere;
+      this.progress = read.progress;
       for (const view of read.questions)
         this.questions.set(view.elicitationId, newer(this.questions.get(view.elicitationId), view));
       for (const view of read.approvals)

@@ -39,15 +39,29 @@ function pageOf(texts: ReturnType<typeof textsIn>): TemplateResult {
       isOffline && !isOver
         ? texts.offline
         : isWorking
-          ? texts.working
+          ? workingText(texts)
           : isWaiting
             ? texts.waiting
             : isOver || hasAsked || !call.isTold
               ? nothing
               : texts.over
     }</p>
+    ${isWorking && !isOffline ? barView(texts) : nothing}
     ${goOnView(texts)}
   </main>`;
+}
+
+/** The words of servers are set apart from the card's own. */
+function workingText({ working, using }: ReturnType<typeof textsIn>) {
+  const { tool, message } = call.progress;
+  const said = typeof message === 'string' ? message : typeof tool === 'string' ? using(tool) : '';
+  return said === '' ? working : html`${working}<br><bdi>${readableLine(said)}</bdi>`;
+}
+
+function barView(texts: ReturnType<typeof textsIn>) {
+  const { progress, total } = call.progress;
+  if (typeof progress !== 'number' || typeof total !== 'number' || total <= 0) return nothing;
+  return html`<progress aria-label=${texts.progress} max=${total} value=${Math.min(Math.max(progress, 0), total)}></progress>`;
 }
 
 function questionView(view: Elicitation): TemplateResult {

@@ -18,6 +18,14 @@ interface ElsewhereLine {
   readonly url?: string;
 }
 
+/** How far the call has come. The texts are those of servers. */
+export interface CallProgress {
+  readonly tool?: unknown;
+  readonly message?: unknown;
+  readonly progress?: unknown;
+  readonly total?: unknown;
+}
+
 /** What the call waits for. */
 export interface WaitingState {
   readonly state: 'working' | 'waiting' | 'ended' | 'unknown';
@@ -25,6 +33,8 @@ export interface WaitingState {
   readonly approvals: readonly Approval[];
   /** What is decided in another place, and the page for it. */
   readonly elsewhere: readonly ElsewhereLine[];
+  /** Nothing where the call works, and says no more. */
+  readonly progress: CallProgress;
 }
 
 /** The cards' connection to Parley: tools, which the host calls for them. */
@@ -70,13 +80,14 @@ export function createCallServer({ host, call, refresh, viewOf }: CallServerDeps
     followApproval: noLine,
     async waiting(shown) {
       const data = await callTool('parley_waiting', { shown });
-      const { state, questions, approvals, elsewhere } = data;
+      const { state, questions, approvals, elsewhere, progress } = data;
       if (!STATES.includes(state)) throw new Refusal({ status: 0, code: 'offline' });
       return {
         state: state as WaitingState['state'],
         questions: listOf(questions, isElicitation),
         approvals: listOf(approvals, isApproval),
         elsewhere: listOf(elsewhere, isLine),
+        progress: isRecord(progress) ? progress : {},
       };
     },
     async read(elicitationId) {

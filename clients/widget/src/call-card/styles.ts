@@ -35,6 +35,9 @@ export const pageStyles = css`
   .on-page::part(cancel) {
     display: none;
   }
+  progress {
+    inline-size: 100%;
+  }
   a {
     color: inherit;
   }

@@ -1,6 +1,10 @@
 /** The card's own texts. Those of questions and approvals are the widget's. */
 export interface CallTexts {
   readonly working: string;
+  /** Which tool the call uses. */
+  readonly using: (tool: string) => string;
+  /** Names the bar. */
+  readonly progress: string;
   /** The call waits for its user in another place, of which nothing more is known. */
   readonly waiting: string;
   /** Before what the user decides in another place. */
@@ -19,6 +23,8 @@ export interface CallTexts {
 
 const ENGLISH: CallTexts = {
   working: 'Working…',
+  using: (tool) => `Using ${tool}`,
+  progress: 'Progress',
   waiting: 'This call waits for you.',
   elsewhere: 'Decide where you were asked, or in the inbox of your application:',
   onPage: 'Sign in and decide on the page:',
@@ -33,6 +39,8 @@ const ENGLISH: CallTexts = {
 
 const GERMAN: CallTexts = {
   working: 'In Arbeit …',
+  using: (tool) => `${tool} wird verwendet`,
+  progress: 'Fortschritt',
   waiting: 'Dieser Aufruf wartet auf Sie.',
   elsewhere: 'Entscheiden Sie dort, wo Sie gefragt wurden, oder im Eingang Ihrer Anwendung:',
   onPage: 'Melden Sie sich an und entscheiden Sie auf der Seite:',

@@ -20,4 +20,6 @@ export type FeedPage =
 export interface Feed {
   /** At most `limit` entries after the position `after`; from the start when it is undefined. */
   read(stream: StreamRef, after: FeedPosition | undefined, limit: number): Promise<FeedPage>;
+  /** The newest entries, at most `limit`, the newest first. */
+  readNewest(stream: StreamRef, limit: number): Promise<readonly FeedEntry[]>;
 }

@@ -25,6 +25,16 @@ export function createRedisFeed(redis: Commands, onError?: (error: unknown) => v
       const own = await readOwnStream(deps, stream);
       return own === undefined ? readFeed(deps, feedKey(stream), after, limit) : pageOf(own, after, limit);
     },
+    async readNewest(stream, limit) {
+      const own = await readOwnStream(deps, stream);
+      if (own !== undefined) return own.slice(-limit).reverse();
+      const key = feedKey(stream);
+      const reply: StreamReply = await orUnavailable(
+        () => redis.xrevrange(key, '+', '-', 'COUNT', limit),
+        onError,
+      );
+      return reply.map(entryOf);
+    },
   };
 }
 

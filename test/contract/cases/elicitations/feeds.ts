@@ -77,6 +77,8 @@ export function feedContract(contract: Contract): void {
           expect(page).toEqual({ type: 'entries', entries: entries.slice(count, count + limit) });
         }
       }
+      for (const limit of [1, 3, 100])
+        expect(await feed.readNewest(stream, limit)).toEqual(entries.slice(-limit).reverse());
       const unknown = [
         // The same event, as another write would have appended it.
         ...entries.flatMap(({ position }) => [-1, 1].map((by) => ({ ...position, seq: position.seq + by }))),
@@ -95,6 +97,7 @@ export function feedContract(contract: Contract): void {
       for (const other of [{ userId: 'other' }, { tenant: `${stream.tenant}-2` }, longer, newStream()])
         for (const after of [undefined, { epoch: '1', seq: 1 }])
           expect(await feed.read({ ...stream, ...other }, after, 10)).toEqual({ type: 'none' });
+      expect(await feed.readNewest(newStream(), 10)).toEqual([]);
     });
   });
 

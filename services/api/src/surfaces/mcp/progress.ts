@@ -49,10 +49,11 @@ export const WORKING = 'Working';
 /** What an event says about the progress of its call. */
 export function progressMessage(event: FollowedEvent): string | undefined {
   if (event.type === 'question') return event.change === 'elicitation-request' ? WAITING : undefined;
-  return event.type === 'turn' ? messageOf(event.event) : undefined;
+  return event.type === 'turn' ? messageOfTurn(event.event) : undefined;
 }
 
-function messageOf(event: TurnEvent): string | undefined {
+/** What an event of the turn itself says about the progress of its call. */
+export function messageOfTurn(event: TurnEvent): string | undefined {
   if (event.type === 'tool-called') return `Using ${event.title ?? event.toolName}`;
   if (event.type === 'tool-progress') return event.message ?? `${event.progress} of ${event.total ?? 'more'}`;
   if (event.type === 'client-asked') return WAITING;

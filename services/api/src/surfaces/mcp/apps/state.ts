@@ -10,6 +10,7 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import type { McpDeps } from '../deps.ts';
 import { approvalPageOf, hostedPageOf, lineOfCall, lineOfQuestion } from '../waiting/told.ts';
 import { isShown, type ShownModes } from '../waiting/waits.ts';
+import { type CardProgress, latestProgress } from './progress.ts';
 
 type CardUser = Caller & { readonly kind: 'user' };
 
@@ -29,6 +30,8 @@ export interface CardState {
   readonly elsewhere: readonly ElsewhereLine[];
   /** What is decided in the card. */
   readonly approvals: readonly Approval[];
+  /** While the call works, where there is more to say. */
+  readonly progress?: CardProgress;
 }
 
 export const UNKNOWN_CALL: CardState = { state: 'unknown', questions: [], elsewhere: [], approvals: [] };
@@ -72,8 +75,11 @@ export async function readCardState(
   const decided = ended.flatMap(({ approval }) => approval ?? []);
   const isWaiting = asked.length + approvals.length > 0;
   const isRunning = standing?.status === 'running';
+  const state = isRunning ? (isWaiting ? 'waiting' : 'working') : 'ended';
+  const progress = state === 'working' ? latestProgress(await engine.newestEvents(run)) : undefined;
   return {
-    state: isRunning ? (isWaiting ? 'waiting' : 'working') : 'ended',
+    state,
+    ...(progress !== undefined && { progress }),
     questions: views.flatMap(({ view }) => view ?? []),
     elsewhere: [
       ...views.flatMap(({ question, view }) =>

@@ -118,7 +118,8 @@ function quoted(text: string): string {
   return JSON.stringify(oneLine(text));
 }
 
-function oneLine(text: string): string {
+/** A text of an asker or a server in one line of bounded length. */
+export function oneLine(text: string): string {
   const line = text.replace(/\s+/gu, ' ').trim();
   const characters = [...line.slice(0, 2 * TEXT_MAX)];
   return characters.length <= TEXT_MAX ? line : `${characters.slice(0, TEXT_MAX - 1).join('')}…`;

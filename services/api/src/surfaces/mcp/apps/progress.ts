@@ -1,0 +1,38 @@
+import type { StreamEvent } from '@parley/shared/domain/events';
+import { readableLine } from '@parley/shared/domain/readable';
+import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
+import { messageOfTurn } from '../progress.ts';
+import { oneLine } from '../waiting/told.ts';
+
+/** How far a call has come, as the card shows it. The texts are those of servers, in one line each, and safe to show. */
+export interface CardProgress {
+  /** The tool that was used last. */
+  readonly tool?: string;
+  readonly message?: string;
+  readonly progress?: number;
+  readonly total?: number;
+}
+
+/** What the newest event that MCP clients are told as progress says; undefined where it says no more than that the call works. */
+export function latestProgress(newestFirst: readonly StreamEvent[]): CardProgress | undefined {
+  for (const stored of newestFirst) {
+    const event = turnEventOf(stored);
+    if (event !== undefined && messageOfTurn(event) !== undefined) return shownOf(event);
+  }
+  return undefined;
+}
+
+function shownOf(event: TurnEvent): CardProgress | undefined {
+  if (event.type === 'tool-called') return { tool: safe(event.title ?? event.toolName) };
+  if (event.type !== 'tool-progress') return undefined;
+  const { progress, total, message } = event;
+  return {
+    ...(message !== undefined && { message: safe(message) }),
+    progress,
+    ...(total !== undefined && { total }),
+  };
+}
+
+function safe(text: string): string {
+  return oneLine(readableLine(text));
+}
