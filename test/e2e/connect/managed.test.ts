@@ -36,7 +36,8 @@ const SERVERS = ['tracker', 'wiki'] as const;
 const API = { clientId: 'api', clientSecret: canary('api') };
 const PAGES = { clientId: 'parley-pages', clientSecret: canary('pages-client') };
 const CLIENT = { clientId: 'parley', clientSecret: canary('managed-client') };
-const PEOPLE = Array.from({ length: 20 }, (_, index) => `person-${index}`);
+/** Whom both authorization servers know. The names depend on how many people earlier test files had. */
+const people: string[] = [];
 const policy: CompanyPolicy = { clients: new Map(), refused: new Map() };
 
 let site: Site;
@@ -65,7 +66,7 @@ beforeAll(async () => {
   const redirectUris = [`${proxy.url}/auth/signed-in`];
   company = await startAuthorizationServer({
     name: 'Company',
-    users: PEOPLE,
+    users: people,
     clients: [{ ...PAGES, redirectUris, firstParty: true, exchanges: true }],
     company: policy,
   });
@@ -82,7 +83,7 @@ beforeAll(async () => {
   accounts = await startAuthorizationServer({
     name: 'Accounts',
     port: at,
-    users: PEOPLE,
+    users: people,
     scopes: ['issues:read'],
     resources: servers.map(({ url }) => url),
     clients: [
@@ -145,6 +146,7 @@ const balance = () => proxy.setTargets(pods.map(({ url }, index) => ({ name: `po
 /** Somebody with a chat and a browser. Nobody knows them yet. */
 async function newPerson() {
   const { userId, authorization } = await person();
+  people.push(userId);
   const browser = createTestBrowser({ publicUrl: proxy.url });
   let chats = 0;
   return {
