@@ -2,11 +2,11 @@ import type { Engine } from '@parley/shared/elicitations/engine';
 import { Redis } from 'ioredis';
 import { startRedis } from '../../test/harness/redis/redis-server.ts';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import { type Measurement, median, microseconds, quantile, ratiosOf } from '../measurement.ts';
 import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
 import { rawLifecycles } from '../processes/raw-scripts.ts';
 import { redisCpu } from '../redis-usage.ts';
+import { inSlots } from '../slots.ts';
 
 const LIFECYCLES = 3_000;
 const ROUNDS = 3;
@@ -66,7 +66,7 @@ async function lifecycles(
   count: number,
   streamOf?: (userId: string) => string,
 ): Promise<void> {
-  await inLanes(count, UNDER_WAY, async (index) => {
+  await inSlots(count, UNDER_WAY, async (index) => {
     const userId = userOf(index);
     const streamRequestId = streamOf?.(userId);
     const input = { ...QUESTION, userId, ...(streamRequestId !== undefined && { streamRequestId }) };
@@ -126,7 +126,7 @@ async function compareGrowth({ redisUrl, scaled, progress }: Bench, otherUrl: st
 }
 
 async function fill(engine: Engine, count: number): Promise<void> {
-  await inLanes(count, UNDER_WAY, async (index) => {
+  await inSlots(count, UNDER_WAY, async (index) => {
     await engine.ask({ tenant: TENANT, input: { ...QUESTION, userId: userOf(index) } as never });
   });
 }

@@ -7,10 +7,10 @@ import { Redis } from 'ioredis';
 import { showsOf } from '../../services/api/src/surfaces/mcp/capabilities.ts';
 import { findTask, readTask } from '../../services/api/src/surfaces/mcp/tasks/task.ts';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import { type Measurement, microseconds, quantile } from '../measurement.ts';
 import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
 import { bytesByKind, commandUse, formatBytes, usedMemory } from '../redis-usage.ts';
+import { inSlots } from '../slots.ts';
 
 const MANY = 10_000;
 const FEW = 100;
@@ -18,7 +18,7 @@ const RESUMED = 60;
 const POLLS = 600;
 // By this beginning of a conversation's name the turn is the call of an MCP client.
 const [AMONG_FEW, AMONG_MANY] = ['conv_mcp-few', 'conv_mcp-many'];
-const LANES = 48;
+const SLOTS = 48;
 const LINGER_MS = 5_000;
 
 interface Waiting {
@@ -102,7 +102,7 @@ async function fill(
 ): Promise<Waiting[]> {
   const waiting: Waiting[] = [];
   let filled = 0;
-  await inLanes(count, LANES, async (index) => {
+  await inSlots(count, SLOTS, async (index) => {
     const run = await beginTurn(pod, index, name, 'detach');
     const question = await pod.questionOf(run);
     await pod.finished(run);

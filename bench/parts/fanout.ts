@@ -1,15 +1,15 @@
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { type Pod, startPod } from '../../test/harness/processes/processes.ts';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import { type Measurement, median, microseconds } from '../measurement.ts';
 import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
 import { type EventReader, openEventReader } from '../pod/event-reader.ts';
 import { HTTP_ENV, SERVICE_TOKEN } from '../pod/http-client.ts';
 import { processUsage } from '../process-usage.ts';
+import { inSlots } from '../slots.ts';
 
 const STREAMS = 1_000;
-const LANES = 32;
+const SLOTS = 32;
 // What the pod should need to bring one event to its reader.
 const EVENT_MICROSECONDS = 250;
 
@@ -39,7 +39,7 @@ export async function fanout({ redisUrl, built, scaled, progress }: Bench): Prom
 /** Ends one question on each stream, and takes the time until its reader has the event. */
 async function deliver(pod: Pod, engine: Engine, count: number) {
   const asked: { readonly userId: string; readonly id: string; readonly reader: EventReader }[] = [];
-  await inLanes(count, LANES, async (index) => {
+  await inSlots(count, SLOTS, async (index) => {
     const userId = userOf(index);
     const streamRequestId = `fanout-${index}`;
     const { row } = await engine.ask({
@@ -55,7 +55,7 @@ async function deliver(pod: Pod, engine: Engine, count: number) {
   });
   const before = await processUsage(pod.pid);
   const took: number[] = [];
-  await inLanes(asked.length, LANES, async (index) => {
+  await inSlots(asked.length, SLOTS, async (index) => {
     const { userId, id, reader } = asked[index] as (typeof asked)[number];
     const startedAt = microseconds();
     const arrived = reader.saw('elicitation-resolved');

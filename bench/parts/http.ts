@@ -3,7 +3,6 @@ import { Redis } from 'ioredis';
 import { type Pod, startPod } from '../../test/harness/processes/processes.ts';
 import { startProcess } from '../../test/harness/processes/start-process.ts';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import { type Measurement, median, microseconds, quantile, ratiosOf } from '../measurement.ts';
 import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
 import {
@@ -17,6 +16,7 @@ import {
 import { processUsage } from '../process-usage.ts';
 import { rawLifecycles } from '../processes/raw-scripts.ts';
 import { redisCpu } from '../redis-usage.ts';
+import { inSlots } from '../slots.ts';
 
 const ROUNDS = 5;
 const LOW = 200;
@@ -122,7 +122,7 @@ async function startServers(redisUrl: string, build: boolean) {
 
 async function ask(engine: Engine, count: number): Promise<Question[]> {
   const questions: Question[] = [];
-  await inLanes(count, 100, async (index) => {
+  await inSlots(count, 100, async (index) => {
     const userId = userOf(index % USERS);
     const { row } = await engine.ask({ tenant: TENANT, input: { ...QUESTION, userId } as never });
     questions.push({ user: index, id: row.id });
@@ -146,7 +146,7 @@ async function oneByOne(client: HttpClient, url: string, questions: readonly Que
 
 async function atOnce(client: HttpClient, url: string, questions: readonly Question[]): Promise<number> {
   const startedAt = microseconds();
-  await inLanes(questions.length, FULL.underWay, async (index) => {
+  await inSlots(questions.length, FULL.underWay, async (index) => {
     const question = questions[index];
     if (question !== undefined) await answer(client, url, question);
   });
@@ -157,7 +157,7 @@ async function atOnce(client: HttpClient, url: string, questions: readonly Quest
 async function lifecycles(client: HttpClient, redis: Redis, pod: Pod, count: number) {
   const before = await processUsage(pod.pid);
   const each = await redisCpu(redis, count, () =>
-    inLanes(count, FULL.underWay, async (index) => {
+    inSlots(count, FULL.underWay, async (index) => {
       const body = JSON.stringify({ ...QUESTION, userId: userOf(index % USERS) });
       const asked = JSON.parse(await client.post(`${pod.url}/v1/elicitations`, SERVICE_TOKEN, body));
       await answer(client, pod.url, { user: index, id: (asked as { elicitationId: string }).elicitationId });

@@ -1,10 +1,10 @@
 import { Redis } from 'ioredis';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import type { Measurement } from '../measurement.ts';
 import { openBenchEngine, QUESTION, TENANT } from '../pod/engine.ts';
 import { startChild } from '../processes/start-child.ts';
 import { bytesByKind, formatBytes, usedMemory } from '../redis-usage.ts';
+import { inSlots } from '../slots.ts';
 
 const PENDING = 5_000;
 const HEAP_WAITERS = 5_000;
@@ -51,7 +51,7 @@ async function bytesEach(redis: Redis, { redisUrl, scaled, progress }: Bench, se
   const pending = scaled(PENDING, 50);
   const before = await usedMemory(redis);
   let definitionBytes = 0;
-  await inLanes(pending, 100, async (index) => {
+  await inSlots(pending, 100, async (index) => {
     const { row } = await engine.ask({
       tenant: TENANT,
       input: { ...QUESTION, userId: `user-${index}` } as never,

@@ -1,16 +1,16 @@
 import { Redis } from 'ioredis';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import type { Measurement } from '../measurement.ts';
 import { profileNode } from '../node-profile.ts';
 import { openBenchEngine, QUESTION, TENANT, userOf } from '../pod/engine.ts';
 import { answer, beginTurn, openTurnPod } from '../pod/turn-pod.ts';
 import { type CommandUse, commandUse, cpuSeconds } from '../redis-usage.ts';
+import { inSlots } from '../slots.ts';
 
 const QUESTIONS = 5_000;
 const UNDER_WAY = 64;
 const TURNS = 120;
-const TURN_LANES = 40;
+const TURN_SLOTS = 40;
 const WORD_MS = 33;
 /** Parts below this share of the time are added up. */
 const SHOWN_SHARE = 0.03;
@@ -39,12 +39,12 @@ export async function profile(bench: Bench): Promise<Measurement[]> {
   };
   const count = bench.scaled(QUESTIONS, 20);
   const warm = bench.scaled(QUESTIONS / 5, 20);
-  await inLanes(warm, UNDER_WAY, ask);
-  await inLanes(warm, UNDER_WAY, settle);
+  await inSlots(warm, UNDER_WAY, ask);
+  await inSlots(warm, UNDER_WAY, settle);
   asked.length = 0;
   const rows = [
-    ...(await look('an ask on a shared stream request', count, () => inLanes(count, UNDER_WAY, ask))),
-    ...(await look('an answer to it', count, () => inLanes(count, UNDER_WAY, settle))),
+    ...(await look('an ask on a shared stream request', count, () => inSlots(count, UNDER_WAY, ask))),
+    ...(await look('an answer to it', count, () => inSlots(count, UNDER_WAY, settle))),
   ];
   await backend.close();
   rows.push(...(await lookAtTurns(bench, look)));
@@ -64,8 +64,8 @@ async function lookAtTurns(
   };
   const count = scaled(TURNS, 2);
   // Scripts are compiled, and code is optimised.
-  await inLanes(count, TURN_LANES, (index) => turn(-1 - index));
-  const rows = await look('a turn with one question, spoken', count, () => inLanes(count, TURN_LANES, turn));
+  await inSlots(count, TURN_SLOTS, (index) => turn(-1 - index));
+  const rows = await look('a turn with one question, spoken', count, () => inSlots(count, TURN_SLOTS, turn));
   await pod.close();
   return rows;
 }

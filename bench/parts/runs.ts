@@ -1,13 +1,13 @@
 import { Redis } from 'ioredis';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import { type Measurement, median, ratiosOf } from '../measurement.ts';
 import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
 import { withoutRecovery } from '../pod/without-recovery.ts';
 import { cpuSeconds } from '../redis-usage.ts';
+import { inSlots } from '../slots.ts';
 
 const TURNS = 240;
-const LANES = 120;
+const SLOTS = 120;
 const ROUNDS = 3;
 // About thirty words a second, as models speak.
 const WORD_MS = 33;
@@ -91,7 +91,7 @@ async function compare(
 
 async function cpuOfTurns(redis: Redis, pod: TurnPod, count: number, name: string): Promise<number> {
   const before = await cpuSeconds(redis);
-  await inLanes(count, LANES, async (index) => {
+  await inSlots(count, SLOTS, async (index) => {
     const run = await beginTurn(pod, index, name);
     await answer(pod, run, await pod.questionOf(run));
     await pod.finished(run);

@@ -4,16 +4,16 @@ import { type Pod, startPod } from '../../test/harness/processes/processes.ts';
 import { liveBytes, REPORTS_MEMORY } from '../../test/harness/processes/resources.ts';
 import { userToken } from '../../test/harness/tokens.ts';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import type { Measurement } from '../measurement.ts';
 import { TENANT } from '../pod/engine.ts';
 import { type EventReader, openEventReader } from '../pod/event-reader.ts';
 import { HTTP_ENV, SERVICE_TOKEN } from '../pod/http-client.ts';
 import { processUsage } from '../process-usage.ts';
 import { commandUse } from '../redis-usage.ts';
+import { inSlots } from '../slots.ts';
 
 const STREAMS = 10_000;
-const LANES = 32;
+const SLOTS = 32;
 // Several heartbeats, and as long as the slowest of the things that a silent stream repeats.
 const QUIET_MS = 60_000;
 
@@ -65,12 +65,12 @@ async function hold(pod: Pod, redisUrl: string, kind: Kind, count: number, quiet
   const redis = new Redis(redisUrl);
   const readers: EventReader[] = [];
   // What the first streams compile and cache is not theirs.
-  for (let index = 0; index < LANES; index += 1) {
+  for (let index = 0; index < SLOTS; index += 1) {
     readers.push(await kind.open(pod, count + index));
   }
   const heapBefore = await liveBytes(pod);
   const before = await processUsage(pod.pid);
-  await inLanes(count, LANES, async (index) => {
+  await inSlots(count, SLOTS, async (index) => {
     readers.push(await kind.open(pod, index));
   });
   const opened = await processUsage(pod.pid);

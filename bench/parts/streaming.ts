@@ -3,10 +3,10 @@ import { COALESCE_MS } from '@parley/shared/runs/text-publisher';
 import { Redis } from 'ioredis';
 import { followTurn } from '../../services/api/src/turns/follow.ts';
 import type { Bench } from '../bench.ts';
-import { inLanes } from '../lanes.ts';
 import { type Measurement, median, microseconds, ratiosOf } from '../measurement.ts';
 import { openBenchEngine } from '../pod/engine.ts';
 import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
+import { inSlots } from '../slots.ts';
 
 const ROUNDS = 5;
 const TURNS = 2;
@@ -99,7 +99,7 @@ async function readWords(
 async function wholeTurns(redisUrl: string, count: number): Promise<Measurement> {
   const pod = await openTurnPod(redisUrl, { wordMs: 0 });
   const took: number[] = [];
-  await inLanes(count, 1, async (index) => {
+  await inSlots(count, 1, async (index) => {
     const startedAt = performance.now();
     const run = await beginTurn(pod, index, 'whole');
     await answer(pod, run, await pod.questionOf(run));

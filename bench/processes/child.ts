@@ -1,6 +1,6 @@
-import { inLanes } from '../lanes.ts';
 import { microseconds } from '../measurement.ts';
 import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../pod/engine.ts';
+import { inSlots } from '../slots.ts';
 import { type Contender, openContender, type PeerModule } from './contenders.ts';
 import type { Order, Pace, Reply, Variant } from './messages.ts';
 
@@ -81,7 +81,7 @@ async function settleAll(
   pace: Pace,
 ): Promise<void> {
   if ('underWay' in pace) {
-    await inLanes(ids.length, pace.underWay, async (index) => settleOne(ids[index] ?? ''));
+    await inSlots(ids.length, pace.underWay, async (index) => settleOne(ids[index] ?? ''));
     return;
   }
   for (const id of ids) {
@@ -116,7 +116,7 @@ async function ask({ count, dueInSeconds }: Extract<Order, { do: 'ask' }>): Prom
   const { engine } = await openBenchEngine(redisUrl);
   const ids: string[] = [];
   const dueAt = performance.now() + dueInSeconds * 1_000;
-  await inLanes(count, ASKS_UNDER_WAY, async (index) => {
+  await inSlots(count, ASKS_UNDER_WAY, async (index) => {
     const timeoutSeconds = Math.max(1, Math.ceil((dueAt - performance.now()) / 1_000));
     const { row } = await engine.ask({
       tenant: TENANT,

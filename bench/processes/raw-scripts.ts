@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
-import { inLanes } from '../lanes.ts';
 import { QUESTION } from '../pod/engine.ts';
+import { inSlots } from '../slots.ts';
 
 const RAW_OPEN = `
 redis.call('HSET', KEYS[1], 'status', 'pending', 'definition', ARGV[1])
@@ -33,7 +33,7 @@ const UNDER_WAY = 50;
 export async function rawLifecycles(redis: Redis, count: number): Promise<void> {
   const commands = rawCommands(redis);
   const definition = JSON.stringify(QUESTION);
-  await inLanes(count, UNDER_WAY, async (index) => {
+  await inSlots(count, UNDER_WAY, async (index) => {
     const row = `bench:{raw}:${index}`;
     await commands.benchOpen(row, 'bench:{raw}:deadlines', definition, index);
     await commands.benchSettle(

@@ -1,14 +1,14 @@
 import { DBOS, DBOSClient } from '@dbos-inc/dbos-sdk';
 import pg from 'pg';
 import { waitUntil } from '../../../test/harness/wait-until.ts';
-import { inLanes } from '../../lanes.ts';
 import { microseconds } from '../../measurement.ts';
 import { QUESTION } from '../../pod/engine.ts';
 import type { Contender } from '../../processes/contenders.ts';
+import { inSlots } from '../../slots.ts';
 
 const TOPIC = 'answer';
 const TIMEOUT_SECONDS = 600;
-const LANES = 10;
+const SLOTS = 10;
 // A workflow that receives has stored the deadline of its wait as a step.
 const RECEIVING =
   'SELECT count(DISTINCT workflow_uuid)::int AS count FROM dbos.operation_outputs WHERE workflow_uuid = ANY($1)';
@@ -48,7 +48,7 @@ async function launchAsker(url: string) {
   return async (count: number, onResumed: (startedAt: number) => void): Promise<string[]> => {
     resumed = onResumed;
     const ids: string[] = [];
-    await inLanes(count, LANES, async () => {
+    await inSlots(count, SLOTS, async () => {
       const { workflowID } = await DBOS.startWorkflow(ask)(QUESTION);
       ids.push(workflowID);
     });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { Annotation, Command, END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { PostgresSaver } from '@langchain/langgraph-checkpoint-postgres';
-import { inLanes } from '../../lanes.ts';
 import { microseconds } from '../../measurement.ts';
 import { QUESTION } from '../../pod/engine.ts';
 import type { Contender } from '../../processes/contenders.ts';
+import { inSlots } from '../../slots.ts';
 
-const LANES = 10;
+const SLOTS = 10;
 
 interface Answer {
   readonly at: number;
@@ -35,7 +35,7 @@ export async function openPeer(url: string): Promise<Contender> {
     continuesInSettler: true,
     async open(count) {
       const ids = Array.from({ length: count }, () => randomUUID());
-      await inLanes(count, LANES, async (index) => {
+      await inSlots(count, SLOTS, async (index) => {
         await graph.invoke({ question: QUESTION }, { configurable: { thread_id: ids[index] } });
       });
       return ids;

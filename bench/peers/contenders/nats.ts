@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { jetstream } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { connect } from '@nats-io/transport-node';
-import { inLanes } from '../../lanes.ts';
 import { microseconds } from '../../measurement.ts';
 import { QUESTION } from '../../pod/engine.ts';
 import type { Contender } from '../../processes/contenders.ts';
+import { inSlots } from '../../slots.ts';
 
 const BUCKET = 'questions';
-const LANES = 64;
+const SLOTS = 64;
 
 interface Entry {
   readonly status: 'pending' | 'accepted';
@@ -40,7 +40,7 @@ export async function openPeer(url: string): Promise<Contender> {
       isWatching = true;
       const pending = JSON.stringify({ status: 'pending', question: QUESTION });
       const ids: string[] = [];
-      await inLanes(count, LANES, async () => {
+      await inSlots(count, SLOTS, async () => {
         const key = `${asker}.${randomUUID()}`;
         void new Promise<number>((resolve) => waiters.set(key, resolve)).then(onResumed);
         ids.push(`${key} ${await bucket.create(key, pending)}`);

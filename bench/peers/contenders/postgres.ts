@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { inLanes } from '../../lanes.ts';
 import { microseconds } from '../../measurement.ts';
 import { QUESTION } from '../../pod/engine.ts';
 import type { Contender } from '../../processes/contenders.ts';
+import { inSlots } from '../../slots.ts';
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS questions (
@@ -57,7 +57,7 @@ export async function openPeer(url: string): Promise<Contender> {
         const answered = new Promise<Notice['answer']>((resolve) => waiters.set(id, resolve));
         void answered.then(({ at }) => onResumed(at));
       }
-      await inLanes(count, CONNECTIONS, async (index) => {
+      await inSlots(count, CONNECTIONS, async (index) => {
         await pool.query({ name: 'ask', text: ASK, values: [ids[index], channel, JSON.stringify(QUESTION)] });
       });
       return ids;

@@ -3,13 +3,13 @@ import { createServer } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { type Context, createEndpointHandler, service } from '@restatedev/restate-sdk';
 import { connect } from '@restatedev/restate-sdk-clients';
-import { inLanes } from '../../lanes.ts';
 import { microseconds } from '../../measurement.ts';
 import { QUESTION } from '../../pod/engine.ts';
 import type { Contender } from '../../processes/contenders.ts';
+import { inSlots } from '../../slots.ts';
 import type { RestateUrls } from '../servers/restate.ts';
 
-const LANES = 32;
+const SLOTS = 32;
 
 interface Input {
   readonly index: number;
@@ -82,7 +82,7 @@ async function serveAsker({ ingress, admin }: RestateUrls) {
         if (ids.size === count) resolve();
       };
     });
-    await inLanes(count, LANES, async (index) => {
+    await inSlots(count, SLOTS, async (index) => {
       await client.ask({ index, question: QUESTION });
     });
     await allShown;

@@ -68,7 +68,7 @@ export function ownerAttacks(world: () => World): void {
     it('S1 S2 S4 ids of others, missing and malformed ids are the same 404, byte for byte [MCP25-33 MCP26-22]', async () => {
       const texts = new Set<string>();
       const heads = new Set<string>();
-      // A malformed id leads to nobody's question, whoever sends it.
+      // A malformed id leads to nobody's question, no matter who sends it.
       const calls = outsiders().flatMap((token, index) =>
         [id, MISSING_ID, ...(index === 0 ? MALFORMED_IDS : [])].flatMap((target) =>
           callsOn(target, token).map((request) => ({ target, request })),

@@ -515,7 +515,7 @@ function Support() {
 
     it('with the component of the docs shows that the model thinks, also after a reload and in a second tab, and never what', async () => {
       const { authorization } = await person();
-      thoughts = 'Nobody may read what is thought here, whoever asks for it.';
+      thoughts = 'Nobody may read what is thought here, no matter who asks for it.';
       chats.gate.hold();
       const component = componentInDocs('createChatTransport');
       const open = () => pages.open(component, authorization.slice('Bearer '.length));

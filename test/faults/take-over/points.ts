@@ -13,9 +13,9 @@ import type { RunHooks, RunSite } from '../../harness/run-points/site.ts';
 const ROUNDS = isFullSize ? 3 : 1;
 // Further conversations that run beside each one with a label, and may be killed at any point.
 const COMPANIONS = isFullSize ? 3 : 0;
-// Several lanes kill each other's owners, as a soak should; a label that does not explain its owners is tried again.
-const LANES = isFullSize ? 3 : 1;
-// A try counts only when no label of another lane killed the run's owner as well; then the next one follows.
+// Several slots kill each other's owners, as a soak should; a label that does not explain its owners is tried again.
+const SLOTS = isFullSize ? 3 : 1;
+// A try counts only when no label of another slot killed the run's owner as well; then the next one follows.
 const TRIES = 12;
 
 const POINTS = LABELS.filter(({ isDaily }) => isFullSize || isDaily);
@@ -93,11 +93,11 @@ export function killedAtPoints(the: () => RunSite): void {
     const todo = Array.from({ length: ROUNDS }, () => POINTS).flat();
     const aimed: Aimed[] = [];
     const startedAt = performance.now();
-    const lane = async () => {
+    const slot = async () => {
       for (let label = todo.shift(); label !== undefined; label = todo.shift())
         aimed.push(...(await through(label)));
     };
-    await Promise.all(Array.from({ length: LANES }, lane));
+    await Promise.all(Array.from({ length: SLOTS }, slot));
     const { ok, text, counts } = await judge(
       site,
       aimed.map(({ talk }) => talk),

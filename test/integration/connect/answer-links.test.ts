@@ -94,7 +94,7 @@ test('the link serves the first browser that opens it, again and again, and no o
   expect(entry.heading).toBe(ENTRY);
 });
 
-test('whoever planted a cookie in the browser that opens a link sees nothing of the question', async () => {
+test('a person who planted a cookie in the browser that opens a link sees nothing of the question', async () => {
   const here = await world();
   const asked = await ask(here);
   const { token } = await issueLink(here, asked.id);

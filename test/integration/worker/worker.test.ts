@@ -25,7 +25,7 @@ it('delays a job again that came too early, and expires the question once due', 
     bucket: bucketOf(asked.owner),
     deadline: asked.expiresAt,
     elicitationId: asked.id,
-    // A job is added at once when its time has passed by the clock of whoever adds it.
+    // A job is added at once when its time has passed by the clock of the process that adds it.
     delayMs: -BACKUP_DELAY_MS,
   };
   await waitUntil(() => pod.backend.deadlineJobs.add(armed).then(() => true), {

@@ -180,7 +180,7 @@ export function enteredUntouched(schema: FormSchema, sensitive: boolean): Promis
     redraw: () => undefined,
     text: (prompt) => entered(createEntry(prompt, { isHidden: false, hasEditor: false })),
     hidden: (prompt) => {
-      // Whoever does not see that something is there is told.
+      // A person who does not see that something is there is told.
       const isTold = prompt.description?.includes('default') ?? false;
       if (isTold !== Boolean(prompt.initial)) throw new Error(`${prompt.label}: ${prompt.description}`);
       return entered(createEntry(prompt, { isHidden: true, hasEditor: false }));

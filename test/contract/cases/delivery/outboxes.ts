@@ -372,7 +372,7 @@ export function outboxContract(contract: Contract): void {
       await outbox.done(await taken(one));
     });
 
-    it('never hands a task out twice at once, and always once more after it was noted, whoever notes and takes', async () => {
+    it('never hands a task out twice at once, and always once more after it was noted, no matter who notes and takes', async () => {
       const { backend, second } = contract.pods;
       const one = task();
       let content = 0;

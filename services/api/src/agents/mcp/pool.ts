@@ -28,7 +28,7 @@ export interface Pool<P extends ConnectionTarget> {
   close(): Promise<void>;
 }
 
-interface Slot {
+interface Pooled {
   readonly key: string;
   readonly fingerprint: string;
   readonly opening: AbortController;
@@ -46,97 +46,100 @@ export function createPool<P extends ConnectionTarget>({
   open,
 }: PoolOptions<P>): Pool<P> {
   // Least recently used first.
-  const current = new Map<string, Slot>();
-  const alive = new Set<Slot>();
+  const current = new Map<string, Pooled>();
+  const alive = new Set<Pooled>();
   const endings = new Set<Promise<void>>();
   let isClosed = false;
 
-  function slotFor(target: P): Slot {
+  function findPooled(target: P): Pooled {
     const known = current.get(target.key);
-    const slot = known?.fingerprint === target.fingerprint ? known : openSlot(target, known);
+    const pooled = known?.fingerprint === target.fingerprint ? known : openPooled(target, known);
     current.delete(target.key);
-    current.set(target.key, slot);
-    return slot;
+    current.set(target.key, pooled);
+    return pooled;
   }
 
-  function openSlot(target: P, previous: Slot | undefined): Slot {
-    if (previous !== undefined) retireSlot(previous);
+  function openPooled(target: P, previous: Pooled | undefined): Pooled {
+    if (previous !== undefined) retirePooled(previous);
     evictIdle();
     const opening = new AbortController();
-    const onClosed = () => retireSlot(slot);
+    const onClosed = () => retirePooled(pooled);
     const ready = open(target, { signal: opening.signal, onClosed });
     const { key, fingerprint } = target;
-    const slot: Slot = { key, fingerprint, opening, ready, users: 0, isRetired: false };
-    alive.add(slot);
+    const pooled: Pooled = { key, fingerprint, opening, ready, users: 0, isRetired: false };
+    alive.add(pooled);
     ready.then(
       (connection) => {
-        slot.connection = connection;
+        pooled.connection = connection;
       },
       () => {
-        retireSlot(slot);
-        alive.delete(slot);
+        retirePooled(pooled);
+        alive.delete(pooled);
       },
     );
-    return slot;
+    return pooled;
   }
 
   function evictIdle(): void {
-    for (const slot of current.values()) {
+    for (const pooled of current.values()) {
       if (current.size < connectionsMax) return;
-      if (slot.users === 0) retireSlot(slot);
+      if (pooled.users === 0) retirePooled(pooled);
     }
   }
 
   /** New calls get another connection. This one closes after its last call. */
-  function retireSlot(slot: Slot): void {
-    clearTimeout(slot.idle);
-    slot.isRetired = true;
-    if (current.get(slot.key) === slot) current.delete(slot.key);
-    if (slot.users === 0) end(slot);
+  function retirePooled(pooled: Pooled): void {
+    clearTimeout(pooled.idle);
+    pooled.isRetired = true;
+    if (current.get(pooled.key) === pooled) current.delete(pooled.key);
+    if (pooled.users === 0) end(pooled);
   }
 
-  function end(slot: Slot): void {
-    if (!alive.delete(slot)) return;
-    slot.opening.abort();
-    const ending = slot.ready
+  function end(pooled: Pooled): void {
+    if (!alive.delete(pooled)) return;
+    pooled.opening.abort();
+    const ending = pooled.ready
       .then((connection) => connection.close())
       .catch(() => undefined)
       .finally(() => endings.delete(ending));
     endings.add(ending);
   }
 
-  function releaseSlot(slot: Slot): void {
-    slot.users -= 1;
-    if (slot.users > 0) return;
-    if (slot.isRetired || isClosed) end(slot);
-    else slot.idle = setTimeout(() => retireSlot(slot), idleMs).unref();
+  function releasePooled(pooled: Pooled): void {
+    pooled.users -= 1;
+    if (pooled.users > 0) return;
+    if (pooled.isRetired || isClosed) end(pooled);
+    else pooled.idle = setTimeout(() => retirePooled(pooled), idleMs).unref();
   }
 
   return {
     use: async (target, work) => {
       if (isClosed) throw new Error('closed');
-      const slot = slotFor(target);
-      clearTimeout(slot.idle);
-      slot.users += 1;
+      const pooled = findPooled(target);
+      clearTimeout(pooled.idle);
+      pooled.users += 1;
       try {
-        return await work(await slot.ready);
+        return await work(await pooled.ready);
       } finally {
-        releaseSlot(slot);
+        releasePooled(pooled);
       }
     },
     retire: ({ key, fingerprint }, connection) => {
-      const slot = current.get(key);
-      if (slot?.fingerprint === fingerprint && (connection === undefined || slot.connection === connection))
-        retireSlot(slot);
+      const pooled = current.get(key);
+      if (
+        pooled?.fingerprint === fingerprint &&
+        (connection === undefined || pooled.connection === connection)
+      )
+        retirePooled(pooled);
     },
     get size() {
       return alive.size;
     },
     close: async () => {
       isClosed = true;
-      for (const slot of [...alive]) {
-        retireSlot(slot);
-        end(slot);
+      for (const pooled of [...alive]) {
+        retirePooled(pooled);
+        end(pooled);
       }
       await Promise.all(endings);
     },

@@ -22,7 +22,7 @@ export interface ServerTarget extends ConnectionTarget {
   readonly listKey: string;
 }
 
-/** The target of a handle. A target with a person is used in lanes only (`laneOf`). */
+/** The target of a handle. A target with a person is used in slots only (`slotOf`). */
 export function targetOf(
   config: McpServerConfig,
   credential: McpCredential | undefined,
@@ -50,10 +50,10 @@ export function inRevision(target: ServerTarget, revision: McpRevision): ServerT
   return { ...target, key: `${key} ${revision}`, fingerprint: `${fingerprint} ${revision}`, revision };
 }
 
-/** The same target in one lane. */
-export function laneOf(target: ServerTarget, lane: number): ServerTarget {
+/** The same target in one slot. */
+export function slotOf(target: ServerTarget, slot: number): ServerTarget {
   const { key, fingerprint } = target;
-  return { ...target, key: `${key} ${lane}`, fingerprint: `${fingerprint} ${lane}` };
+  return { ...target, key: `${key} ${slot}`, fingerprint: `${fingerprint} ${slot}` };
 }
 
 function digestOf(parts: readonly unknown[]): string {

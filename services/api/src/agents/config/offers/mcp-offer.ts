@@ -98,7 +98,7 @@ export const McpOfferEntry = z
           .array(token(256, 'Id of an OAuth client, as the tokens of the issuer name it.'))
           .default([])
           .describe(
-            'OAuth clients (`client_id` or `azp` of the token) in whose cards approvals are decided. Whoever holds a token of such a client may decide, its model included. Absent: none.',
+            'OAuth clients (`client_id` or `azp` of the token) in whose cards approvals are decided. Anybody who holds a token of such a client may decide, its model included. Absent: none.',
           ),
       })
       .prefault({})

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Implementation } from '@modelcontextprotocol/client';
-import { createLanes } from '../lanes.ts';
 import { DEFAULT_MCP_LIMITS, type McpLimits } from '../limits.ts';
 import { createOpener } from '../opener.ts';
 import { createPool } from '../pool.ts';
@@ -9,7 +8,8 @@ import { createRequestSender } from '../request.ts';
 import { createRevisionMemory, type OnRevision } from '../revisions/memory.ts';
 import { createInNeededRevision } from '../revisions/needed.ts';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
-import { type AskedPerson, laneOf, type ServerTarget, targetOf } from '../target.ts';
+import { createSlots } from '../slots.ts';
+import { type AskedPerson, type ServerTarget, slotOf, targetOf } from '../target.ts';
 import {
   createTaskRequests,
   type McpTaskReply,
@@ -108,12 +108,12 @@ export function createMcpTools({
   const read = createReader({ sendRequest, limits, retire: pool.retire });
   const askAboutTask = createTaskRequests({ sendRequest, limits });
   const watch = createWatcher({ pool, exchanges, limits });
-  const lanes = createLanes();
+  const slots = createSlots();
 
   /** Connections that can ask carry one call at a time. Others carry any number. */
   function connected<T>(target: ServerTarget, work: (target: ServerTarget) => Promise<T>): Promise<T> {
     if (target.modes === undefined) return work(target);
-    return lanes.inLane(target.key, (lane) => work(laneOf(target, lane)));
+    return slots.inSlot(target.key, (slot) => work(slotOf(target, slot)));
   }
 
   function reportRefusal<Result extends { readonly type: string } | McpUnauthorized>(
