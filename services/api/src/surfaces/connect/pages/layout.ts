@@ -1,16 +1,16 @@
 import { type Html, html } from './html.ts';
+import { type Icon, iconOf } from './icons.ts';
 import type { Language } from './language.ts';
-import { type Mark, markOf } from './marks.ts';
 import { STYLE } from './style.ts';
 
 /** A page's content, before it becomes a document. */
-export interface Sheet {
+export interface Template {
   readonly status: number;
   /** Without elements: it is the document's title too. */
   readonly title: Html;
   /** The heading, where it differs from the title in markup. */
   readonly heading?: Html;
-  readonly mark: Mark;
+  readonly icon: Icon;
   readonly body: Html;
   /** Where the page goes by itself. */
   readonly refresh?: { readonly seconds: number; readonly url: string };
@@ -28,21 +28,21 @@ if (window.opener) for (const origin of origins.split(' ')) window.opener.postMe
 `;
 
 /** The whole document. */
-export function documentOf(sheet: Sheet, language: Language, nonce: string): string {
-  const { refresh, tell, script } = sheet;
+export function documentOf(template: Template, language: Language, nonce: string): string {
+  const { refresh, tell, script } = template;
   return html`<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
-<title>${sheet.title}</title>
+<title>${template.title}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="${refresh.seconds}; url=${refresh.url}">\n`}<style nonce="${nonce}">${STYLE}</style>
 </head>
 <body>
 <main>
-${markOf(sheet.mark)}
-<h1>${sheet.heading ?? sheet.title}</h1>
-${sheet.body}
+${iconOf(template.icon)}
+<h1>${template.heading ?? template.title}</h1>
+${template.body}
 </main>
 ${tell === undefined ? undefined : html`<script nonce="${nonce}" data-id="${tell.elicitationId}" data-origins="${tell.origins.join(' ')}">${TELL}</script>\n`}${script === undefined ? undefined : html`<script nonce="${nonce}">${script}</script>\n`}</body>
 </html>

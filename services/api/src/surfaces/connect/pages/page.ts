@@ -1,8 +1,8 @@
 import { headersOf } from './headers.ts';
 import type { Language } from './language.ts';
 import { documentOf } from './layout.ts';
-import { sheetOf } from './sheets.ts';
 import { stringsOf } from './string-table.ts';
+import { sheetOf } from './templates.ts';
 import type { ConnectView } from './view.ts';
 
 export interface PageOptions {
@@ -32,15 +32,15 @@ export interface HtmlPage {
  * information or leads to another origin than `continue.origin`.
  */
 export function renderPage(view: ConnectView, options: PageOptions): HtmlPage {
-  const sheet = sheetOf(view, stringsOf(options.language));
-  const { retryAfterSeconds } = sheet;
+  const template = sheetOf(view, stringsOf(options.language));
+  const { retryAfterSeconds } = template;
   const headers = headersOf({
     language: options.language,
     nonce: options.nonce,
     https: options.https,
     keepsOpener: options.keepsOpener,
-    script: sheet.tell !== undefined || sheet.script !== undefined,
+    script: template.tell !== undefined || template.script !== undefined,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
-  return { status: sheet.status, headers, html: documentOf(sheet, options.language, options.nonce) };
+  return { status: template.status, headers, html: documentOf(template, options.language, options.nonce) };
 }

@@ -36,17 +36,17 @@ main > :last-child { margin-bottom: 0; }
 .quiet .name, figcaption .name { font-weight: inherit; }
 code { font: .875em/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 
-.mark {
+.icon {
   display: grid; place-items: center; width: 2.75rem; height: 2.75rem; margin: 0 0 1rem;
   border-radius: 50%; background: var(--soft); color: var(--accent);
 }
-.mark svg {
+.icon svg {
   width: 1.375rem; height: 1.375rem; fill: none; stroke: currentColor; stroke-width: 2;
   stroke-linecap: round; stroke-linejoin: round;
 }
-.mark.good { color: var(--good); }
-.mark.warn { color: var(--warn); background: var(--warn-soft); }
-.mark.bad { color: var(--bad); background: var(--bad-soft); }
+.icon.good { color: var(--good); }
+.icon.warn { color: var(--warn); background: var(--warn-soft); }
+.icon.bad { color: var(--bad); background: var(--bad-soft); }
 .turning svg { animation: turn 2.4s linear infinite; }
 @keyframes turn { to { transform: rotate(1turn); } }
 
@@ -119,7 +119,7 @@ button:hover, .button:hover { background: var(--accent-over); border-color: var(
 @media (prefers-reduced-motion: reduce) { .turning svg { animation: none; } }
 @media (prefers-contrast: more) { :root { --line: var(--edge); --quiet: var(--text); } }
 @media (forced-colors: active) {
-  .mark { border: 1px solid CanvasText; }
+  .icon { border: 1px solid CanvasText; }
   button, .button { border-color: ButtonText; }
   :focus-visible { outline-color: Highlight; }
 }

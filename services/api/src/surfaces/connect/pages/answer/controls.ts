@@ -136,8 +136,8 @@ ${texts}${render(attributes)}</div>
 }
 
 function nameOf({ control }: ShownField, { requiredMark }: AnswerStrings): Html {
-  const mark = control.isRequired ? html` <span class="quiet">(${requiredMark})</span>` : undefined;
-  return html`<bdi>${control.label}</bdi>${mark}`;
+  const suffix = control.isRequired ? html` <span class="quiet">(${requiredMark})</span>` : undefined;
+  return html`<bdi>${control.label}</bdi>${suffix}`;
 }
 
 /** The texts about a field, and the attribute that refers to them. */

@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
-import type { Sheet } from './layout.ts';
-import type { Mark } from './marks.ts';
+import type { Icon } from './icons.ts';
+import type { Template } from './layout.ts';
 import type { Notice } from './notice.ts';
 import { actions, buttonForm, buttonLink, code, paragraph, plain } from './parts.ts';
 import type { FailureReason, PageStrings } from './strings.ts';
@@ -23,11 +23,11 @@ const STATUS_OF_FAILURE: Readonly<Record<FailureReason, number>> = {
 };
 
 /** What happened, what to do next, and what else there is to do. */
-export function noticeSheet(status: number, mark: Mark, notice: Notice, rest?: Html): Sheet {
+export function noticeTemplate(status: number, icon: Icon, notice: Notice, rest?: Html): Template {
   return {
     status,
     title: plain(notice.title),
-    mark,
+    icon,
     body: html`${paragraph(notice.what, 'lead')}
 ${paragraph(notice.next)}
 ${rest}`,
@@ -35,55 +35,58 @@ ${rest}`,
 }
 
 /** Another person is signed in. */
-export function mismatchSheet({ about, signOut }: EndingView<'mismatch'>, strings: PageStrings): Sheet {
+export function mismatchTemplate({ about, signOut }: EndingView<'mismatch'>, strings: PageStrings): Template {
   const { mismatch, answer } = strings;
   const rest =
     signOut === undefined
       ? paragraph(mismatch.noSignOut)
       : actions(buttonForm(signOut, mismatch.signOut, 'plain'));
-  return noticeSheet(403, 'stop', about === 'answer' ? answer.mismatch : mismatch, rest);
+  return noticeTemplate(403, 'stop', about === 'answer' ? answer.mismatch : mismatch, rest);
 }
 
 /** There is nothing behind the link, or nothing for this person. */
-export function notFoundSheet(
+export function notFoundTemplate(
   { signOut }: EndingView<'not-found'>,
   { notFound, mismatch }: PageStrings,
-): Sheet {
+): Template {
   const rest = signOut && actions(buttonForm(signOut, mismatch.signOut, 'plain'));
-  return noticeSheet(404, 'fault', notFound, rest);
+  return noticeTemplate(404, 'fault', notFound, rest);
 }
 
 /** Nothing was connected, and why. */
-export function failedSheet(view: EndingView<'failed'>, { failed, common }: PageStrings): Sheet {
-  const mark = view.reason === 'consent_refused' ? 'ended' : 'fault';
+export function failedTemplate(view: EndingView<'failed'>, { failed, common }: PageStrings): Template {
+  const icon = view.reason === 'consent_refused' ? 'ended' : 'fault';
   const rest = html`${retryOf(view.retry, common)}
 ${view.providerError === undefined ? undefined : paragraph(common.providerSaid(code(view.providerError)), 'quiet')}
 ${supportOf(view.requestId, common)}`;
-  return noticeSheet(STATUS_OF_FAILURE[view.reason], mark, failed[view.reason], rest);
+  return noticeTemplate(STATUS_OF_FAILURE[view.reason], icon, failed[view.reason], rest);
 }
 
 /** A form that did not come from our page. */
-export function refusedSheet(view: EndingView<'refused'>, { refused, common }: PageStrings): Sheet {
-  return noticeSheet(403, 'stop', refused, retryOf(view.retry, common));
+export function refusedTemplate(view: EndingView<'refused'>, { refused, common }: PageStrings): Template {
+  return noticeTemplate(403, 'stop', refused, retryOf(view.retry, common));
 }
 
 /** Later, please. */
-export function tooManySheet({ retryAfterSeconds }: EndingView<'too-many'>, { tooMany }: PageStrings): Sheet {
+export function tooManyTemplate(
+  { retryAfterSeconds }: EndingView<'too-many'>,
+  { tooMany }: PageStrings,
+): Template {
   const seconds = Math.max(1, Math.ceil(retryAfterSeconds));
   const next =
     seconds <= SECONDS_SHOWN_MAX
       ? tooMany.waitSeconds(seconds)
       : tooMany.waitMinutes(Math.ceil(seconds / 60));
-  return { ...noticeSheet(429, 'time', { ...tooMany, next }), retryAfterSeconds: seconds };
+  return { ...noticeTemplate(429, 'time', { ...tooMany, next }), retryAfterSeconds: seconds };
 }
 
 /** We cannot, just now. */
-export function unavailableSheet(
+export function unavailableTemplate(
   view: EndingView<'unavailable'>,
   { unavailable, common }: PageStrings,
-): Sheet {
+): Template {
   return {
-    ...noticeSheet(503, 'fault', unavailable, supportOf(view.requestId, common)),
+    ...noticeTemplate(503, 'fault', unavailable, supportOf(view.requestId, common)),
     retryAfterSeconds: UNAVAILABLE_RETRY_SECONDS,
   };
 }

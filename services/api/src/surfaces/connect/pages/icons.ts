@@ -1,7 +1,7 @@
 import { type Html, html } from './html.ts';
 
 /** The small picture at the top of a page; it repeats what the heading says, so assistive technology skips it. */
-export type Mark =
+export type Icon =
   | 'person'
   | 'link'
   | 'key'
@@ -15,7 +15,7 @@ export type Mark =
   | 'question';
 
 // On a grid of 24, drawn with strokes.
-const SHAPES: Readonly<Record<Mark, Html>> = {
+const SHAPES: Readonly<Record<Icon, Html>> = {
   person: html`<circle cx="12" cy="8" r="4"/><path d="M4 21a8 8 0 0 1 16 0"/>`,
   link: html`<path d="M10 14a5 5 0 0 0 7 0l3-3a5 5 0 0 0-7-7l-1 1M14 10a5 5 0 0 0-7 0l-3 3a5 5 0 0 0 7 7l1-1"/>`,
   key: html`<circle cx="8" cy="15" r="4"/><path d="M11 12l9-9M16 7l3 3"/>`,
@@ -29,7 +29,7 @@ const SHAPES: Readonly<Record<Mark, Html>> = {
   fault: html`<path d="M12 6v7M12 17.5v.5"/>`,
 };
 
-const TONES: Partial<Record<Mark, string>> = {
+const TONES: Partial<Record<Icon, string>> = {
   good: 'good',
   time: 'warn',
   stop: 'warn',
@@ -38,6 +38,6 @@ const TONES: Partial<Record<Mark, string>> = {
 };
 
 /** The picture as markup. */
-export function markOf(mark: Mark): Html {
-  return html`<div class="mark ${TONES[mark] ?? ''}" aria-hidden="true"><svg viewBox="0 0 24 24">${SHAPES[mark]}</svg></div>`;
+export function iconOf(icon: Icon): Html {
+  return html`<div class="icon ${TONES[icon] ?? ''}" aria-hidden="true"><svg viewBox="0 0 24 24">${SHAPES[icon]}</svg></div>`;
 }

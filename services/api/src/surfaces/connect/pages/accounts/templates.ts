@@ -1,6 +1,6 @@
 import { ACCOUNTS_PATH } from '../../own-pages.ts';
 import { type Html, html } from '../html.ts';
-import type { Sheet } from '../layout.ts';
+import type { Template } from '../layout.ts';
 import {
   actions,
   buttonForm,
@@ -18,14 +18,17 @@ import type { ConnectView, ShownAccount } from '../view.ts';
 type AccountView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
 /** All accounts of the person. */
-export function accountsSheet(view: AccountView<'accounts'>, { accounts: strings }: PageStrings): Sheet {
+export function accountsTemplate(
+  view: AccountView<'accounts'>,
+  { accounts: strings }: PageStrings,
+): Template {
   const { accounts, person, signOut } = view;
   const list = html`${paragraph(strings.lead, 'lead')}
 <ul class="accounts">${accounts.map((account) => accountItem(account, strings))}</ul>`;
   return {
     status: 200,
     title: plain(strings.title),
-    mark: 'link',
+    icon: 'link',
     body: html`${accounts.length === 0 ? paragraph(strings.empty, 'lead') : list}
 ${facts([[strings.person, name(person)]])}
 ${actions(buttonForm(signOut, strings.signOut, 'plain'))}`,
@@ -45,14 +48,17 @@ ${facts([
 }
 
 /** Really? */
-export function disconnectSheet(view: AccountView<'disconnect'>, { accounts: strings }: PageStrings): Sheet {
+export function disconnectTemplate(
+  view: AccountView<'disconnect'>,
+  { accounts: strings }: PageStrings,
+): Template {
   const { confirm } = strings;
   const service = name(view.service);
   return {
     status: 200,
     title: confirm.title(plain(view.service)),
     heading: confirm.title(service),
-    mark: 'stop',
+    icon: 'stop',
     body: html`${paragraph(confirm.what(service), 'lead')}
 ${paragraph(confirm.next)}
 ${facts([[strings.person, name(view.person)]])}
@@ -64,16 +70,16 @@ ${actions(
 }
 
 /** It is disconnected, and what the service did. */
-export function disconnectedSheet(
+export function disconnectedTemplate(
   { service: title, revoked }: AccountView<'disconnected'>,
   { accounts: { disconnected } }: PageStrings,
-): Sheet {
+): Template {
   const service = name(title);
   return {
     status: 200,
     title: disconnected.title(plain(title)),
     heading: disconnected.title(service),
-    mark: revoked === 'unavailable' ? 'time' : 'good',
+    icon: revoked === 'unavailable' ? 'time' : 'good',
     body: html`${paragraph(disconnected.as[revoked ?? 'before'](service), 'lead')}
 ${paragraph(disconnected.next)}
 ${actions(buttonLink(ACCOUNTS_PATH, disconnected.back))}`,

@@ -1,6 +1,6 @@
-import { accountsLink } from './accounts/sheets.ts';
+import { accountsLink } from './accounts/templates.ts';
 import { html } from './html.ts';
-import type { Sheet } from './layout.ts';
+import type { Template } from './layout.ts';
 import {
   actions,
   buttonLink,
@@ -20,7 +20,7 @@ type WayView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Pa
 const LOOK_SECONDS = 5;
 
 /** Off to another origin. Throws when the URL is not plain http(s), or leads elsewhere than the page says. */
-export function continueSheet(view: WayView<'continue'>, strings: PageStrings): Sheet {
+export function continueTemplate(view: WayView<'continue'>, strings: PageStrings): Template {
   const url = new URL(URL.canParse(view.url) ? view.url : 'about:blank');
   // No word of the URL in the error: it may be a bearer link.
   if (!/^https?:$/u.test(url.protocol)) throw new Error('a continue page leads to http or https');
@@ -31,7 +31,7 @@ export function continueSheet(view: WayView<'continue'>, strings: PageStrings): 
   return {
     status: 200,
     title: title(plain(url.host)),
-    mark: 'onward',
+    icon: 'onward',
     refresh: { seconds: 0, url: url.href },
     body: html`<p class="lead">${lead} ${originBox(url.origin)}</p>
 ${actions(html`<a class="button" href="${url.href}">${link(plain(url.host))}</a>`)}`,
@@ -39,11 +39,11 @@ ${actions(html`<a class="button" href="${url.href}">${link(plain(url.host))}</a>
 }
 
 /** The provider has not reported yet. */
-export function waitingSheet(view: WayView<'waiting'>, { waiting }: PageStrings): Sheet {
+export function waitingTemplate(view: WayView<'waiting'>, { waiting }: PageStrings): Template {
   return {
     status: 200,
     title: plain(waiting.title),
-    mark: 'turning',
+    icon: 'turning',
     refresh: { seconds: LOOK_SECONDS, url: ownPath(view.again) },
     body: html`<p class="lead" role="status">${waiting.lead}</p>
 ${actions(buttonLink(view.again, waiting.look))}
@@ -52,7 +52,7 @@ ${paragraph(waiting.close, 'quiet')}`,
 }
 
 /** It is done. */
-export function doneSheet(view: WayView<'done'>, strings: PageStrings): Sheet {
+export function doneTemplate(view: WayView<'done'>, strings: PageStrings): Template {
   const { done, common } = strings;
   const { service, elicitationId } = view;
   const withheld = view.withheldScopes ?? [];
@@ -61,7 +61,7 @@ export function doneSheet(view: WayView<'done'>, strings: PageStrings): Sheet {
     status: 200,
     title: service === undefined ? plain(done.titlePlain) : done.title(plain(service)),
     ...(service !== undefined && { heading: done.title(name(service)) }),
-    mark: 'good',
+    icon: 'good',
     ...(elicitationId !== undefined && origins.length > 0 && { tell: { elicitationId, origins } }),
     body: html`${paragraph(leadOf(view, strings), 'lead')}
 ${

@@ -3,8 +3,8 @@ import { REASON_CHARACTERS_MAX } from '@parley/shared/domain/approvals/response-
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
-import type { Sheet } from '../layout.ts';
-import type { Mark } from '../marks.ts';
+import type { Icon } from '../icons.ts';
+import type { Template } from '../layout.ts';
 import { actions, code, facts, form, name, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
 import type { ConnectView } from '../view.ts';
@@ -16,16 +16,16 @@ type ApprovalView<Page extends ConnectView['page']> = Extract<ConnectView, { pag
 const APPROVE_ID = 'approve';
 const DENY_ID = 'deny';
 
-const ENDINGS: Readonly<Record<EndedApprovalStatus, { readonly status: number; readonly mark: Mark }>> = {
-  approved: { status: 200, mark: 'good' },
-  edited: { status: 200, mark: 'good' },
-  denied: { status: 200, mark: 'ended' },
-  expired: { status: 410, mark: 'time' },
-  withdrawn: { status: 409, mark: 'ended' },
+const ENDINGS: Readonly<Record<EndedApprovalStatus, { readonly status: number; readonly icon: Icon }>> = {
+  approved: { status: 200, icon: 'good' },
+  edited: { status: 200, icon: 'good' },
+  denied: { status: 200, icon: 'ended' },
+  expired: { status: 410, icon: 'time' },
+  withdrawn: { status: 409, icon: 'ended' },
 };
 
 /** May the agent make this call? */
-export function approvalSheet(view: ApprovalView<'approval'>, strings: PageStrings): Sheet {
+export function approvalTemplate(view: ApprovalView<'approval'>, strings: PageStrings): Template {
   const { approval, asking, common } = strings;
   const { agent, tool } = view;
   const isFaulty = view.reason !== undefined;
@@ -34,7 +34,7 @@ export function approvalSheet(view: ApprovalView<'approval'>, strings: PageStrin
     status: isFaulty ? 422 : 200,
     title: html`${isFaulty ? `${common.fault}: ` : ''}${title}`,
     heading: approval.title(html`<bdi>${agent}</bdi>`, html`<bdi>${tool.title}</bdi>`),
-    mark: 'question',
+    icon: 'question',
     body: html`${facts([
       [approval.tool, html`${name(tool.server)} · ${code(tool.name)}`],
       [asking.person, name(view.person)],
@@ -55,16 +55,16 @@ ${view.canEdit === true ? paragraph(approval.editElsewhere, 'quiet') : undefined
 }
 
 /** How the call ended. A decision that came too late is not claimed. */
-export function approvalEndedSheet(
+export function approvalEndedTemplate(
   { ended, late }: ApprovalView<'approval-ended'>,
   { approval }: PageStrings,
-): Sheet {
+): Template {
   const { title, what, next } = approval.ended[ended];
-  const { status, mark } = ENDINGS[ended];
+  const { status, icon } = ENDINGS[ended];
   return {
     status: late === true && status === 200 ? 409 : status,
     title: plain(title),
-    mark: late === true && mark === 'good' ? 'ended' : mark,
+    icon: late === true && icon === 'good' ? 'ended' : icon,
     body: html`${late === true ? paragraph(approval.late, 'box warn') : undefined}
 ${paragraph(what, 'lead')}
 ${paragraph(next)}`,

@@ -1,5 +1,5 @@
 import { html } from '../html.ts';
-import type { Sheet } from '../layout.ts';
+import type { Template } from '../layout.ts';
 import { actions, buttonForm, facts, name, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
 import type { ConnectView } from '../view.ts';
@@ -7,13 +7,13 @@ import type { ConnectView } from '../view.ts';
 type LinkView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
 /** The account and the person, side by side, before they are linked. */
-export function linkSheet(view: LinkView<'link'>, { link }: PageStrings): Sheet {
+export function linkTemplate(view: LinkView<'link'>, { link }: PageStrings): Template {
   const service = name(view.service);
   return {
     status: 200,
     title: link.title(plain(view.service)),
     heading: link.title(service),
-    mark: 'link',
+    icon: 'link',
     body: html`${paragraph(link.lead(service), 'lead')}
 ${facts([
   [link.account, name(view.account)],
@@ -24,23 +24,23 @@ ${actions(buttonForm(view.proceed, link.proceed(plain(view.service))), buttonFor
   };
 }
 
-export function linkedSheet(view: LinkView<'linked'>, { link: { linked } }: PageStrings): Sheet {
+export function linkedTemplate(view: LinkView<'linked'>, { link: { linked } }: PageStrings): Template {
   return {
     status: 200,
     title: linked.title(plain(view.service)),
     heading: linked.title(name(view.service)),
-    mark: 'good',
+    icon: 'good',
     body: html`${paragraph(linked.what(name(view.service)), 'lead')}
 ${paragraph(linked.next)}`,
   };
 }
 
-export function linkOtherSheet(view: LinkView<'link-other'>, { link: { other } }: PageStrings): Sheet {
+export function linkOtherTemplate(view: LinkView<'link-other'>, { link: { other } }: PageStrings): Template {
   return {
     status: 403,
     title: other.title(plain(view.service)),
     heading: other.title(name(view.service)),
-    mark: 'stop',
+    icon: 'stop',
     body: html`${paragraph(other.what(name(view.service)), 'lead')}
 ${paragraph(other.next(name(view.service)))}`,
   };

@@ -1,6 +1,6 @@
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
-import type { Sheet } from '../layout.ts';
+import type { Template } from '../layout.ts';
 import {
   actions,
   buttonForm,
@@ -35,10 +35,10 @@ if (location.hash.length > 1) {
 `;
 
 /** Somebody opened an answer link. Nothing of the question is shown yet: mail scanners open links, too. */
-export function answerEntrySheet(
+export function answerEntryTemplate(
   { enter, signInPath }: AnswerView<'answer-entry'>,
   { answer }: PageStrings,
-): Sheet {
+): Template {
   const { entry } = answer;
   const field = html`<div class="field"><label for="token">${entry.label}</label>
 <p class="help" id="token-help">${entry.help}</p>
@@ -47,7 +47,7 @@ export function answerEntrySheet(
   return {
     status: 200,
     title: plain(entry.title),
-    mark: 'question',
+    icon: 'question',
     script: TAKE_TOKEN,
     body: html`${paragraph(entry.lead, 'lead')}
 ${form(enter, field)}
@@ -56,7 +56,7 @@ ${signInPath === undefined ? undefined : actions(buttonLink(signInPath, entry.si
 }
 
 /** The question, and the controls to answer it. */
-export function answerSheet(view: AnswerView<'answer'>, strings: PageStrings): Sheet {
+export function answerTemplate(view: AnswerView<'answer'>, strings: PageStrings): Template {
   const { answer, asking, common, consent } = strings;
   const { origin } = view;
   const hasFaults = view.fields.some(({ fault }) => fault !== undefined);
@@ -65,7 +65,7 @@ export function answerSheet(view: AnswerView<'answer'>, strings: PageStrings): S
     status: hasFaults ? 422 : 200,
     title: html`${hasFaults ? `${common.fault}: ` : ''}${heading}`,
     heading: html`<bdi>${heading}</bdi>`,
-    mark: 'question',
+    icon: 'question',
     body: html`${wordsOf(view.asking, strings)}
 ${view.description === undefined ? undefined : paragraph(html`<bdi>${view.description}</bdi>`)}
 ${facts([

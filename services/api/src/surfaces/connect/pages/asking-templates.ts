@@ -1,6 +1,6 @@
 import { FORM_FIELDS } from './fields.ts';
 import { type Html, html } from './html.ts';
-import type { Sheet } from './layout.ts';
+import type { Template } from './layout.ts';
 import {
   actions,
   buttonForm,
@@ -24,7 +24,7 @@ const USER_ID_LENGTH_MAX = 255;
 const PROCEED_ID = 'proceed';
 
 /** Who are you? */
-export function signInSheet(view: AskingView<'sign-in'>, strings: PageStrings): Sheet {
+export function signInTemplate(view: AskingView<'sign-in'>, strings: PageStrings): Template {
   const { signIn, accounts, answer, approval, link } = strings;
   const why = {
     accounts: accounts.signInWhy,
@@ -36,7 +36,7 @@ export function signInSheet(view: AskingView<'sign-in'>, strings: PageStrings): 
   return {
     status: 200,
     title: plain(signIn.title),
-    mark: 'person',
+    icon: 'person',
     body: html`${paragraph(why[view.leadsTo ?? 'connect'], 'lead')}
 ${paragraph(signIn.where(name(view.organisation)))}
 ${actions(buttonForm(view.signIn, signIn.button))}`,
@@ -44,7 +44,10 @@ ${actions(buttonForm(view.signIn, signIn.button))}`,
 }
 
 /** Who do you say you are? */
-export function devSignInSheet(view: AskingView<'dev-sign-in'>, { devSignIn, accounts }: PageStrings): Sheet {
+export function devSignInTemplate(
+  view: AskingView<'dev-sign-in'>,
+  { devSignIn, accounts }: PageStrings,
+): Template {
   const field = html`<label for="user">${devSignIn.label}</label>
 <p class="help" id="user-help">${view.leadsTo === 'accounts' ? accounts.devSignInHelp : devSignIn.help}</p>
 <input id="user" name="${FORM_FIELDS.user}" required maxlength="${USER_ID_LENGTH_MAX}" autocapitalize="none" spellcheck="false" aria-describedby="user-help">
@@ -52,14 +55,14 @@ export function devSignInSheet(view: AskingView<'dev-sign-in'>, { devSignIn, acc
   return {
     status: 200,
     title: plain(devSignIn.title),
-    mark: 'person',
+    icon: 'person',
     body: html`${paragraph(devSignIn.warning, 'box warn')}
 ${form(view.signIn, field)}`,
   };
 }
 
 /** May the agent use your account there? */
-export function consentSheet(view: AskingView<'consent'>, strings: PageStrings): Sheet {
+export function consentTemplate(view: AskingView<'consent'>, strings: PageStrings): Template {
   const { consent, asking } = strings;
   const { service } = view.asking;
   const { asker, askerFirst } = askerOf(view.asking, strings);
@@ -69,7 +72,7 @@ export function consentSheet(view: AskingView<'consent'>, strings: PageStrings):
     status: 200,
     title: consent.title(plain(service)),
     heading: consent.title(name(service)),
-    mark: 'link',
+    icon: 'link',
     body: html`${paragraph(consent.lead(askerFirst, name(service)), 'lead')}
 ${wordsOf(view.asking, strings)}
 ${facts([
@@ -89,7 +92,7 @@ ${paragraph(asking.afterDecline(asker), 'quiet')}`,
 }
 
 /** Please paste the key, or the secret that the agent asked for. */
-export function secretSheet(view: AskingView<'secret'>, strings: PageStrings): Sheet {
+export function secretTemplate(view: AskingView<'secret'>, strings: PageStrings): Template {
   const { asking, secret } = strings;
   const { service } = view.asking;
   const { asker, askerFirst } = askerOf(view.asking, strings);
@@ -100,7 +103,7 @@ export function secretSheet(view: AskingView<'secret'>, strings: PageStrings): S
     status: view.fault === undefined ? 200 : view.fault === 'unavailable' ? 503 : 422,
     title: html`${view.fault === undefined ? '' : `${strings.common.fault}: `}${titleOf(plain)}`,
     heading: titleOf(name),
-    mark: 'key',
+    icon: 'key',
     body: html`${paragraph(
       once === undefined
         ? secret.lead(askerFirst, name(service))

@@ -1,0 +1,84 @@
+import { accountsTemplate, disconnectedTemplate, disconnectTemplate } from './accounts/templates.ts';
+import { answerEntryTemplate, answerTemplate } from './answer/templates.ts';
+import { approvalEndedTemplate, approvalTemplate } from './approval/templates.ts';
+import { consentTemplate, devSignInTemplate, secretTemplate, signInTemplate } from './asking-templates.ts';
+import {
+  failedTemplate,
+  mismatchTemplate,
+  notFoundTemplate,
+  noticeTemplate,
+  refusedTemplate,
+  tooManyTemplate,
+  unavailableTemplate,
+} from './ending-templates.ts';
+import type { Template } from './layout.ts';
+import { linkedTemplate, linkOtherTemplate, linkTemplate } from './link/templates.ts';
+import type { PageStrings } from './strings.ts';
+import type { ConnectView } from './view.ts';
+import { continueTemplate, doneTemplate, waitingTemplate } from './way-templates.ts';
+
+/** What a view's page holds. */
+export function sheetOf(view: ConnectView, strings: PageStrings): Template {
+  switch (view.page) {
+    case 'sign-in':
+      return signInTemplate(view, strings);
+    case 'dev-sign-in':
+      return devSignInTemplate(view, strings);
+    case 'accounts':
+      return accountsTemplate(view, strings);
+    case 'disconnect':
+      return disconnectTemplate(view, strings);
+    case 'disconnected':
+      return disconnectedTemplate(view, strings);
+    case 'accounts-elsewhere':
+      return noticeTemplate(404, 'person', strings.accounts.elsewhere);
+    case 'link':
+      return linkTemplate(view, strings);
+    case 'linked':
+      return linkedTemplate(view, strings);
+    case 'link-other':
+      return linkOtherTemplate(view, strings);
+    case 'link-spent':
+      return noticeTemplate(410, 'time', strings.link.spent);
+    case 'consent':
+      return consentTemplate(view, strings);
+    case 'secret':
+      return secretTemplate(view, strings);
+    case 'answer-entry':
+      return answerEntryTemplate(view, strings);
+    case 'answer':
+      return answerTemplate(view, strings);
+    case 'answered':
+      return noticeTemplate(200, 'good', strings.answer.answered);
+    case 'answer-spent':
+      return noticeTemplate(403, 'stop', strings.answer.spent);
+    case 'approval':
+      return approvalTemplate(view, strings);
+    case 'approval-ended':
+      return approvalEndedTemplate(view, strings);
+    case 'continue':
+      return continueTemplate(view, strings);
+    case 'waiting':
+      return waitingTemplate(view, strings);
+    case 'done':
+      return doneTemplate(view, strings);
+    case 'declined':
+      return noticeTemplate(200, 'ended', strings.declined);
+    case 'expired':
+      return noticeTemplate(410, 'time', strings.expired);
+    case 'settled':
+      return noticeTemplate(409, 'ended', strings.settled);
+    case 'mismatch':
+      return mismatchTemplate(view, strings);
+    case 'not-found':
+      return notFoundTemplate(view, strings);
+    case 'failed':
+      return failedTemplate(view, strings);
+    case 'refused':
+      return refusedTemplate(view, strings);
+    case 'too-many':
+      return tooManyTemplate(view, strings);
+    case 'unavailable':
+      return unavailableTemplate(view, strings);
+  }
+}
