@@ -2,7 +2,7 @@ import { NotifyRules } from '@parley/shared/domain/notify';
 import { z } from 'zod';
 import { AgentAccess } from './access.ts';
 import { ApprovalEntry } from './approval.ts';
-import { count, Id, prose, title, token } from './words.ts';
+import { count, Id, prose, title, token } from './value-types.ts';
 
 const ToolSource = z.strictObject({
   server: Id.describe('An entry of `mcpServers`.'),

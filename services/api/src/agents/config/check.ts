@@ -1,9 +1,9 @@
 import { findDelegationCycles } from './delegation.ts';
 import { type Environment, faultsOfAddresses, faultsOfEnvironment, faultsOfKeys } from './environment.ts';
+import { findingsOf, sentenceOf } from './error-map.ts';
 import type { Finding } from './fault.ts';
 import { AgentsFile } from './file.ts';
 import { faultsOfDefault, faultsOfHeaders, faultsOfReferences, idsOf } from './references.ts';
-import { findingsOf, sentenceOf } from './sentences.ts';
 
 export interface Checked {
   /** Absent when the schema refuses something. */

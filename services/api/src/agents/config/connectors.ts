@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { SIGNING_ALGORITHMS } from './signing-key.ts';
-import { envName, HeaderName, prose, title, token, url } from './words.ts';
+import { envName, HeaderName, prose, title, token, url } from './value-types.ts';
 
 const Header = z
   .strictObject({

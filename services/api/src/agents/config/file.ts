@@ -10,7 +10,7 @@ import { A2aAgent as A2aAgentEntry } from './services/a2a-agents.ts';
 import { AcpAgent as AcpAgentEntry } from './services/acp-agents.ts';
 import { AgUiAgent as AgUiAgentEntry } from './services/ag-ui-agents.ts';
 import { McpServer as McpServerEntry } from './services/mcp-servers.ts';
-import { Id } from './words.ts';
+import { Id } from './value-types.ts';
 
 /** The schema of the file that PARLEY_CONFIG names. The reference in docs/agents.md is generated from it. */
 export const AgentsFile = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, envName, token, url } from './words.ts';
+import { count, envName, token, url } from './value-types.ts';
 
 /** How long a model may take, in seconds. Models that reason are silent for minutes. */
 const ModelTimeouts = z

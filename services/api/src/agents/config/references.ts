@@ -1,8 +1,8 @@
 import { isOfProject } from './connectors.ts';
+import { hint } from './error-map.ts';
 import type { Finding, Path } from './fault.ts';
 import type { AgentsFile } from './file.ts';
-import { hint } from './sentences.ts';
-import { Id } from './words.ts';
+import { Id } from './value-types.ts';
 
 const SECTIONS = [
   'models',

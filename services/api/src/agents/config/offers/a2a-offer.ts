@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, prose } from '../words.ts';
+import { Id, prose } from '../value-types.ts';
 
 const OfferedAgent = z.strictObject({
   agent: Id.describe('An entry of `agents`.'),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentAccess } from '../access.ts';
-import { count, Id, prose, token } from '../words.ts';
+import { count, Id, prose, token } from '../value-types.ts';
 
 /** When a call becomes a task (MCP 2026-07-28). */
 export const TASK_MODES = ['never', 'auto', 'always', 'required'] as const;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { count, title, url } from '../words.ts';
+import { count, title, url } from '../value-types.ts';
 import { HTTP_CREDENTIAL, PERSON_HEADER, refuseCredential } from './http-credential.ts';
 
 const CardKey = z

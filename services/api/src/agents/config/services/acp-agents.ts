@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { count, title } from '../words.ts';
+import { count, title } from '../value-types.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
 
 /** A program that speaks ACP. Each task gets a process of its own. */

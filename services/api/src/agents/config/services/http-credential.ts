@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { envName, HeaderName, Id } from '../words.ts';
+import { envName, HeaderName, Id } from '../value-types.ts';
 
 /** Whose credential the calls of a service carry. */
 export const Scope = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ApprovalEntry } from '../approval.ts';
-import { count, prose, title, token, url } from '../words.ts';
+import { count, prose, title, token, url } from '../value-types.ts';
 import { HTTP_CREDENTIAL, refuseCredential, Scope } from './http-credential.ts';
 import { faultOfCommand, PROGRAM } from './program.ts';
 

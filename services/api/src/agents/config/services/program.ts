@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { envName } from '../words.ts';
+import { envName } from '../value-types.ts';
 
 /** A program on the same machine as each pod, with exactly the environment that it needs. */
 export const PROGRAM = {
