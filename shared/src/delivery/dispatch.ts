@@ -69,7 +69,7 @@ export function createDispatch(deps: DispatchDeps): Dispatch {
     const count = (change: number) => busy.set(kind.name, (busy.get(kind.name) ?? 0) + change);
     count(1);
     const handling = handle(deps, kind, taken).catch((error: unknown) => {
-      // The task is handed out again when its lease has lapsed.
+      // The task is leased again when its lease has lapsed.
       if (!isParleyError(error, 'unavailable')) deps.onFault(error, kind.name);
     });
     underWay.add(handling);

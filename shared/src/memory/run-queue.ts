@@ -22,11 +22,11 @@ export function createMemoryRunQueue(): RunQueue {
     } catch {
       await sleep(RETRY_MS, undefined, { ref: false });
       waiting.set(key, stream);
-      handOut();
+      serveTakers();
     }
   }
 
-  function handOut(): void {
+  function serveTakers(): void {
     for (const [key, stream] of waiting) {
       const take = consumers.shift();
       if (take === undefined) return;
@@ -39,7 +39,7 @@ export function createMemoryRunQueue(): RunQueue {
   return {
     async offer(stream, term) {
       waiting.set(keyOf(stream, term), stream);
-      handOut();
+      serveTakers();
     },
     withdraw: async (stream, term) => void waiting.delete(keyOf(stream, term)),
     consume(take) {
@@ -47,7 +47,7 @@ export function createMemoryRunQueue(): RunQueue {
       const resume = () => {
         if (isClosed || consumers.includes(take)) return;
         consumers.push(take);
-        handOut();
+        serveTakers();
       };
       resume();
       return {

@@ -79,7 +79,7 @@ export function watchTurn(
       closeRequests();
     },
     cancel() {
-      // A client that went away has not decided anything.
+      // A client that disconnected has not decided anything.
       if (isCancelled || signal.aborted) return;
       isCancelled = true;
       closeRequests();

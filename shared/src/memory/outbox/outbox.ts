@@ -41,7 +41,7 @@ export function createMemoryOutbox(): MemoryOutbox {
     }
   }
 
-  function handOut(one: Outstanding, leaseMs: number): OutboxEntry {
+  function lend(one: Outstanding, leaseMs: number): OutboxEntry {
     // The holder died before it reported, and this lease includes what was noted since.
     if (one.isNoted) one.tries = 0;
     leases += 1;
@@ -80,11 +80,11 @@ export function createMemoryOutbox(): MemoryOutbox {
       const fitting = Object.entries(room).flatMap(([kind, places]) =>
         due.filter(({ task }) => task.kind === kind).slice(0, Math.max(0, places)),
       );
-      return fitting.map((one) => handOut(one, leaseMs));
+      return fitting.map((one) => lend(one, leaseMs));
     },
     async takeOne(task, leaseMs) {
       const found = outstanding.get(identityOf(task));
-      return found !== undefined && found.dueAt <= Date.now() ? handOut(found, leaseMs) : undefined;
+      return found !== undefined && found.dueAt <= Date.now() ? lend(found, leaseMs) : undefined;
     },
     async remove(task) {
       outstanding.delete(identityOf(task));

@@ -28,7 +28,7 @@ export interface DeliveryKind {
   /** How many of its tasks one process handles at the same time. Each kind has places of its own. */
   readonly places: number;
   /**
-   * True: the process that noted a task handles it at once; where it is handed out just then, the process that has it, as
+   * True: the process that noted a task handles it at once; where it is leased just then, the process that has it, as
    * soon as it has reported `done`. Otherwise the next round of the dispatch does.
    */
   readonly immediate?: boolean;

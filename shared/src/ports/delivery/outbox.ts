@@ -15,7 +15,7 @@ export interface OutboxTask {
   readonly bucket: number;
 }
 
-/** A task that was handed out. */
+/** A task that was leased. */
 export interface OutboxEntry {
   readonly task: OutboxTask;
   /** Number of this attempt, from 1. A lease whose holder died before it reported does not count. */
@@ -31,7 +31,7 @@ export interface OutboxEntry {
  */
 export type OutboxResult = 'done' | { readonly retryInMs: number } | { readonly deferInMs: number };
 
-/** Free places by delivery kind: at most that many tasks of the kind are handed out. */
+/** Free places by delivery kind: at most that many tasks of the kind are leased. */
 export type OutboxRoom = Readonly<Record<string, number>>;
 
 /** A task of a bucket is due in so many ms; or (`resync`) messages about the bucket may have been missed. */
@@ -40,38 +40,38 @@ export type OutboxSignal =
   | { readonly type: 'resync'; readonly bucket: number };
 
 /**
- * The tasks that are outstanding, by bucket. A task stays until it is done. It is handed out to one process at a time: what
+ * The tasks that are outstanding, by bucket. A task stays until it is done. It is leased to one process at a time: what
  * notes it again during a lease, a commit or `add`, takes effect once that lease has been reported on or has
  * lapsed, and leads to exactly one more. Every call throws `unavailable`.
  */
 export interface Outbox {
-  /** Notes a task outside of a commit. It is due at once unless it is handed out, and its attempts are counted from 1 again. */
+  /** Notes a task outside of a commit. It is due at once unless it is leased, and its attempts are counted from 1 again. */
   add(task: OutboxTask): Promise<void>;
   /**
-   * Hands out tasks of a bucket that are due on the Redis clock: of each kind in `room` at most so many, the longest
-   * due first. The same tasks are not handed out again for `leaseMs`.
+   * Leases tasks of a bucket that are due on the Redis clock: of each kind in `room` at most so many, the longest
+   * due first. The same tasks are not leased again for `leaseMs`.
    */
   take(bucket: number, room: OutboxRoom, leaseMs: number): Promise<readonly OutboxEntry[]>;
-  /** Hands out this task, if it is due and not handed out. */
+  /** Leases this task, if it is due and not leased. */
   takeOne(task: OutboxTask, leaseMs: number): Promise<OutboxEntry | undefined>;
-  /** Removes a task, also one that is handed out: a later report on it has no effect. */
+  /** Removes a task, also one that is leased: a later report on it has no effect. */
   remove(task: OutboxTask): Promise<void>;
   /** Removes all tasks of a kind whose subject is a turn of the owner, or a part of one. */
   removeOf(owner: Owner, kind: string): Promise<void>;
   /**
-   * Removes a task, unless it was handed out again since. One that was noted again since is due at once, and the result is
+   * Removes a task, unless it was leased again since. One that was noted again since is due at once, and the result is
    * true. False also where an earlier sending of the same report made it due.
    */
   done(entry: OutboxEntry): Promise<boolean>;
   /**
-   * Counts an attempt and makes the task due in `inMs`, unless it was removed or handed out again since. One that was noted
+   * Counts an attempt and makes the task due in `inMs`, unless it was removed or leased again since. One that was noted
    * again since is due at once, and its attempts are counted from 1 again.
    */
   again(entry: OutboxEntry, inMs: number): Promise<void>;
   /** Makes the task due in `inMs` under the same conditions, without counting an attempt. */
   giveBack(entry: OutboxEntry, inMs: number): Promise<void>;
   /**
-   * In how many ms the next task of these kinds in a bucket is due, at the end of its lease if it is handed out; 0 when one is
+   * In how many ms the next task of these kinds in a bucket is due, at the end of its lease if it is leased; 0 when one is
    * due, undefined when there is none.
    */
   nextInMs(bucket: number, kinds: readonly string[]): Promise<number | undefined>;
@@ -80,6 +80,6 @@ export interface Outbox {
    * always is. Returns what ends this.
    */
   watch(listener: (signal: OutboxSignal) => void): () => void;
-  /** How long the longest due task of these kinds that is not handed out has been due, in ms; 0 when there is none. */
+  /** How long the longest due task of these kinds that is not leased has been due, in ms; 0 when there is none. */
   lagMs(kinds: readonly string[]): Promise<number>;
 }

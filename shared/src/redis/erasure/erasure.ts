@@ -27,7 +27,7 @@ import {
 } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { handOutFields, memberOf } from '../outbox/member.ts';
+import { leaseFields, memberOf } from '../outbox/member.ts';
 
 // Of each list. Bounds the time for which one removal occupies Redis.
 const PAGE = 100;
@@ -56,7 +56,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     for (const kind of kinds) {
       const members = subjects.map((subject) => `${kind} ${subject}`);
       await removeIndexed(outboxKey(bucketOf(owner), kind), members);
-      await redis.hdel(outboxTriesKey(bucketOf(owner)), ...handOutFields(members));
+      await redis.hdel(outboxTriesKey(bucketOf(owner)), ...leaseFields(members));
     }
   }
 
@@ -92,7 +92,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     const bucket = bucketOf(owner);
     if (runs.length > 0) await redis.hdel(runningKey(bucket), ...runs.map(formatStreamPath));
     await removeIndexed(outboxKey(bucket, RESUME_RUN), resumes);
-    if (resumes.length > 0) await redis.hdel(outboxTriesKey(bucket), ...handOutFields(resumes));
+    if (resumes.length > 0) await redis.hdel(outboxTriesKey(bucket), ...leaseFields(resumes));
     if (keys.length > 0) await redis.unlink(...keys);
     const usage = [
       ...turnIds.map((id) => `run ${id}`),

@@ -8,7 +8,7 @@ export function memberOf({ kind, subject, version }: OutboxTask): string {
 }
 
 /** The fields in which the hash of leases has something about these members. */
-export function handOutFields(members: readonly string[]): string[] {
+export function leaseFields(members: readonly string[]): string[] {
   return members.flatMap((member) => [member, `${member} tried`, `${member} lent`, `${member} noted`]);
 }
 

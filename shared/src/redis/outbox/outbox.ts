@@ -5,7 +5,7 @@ import { outboxChannel, outboxKey, outboxTriesKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import type { Subscriber } from '../client/subscriber.ts';
 import { orUnavailable } from '../client/unavailable.ts';
-import { handOutFields, memberOf, parseMember } from './member.ts';
+import { leaseFields, memberOf, parseMember } from './member.ts';
 
 // Members that one step of a search looks at.
 const SCANNED = 1_000;
@@ -34,7 +34,7 @@ export function createRedisOutbox(
       () =>
         Promise.all([
           redis.zrem(outboxKey(bucket, kind), ...members),
-          redis.hdel(outboxTriesKey(bucket), ...handOutFields(members)),
+          redis.hdel(outboxTriesKey(bucket), ...leaseFields(members)),
         ]),
       onError,
     );

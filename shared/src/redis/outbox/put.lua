@@ -10,7 +10,7 @@ local now = readClock()
 if change == 'add' then return noteTask(outbox, tries, task, now) end
 if redis.call('HGET', tries, task) ~= lease or not redis.call('ZSCORE', outbox, task) then return end
 local isNoted = redis.call('HEXISTS', tries, task .. ' noted') == 1
-if isNoted or change == 'done' then forgetHandOuts(tries, task) end
+if isNoted or change == 'done' then forgetLeases(tries, task) end
 if isNoted then
   redis.call('ZADD', outbox, now, task)
   announceTask(outbox, 0)

@@ -1,10 +1,10 @@
 -- requires: client/clock, outbox/tasks
--- Hands out one task for a lease in ms, if it is due.
+-- Leases one task for a time in ms, if it is due.
 -- outbox: zset by the time (ms) at which tasks are due. tries: hash as in outbox/tasks.
--- Returns {fencing token, how often it was tried}; nothing where it is handed out, deferred or gone.
+-- Returns {fencing token, how often it was tried}; nothing where it is leased, deferred or gone.
 local outbox, tries = KEYS[1], KEYS[2]
 local task, lease = ARGV[1], ARGV[2]
 local now, microseconds = readClock()
 local due = redis.call('ZSCORE', outbox, task)
 if not due or tonumber(due) > now then return false end
-return { handOut(outbox, tries, task, now, lease, microseconds) }
+return { lend(outbox, tries, task, now, lease, microseconds) }

@@ -1,5 +1,5 @@
 -- requires: client/clock, outbox/tasks
--- Hands out tasks that are due, and keeps them from other callers for a lease in ms.
+-- Leases tasks that are due, and keeps them from other callers for a time in ms.
 -- tries: hash as in outbox/tasks.
 -- KEYS beyond the named one: outboxes, one for each kind (zsets by the time at which tasks are due). ARGV beyond the named
 -- one: how many tasks of each kind at most.
@@ -13,7 +13,7 @@ for index = 2, #KEYS do
   local outbox, room = KEYS[index], tonumber(ARGV[index])
   local tasks = room > 0 and redis.call('ZRANGEBYSCORE', outbox, '-inf', now, 'LIMIT', 0, room) or {}
   for _, task in ipairs(tasks) do
-    local token, tried = handOut(outbox, tries, task, now, lease, microseconds)
+    local token, tried = lend(outbox, tries, task, now, lease, microseconds)
     taken[#taken + 1] = task
     taken[#taken + 1] = token
     taken[#taken + 1] = tried

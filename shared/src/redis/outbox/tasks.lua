@@ -1,14 +1,14 @@
--- Piece: the tasks of an outbox, each of which is handed out to one process at a time.
+-- Piece: the tasks of an outbox, each of which is leased to one process at a time.
 -- outbox: zset by the time (ms) at which tasks are due. tries: hash with, for each task, '<task>', the fencing token of its
 -- last lease; '<task> tried', how often it was tried; '<task> lent', the end of the lease (ms) that has not
 -- been reported on; '<task> noted', present where the task was noted again during that lease.
 
-local function forgetHandOuts(tries, task)
+local function forgetLeases(tries, task)
   redis.call('HDEL', tries, task, task .. ' tried', task .. ' lent', task .. ' noted')
 end
 
 -- A process of an earlier version leaves the end of the lease as it is when it moves the task in the zset.
-local function isHandedOut(outbox, tries, task, now)
+local function isLeased(outbox, tries, task, now)
   local lent = tonumber(redis.call('HGET', tries, task .. ' lent') or nil)
   return lent and lent > now and tonumber(redis.call('ZSCORE', outbox, task) or nil) == lent
 end
@@ -20,18 +20,18 @@ end
 
 -- Notes a task: due in `inMs`, or once the lease that is under way has ended. Earlier attempts no longer count.
 local function noteTask(outbox, tries, task, now, inMs)
-  if isHandedOut(outbox, tries, task, now) then
+  if isLeased(outbox, tries, task, now) then
     redis.call('HSET', tries, task .. ' noted', 1)
   else
-    forgetHandOuts(tries, task)
+    forgetLeases(tries, task)
     redis.call('ZADD', outbox, string.format('%.0f', now + (inMs or 0)), task)
     announceTask(outbox, inMs or 0)
   end
 end
 
--- Hands a due task out for a lease in ms. `microseconds`: the time, which differs for every lease, also when the task was
+-- Leases a due task for a time in ms. `microseconds`: the time, which differs for every lease, also when the task was
 -- removed and noted again in between. Returns the fencing token and how often the task was tried.
-local function handOut(outbox, tries, task, now, lease, microseconds)
+local function lend(outbox, tries, task, now, lease, microseconds)
   -- The holder died before it reported, and this lease includes what was noted since.
   if redis.call('HDEL', tries, task .. ' noted') == 1 then redis.call('HDEL', tries, task .. ' tried') end
   local token, lent = string.format('%.0f', microseconds), string.format('%.0f', now + lease)

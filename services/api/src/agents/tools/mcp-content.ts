@@ -13,7 +13,7 @@ import { modelToolName } from '../mcp/calls/tool-name.ts';
 import type { Viewer } from '../mcp/calls/visibility.ts';
 import type { NamedTools } from './named-tools.ts';
 import { createContentLists, KEYS, type ListMethod } from './passthrough/content-lists.ts';
-import { away, refuse, resultOf } from './passthrough/content-replies.ts';
+import { refuse, resultOf, serverUnavailable } from './passthrough/content-replies.ts';
 import type { Askable } from './passthrough/person.ts';
 import type { HeldWatch } from './passthrough/resource-watches.ts';
 import { type AsksDuringRead, readUnlessAsked, scopedReply } from './passthrough/server-read.ts';
@@ -148,7 +148,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
       const found = items?.find((item) => wireName(source, item) === name);
       if (found !== undefined) return { source, name: String(found.name) };
       // The name may be this server's: another server must not be asked in its place.
-      if (items === undefined) throw away();
+      if (items === undefined) throw serverUnavailable();
     }
     return undefined;
   }
@@ -164,7 +164,7 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
     if (resources?.some((item) => item.uri === uri)) return true;
     if (templates?.some((item) => item.uriTemplate === uri || isBegun(item.uriTemplate, uri))) return true;
     // The address may be this server's: another server must not be asked in its place.
-    if (resources === undefined || templates === undefined) throw away();
+    if (resources === undefined || templates === undefined) throw serverUnavailable();
     if (!uri.startsWith('ui:')) return false;
     const { principal, viewer, signal } = reader;
     const { tools } = await named.list(source.server, { ...principal, viewer }, signal);

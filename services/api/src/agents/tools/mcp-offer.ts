@@ -11,7 +11,7 @@ import { type ParamHeader, paramHeadersOf } from '../mcp/transports/param-header
 import { createMcpContent, type ServerContent } from './mcp-content.ts';
 import type { NamedTools } from './named-tools.ts';
 import { type AgentPages, createAgentPages } from './passthrough/agent-pages.ts';
-import { away } from './passthrough/content-replies.ts';
+import { serverUnavailable } from './passthrough/content-replies.ts';
 import type { AskablePerson, TurnPerson } from './passthrough/person.ts';
 import { CONNECT } from './personal-tools.ts';
 
@@ -146,7 +146,7 @@ export function createMcpOffering({ config, named }: McpOfferingDeps): McpOfferi
       sourcesFor(caller).map(async (source) => {
         if (!source.resources) return [];
         const { tools, hasFailed } = await toolsOf(source, person, signal);
-        if (hasFailed && source.allow?.includes(name) !== false) throw away();
+        if (hasFailed && source.allow?.includes(name) !== false) throw serverUnavailable();
         const own = tools.filter((tool) => tool.name === name && tool.visibility.app);
         return own.map((tool) => offered(source, tool));
       }),

@@ -22,7 +22,7 @@ interface SecretPageRequest {
   readonly taker: string;
 }
 
-/** Hands out the secrets that people typed for a tool, each only to the first call that claims it. */
+/** Gives out the secrets that people typed for a tool, each only to the first call that claims it. */
 export function createSecrets({ elicitations, claims, vault, takenMs }: SecretsDeps) {
   /** What a call may take: the question was its owner's, for that tool, and has been answered. */
   async function stagedFor({ owner, elicitationId, tool }: SecretPageRequest) {

@@ -6,7 +6,7 @@ import type { AgentsConfig } from '../../config/file.ts';
 import type { ServerTool } from '../../loop/one-call.ts';
 import type { McpReadResult, McpTool } from '../../mcp/calls/results.ts';
 import type { NamedTools } from '../named-tools.ts';
-import { away, resultOf } from './content-replies.ts';
+import { resultOf, serverUnavailable } from './content-replies.ts';
 import type { Askable } from './person.ts';
 
 /** A page of a server, and what its server says of its frame. */
@@ -83,7 +83,7 @@ export function createAgentPages({
       if (source === undefined) return undefined;
       const { reach, client, signal } = viewer;
       const { tools, hasFailed } = await named.list(server, { ...readerOf(viewer), reach, client }, signal);
-      if (hasFailed) throw away();
+      if (hasFailed) throw serverUnavailable();
       const isCallable = (tool: McpTool) =>
         tool.name === name && tool.visibility.app && source.allow?.includes(name) !== false;
       return tools.some(isCallable) ? { server, tool: name, agent: viewer.agent } : undefined;

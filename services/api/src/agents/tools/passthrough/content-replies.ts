@@ -13,7 +13,7 @@ export function resultOf(reply: McpReadResult | undefined): Readonly<Record<stri
 
 /** Throws what a client is told of a failure. */
 export function refuse(reply: McpFailure): never {
-  if (reply.type !== 'refused' && reply.type !== 'input_required') throw away();
+  if (reply.type !== 'refused' && reply.type !== 'input_required') throw serverUnavailable();
   const { refusal } = reply;
   const message = reply.type === 'refused' ? reply.message : ASKS_FIRST;
   const cause = refusal && new RefusedByServer(refusal);
@@ -21,7 +21,7 @@ export function refuse(reply: McpFailure): never {
 }
 
 /** The error of a server that cannot be reached. */
-export function away(): ParleyError {
+export function serverUnavailable(): ParleyError {
   return new ParleyError(
     'unavailable',
     'The server behind Parley cannot be reached, or refused its credential.',

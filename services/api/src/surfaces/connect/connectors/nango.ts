@@ -70,8 +70,8 @@ export function createNangoConnector(options: NangoOptions): Connector {
     },
 
     async finish(input, keep) {
-      const foreign = keep.connectorId !== id || input.type !== 'event';
-      if (foreign || input.event.flowId !== keep.flowId || input.event.tenant !== keep.tenant)
+      const isOfAnother = keep.connectorId !== id || input.type !== 'event';
+      if (isOfAnother || input.event.flowId !== keep.flowId || input.event.tenant !== keep.tenant)
         return failure('bad_state', 'the event belongs to another flow');
       return confirm(api, integration, input.event);
     },

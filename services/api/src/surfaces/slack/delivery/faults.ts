@@ -6,7 +6,7 @@ type SlackFault =
   /** Nothing was posted or changed: again after this time. */
   | { readonly type: 'limited'; readonly retryAfterMs: number }
   /** Slack could not be reached, or failed: a message may have been posted. */
-  | { readonly type: 'away' }
+  | { readonly type: 'unavailable' }
   /** The call was not made, because the time of its delivery is over. */
   | { readonly type: 'over' }
   /** The installation has ended. */
@@ -46,7 +46,7 @@ export function faultOf(error: unknown): SlackFault {
     return { type: 'limited', retryAfterMs: Math.max(1, retryAfter ?? 1) * 1_000 };
   const word = data?.error;
   if (code !== 'slack_webapi_platform_error' || word === undefined || PASSING.has(word))
-    return { type: 'away' };
+    return { type: 'unavailable' };
   return REVOKED.has(word) ? { type: 'revoked' } : { type: 'refused', code: word };
 }
 
@@ -60,7 +60,7 @@ export function resultOf(fault: SlackFault, attempt: number): OutboxResult {
       return { deferInMs: fault.retryAfterMs };
     case 'over':
       return { deferInMs: 0 };
-    case 'away':
+    case 'unavailable':
       return { retryInMs: Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** Math.min(attempt - 1, 6)) };
     default:
       return 'done';

@@ -60,7 +60,7 @@ export async function postOnce(
   }
   const posted = await post(deps, place, delivery, message).catch(async (error: unknown) => {
     // A refusal proves that nothing was posted; silence does not.
-    if (faultOf(error).type !== 'away') await endIntent();
+    if (faultOf(error).type !== 'unavailable') await endIntent();
     throw error;
   });
   return { posted: await record(posted), isNew: true };
