@@ -120,29 +120,19 @@ export class ParleyApp extends LitElement {
     const { signal } = this.#ending;
     this.phase = this.#sandboxOrigin === undefined ? 'failed' : 'loading';
     if (this.phase === 'failed') return;
-    try {
-      const shown = await createAppCalls(server, { conversationId, pageId }).read(signal);
-      if (!signal.aborted) this.#shown = shown;
-    } catch {
-      if (!signal.aborted) this.phase = 'failed';
-      return;
-    }
+    const calls = createAppCalls(server, { conversationId, pageId });
+    const shown = await calls.read(signal).catch(() => undefined);
     if (signal.aborted) return;
-    this.phase = 'shown';
+    this.#shown = shown;
+    this.phase = shown === undefined ? 'failed' : 'shown';
     await this.updateComplete;
-    await this.#start(server, { conversationId, pageId }, signal);
+    if (shown !== undefined) await this.#start(calls, shown, signal);
   }
 
-  async #start(
-    server: AppServer,
-    ref: { readonly conversationId: string; readonly pageId: string },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #start(calls: ReturnType<typeof createAppCalls>, shown: AppPage, signal: AbortSignal): Promise<void> {
     const frame = this.renderRoot.querySelector('iframe');
     const origin = this.#sandboxOrigin;
-    const shown = this.#shown;
-    if (!frame?.contentWindow || origin === undefined || shown === undefined || signal.aborted) return;
-    const calls = createAppCalls(server, ref);
+    if (!frame?.contentWindow || origin === undefined || signal.aborted) return;
     const host = await startApp({
       frame: frame.contentWindow,
       origin,

@@ -111,21 +111,23 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
   const leftCalls = createLeftCalls(records);
   const { keyFor } = createCallKeys(deps, leftCalls);
 
-  async function told({ run, digest, follower }: StartedCall, { openMs, upTo }: ToldTimes): Promise<void> {
-    const keptMs = openMs + callMs;
-    await leftCalls.noteTold(run, upTo, keptMs);
+  /** The request follows the call no more. Equal calls join it for `keptMs`. */
+  async function unfollow({ run, digest, follower }: StartedCall, keptMs: number): Promise<void> {
     await Promise.all([
       records.read(run, callName(digest), keptMs),
       records.remove(run, followerName(run), follower),
     ]);
   }
 
-  async function handOver({ run, digest, follower }: StartedCall): Promise<void> {
-    await leftCalls.noteTask(run, digest, taskMs);
-    await Promise.all([
-      records.read(run, callName(digest), taskMs),
-      records.remove(run, followerName(run), follower),
-    ]);
+  async function told(call: StartedCall, { openMs, upTo }: ToldTimes): Promise<void> {
+    const keptMs = openMs + callMs;
+    await leftCalls.noteTold(call.run, upTo, keptMs);
+    await unfollow(call, keptMs);
+  }
+
+  async function handOver(call: StartedCall): Promise<void> {
+    await leftCalls.noteTask(call.run, call.digest, taskMs);
+    await unfollow(call, taskMs);
   }
 
   async function releaseTask(run: RunRef): Promise<void> {
