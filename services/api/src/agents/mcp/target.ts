@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { ConnectionTarget } from './pool.ts';
 import type { AskableKinds } from './questions/client-ask.ts';
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
@@ -57,5 +57,5 @@ export function slotOf(target: ServerTarget, slot: number): ServerTarget {
 }
 
 function digestOf(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
+  return sha256(JSON.stringify(parts));
 }

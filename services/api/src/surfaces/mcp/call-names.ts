@@ -1,7 +1,8 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { keyedStreamRequestId, type Owner } from '@parley/shared/domain/ids';
 import type { Run, RunRef, Support } from '@parley/shared/domain/runs/run';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { RequestedRead } from './content.ts';
 import type { RequestId } from './json-rpc.ts';
 import { CALL_KINDS, type CallKind } from './outcome.ts';
@@ -106,8 +107,4 @@ function sorted(value: unknown): unknown {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, item]) => [key, sorted(item)]),
   );
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
 }

@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isDpop } from '@parley/shared/domain/oauth/challenge';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { importJWK, type JWK, SignJWT } from 'jose';
 
 /** The proofs with which requests of one connection show that the token is theirs (DPoP, RFC 9449). */
@@ -37,7 +38,7 @@ export function createProofs(proofKey: string): Proofs {
       const proof = await new SignJWT({
         htm: init.method ?? 'GET',
         htu: `${origin}${pathname}`,
-        ath: createHash('sha256').update(token).digest('base64url'),
+        ath: sha256(token),
         ...(used !== undefined && { nonce: used }),
       })
         .setProtectedHeader({ typ: 'dpop+jwt', alg: ALGORITHM, jwk: { kty, crv, x, y } as JWK })

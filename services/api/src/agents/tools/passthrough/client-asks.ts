@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { StreamRef } from '@parley/shared/domain/ids';
 import type { ClientReply, ClientResult, ClientServices } from '@parley/shared/domain/runs/client-request';
 import { type ClientRequests, clientRequestId } from '@parley/shared/elicitations/asking/client-requests';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
 import { belongsToAnotherPod } from '@parley/shared/runs/interruption';
 import { type ClientAsk, ClientRefused } from '../../mcp/questions/client-ask.ts';
@@ -31,7 +31,7 @@ export function createAskClient(requests: ClientRequests, { stream }: TurnClient
   return async (call, { method, params }, { ordinal, timeoutSeconds, withdrawn }) => {
     const { toolCallId, callKey, signal } = call;
     const place = JSON.stringify([callKey, ordinal, method, params]);
-    const id = clientRequestId(createHash('sha256').update(place).digest('base64url'));
+    const id = clientRequestId(sha256(place));
     // Only this pod waits for the reply, so it keeps the turn.
     const stopWork = call.work();
     let reply: ClientReply | undefined;

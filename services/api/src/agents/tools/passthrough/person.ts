@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { Owner } from '@parley/shared/domain/ids';
 import { isAsked, PAGE_OF_ASKER } from '@parley/shared/domain/reach';
 import type { ClientServices } from '@parley/shared/domain/runs/client-request';
 import type { ClientRequests } from '@parley/shared/elicitations/asking/client-requests';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { Agent as AgentConfig } from '../../config/file.ts';
 import type { ReachOfQuestion } from '../../loop/reach.ts';
 import type { Viewer } from '../../mcp/calls/visibility.ts';
@@ -50,9 +50,7 @@ export function askedPerson(
   const isSampledHere = maySample && agent !== undefined && (form || url);
   const services = isSampledHere ? withSampling(client?.services) : client?.services;
   if (!mayAsk || (!form && !url && services === undefined)) return undefined;
-  const person = createHash('sha256')
-    .update(JSON.stringify([tenant, userId]))
-    .digest('base64url');
+  const person = sha256(JSON.stringify([tenant, userId]));
   return { person, modes: { form, url, ...(services !== undefined && { services }) } };
 }
 

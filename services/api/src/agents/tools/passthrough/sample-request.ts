@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 
 /** A request of a server for a text of the agent's own model. */
 export interface SampleForServer {
@@ -22,7 +22,7 @@ export const SAMPLING = 'sampling';
  * person approves: a server that is called again may ask for another text at the same place.
  */
 export function samplingId(toolCallId: string, ordinal: number, approved: unknown): string {
-  const digest = createHash('sha256').update(JSON.stringify(approved)).digest('base64url');
+  const digest = sha256(JSON.stringify(approved));
   return `${toolCallId}.${SAMPLING}-${ordinal}.${digest}`;
 }
 

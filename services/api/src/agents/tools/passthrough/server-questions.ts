@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isAsked } from '@parley/shared/domain/reach';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { McpServerRef } from '../../mcp/calls/mcp-tools.ts';
 import { TooManyQuestions } from '../../mcp/errors.ts';
 import type { McpAsker, RequiredPage, Visited } from '../../mcp/questions/asker.ts';
@@ -63,7 +63,7 @@ export function createServerQuestions(
     withdrawn: AbortSignal,
   ): Promise<AskOutcome> {
     // The digest: a server that is called again may ask in another order, and an answer belongs to one question only.
-    const digest = createHash('sha256').update(JSON.stringify(question)).digest('base64url');
+    const digest = sha256(JSON.stringify(question));
     const common = {
       message: question.message,
       title: `${title} asks`,

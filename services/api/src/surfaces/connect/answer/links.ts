@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { parsed } from '@parley/shared/domain/parsed';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { ConnectName, ConnectStore } from '@parley/shared/ports/connect-store';
 import { z } from 'zod';
 import { equalSecrets } from '../connectors/secret-text.ts';
@@ -95,5 +96,5 @@ export function createAnswerLinks(store: ConnectStore): AnswerLinks {
 
 /** Bound to the question, so that a token opens no other. */
 function digestOf(elicitationId: string, token: string): string {
-  return createHash('sha256').update(`answer link ${elicitationId} ${token}`).digest('base64url');
+  return sha256(`answer link ${elicitationId} ${token}`);
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { bucketOfElicitationId, isApprovalId } from '@parley/shared/domain/ids';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { Reply, RequestHead, Route, Surface } from '../../../http/route.ts';
 import { route } from '../../../http/route.ts';
 import type { Browser, CookieKind } from '../flows/browser.ts';
@@ -33,7 +33,7 @@ export const ANSWER_COOKIE: CookieKind = {
   suffixOf({ url }) {
     const [id = ''] = url.slice(PAGES.length + 1).split(/[/?]/u);
     if (!url.startsWith(`${PAGES}/`) || bucketOfElicitationId(id) === undefined) return '';
-    return `-${createHash('sha256').update(id).digest('base64url').slice(0, NAME_LENGTH)}`;
+    return `-${sha256(id).slice(0, NAME_LENGTH)}`;
   },
 };
 

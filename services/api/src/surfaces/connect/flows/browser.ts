@@ -1,4 +1,5 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { RequestHead } from '../../../http/route.ts';
 import { equalSecrets } from '../connectors/secret-text.ts';
 
@@ -104,5 +105,5 @@ export function isOurForm(browser: Browser, given: string | undefined): boolean 
 
 /** Identifies a browser in stored records. It is a hash, so it cannot be used as the browser's id. */
 export function fingerprintOf({ id }: Pick<Browser, 'id'>): string {
-  return createHash('sha256').update(`browser ${id}`).digest('base64url');
+  return sha256(`browser ${id}`);
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { parsed } from '@parley/shared/domain/parsed';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { ConnectName, ConnectStore } from '@parley/shared/ports/connect-store';
 import type { KeyRing } from '@parley/shared/vault/key-ring';
 import { SealError, type SealIdentity, seal, unseal } from '@parley/shared/vault/seal';
@@ -103,8 +103,6 @@ export function createFlows({ store, keys, mintTaker }: FlowsDeps): Flows {
 /** Bound to the whole flow: what was sealed for one browser or question opens for no other. */
 function identityOf({ family, id }: ConnectName, flow: Flow): SealIdentity {
   const { tenant, userId, toolId, connectorId, browser, elicitationId, flowId } = flow;
-  const recordId = createHash('sha256')
-    .update(JSON.stringify([family, id, browser, elicitationId, flowId]))
-    .digest('base64url');
+  const recordId = sha256(JSON.stringify([family, id, browser, elicitationId, flowId]));
   return { purpose: 'flow', recordId, tenant, userId, toolId, connectorId };
 }

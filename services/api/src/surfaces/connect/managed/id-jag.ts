@@ -1,3 +1,4 @@
+import { jsonIn } from '@parley/shared/domain/parsed';
 import { z } from 'zod';
 
 /** For which authorization server, server and client an assertion is requested. */
@@ -36,8 +37,8 @@ export function faultOfIdJag(
   nowMs: number,
 ): string | undefined {
   const parts = assertion.split('.');
-  const header = Header.safeParse(jsonIn(parts[0]));
-  const claims = Claims.safeParse(jsonIn(parts[1]));
+  const header = Header.safeParse(decoded(parts[0]));
+  const claims = Claims.safeParse(decoded(parts[1]));
   if (parts.length !== 3 || !header.success || !claims.success) return 'the assertion is malformed';
   const { iss, aud, client_id, exp, resource: resources = [resource] } = claims.data;
   if (header.data.typ.toLowerCase() !== TYPE) return 'the assertion is of another type';
@@ -48,10 +49,6 @@ export function faultOfIdJag(
   return exp * 1000 <= nowMs ? 'the assertion has expired' : undefined;
 }
 
-function jsonIn(part: string | undefined): unknown {
-  try {
-    return JSON.parse(Buffer.from(part ?? '', 'base64url').toString('utf8'));
-  } catch {
-    return undefined;
-  }
+function decoded(part = ''): unknown {
+  return jsonIn(Buffer.from(part, 'base64url').toString('utf8'));
 }
