@@ -91,13 +91,19 @@ export async function readTask(deps: TaskDeps, run: Run, shows: Shows): Promise<
   const read = createTurnReader();
   const view = createTaskView(run);
   let updatedAt = run.endedAt ?? run.startedAt;
+  let writtenAt = updatedAt;
   for await (const item of deps.engine.replayItems(run)) {
-    updatedAt = Math.max(updatedAt, item.at);
-    for (const event of read(item)) view.take(event);
+    writtenAt = Math.max(writtenAt, item.at);
+    // A take-over by another pod is an item, too, and nothing that the client could see changes with it.
+    for (const event of read(item)) if (view.take(event)) updatedAt = Math.max(updatedAt, item.at);
   }
   const told = run.status === 'running' ? await openState(deps, run, view, shows) : endedState(run, view.end);
   return {
-    head: headOf(deps, run, { updatedAt, deadline: deadlineOf(view.asks), message: told.message }),
+    head: headOf(deps, run, {
+      updatedAt,
+      keptFrom: run.status === 'running' ? Math.max(writtenAt, deadlineOf(view.asks)) : writtenAt,
+      message: told.message,
+    }),
     state: told.state,
   };
 }
@@ -153,20 +159,19 @@ function deadlineOf({ questions, approvals, requests }: OpenAsks): number {
   return Math.max(0, ...ends, ...requests.map(({ expiresAt }) => expiresAt));
 }
 
-/** A run is kept as long as it waits, and for the retention after its end. */
+/** `keptFrom`: a run is kept as long as it waits, and from then on for the retention. */
 function headOf(
   { callMs }: Pick<TaskDeps, 'callMs'>,
-  { streamRequestId, startedAt, status }: Run,
-  told: { readonly updatedAt: number; readonly deadline: number; readonly message: string | undefined },
+  { streamRequestId, startedAt }: Run,
+  told: { readonly updatedAt: number; readonly keptFrom: number; readonly message: string | undefined },
 ): McpTaskHead {
-  const { updatedAt, deadline, message } = told;
-  const lasts = status === 'running' ? Math.max(updatedAt, deadline) : updatedAt;
+  const { updatedAt, keptFrom, message } = told;
   return {
     taskId: streamRequestId,
     ...(message !== undefined && { statusMessage: message }),
     createdAt: new Date(startedAt).toISOString(),
     lastUpdatedAt: new Date(updatedAt).toISOString(),
-    ttlMs: Math.ceil(lasts - startedAt + callMs),
+    ttlMs: Math.ceil(keptFrom - startedAt + callMs),
     // A hint, by the clock of this pod.
     pollIntervalMs: pollMs(Date.now() - updatedAt),
   };
