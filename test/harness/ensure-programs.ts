@@ -1,7 +1,7 @@
 import { findProgram } from '../../infra/check/programs.ts';
 import { aptInstall } from './on-path.ts';
 
-/** The programs that check the infrastructure files, stand for a terminal or a keyring, move a clock, or are the browser of tests, with the Debian package of each. */
+/** The programs that check the infrastructure files, stand for a terminal or a keyring, move a clock, run the Python client, or are the browser of tests, with the Debian package of each. */
 const PACKAGES = {
   'chromium-headless-shell': 'chromium-headless-shell',
   'dbus-run-session': 'dbus-daemon',
@@ -10,6 +10,7 @@ const PACKAGES = {
   haproxy: 'haproxy',
   nginx: 'nginx',
   promtool: 'prometheus',
+  python3: 'python3',
   'docker-compose': 'docker-compose',
   'redis-server': 'redis-server',
   tmux: 'tmux',

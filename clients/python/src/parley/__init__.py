@@ -1,0 +1,23 @@
+"""Ask a person and await the outcome: the Python client of Parley, of the standard library only."""
+
+from . import webhooks
+from ._api import Question
+from ._flows import Retry
+from .aio import AsyncClient
+from .client import Client
+from .errors import ParleyError
+from .models import AnswerLink, Approval, Elicitation, Outcome, RememberedApproval
+
+__all__ = [
+    "AnswerLink",
+    "Approval",
+    "AsyncClient",
+    "Client",
+    "Elicitation",
+    "Outcome",
+    "ParleyError",
+    "Question",
+    "RememberedApproval",
+    "Retry",
+    "webhooks",
+]

@@ -1,0 +1,184 @@
+"""The client of a program without an event loop."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from . import _http
+from ._api import Api, choice_of
+from ._calls import parse_base_url
+from ._flows import Flow, Pause, Retry
+from .errors import ParleyError
+from .models import AnswerLink, Approval, Elicitation, Json, Outcome, RememberedApproval
+
+if TYPE_CHECKING:
+    # Checkers of types know it for every Python; Python itself has had it since 3.11.
+    from typing_extensions import Unpack
+
+    from ._api import Question
+
+T = TypeVar("T")
+
+
+class Client:
+    """A client of Parley. Threads may share it.
+
+    After a lost connection, a 5xx or a 429 a call is retried for up to ``retry.give_up`` seconds; every call is safe to
+    repeat. All calls raise :class:`ParleyError`.
+
+    base_url: URL of Parley, with its path if it has one.
+    token: a service key, to ask; or a user's token, to answer. A function is called for every request.
+    ssl_context: for https; the one of ``ssl.create_default_context()`` when absent.
+
+    >>> client = Client("https://parley.example.com", service_key)           # doctest: +SKIP
+    >>> outcome = client.ask("ada", "Which colour?", requested_schema={      # doctest: +SKIP
+    ...     "type": "object", "properties": {"colour": {"type": "string", "enum": ["red", "blue"]}},
+    ...     "required": ["colour"]})
+    >>> if outcome.accepted: paint(outcome.content["colour"])                # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        token: str | Callable[[], str],
+        *,
+        retry: Retry = Retry(),
+        ssl_context: ssl.SSLContext | None = None,
+    ) -> None:
+        if token == "":
+            raise ParleyError("unauthenticated", "A client needs a token: a string, or a function.")
+        self._origin = parse_base_url(base_url)
+        self._token = token
+        self._ssl = ssl_context or (ssl.create_default_context() if self._origin.is_secure else None)
+        self._api = Api(retry)
+
+    def ask(
+        self, user_id: str, message: str, *, idempotency_key: str | None = None, **question: Unpack[Question]
+    ) -> Outcome:
+        """Asks a person and waits until the deadline, through outages and restarts of pods. For services.
+
+        Raises ``unavailable`` when the outcome cannot be read by the deadline plus ``retry.grace``. Without an
+        `idempotency_key` each call makes one: a lost reply never asks twice, but a restarted process does.
+        """
+        return self._run(self._api.ask(user_id, message, idempotency_key, question))
+
+    def start(
+        self, user_id: str, message: str, *, idempotency_key: str | None = None, **question: Unpack[Question]
+    ) -> Elicitation:
+        """Asks, and returns as soon as the question exists. Keep its ``elicitationId`` for ``outcome_of``."""
+        return self._run(self._api.start(user_id, message, idempotency_key, question))
+
+    def outcome_of(self, elicitation_id: str) -> Outcome:
+        """Waits for a question that was asked earlier, such as before a restart. For services."""
+        return self._run(self._api.outcome_of(elicitation_id))
+
+    def get(self, elicitation_id: str) -> Elicitation:
+        return self._run(self._api.get(elicitation_id))
+
+    def list(
+        self,
+        *,
+        status: Sequence[str] | None = None,
+        user_id: str | None = None,
+        conversation_id: str | None = None,
+    ) -> Iterator[Elicitation]:
+        """Lists questions, newest first. A service names the `user_id`."""
+        cursor: str | None = None
+        while True:
+            page = self._run(self._api.page(status, user_id, conversation_id, cursor))
+            yield from page["elicitations"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def answer(
+        self,
+        elicitation_id: str,
+        action: str,
+        content: Json | None = None,
+        *,
+        response_id: str | None = None,
+    ) -> Elicitation:
+        """Answers as the person: ``accept`` with the `content` of a form, ``decline`` or ``cancel``.
+
+        Errors: ``invalid_answer``, ``already_settled``, ``expired``.
+        """
+        return self._run(self._api.answer(elicitation_id, action, content, response_id))
+
+    def complete(self, elicitation_id: str) -> Elicitation:
+        """Completes a url question whose ``completion`` is ``server``. For services."""
+        return self._run(self._api.complete(elicitation_id))
+
+    def withdraw(self, elicitation_id: str, reason: str | None = None) -> Elicitation:
+        """Withdraws a question; `reason` is a short lower-case word. For services. Error: ``already_settled``."""
+        return self._run(self._api.withdraw(elicitation_id, reason))
+
+    def create_answer_link(
+        self, elicitation_id: str, *, expires_in_seconds: int | None = None, allow_sensitive: bool = False
+    ) -> AnswerLink:
+        """Makes a link with which one browser answers without a token, and revokes the one before."""
+        return self._run(self._api.create_answer_link(elicitation_id, expires_in_seconds, allow_sensitive))
+
+    def revoke_answer_link(self, elicitation_id: str) -> None:
+        return self._run(self._api.revoke_answer_link(elicitation_id))
+
+    def get_approval(self, approval_id: str) -> Approval:
+        return self._run(self._api.approval(approval_id))
+
+    def list_approvals(self, *, status: str | None = None, user_id: str | None = None) -> Iterator[Approval]:
+        """Lists approvals, newest first. A service names the `user_id`."""
+        cursor: str | None = None
+        while True:
+            page = self._run(self._api.approval_page(status, user_id, cursor))
+            yield from page["approvals"]
+            cursor = page.get("nextCursor")
+            if cursor is None:
+                return
+
+    def approve(self, approval_id: str, *, remember: bool = False) -> Approval:
+        """Lets a tool call run, as its person. The same decision may be sent again.
+
+        Errors of this and the next two: ``already_settled``, ``expired``.
+        """
+        return self._run(self._api.decide(approval_id, choice_of("approve", remember=remember)))
+
+    def approve_edited(self, approval_id: str, arguments: Mapping[str, Any]) -> Approval:
+        """Lets a tool call run with other arguments: all of them; masked values stay as they are.
+
+        Error: ``invalid_answer`` when they do not fit the schema of the tool.
+        """
+        return self._run(self._api.decide(approval_id, choice_of("edit", arguments=arguments)))
+
+    def deny(self, approval_id: str, reason: str | None = None) -> Approval:
+        """Denies a tool call. The model reads the `reason`."""
+        return self._run(self._api.decide(approval_id, choice_of("deny", reason=reason)))
+
+    def remembered_approvals(self) -> Sequence[RememberedApproval]:
+        """The approvals of the token's owner that hold for further calls."""
+        return self._run(self._api.remembered())
+
+    def forget_approval(self, grant_id: str) -> None:
+        """Revokes a remembered approval: the next call of its kind asks again."""
+        return self._run(self._api.forget(grant_id))
+
+    def _run(self, flow: Flow[T]) -> T:
+        result: Any = None
+        error: ParleyError | None = None
+        while True:
+            try:
+                step = flow.send(result) if error is None else flow.throw(error)
+            except StopIteration as end:
+                value: T = end.value
+                return value
+            result, error = None, None
+            if isinstance(step, Pause):
+                time.sleep(step.seconds)
+                continue
+            try:
+                token = self._token() if callable(self._token) else self._token
+                result = _http.send(self._origin, self._ssl, step.call, token, step.timeout)
+            except ParleyError as caught:
+                error = caught

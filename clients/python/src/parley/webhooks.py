@@ -1,0 +1,52 @@
+"""Verifies webhooks of Parley (Standard Webhooks 1.0)."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import ParleyError
+
+TOLERANCE_SECONDS = 300
+
+
+def verify(secret: str, headers: Mapping[str, str], body: bytes, *, now: float | None = None) -> Mapping[str, Any]:
+    """The event of a webhook whose signature fits; raises ``unauthenticated`` for every other.
+
+    secret: ``whsec_…``, without the tenant. headers: those of the request, in any case. body: its raw bytes. A
+    webhook may arrive more than once with the same ``webhook-id``: skip those that you have processed.
+    """
+    given = {name.lower(): value for name, value in headers.items()}
+    message_id = given.get("webhook-id", "")
+    timestamp = given.get("webhook-timestamp", "")
+    key = _key_of(secret)
+    if not timestamp.isascii() or not timestamp.isdigit() or len(timestamp) > 12:
+        raise _refused()
+    if abs((time.time() if now is None else now) - int(timestamp)) > TOLERANCE_SECONDS:
+        raise ParleyError("unauthenticated", "The webhook is older or newer than five minutes.")
+    signed = f"{message_id}.{timestamp}.".encode() + body
+    expected = b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
+    signatures = given.get("webhook-signature", "").encode().split(b" ")
+    if not any(hmac.compare_digest(expected, signature) for signature in signatures):
+        raise _refused()
+    event = json.loads(body)
+    if not isinstance(event, dict):
+        raise _refused()
+    return event
+
+
+def _key_of(secret: str) -> bytes:
+    try:
+        return base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except (binascii.Error, ValueError):
+        raise ParleyError("invalid_request", "The secret is not whsec_ and base64.") from None
+
+
+def _refused() -> ParleyError:
+    return ParleyError("unauthenticated", "The signature of the webhook does not fit.")
