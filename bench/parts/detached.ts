@@ -5,7 +5,7 @@ import type { RunRef } from '@parley/shared/domain/runs/run';
 import { createClientRequests } from '@parley/shared/elicitations/asking/client-requests';
 import { Redis } from 'ioredis';
 import { showsOf } from '../../services/api/src/surfaces/mcp/capabilities.ts';
-import { findTask, readTask } from '../../services/api/src/surfaces/mcp/tasks/task.ts';
+import { readTask } from '../../services/api/src/surfaces/mcp/tasks/task.ts';
 import type { Bench } from '../bench.ts';
 import { type Measurement, microseconds, quantile } from '../measurement.ts';
 import { answer, beginTurn, openTurnPod, type TurnPod } from '../pod/turn-pod.ts';
@@ -144,10 +144,9 @@ async function poll(redis: Redis, pod: TurnPod, waiting: readonly Waiting[], pol
   for (let at = -polls; at < polls; at += 1) {
     if (at === 0) await redis.config('RESETSTAT');
     const startedAt = microseconds();
-    const run = await findTask(pod, waiting[Math.abs(at) % waiting.length]?.run as RunRef);
-    if (run === undefined) throw new Error('The turn is no call.');
-    const { state } = await readTask({ ...pod, clientRequests, callMs: 600_000 }, run, shows);
-    if (state.status !== 'input_required') throw new Error(`The task is ${state.status}.`);
+    const { run } = waiting[Math.abs(at) % waiting.length] as Waiting;
+    const task = await readTask({ ...pod, clientRequests, callMs: 600_000 }, run, shows);
+    if (task?.state.status !== 'input_required') throw new Error(`The task is ${task?.state.status}.`);
     if (at >= 0) took.push(microseconds() - startedAt);
   }
   const used = await commandUse(redis);

@@ -6,6 +6,7 @@ import { isTerminal } from '../domain/elicitations/status.ts';
 import type { ElicitationTypes } from '../domain/elicitations/types.ts';
 import { isApprovalId, type StreamRef } from '../domain/ids.ts';
 import type { PageRequest, StoredRecord, StoredRecords } from '../ports/elicitations/elicitations.ts';
+import type { FeedBeginning } from '../ports/elicitations/feed.ts';
 import { type AnswerInput, answer } from './answer.ts';
 import { type DecideInput, decide } from './approvals/decide.ts';
 import { createGrants } from './approvals/grants.ts';
@@ -88,7 +89,7 @@ export function createEngine(deps: EngineDeps) {
     openRecords: (request: Parameters<StoredRecords['openPage']>[0]) => deps.records.openPage(request),
     wait: (input: WaitInput<ElicitationTypes>) => wait(questions, input),
     replay: (stream: StreamRef) => replay(deps, stream),
-    replayItems: (stream: StreamRef) => replayItems(deps, stream),
+    replayItems: (stream: StreamRef, beginning?: FeedBeginning) => replayItems(deps, stream, beginning),
     newestEvents: (stream: StreamRef) => newestEvents(deps, stream),
     watch: (input: WatchInput) => watch(allDeps, input),
     watchLive: (input: Omit<WatchInput, 'evenIfSilent'>) => watchLive(allDeps, input),

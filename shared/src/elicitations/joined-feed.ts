@@ -16,7 +16,7 @@ import {
 } from '../domain/events.ts';
 import type { StreamRef } from '../domain/ids.ts';
 import type { StoredRecord } from '../ports/elicitations/elicitations.ts';
-import type { FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
+import type { FeedBeginning, FeedEntry, FeedPage } from '../ports/elicitations/feed.ts';
 import type { EngineDeps } from './deps.ts';
 
 // A slow reader keeps one page in memory, and a question may take 50 kB.
@@ -52,12 +52,23 @@ export type JoinedItem =
       readonly event: UnknownEvent;
     };
 
-/** What a stream request's feed holds now, from its first entry, joined as `watch` joins it. Ends where the feed ends or is lost. */
+/**
+ * What a stream request's feed holds now, from its first entry, joined as `watch` joins it. Ends where the feed ends or is
+ * lost. What was read of it is not read again.
+ */
 export async function* replayItems(
   deps: Pick<EngineDeps, 'feed' | 'records'>,
   stream: StreamRef,
+  beginning?: FeedBeginning,
 ): AsyncGenerator<JoinedItem, void> {
   let after: FeedPosition | undefined;
+  if (beginning !== undefined) {
+    for (const { item, at } of await join(deps, beginning.entries, beginning)) {
+      after = at;
+      if (item !== undefined) yield item;
+    }
+    if (beginning.isWhole) return;
+  }
   for (;;) {
     const page = await readPage(deps, stream, after);
     if (page.type !== 'joined') return;
@@ -93,16 +104,21 @@ export async function readPage(
   after: FeedPosition | undefined,
 ): Promise<JoinedPage> {
   const page = await deps.feed.read(stream, after, FEED_PAGE);
-  if (page.type !== 'entries') return page;
-  const ids = [
-    ...new Set(page.entries.map(({ event }) => recordIdOf(event)).filter((id) => id !== undefined)),
-  ];
-  const read = ids.length === 0 ? { records: [], now: 0 } : await deps.records.readMany(ids);
-  const records = new Map(ids.map((id, index) => [id, read.records[index]]));
-  return {
-    type: 'joined',
-    joined: page.entries.map((entry) => ({ at: entry.position, item: itemOf(entry, records, read.now) })),
-  };
+  return page.type === 'entries' ? { type: 'joined', joined: await join(deps, page.entries) } : page;
+}
+
+/** Joins entries with their rows, and reads those that are not known. */
+async function join(
+  deps: Pick<EngineDeps, 'records'>,
+  entries: readonly FeedEntry[],
+  known?: Pick<FeedBeginning, 'records' | 'now'>,
+): Promise<JoinedEntry[]> {
+  const about = entries.map(({ event }) => recordIdOf(event)).filter((id) => id !== undefined);
+  const ids = [...new Set(about)].filter((id) => known?.records.has(id) !== true);
+  const read = ids.length === 0 ? { records: [], now: known?.now ?? 0 } : await deps.records.readMany(ids);
+  const records = new Map<string, StoredRecord | undefined>(known?.records);
+  for (const [index, id] of ids.entries()) records.set(id, read.records[index]);
+  return entries.map((entry) => ({ at: entry.position, item: itemOf(entry, records, read.now) }));
 }
 
 function recordIdOf(event: StreamEvent): string | undefined {

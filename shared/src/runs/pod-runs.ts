@@ -14,7 +14,7 @@ import { RunInterruptedError } from './interruption.ts';
 import { LEASE_TIMING, type LeaseTiming, startLease } from './lease.ts';
 import { type CleanupKind, createLocalRuns, type LocalRuns } from './local-runs.ts';
 import { createOwnedRun, type OwnedRun } from './owned-run.ts';
-import { createRecovery } from './recover.ts';
+import { createRecovery, type Recovery } from './recover.ts';
 import { stopTurn } from './stop.ts';
 
 const FIRST_TERM = 1;
@@ -81,7 +81,7 @@ interface PodRuns extends Pick<LocalRuns, 'reserve' | 'watch'> {
   /** Starts to claim runs from the queue. */
   claim(work: ClaimedWork): void;
   /** As `Recovery.isRunning`. */
-  isRunning(stream: StreamRef): Promise<boolean>;
+  isRunning: Recovery['isRunning'];
   /** As `Recovery.isWaiting`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
   /** Stops the conversation's running turn, on whichever pod it runs. False when none runs. Throws `unavailable`. */

@@ -28,8 +28,11 @@ interface RecoverDeps {
 
 /** Finds orphaned runs and offers them to all pods, so that one of them continues the run. */
 export interface Recovery {
-  /** True while the run runs on any pod, is queued or detached; an orphan is offered first. Throws `unavailable`. */
-  isRunning(stream: StreamRef): Promise<boolean>;
+  /**
+   * True while the run runs on any pod, is queued or detached; an orphan is offered first. `seen`: how it stood a moment ago.
+   * Throws `unavailable`.
+   */
+  isRunning(stream: StreamRef, seen?: RunStanding): Promise<boolean>;
   /** True when no pod can be working on the run. Throws `unavailable`. */
   isOrphaned(stream: StreamRef, standing: RunStanding): Promise<boolean>;
   /** True for a detached run whose waits are all open; one that missed an end is resumed. Throws `unavailable`. */
@@ -56,11 +59,11 @@ export function createRecovery(deps: RecoverDeps): Recovery {
     if (offered !== undefined) await deps.runQueue.offer(stream, offered);
   }
 
-  async function isRunning(stream: StreamRef): Promise<boolean> {
+  async function isRunning(stream: StreamRef, seen?: RunStanding): Promise<boolean> {
     const cleanup = local.cleanupOf(stream.streamRequestId);
     // Its caller got an error, so it must not be found running.
     if (cleanup?.kind === 'end') await runCleanup(cleanup);
-    const standing = await runs.standing(stream);
+    const standing = cleanup === undefined && seen !== undefined ? seen : await runs.standing(stream);
     if (standing?.status !== 'running') return false;
     if (standing.owner === DETACHED) await resumeIfMissed(deps, stream, standing.term);
     else if (await isOrphaned(stream, standing)) await offer(stream, standing);

@@ -9,9 +9,17 @@ import {
   type StreamRef,
 } from '@parley/shared/domain/ids';
 import { contentParts, isLeftOut } from '@parley/shared/domain/runs/content';
-import type { ConversationRef, Message, Run, RunRef, Support } from '@parley/shared/domain/runs/run';
+import type {
+  ConversationRef,
+  Message,
+  Run,
+  RunRef,
+  RunStanding,
+  Support,
+} from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
+import type { JoinedItem } from '@parley/shared/elicitations/joined-feed';
 import type { Feed } from '@parley/shared/ports/elicitations/feed';
 import type { Conversations } from '@parley/shared/ports/runs/conversations';
 import type { NewRun, Runs } from '@parley/shared/ports/runs/runs';
@@ -40,6 +48,9 @@ export const TITLE_LENGTH = 80;
 /** Characters of it that are searched for the title: a message may be long. */
 const TITLE_SEARCH_LENGTH = 4_000;
 
+// Most calls have no more events, and a few hundred bytes are the most of them.
+const WHOLE_EVENTS = 100;
+
 const SHOWS_NOTHING: Support = { form: false, url: false };
 
 export interface TurnsDeps extends PodRunsDeps, ReachDeps {
@@ -65,6 +76,12 @@ interface CallRequest extends Pick<TurnRequest, 'conversation' | 'support' | 'de
 export interface BegunTurn extends RunRef {
   /** True when an earlier request with the same key began it. It may have ended since. */
   readonly isRepeat: boolean;
+}
+
+/** A stored turn as one reader finds it. */
+interface WholeTurn {
+  readonly run: Run;
+  readonly items: AsyncIterable<JoinedItem>;
 }
 
 /** The turns that this pod runs. */
@@ -115,6 +132,8 @@ export interface Turns {
   newestTurn(conversation: ConversationRef): Promise<string | undefined>;
   /** A stored turn of a person, or of one of their delegates; undefined when there is none. Throws `unavailable`. */
   readRun(stream: StreamRef): Promise<Run | undefined>;
+  /** A stored turn, as `readRun`, and what its feed holds: a single read, unless the feed is long. */
+  readWhole(stream: StreamRef): Promise<WholeTurn | undefined>;
   /** The state of a stored turn, at a fraction of the cost of `readRun`. Throws `unavailable`. */
   readStanding: Runs['standing'];
   /** What the assistant has said in a turn of a person, as `readSaid`. Throws `unavailable`. */
@@ -125,8 +144,11 @@ export interface Turns {
   resumable(conversation: ConversationRef, after: FeedPosition | undefined): Promise<StreamRef | undefined>;
   /** True for a detached turn that waits; one whose wait has ended is resumed. Throws `unavailable`. */
   isWaiting(stream: StreamRef): Promise<boolean>;
-  /** True while a turn runs or waits; one whose pod died is offered to all pods first. Throws `unavailable`. */
-  isRunning(stream: StreamRef): Promise<boolean>;
+  /**
+   * True while a turn runs or waits; one whose pod died is offered to all pods first. `seen`: as it was read a moment ago.
+   * Throws `unavailable`.
+   */
+  isRunning(stream: StreamRef, seen?: RunStanding): Promise<boolean>;
   /** The timeline of the turn that runs or ended last; undefined where none is kept. Throws `unavailable`. */
   timeline(conversation: ConversationRef): Promise<Timeline | undefined>;
   /** Stops the running turn, on whichever pod; its open questions are withdrawn. False when none runs. */
@@ -208,6 +230,10 @@ export function createTurns(deps: TurnsDeps): Turns {
       return running ?? last?.streamRequestId;
     },
     readRun: async (stream) => (await deps.runs.read(stream)).run,
+    async readWhole(stream) {
+      const { run, feed } = await deps.runs.readWithFeed(stream, WHOLE_EVENTS);
+      return run && { run, items: deps.engine.replayItems(stream, feed) };
+    },
     readStanding: (stream) => deps.runs.standing(stream),
     readSaid: (run) => readSaid(deps, run),
     listRuns: (person, limit) => deps.runs.listOf(person, limit),

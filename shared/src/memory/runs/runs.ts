@@ -199,6 +199,16 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
         const stored = runs.get(streamKey(stream));
         return { run: stored && runOf(stored), now: Date.now() };
       },
+      async readWithFeed(stream, eventsMax) {
+        const stored = runs.get(streamKey(stream));
+        const page = await deps.feed.read(stream, undefined, eventsMax);
+        const entries = page.type === 'entries' ? page.entries : [];
+        const isWhole = entries.length < eventsMax;
+        return {
+          run: stored && runOf(stored),
+          feed: { entries, isWhole, records: new Map(), now: Date.now() },
+        };
+      },
       async listOf(owner, limit) {
         const own = runs
           .values()

@@ -1,5 +1,6 @@
 import type { FeedPosition, StreamEvent } from '../../domain/events.ts';
 import type { StreamRef } from '../../domain/ids.ts';
+import type { StoredRecord } from './elicitations.ts';
 
 export interface FeedEntry {
   readonly position: FeedPosition;
@@ -15,6 +16,17 @@ export type FeedPage =
   | { readonly type: 'reset' }
   /** Entries after the requested position, in order and without a gap. Empty when there is nothing newer. */
   | { readonly type: 'entries'; readonly entries: readonly FeedEntry[] };
+
+/** The first entries of a feed, as they were read along with something else. */
+export interface FeedBeginning {
+  readonly entries: readonly FeedEntry[];
+  /** True where no further entries follow. */
+  readonly isWhole: boolean;
+  /** Rows that entries are about, as far as they were read along: of those that are not here, nothing is known. */
+  readonly records: ReadonlyMap<string, StoredRecord>;
+  /** Redis clock in ms at the read. */
+  readonly now: number;
+}
 
 /** The ordered, replayable events of stream requests. Each event is appended by the commit that causes it. */
 export interface Feed {

@@ -17,6 +17,7 @@ import type {
   Support,
 } from '../../domain/runs/run.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
+import type { FeedBeginning } from '../elicitations/feed.ts';
 
 export type { BeginResult, WriteResult };
 
@@ -137,6 +138,11 @@ export interface Runs {
   begin(run: NewRun): Promise<BeginResult>;
   /** The run and the clock; no run when there is none, or its retention ended. */
   read(stream: StreamRef): Promise<{ readonly run: Run | undefined; readonly now: number }>;
+  /** The run, and the first events of its feed, at most `eventsMax`: one read, at one moment. */
+  readWithFeed(
+    stream: StreamRef,
+    eventsMax: number,
+  ): Promise<{ readonly run: Run | undefined; readonly feed: FeedBeginning }>;
   /**
    * The run's state and owner; undefined when there is none, or its retention ended. A fraction of the cost of `read`.
    */

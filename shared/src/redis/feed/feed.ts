@@ -15,7 +15,8 @@ import { elicitationKey, feedKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { rowOfHash } from '../elicitations/row-codec.ts';
 
-type StreamReply = [id: string, fields: string[]][];
+/** The reply of XRANGE. */
+export type StreamReply = [id: string, fields: string[]][];
 
 /** Feeds as Redis Streams whose entry ids are `<epoch>-<seq>`, and feeds that follow from a row. */
 export function createRedisFeed(redis: Commands, onError?: (error: unknown) => void): Feed {
@@ -123,7 +124,8 @@ function follows(after: FeedPosition, next: FeedPosition): boolean {
   return next.epoch === after.epoch && eventNumberOf(next) === eventNumberOf(after) + 1;
 }
 
-function entryOf([id, flat]: StreamReply[number]): FeedEntry {
+/** An entry of a feed, as XRANGE returns it. */
+export function entryOf([id, flat]: StreamReply[number]): FeedEntry {
   const fields = new Map<string, string>();
   for (let index = 0; index + 1 < flat.length; index += 2)
     fields.set(flat[index] ?? '', flat[index + 1] ?? '');

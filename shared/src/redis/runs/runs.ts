@@ -44,6 +44,7 @@ import { loadNamedScript, loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { encodeLiveTail, TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
+import { createRunReader } from './read-with-feed.ts';
 import { fieldOf, runOf, STANDING_FIELDS, standingOf } from './run-codec.ts';
 import { listStoredRuns } from './stored-runs.ts';
 import { withTokenRefusals } from './token-refusals.ts';
@@ -215,6 +216,7 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       const [now, ...fields] = (await readScript([runKey(stream)], [])) as unknown[];
       return { run: runOf(stream, fields), now: Number(now) };
     },
+    readWithFeed: createRunReader(redis, onError),
     listOf: ({ tenant, userId }, limit) => listStoredRuns(redis, { tenant, userId }, limit, onError),
     stop: async (stream) => {
       const keys = { run: runKey(stream), ...resumeKeys(stream) };

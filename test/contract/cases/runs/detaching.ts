@@ -2,13 +2,16 @@ import type { Dispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, formatStreamPath } from '@parley/shared/domain/ids';
 import { DETACHED, UNOWNED } from '@parley/shared/domain/runs/run';
 import type { OutboxTask } from '@parley/shared/ports/delivery/outbox';
+import type { FeedBeginning } from '@parley/shared/ports/elicitations/feed';
 import { resumeTask } from '@parley/shared/ports/runs/resume-task';
 import type { NewRun } from '@parley/shared/ports/runs/runs';
 import type { Waits } from '@parley/shared/runs/detach';
 import { resumeIfMissed } from '@parley/shared/runs/resume';
 import { describe, expect, it } from 'vitest';
+import { requestApproval } from '../../../harness/engines/approvals.ts';
 import type { Contract } from '../../../harness/engines/contract.ts';
 import { dispatchOn, engineOn } from '../../../harness/engines/engines.ts';
+import { readAll, readEntries } from '../../../harness/engines/observe.ts';
 import { answerQuestion, askQuestion, newStream, serviceOf } from '../../../harness/engines/questions.ts';
 import { waitUntil } from '../../../harness/wait-until.ts';
 
@@ -117,6 +120,37 @@ export function detachingContract(contract: Contract): void {
         expect(await second.runs.standing(turn)).toMatchObject({ owner });
       }
     });
+
+    it.each([100, 3, 1])(
+      'is read with its feed as it is without, also %i events of it',
+      async (eventsMax) => {
+        const { second } = contract.pods;
+        const [engine, turn] = [bare(), newTurn()];
+        expect(await second.runs.readWithFeed(turn, eventsMax)).toMatchObject({
+          run: undefined,
+          feed: { entries: [], isWhole: true },
+        });
+        await contract.pods.backend.runs.begin(turn);
+        const [open, ended] = [await asking(turn), await asking(turn)];
+        await answerQuestion(engine, turn, ended, 'decline');
+        await requestApproval(engine, turn);
+        await detach(turn, { questions: [open] });
+        const { run, feed } = await second.runs.readWithFeed(turn, eventsMax);
+        expect(run).toEqual((await second.runs.read(turn)).run);
+        expect(feed).toMatchObject({
+          entries: (await readEntries(second.feed, turn)).slice(0, eventsMax),
+          isWhole: eventsMax === 100,
+        });
+        // A store without round trips reads no rows along.
+        if (feed.isWhole) expect([0, 3]).toContain(feed.records.size);
+        const joined = async (beginning?: FeedBeginning) => {
+          const items = readAll(engineOn(second).replayItems(turn, beginning));
+          expect(await items.ended()).toBe('done');
+          return JSON.stringify(items.seen, (key, value) => (key === 'serverTime' ? undefined : value));
+        };
+        expect(await joined(feed)).toEqual(await joined());
+      },
+    );
 
     it('is marked in its conversation as detached, once it has ended', async () => {
       const { second } = contract.pods;

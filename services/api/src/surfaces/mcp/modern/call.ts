@@ -21,7 +21,7 @@ import { inputRequestsOf } from '../questions.ts';
 import { type CallRound, followRound } from '../rounds.ts';
 import { protocolErrorOf } from '../server.ts';
 import { knowsTasks, taskAfterMs, tasksMissing, unknownTask } from '../tasks/extension.ts';
-import { findTask, readTask } from '../tasks/task.ts';
+import { readTask } from '../tasks/task.ts';
 import { recordAnswers } from './answers.ts';
 import { checkParamHeaders } from './param-headers.ts';
 import type { CallState, createCallState } from './state.ts';
@@ -99,9 +99,9 @@ const STILL_OPEN: CallRound = { type: 'open' };
 /** Gives the client the call as a task. What belongs to its state, `tasks/get` tells. */
 async function taskOf(deps: ToolCallDeps, started: StartedCall, ctx: ServerContext): Promise<CallToolResult> {
   await deps.calls.handOver(started);
-  const run = await findTask(deps, started.run);
-  if (run === undefined) throw unknownTask();
-  const { head, state } = await readTask(deps, run, showsOfEnvelope(ctx.mcpReq.envelope));
+  const task = await readTask(deps, started.run, showsOfEnvelope(ctx.mcpReq.envelope));
+  if (task === undefined) throw unknownTask();
+  const { head, state } = task;
   // The SDK types results of the core alone.
   return { resultType: 'task', ...head, status: state.status } as unknown as CallToolResult;
 }

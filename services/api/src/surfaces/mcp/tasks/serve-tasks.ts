@@ -1,5 +1,6 @@
 import { ProtocolError, type Server, type ServerContext } from '@modelcontextprotocol/server';
-import { DETACHED, type Run } from '@parley/shared/domain/runs/run';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import { DETACHED } from '@parley/shared/domain/runs/run';
 import { z } from 'zod';
 import { userOf } from '../../../http/reply.ts';
 import type { RouteCall } from '../../../http/route.ts';
@@ -23,29 +24,40 @@ type Served = Readonly<Record<string, unknown>>;
 
 /** Serves `tasks/get`, `tasks/update` and `tasks/cancel` of one request, on any pod. */
 export function serveTasks(server: Server, deps: TasksDeps, call: RouteCall): void {
-  async function serve(taskId: string, { mcpReq }: ServerContext, act: (run: Run) => Promise<Served>) {
+  /** Finds the task, and does with it what is asked. */
+  async function serve<Found>(
+    taskId: string,
+    { mcpReq }: ServerContext,
+    find: (stream: StreamRef) => Promise<Found | undefined>,
+    act: (found: Found) => Promise<Served>,
+  ) {
     try {
       if (!knowsTasks(mcpReq.envelope)) throw tasksMissing();
       await call.admitted;
-      const run = await findTask(deps, { ...principalOf(userOf(call.caller)), streamRequestId: taskId });
-      if (run === undefined) throw unknownTask();
-      return await act(run);
+      const found = await find({ ...principalOf(userOf(call.caller)), streamRequestId: taskId });
+      if (found === undefined) throw unknownTask();
+      return await act(found);
     } catch (error) {
       throw mcpReq.signal.aborted ? error : protocolErrorOf(error, deps.onFault);
     }
   }
 
+  const find = (stream: StreamRef) => findTask(deps, stream);
+  const read =
+    ({ mcpReq }: ServerContext) =>
+    (stream: StreamRef) =>
+      readTask(deps, stream, showsOfEnvelope(mcpReq.envelope));
+
   server.setRequestHandler('tasks/get', { params: Named }, ({ taskId }, ctx) =>
-    serve(taskId, ctx, async (run) => {
-      const { head, state } = await readTask(deps, run, showsOfEnvelope(ctx.mcpReq.envelope));
+    serve(taskId, ctx, read(ctx), async ({ run, head, state }) => {
       if (run.status !== 'running') await deps.calls.releaseTask(run);
       // Nobody else may follow a task whose pod has died.
-      else if (run.owner !== DETACHED) await deps.turns.isRunning(run);
+      else if (run.owner !== DETACHED) await deps.turns.isRunning(run, run);
       return { ...head, ...state };
     }),
   );
   server.setRequestHandler('tasks/update', { params: Named }, ({ taskId }, ctx) =>
-    serve(taskId, ctx, async (run) => {
+    serve(taskId, ctx, find, async (run) => {
       // The SDK takes them out of the parameters.
       const [misfit] = await recordAnswers(deps, call, run, ctx.mcpReq.inputResponses ?? {});
       if (misfit === undefined) return {};
@@ -54,7 +66,7 @@ export function serveTasks(server: Server, deps: TasksDeps, call: RouteCall): vo
     }),
   );
   server.setRequestHandler('tasks/cancel', { params: Named }, ({ taskId }, ctx) =>
-    serve(taskId, ctx, async (run) => {
+    serve(taskId, ctx, find, async (run) => {
       if (run.status === 'running') await deps.turns.stop(run);
       await deps.calls.releaseTask(run);
       return {};

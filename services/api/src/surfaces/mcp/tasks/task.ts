@@ -6,7 +6,6 @@ import { isCall } from '../call-names.ts';
 import type { Shows } from '../capabilities.ts';
 import type { McpDeps } from '../deps.ts';
 import { RPC, type RpcError } from '../json-rpc.ts';
-import type { ClientAsked } from '../open-requests.ts';
 import { createCallOutput, type EndedCall } from '../outcome.ts';
 import { progressMessage, WAITING } from '../progress.ts';
 import { inputRequestsOf } from '../questions.ts';
@@ -33,14 +32,12 @@ export type McpTaskState =
 
 /** A call as a task. */
 export interface McpTask {
+  readonly run: Run;
   readonly head: McpTaskHead;
   readonly state: McpTaskState;
 }
 
-type TaskDeps = Pick<
-  McpDeps,
-  'engine' | 'turns' | 'clientRequests' | 'callMs' | 'answerPage' | 'connectBaseUrl'
->;
+type TaskDeps = Pick<McpDeps, 'turns' | 'clientRequests' | 'callMs' | 'answerPage' | 'connectBaseUrl'>;
 
 // A task that has not changed for long will not change soon: of many that wait for people, few are polled at a time.
 const POLL = { leastMs: 1_000, mostMs: 10_000, ofQuiet: 0.1 };
@@ -86,19 +83,30 @@ export function createTaskView({ agent }: Run): TaskView {
   };
 }
 
-/** A call as a task, as the client of one request sees it: what its feed holds. Throws `unavailable`. */
-export async function readTask(deps: TaskDeps, run: Run, shows: Shows): Promise<McpTask> {
+/**
+ * A call as a task, as the client of one request sees it: what its run and its feed hold, in one read. Undefined where the owner
+ * has no call with this id. Throws `unavailable`.
+ */
+export async function readTask(
+  deps: TaskDeps,
+  stream: StreamRef,
+  shows: Shows,
+): Promise<McpTask | undefined> {
+  const found = isReferenceId(stream.streamRequestId) ? await deps.turns.readWhole(stream) : undefined;
+  if (found === undefined || !isCall(found.run)) return undefined;
+  const { run, items } = found;
   const read = createTurnReader();
   const view = createTaskView(run);
   let updatedAt = run.endedAt ?? run.startedAt;
   let writtenAt = updatedAt;
-  for await (const item of deps.engine.replayItems(run)) {
+  for await (const item of items) {
     writtenAt = Math.max(writtenAt, item.at);
     // A take-over by another pod is an item, too, and nothing that the client could see changes with it.
     for (const event of read(item)) if (view.take(event)) updatedAt = Math.max(updatedAt, item.at);
   }
   const told = run.status === 'running' ? await openState(deps, run, view, shows) : endedState(run, view.end);
   return {
+    run,
     head: headOf(deps, run, {
       updatedAt,
       keptFrom: run.status === 'running' ? Math.max(writtenAt, deadlineOf(view.asks)) : writtenAt,
@@ -134,12 +142,11 @@ async function openState(
   const open = questions.filter(({ status }) => status === 'pending');
   const elsewhere = { questions: open.filter((one) => !isShown(one, shows)), approvals };
   const isElsewhere = elsewhere.questions.length + approvals.length > 0;
-  const asked: ClientAsked[] = [];
-  for (const one of requests.filter(({ method }) => does(shows, method)))
-    if (await deps.clientRequests.isOpen(run, one.requestId)) asked.push(one);
+  const asked = requests.filter(({ method }) => does(shows, method));
+  const isOpen = await Promise.all(asked.map(({ requestId }) => deps.clientRequests.isOpen(run, requestId)));
   const inputRequests = inputRequestsOf(
     open.filter((one) => isShown(one, shows)),
-    asked,
+    asked.filter((_one, at) => isOpen[at]),
   );
   const isAsking = Object.keys(inputRequests).length > 0;
   const waiting = isAsking || questions.length > 0 ? WAITING : progress;

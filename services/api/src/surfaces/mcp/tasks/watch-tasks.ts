@@ -7,7 +7,7 @@ import type { McpDeps } from '../deps.ts';
 import { notification } from '../json-rpc.ts';
 import type { ListenNotices } from '../modern/notices.ts';
 import { isShown } from '../waiting/waits.ts';
-import { createTaskView, findTask, readTask } from './task.ts';
+import { createTaskView, readTask } from './task.ts';
 
 interface WatchDeps extends McpDeps {
   readonly calls: Pick<Calls, 'releaseTask'>;
@@ -47,10 +47,10 @@ export async function watchTask(deps: WatchDeps, run: Run, following: TaskFollow
 function createTelling(deps: WatchDeps, run: Run, shows: Shows) {
   let known: unknown;
   return async () => {
-    const now = await findTask(deps, run);
-    if (now === undefined) return undefined;
-    const { head, state } = await readTask(deps, now, shows);
-    if (now.status !== 'running') await deps.calls.releaseTask(now);
+    const task = await readTask(deps, run, shows);
+    if (task === undefined) return undefined;
+    const { head, state } = task;
+    if (task.run.status !== 'running') await deps.calls.releaseTask(run);
     const news = { ...state, statusMessage: head.statusMessage };
     if (isDeepStrictEqual(news, known)) return undefined;
     known = news;
