@@ -49,7 +49,7 @@ export const TITLE_LENGTH = 80;
 const TITLE_SEARCH_LENGTH = 4_000;
 
 // Most calls have no more events, and a few hundred bytes are the most of them.
-const WHOLE_EVENTS = 100;
+const REPLAY_EVENTS = 100;
 
 const SHOWS_NOTHING: Support = { form: false, url: false };
 
@@ -79,7 +79,7 @@ export interface BegunTurn extends RunRef {
 }
 
 /** A stored turn as one reader finds it. */
-interface WholeTurn {
+interface ReplayedRun {
   readonly run: Run;
   readonly items: AsyncIterable<JoinedItem>;
 }
@@ -133,7 +133,7 @@ export interface Turns {
   /** A stored turn of a person, or of one of their delegates; undefined when there is none. Throws `unavailable`. */
   readRun(stream: StreamRef): Promise<Run | undefined>;
   /** A stored turn, as `readRun`, and what its feed holds: a single read, unless the feed is long. */
-  readWhole(stream: StreamRef): Promise<WholeTurn | undefined>;
+  replayRun(stream: StreamRef): Promise<ReplayedRun | undefined>;
   /** The state of a stored turn, at a fraction of the cost of `readRun`. Throws `unavailable`. */
   readStanding: Runs['standing'];
   /** What the assistant has said in a turn of a person, as `readSaid`. Throws `unavailable`. */
@@ -230,8 +230,8 @@ export function createTurns(deps: TurnsDeps): Turns {
       return running ?? last?.streamRequestId;
     },
     readRun: async (stream) => (await deps.runs.read(stream)).run,
-    async readWhole(stream) {
-      const { run, feed } = await deps.runs.readWithFeed(stream, WHOLE_EVENTS);
+    async replayRun(stream) {
+      const { run, feed } = await deps.runs.readWithFeed(stream, REPLAY_EVENTS);
       return run && { run, items: deps.engine.replayItems(stream, feed) };
     },
     readStanding: (stream) => deps.runs.standing(stream),

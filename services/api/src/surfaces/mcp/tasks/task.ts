@@ -92,7 +92,7 @@ export async function readTask(
   stream: StreamRef,
   shows: Shows,
 ): Promise<McpTask | undefined> {
-  const found = isReferenceId(stream.streamRequestId) ? await deps.turns.readWhole(stream) : undefined;
+  const found = isReferenceId(stream.streamRequestId) ? await deps.turns.replayRun(stream) : undefined;
   if (found === undefined || !isCall(found.run)) return undefined;
   const { run, items } = found;
   const read = createTurnReader();
