@@ -2,11 +2,8 @@ import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { APICallError } from 'ai';
 import { MockLanguageModelV3, simulateReadableStream } from 'ai/test';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import {
-  ModelError,
-  type ModelStepOptions,
-  modelStep,
-} from '../../../services/api/src/agents/loop/model-step.ts';
+import { type ModelStepOptions, modelStep } from '../../../services/api/src/agents/loop/model-step.ts';
+import { ModelError } from '../../../services/api/src/agents/run/step.ts';
 
 /** One step of a model that says a word and reports these tokens. */
 async function stepOf(input: number | undefined, output: number | undefined) {

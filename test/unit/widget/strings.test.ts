@@ -1,11 +1,11 @@
 import { controlsOf } from '@parley/shared/domain/forms/controls';
 import { describe, expect, it } from 'vitest';
-import type { FieldFault } from '../../../clients/widget/src/form/drafts.ts';
 import { ENGLISH_APPROVAL } from '../../../clients/widget/src/strings/approval.ts';
 import { GERMAN } from '../../../clients/widget/src/strings/de.ts';
 import { ENGLISH } from '../../../clients/widget/src/strings/en.ts';
 import { ENGLISH_INBOX } from '../../../clients/widget/src/strings/inbox.ts';
 import { type AllStrings, loadStrings } from '../../../clients/widget/src/strings/strings.ts';
+import type { FieldFault } from '../../../clients/widget/src/strings/type.ts';
 
 const TABLES: Readonly<Record<string, AllStrings>> = {
   en: { ...ENGLISH, ...ENGLISH_INBOX, ...ENGLISH_APPROVAL },

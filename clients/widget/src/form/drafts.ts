@@ -3,6 +3,7 @@ import type { Fault } from '@parley/shared/domain/forms/fault';
 import { isTypedFraction, readTypedNumber } from '@parley/shared/domain/forms/typed-number';
 import { checkValue, type FormValue } from '@parley/shared/domain/forms/value';
 import { plainBreaks } from '@parley/shared/domain/text';
+import type { FieldFault } from '../strings/type.ts';
 import { localOf, offsetTimeOf } from './local-time.ts';
 
 /**
@@ -12,9 +13,6 @@ import { localOf, offsetTimeOf } from './local-time.ts';
  * `undefined` is no value (an untouched boolean, no choice); for text controls '' means the same.
  */
 export type Draft = string | boolean | readonly string[] | undefined;
-
-/** Why a field cannot be sent. `comma`: a number with a comma, which is ambiguous. */
-export type FieldFault = Fault | { readonly rule: 'comma' };
 
 /** The content to send, or the faults by field name, in the order of the fields. */
 export type FormReading =

@@ -2,10 +2,11 @@ import { controlsOf, type FormControl } from '@parley/shared/domain/forms/contro
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { html, nothing, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import type { Strings } from '../strings/strings.ts';
+import type { FieldFault } from '../strings/type.ts';
 import { isChoiceOfTwo } from './choice-controls.ts';
 import { plainText } from './control-frame.ts';
 import { renderControl } from './controls.ts';
-import { type Draft, draftIn, type FieldFault, readDrafts } from './drafts.ts';
+import { type Draft, draftIn, readDrafts } from './drafts.ts';
 
 /** What the form belongs to. */
 export interface FormPurpose {

@@ -1,7 +1,10 @@
 import type { Mode, TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import type { FormControl } from '@parley/shared/domain/forms/controls';
+import type { Fault } from '@parley/shared/domain/forms/fault';
 import type { AddressRefusal, UrlWarning } from '../address.ts';
-import type { FieldFault } from '../form/drafts.ts';
+
+/** Why a field cannot be sent. `comma`: a number with a comma, which is ambiguous. */
+export type FieldFault = Fault | { readonly rule: 'comma' };
 
 /** How a question ended, for the sentence about it. */
 export interface SettledQuestion {

@@ -9,13 +9,8 @@ import { isAsked, PAGE_OF_ASKER, type QuestionShape } from '@parley/shared/domai
 import { visibleLabels } from '@parley/shared/domain/visible';
 import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { Scrub } from '../mcp/calls/scrub.ts';
-import {
-  answerFor,
-  isReadable,
-  type QuestionModes,
-  QuestionRefused,
-  readQuestion,
-} from '../mcp/questions/question.ts';
+import { answerFor, type QuestionModes, QuestionRefused, readQuestion } from '../mcp/questions/question.ts';
+import { isReadable } from '../mcp/readable.ts';
 import type { AgentQuestion, AskOutcome } from '../tools/question.ts';
 import type { ToolCall } from '../tools/tool.ts';
 import type { AcpAgentTarget } from './acp-agent.ts';

@@ -6,7 +6,7 @@ import type { Agent, AgentsConfig, Model } from '../config/file.ts';
 import type { LoadedAgentsConfig } from '../config/load.ts';
 import type { NamedTools } from '../tools/named-tools.ts';
 import type { ServerCallLimits, TurnPerson } from '../tools/passthrough/person.ts';
-import type { ToolsOf } from '../tools/toolbox.ts';
+import type { ToolsOf } from '../tools/tools-of.ts';
 import type { TakenImages } from './images.ts';
 import { createLanguageModel } from './model/language-model.ts';
 import { type ModelSettings, repliesOf, samplesOf } from './model-step.ts';

@@ -10,13 +10,19 @@ import {
   RetryError,
   type ToolSet,
 } from 'ai';
+import {
+  ModelError,
+  type ModelStep,
+  type RequestedCall,
+  type StepReply,
+  type StepRequest,
+} from '../run/step.ts';
 import { NO_SUCH_TOOL, type Tool } from '../tools/tool.ts';
 import { asModelTakes, forEstimate, type TakenImages } from './images.ts';
 import { faultOfArguments } from './model/argument-fault.ts';
 import { ModelSilent } from './model/model-fetch.ts';
 import { type ChatModel, type ReplyReceiver, readByStream } from './model/streamed-model.ts';
 import { startThinking } from './model/thinking.ts';
-import type { RunContext } from './run-context.ts';
 import type { SampleReply } from './sample-reply.ts';
 
 const BYTES_PER_TOKEN = 4;
@@ -35,39 +41,7 @@ interface AgentModel {
   readonly images?: TakenImages;
 }
 
-/** One step of a run, as the function gets it that decides what to do in the step. */
-interface StepRequest {
-  readonly messages: readonly Message[];
-  readonly tools: readonly Tool[];
-  /** Prefix of the ids of the text blocks of this step. */
-  readonly block: string;
-  /** Appends an event to the run's feed. */
-  readonly appendEvent: (event: TurnEvent) => Promise<void>;
-  readonly signal: AbortSignal;
-}
-
-/** A call that the model asks for. */
-export interface RequestedCall {
-  /** The model's id for the call. Not always unique. */
-  readonly modelCallId: string;
-  readonly toolName: string;
-  readonly input: unknown;
-  /** Why the call cannot be made: there is no such tool, or its arguments cannot be passed on as they are. */
-  readonly fault?: string;
-}
-
 export interface ModelStepOptions extends AgentModel, StepRequest {}
-
-export interface ModelStep {
-  readonly record: StepRecord;
-  readonly calls: readonly RequestedCall[];
-}
-
-/** Gets the reply of one step: the text and the calls of a model, or what takes its place. */
-export type StepReply = (
-  step: StepRequest,
-  by: Pick<RunContext, 'observer' | 'run' | 'id'>,
-) => Promise<ModelStep>;
 
 /** The replies of a model, each within its span. */
 export function repliesOf(model: AgentModel): StepReply {
@@ -87,19 +61,10 @@ export function samplesOf(model: Omit<AgentModel, 'instructions'>): SampleReply 
   };
 }
 
-/**
- * The model could not be reached, or its stream broke. The message contains only a short reason: errors of the SDK contain
- * whole conversations, which must not be logged.
- */
-export class ModelError extends Error {
-  /** True where the model's server refused what it was sent. */
-  readonly isRefusal: boolean;
-
-  constructor(cause: unknown) {
-    super(`The model could not answer: ${reasonOf(cause)}.`);
-    this.name = 'ModelError';
-    this.isRefusal = APICallError.isInstance(cause) && REFUSED.includes(cause.statusCode ?? 0);
-  }
+/** What a run learns of a request to the model that failed. */
+function modelErrorOf(cause: unknown): ModelError {
+  const isRefusal = APICallError.isInstance(cause) && REFUSED.includes(cause.statusCode ?? 0);
+  return new ModelError(reasonOf(cause), isRefusal);
 }
 
 const REFUSED: readonly number[] = [400, 413, 415, 422];
@@ -173,7 +138,7 @@ async function readReply(
     await thinking.end().catch(() => undefined);
     if (fault !== undefined) throw fault.error;
     signal.throwIfAborted();
-    throw new ModelError(error);
+    throw modelErrorOf(error);
   }
 }
 

@@ -2,7 +2,7 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 import type { Message } from '@parley/shared/domain/runs/run';
 import type { AskingReadMethod } from '../mcp/calls/read-request.ts';
 import { modelToolName } from '../mcp/calls/tool-name.ts';
-import type { RequestedCall, StepReply } from './model-step.ts';
+import type { RequestedCall, StepReply } from '../run/step.ts';
 
 /** One tool of a server of the configuration, by the server's own name for it. */
 export interface ServerTool {

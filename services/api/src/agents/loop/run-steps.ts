@@ -4,12 +4,12 @@ import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
 import { textOfStep } from '@parley/shared/domain/runs/steps';
 import type { FinishReason, TurnEvent } from '@parley/shared/domain/runs/turn-events';
 import { retryWhileUnavailable } from '@parley/shared/elicitations/retry-while-unavailable';
+import { ModelError, type ModelStep, type StepReply } from '../run/step.ts';
 import { resultsOf } from '../tools/call-results.ts';
 import { announce, callTool, recordOf } from '../tools/call-tool.ts';
 import type { Tool } from '../tools/tool.ts';
 import { BEGINNING, type Checkpoint, type Round } from './checkpoint.ts';
 import { withoutImages } from './images.ts';
-import { ModelError, type ModelStep, type StepReply } from './model-step.ts';
 import type { RunContext } from './run-context.ts';
 import type { SampleReply } from './sample-reply.ts';
 

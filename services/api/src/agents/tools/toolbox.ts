@@ -27,17 +27,7 @@ import { type Secrets, withSecretsRedeemed } from './secrets.ts';
 import { outcomeOf, recordedTaskTool, serverTools, type TaskServer } from './server-tools.ts';
 import { serverOf } from './servers.ts';
 import type { NamedCall, Tool } from './tool.ts';
-
-/**
- * The current tools of an agent for one person. A server that cannot be reached offers none. `called` names tools that
- * the current step has already called; they stay offered.
- */
-export type ToolsOf = (
-  agent: Agent,
-  person: TurnPerson,
-  signal: AbortSignal,
-  called?: ReadonlySet<string>,
-) => Promise<Tool[]>;
+import type { ToolsOf } from './tools-of.ts';
 
 export interface ToolboxDeps extends SendDeps {
   readonly loaded: LoadedAgentsConfig;

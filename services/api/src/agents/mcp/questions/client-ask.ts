@@ -5,8 +5,8 @@ import {
   type ClientServices,
 } from '@parley/shared/domain/runs/client-request';
 import { z } from 'zod';
+import { isReadable } from '../readable.ts';
 import {
-  isReadable,
   type QuestionModes,
   QuestionRefused,
   readQuestion,

@@ -1,8 +1,8 @@
 import type { TerminalStatus } from '@parley/shared/domain/elicitations/status';
 import type { FormSchema } from '@parley/shared/domain/forms/schema';
 import { LEFT_OUT } from '@parley/shared/domain/json/depth';
-import { countValues } from '@parley/shared/domain/json/values';
 import { z } from 'zod';
+import { isReadable } from '../readable.ts';
 import { importSchema } from './import-schema.ts';
 import { type Restores, restoreContent } from './restores.ts';
 
@@ -60,14 +60,6 @@ const Params = z.looseObject({
   url: z.string('must be a string').optional(),
   elicitationId: z.string('must be a string').max(1_000).optional(),
 });
-
-/** Values of one question that are read: many times those of the largest form. */
-export const READ_VALUES_MAX = 10_000;
-
-/** False for what holds more values than are read: it is refused before anything goes through it. */
-export function isReadable(params: unknown): boolean {
-  return countValues(params, READ_VALUES_MAX) <= READ_VALUES_MAX;
-}
 
 /**
  * Reads the parameters of an `elicitation/create`. Throws QuestionRefused when they are not well formed, when the mode was

@@ -5,7 +5,7 @@ import { isRecord } from '@parley/shared/domain/plain-record';
 import { visibleLabels, visibleTexts } from '@parley/shared/domain/visible';
 import type { McpUnauthorized } from '../calls/results.ts';
 import type { Scrub } from '../calls/scrub.ts';
-import { isReadable, READ_VALUES_MAX } from '../questions/question.ts';
+import { isReadable, READ_VALUES_MAX } from '../readable.ts';
 import { TASK_RESULT } from '../tasks/extension.ts';
 
 /** Takes the secrets that a server was sent out of what it sends, and what cannot be seen out of its texts. */

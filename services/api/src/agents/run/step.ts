@@ -1,0 +1,52 @@
+import type { Message, StepRecord } from '@parley/shared/domain/runs/run';
+import type { TurnEvent } from '@parley/shared/domain/runs/turn-events';
+import type { RunContext } from '../loop/run-context.ts';
+import type { Tool } from '../tools/tool.ts';
+
+/** One step of a run, as the function gets it that decides what to do in the step. */
+export interface StepRequest {
+  readonly messages: readonly Message[];
+  readonly tools: readonly Tool[];
+  /** Prefix of the ids of the text blocks of this step. */
+  readonly block: string;
+  /** Appends an event to the run's feed. */
+  readonly appendEvent: (event: TurnEvent) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+/** A call that the model asks for. */
+export interface RequestedCall {
+  /** The model's id for the call. Not always unique. */
+  readonly modelCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+  /** Why the call cannot be made: there is no such tool, or its arguments cannot be passed on as they are. */
+  readonly fault?: string;
+}
+
+/** What a step has led to. */
+export interface ModelStep {
+  readonly record: StepRecord;
+  readonly calls: readonly RequestedCall[];
+}
+
+/** Gets the reply of one step: the text and the calls of a model, or what takes its place. Throws ModelError. */
+export type StepReply = (
+  step: StepRequest,
+  by: Pick<RunContext, 'observer' | 'run' | 'id'>,
+) => Promise<ModelStep>;
+
+/**
+ * The model could not be reached, or its stream broke. The message contains only a short reason: errors of the SDK contain
+ * whole conversations, which must not be logged.
+ */
+export class ModelError extends Error {
+  /** True where the model's server refused what it was sent. */
+  readonly isRefusal: boolean;
+
+  constructor(reason: string, isRefusal: boolean) {
+    super(`The model could not answer: ${reason}.`);
+    this.name = 'ModelError';
+    this.isRefusal = isRefusal;
+  }
+}
