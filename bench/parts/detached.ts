@@ -32,11 +32,11 @@ export async function detached({ redisUrl, scaled, progress }: Bench): Promise<M
   const pod = await openTurnPod(redisUrl, { wordMs: 0 });
   const [few, many, resumed] = [scaled(FEW, 5), scaled(MANY, 10), scaled(RESUMED, 5)];
   const polls = scaled(POLLS, 5);
-  const fewWaiting = await fill(pod, few, resumed, AMONG_FEW);
+  const fewWaiting = await fill(pod, { count: few, kept: resumed, name: AMONG_FEW });
   const polledAmongFew = await poll(redis, pod, fewWaiting, polls);
   const ofFew = await resume(redis, pod, fewWaiting);
   const before = { redis: await usedMemory(redis), heap: heapUsed() };
-  const waiting = await fill(pod, many, resumed, AMONG_MANY, (count) =>
+  const waiting = await fill(pod, { count: many, kept: resumed, name: AMONG_MANY }, (count) =>
     progress(`detached: ${count} of ${many}`),
   );
   // A pod keeps the subscriptions of what has ended for some seconds.
@@ -95,9 +95,7 @@ export async function detached({ redisUrl, scaled, progress }: Bench): Promise<M
 /** Starts turns that ask and then wait on no pod; returns the first `kept` of them. */
 async function fill(
   pod: TurnPod,
-  count: number,
-  kept: number,
-  name: string,
+  { count, kept, name }: { readonly count: number; readonly kept: number; readonly name: string },
   onProgress: (count: number) => void = () => undefined,
 ): Promise<Waiting[]> {
   const waiting: Waiting[] = [];

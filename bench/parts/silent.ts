@@ -53,7 +53,10 @@ export async function silent({ redisUrl, built, scaled, progress }: Bench): Prom
       { ...HTTP_ENV, PARLEY_LIMIT_TENANT_READS: '1000000000', REDIS_URL: redisUrl },
       { runs: built ? 'build' : 'bundle', nodeArgs: [...REPORTS_MEMORY] },
     );
-    const held = await hold(pod, redisUrl, kind, count, Math.min(QUIET_MS, scaled(10 * QUIET_MS, 200)));
+    const held = await hold(pod, redisUrl, kind, {
+      count,
+      quietMs: Math.min(QUIET_MS, scaled(10 * QUIET_MS, 200)),
+    });
     progress(`silent: ${count} of kind ${kind.name}`);
     await pod.stop();
     rows.push(...rowsOf(kind, count, held));
@@ -61,7 +64,12 @@ export async function silent({ redisUrl, built, scaled, progress }: Bench): Prom
   return rows;
 }
 
-async function hold(pod: Pod, redisUrl: string, kind: Kind, count: number, quietMs: number) {
+async function hold(
+  pod: Pod,
+  redisUrl: string,
+  kind: Kind,
+  { count, quietMs }: { readonly count: number; readonly quietMs: number },
+) {
   const redis = new Redis(redisUrl);
   const readers: EventReader[] = [];
   // What the first streams compile and cache is not theirs.

@@ -55,30 +55,31 @@ export function createElicitationServer(options: ElicitationServerOptions): Elic
     noteTime: (serverTime) => clock.note(serverTime),
     read: (id) => reading(elicitations, calls.read(id)),
     answer: (id, answer) => reading(elicitations, calls.answer(id, answer), (refusal) => refusal.elicitation),
-    follow: (...following) => follow(elicitations, ...following),
+    follow: follow(elicitations),
     followInbox: (...following) => followOpen(elicitations, ...following),
     readApproval: (id) => reading(approvals, calls.readApproval(id)),
     decide: (id, choice) => reading(approvals, calls.decide(id, choice), (refusal) => refusal.approval),
-    followApproval: (...following) => follow(approvals, ...following),
+    followApproval: follow(approvals),
     followApprovals: (...following) => followOpen(approvals, ...following),
     listRemembered: calls.listRemembered,
     revokeRemembered: calls.revokeRemembered,
     close: connection.close,
   };
 
-  function follow<Item>(
-    source: Source<Item>,
-    id: string,
-    onChange: (item: Item) => void,
-    onConnection?: (state: Connection) => void,
-    onGone?: () => void,
-  ): () => void {
-    onConnection?.(source.cache.connection());
-    const unfollow = source.cache.follow(id, { onChange, onConnection, onGone });
-    connection.followed(source, id);
-    return () => {
-      unfollow();
-      connection.unfollowed();
+  function follow<Item>(source: Source<Item>) {
+    return (
+      id: string,
+      onChange: (item: Item) => void,
+      onConnection?: (state: Connection) => void,
+      onGone?: () => void,
+    ) => {
+      onConnection?.(source.cache.connection());
+      const unfollow = source.cache.follow(id, { onChange, onConnection, onGone });
+      connection.followed(source, id);
+      return () => {
+        unfollow();
+        connection.unfollowed();
+      };
     };
   }
 

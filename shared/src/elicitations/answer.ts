@@ -40,5 +40,5 @@ export async function answer(deps: RecordDeps<ElicitationTypes>, input: AnswerIn
     ...(responseId !== undefined && { responseId }),
     surface: input.surface,
   };
-  return settle(deps, input.caller, seen, command, input.isTrial);
+  return settle(deps, input, seen, command);
 }

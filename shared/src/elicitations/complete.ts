@@ -15,7 +15,7 @@ export async function complete(
   deps: RecordDeps<ElicitationTypes>,
   { caller, id, surface }: CompleteInput,
 ): Promise<Seen> {
-  return settle(deps, caller, await readUnlessKnown(deps, caller, id), {
+  return settle(deps, { caller }, await readUnlessKnown(deps, caller, id), {
     type: 'complete',
     surface,
     key: keyIdOf(caller),

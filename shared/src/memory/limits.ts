@@ -29,7 +29,7 @@ export function createMemoryLimits(): Limits {
       const window = windows.get(keyOf(limit, subject));
       return window?.isUsedUp === true && window.until > performance.now();
     },
-    async hold(limit, subject, place, max, ttlMs) {
+    async hold(limit, { subject, place }, max, ttlMs) {
       const key = keyOf(limit, subject);
       const now = performance.now();
       const held = new Map([...(places.get(key) ?? [])].filter(([, until]) => until > now));

@@ -31,7 +31,7 @@ export interface Limits {
   /** True where this process knows, without asking, that nothing of a budget is left before its window ends. */
   isUsedUp(limit: string, subject: Owner): boolean;
   /** Occupies or renews one of `max` places for `ttlMs`. False when all are occupied. */
-  hold(limit: string, subject: Owner, place: string, max: number, ttlMs: number): Promise<boolean>;
+  hold(limit: string, place: HeldPlace, max: number, ttlMs: number): Promise<boolean>;
   /**
    * Renews occupied places for `ttlMs`, many in one call. Returns for each, in their order, whether it was still there;
    * nothing for a place that could not be reached.

@@ -19,7 +19,9 @@ export async function withdrawOfTurn(
   for await (const { records, now } of pages) {
     const ofTurn = records.filter(({ row }) => row.definition.streamRequestId === streamRequestId);
     // The page has the rows: each withdrawal is one commit.
-    await Promise.all(ofTurn.map((record) => withdraw(engine, tenant, record.row.id, { ...record, now })));
+    await Promise.all(
+      ofTurn.map((record) => withdraw(engine, tenant, record.row.id, { seen: { ...record, now } })),
+    );
   }
 }
 
@@ -36,8 +38,7 @@ export async function withdraw(
   engine: Pick<Engine, 'withdrawRecord'>,
   tenant: StreamRef['tenant'],
   id: string,
-  seen?: SeenStored,
-  reason = REASON,
+  { seen, reason = REASON }: { readonly seen?: SeenStored; readonly reason?: string } = {},
 ): Promise<void> {
   try {
     const caller = { kind: 'service', tenant } as const;

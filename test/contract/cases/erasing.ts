@@ -73,7 +73,7 @@ async function fill(backend: Backend, owner: Owner) {
 
   await limits.take('user-writes', owner, BUDGET);
   await limits.take(`answers:${open}`, owner, BUDGET);
-  await limits.hold('streams', owner, 'a place', 5, HOUR_MS);
+  await limits.hold('streams', { subject: owner, place: 'a place' }, 5, HOUR_MS);
   const session = { family: 'session', id: `session-${name}` } as const;
   await connect.put(session, JSON.stringify(owner), HOUR_MS, owner);
   await connect.take(session, 'a browser');

@@ -192,7 +192,7 @@ describe('the cleanup', () => {
       },
     });
     await pod.backend.limits.take('answers', stream, { points: 10, windowSeconds: 10 });
-    await pod.backend.limits.hold('streams', stream, 'here', 10, 10_000);
+    await pod.backend.limits.hold('streams', { subject: stream, place: 'here' }, 10, 10_000);
     const open = await asked();
     expect(await pod.audit.cleanup()).toEqual(CLEAN);
     const expiring = ((await command('KEYS', '*')) as string[]).filter((key) => !key.includes(open.id));

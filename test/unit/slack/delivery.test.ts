@@ -257,8 +257,7 @@ it('continues with reminders after an escalation that Slack refuses', async () =
       { ...deps, client },
       row,
       { place: PLACE, reminders },
-      { posted: { channel: 'D1', ts: '1.1' }, isNew: false },
-      row.createdAt + 20_000,
+      { posted: { channel: 'D1', ts: '1.1' }, isNew: false, now: row.createdAt + 20_000 },
     );
   expect(await send()).toEqual({ deferInMs: 0 });
   expect(refused).toEqual(['channel_not_found']);
@@ -306,7 +305,7 @@ describe('the notice of an approval that was asked elsewhere', () => {
     const send = (afterMs: number) => {
       const plan = { place: PLACE, reminders: notify };
       const now = row.createdAt + afterMs;
-      return sendReminders({ ...deps, client }, row, plan, { posted, isNew: false }, now);
+      return sendReminders({ ...deps, client }, row, plan, { posted, isNew: false, now });
     };
     expect(await send(1_001_000)).toEqual({ deferInMs: 0 });
     expect(messages[1]).toMatchObject({ channel: 'D1', thread_ts: posted.ts });

@@ -38,10 +38,13 @@ export function createChoice<Value>(prompt: SelectPrompt<Value>): OpenPrompt<Val
         hints: ['↑/↓: navigate', 'Enter: confirm'],
         body: (width, room) => {
           if (state.status !== 'open')
-            return ended(surface, state, prompt.isSensitive, focus.option()?.label, width, room);
+            return ended(surface, state, prompt.isSensitive === true ? CONCEALED : focus.option()?.label, {
+              width,
+              room,
+            });
           const mark = (_option: unknown, isFocused: boolean) =>
             symbol(surface, isFocused ? 'picked' : 'unpicked');
-          return optionRows(surface, prompt.options, focus.at(), mark, { width, room });
+          return optionRows(surface, prompt.options, { focus: focus.at(), mark, width, room });
         },
       }),
   };
@@ -78,10 +81,13 @@ export function createMultiChoice(prompt: MultiSelectPrompt): OpenPrompt<readonl
             .map(({ label }) => label)
             .join(', ');
           if (state.status !== 'open')
-            return ended(surface, state, prompt.isSensitive, labels || 'none', width, room);
+            return ended(surface, state, prompt.isSensitive === true ? CONCEALED : labels || 'none', {
+              width,
+              room,
+            });
           const mark = ({ value }: ScreenOption<string>, isFocused: boolean) =>
             `${isFocused ? symbol(surface, 'pointer') : ' '} ${symbol(surface, picked.has(value) ? 'checked' : 'unchecked')}`;
-          return optionRows(surface, prompt.options, focus.at(), mark, { width, room });
+          return optionRows(surface, prompt.options, { focus: focus.at(), mark, width, room });
         },
       }),
   };
@@ -121,14 +127,18 @@ function createFocus<Value>(options: () => readonly ScreenOption<Value>[], initi
   };
 }
 
+/** What an answer may take of the screen, in columns and rows. */
+interface Space {
+  readonly width: number;
+  readonly room: number;
+}
+
 type Mark<Value> = (option: ScreenOption<Value>, isFocused: boolean) => string;
 
 function optionRows<Value>(
   surface: Surface,
   options: readonly ScreenOption<Value>[],
-  focus: number,
-  mark: Mark<Value>,
-  { width, room }: { readonly width: number; readonly room: number },
+  { focus, mark, width, room }: Space & { readonly focus: number; readonly mark: Mark<Value> },
 ): readonly string[] {
   const parts = options.map((option, index) => {
     const sign = mark(option, index === focus);
@@ -157,12 +167,10 @@ function rowsOfOption({ label, note }: ScreenOption<unknown>, width: number): re
 function ended(
   surface: Surface,
   { status }: PromptState,
-  isSensitive: boolean | undefined,
-  label: string | undefined,
-  width: number,
-  room: number,
+  label = '',
+  { width, room }: Space,
 ): readonly string[] {
   if (status === 'left') return [];
-  const shown = wrapped(isSensitive === true ? CONCEALED : (label ?? ''), width).slice(0, room);
+  const shown = wrapped(label, width).slice(0, room);
   return shown.map((row) => painted(surface, 'dim', row));
 }

@@ -43,7 +43,7 @@ export function createEntry(prompt: TextPrompt, { isHidden, hasEditor }: EntryOp
         description: prompt.description,
         hints: hasLines && !isHidden ? hints : undefined,
         body: (width, room) =>
-          isHidden ? hiddenBody(surface, state) : body(surface, state, draft, width, room),
+          isHidden ? hiddenBody(surface, state) : body(surface, state, draft, { width, room }),
       }),
   };
 }
@@ -56,8 +56,7 @@ function body(
   surface: Surface,
   { status }: PromptState,
   { text, cursor }: TypedText,
-  width: number,
-  room: number,
+  { width, room }: { readonly width: number; readonly room: number },
 ): readonly string[] {
   const rows = rowsOf(text, width - 1);
   const isOpen = status === 'open';

@@ -113,7 +113,7 @@ async function fulfilStep(
   { record, signal }: Parts,
 ): Promise<Done> {
   const recorded = await record.read(position, signal);
-  if (recorded !== undefined) return resultOf(record, position, name, recorded);
+  if (recorded !== undefined) return resultOf(record, { position, name }, recorded);
   let result: unknown;
   let cause: unknown;
   try {
@@ -122,7 +122,12 @@ async function fulfilStep(
     cause = error;
     result = { ok: false, reason: error instanceof Error ? error.message : 'unknown' };
   }
-  return resultOf(record, position, name, await writeStep(record, position, { name, result }, signal), cause);
+  return resultOf(
+    record,
+    { position, name },
+    await writeStep(record, position, { name, result }, signal),
+    cause,
+  );
 }
 
 /** Records a step that was run. Its effect must not be repeated because its result is too large to be kept. */
@@ -151,8 +156,7 @@ async function keyOf({ workflowId, userId }: WorkflowRecord, position: number): 
 
 function resultOf(
   record: WorkflowRecord,
-  position: number,
-  name: string,
+  { position, name }: { readonly position: number; readonly name: string },
   recorded: WorkflowEntry,
   cause?: unknown,
 ): Done {

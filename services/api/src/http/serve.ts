@@ -44,11 +44,11 @@ export function createServe(deps: ServeDeps): Serve {
     const startedAt = performance.now();
     const life = createLife(res, deps.sse.drain);
     const head = headOf(req, res);
-    const at: Proven = { head };
+    const exchange: Exchange = { route, params, req, res, life, at: { head } };
     try {
-      await send(deps, req, res, await replyTo(deps, route, params, req, at, life), at);
+      await send(deps, exchange, await replyTo(deps, exchange));
     } catch (error) {
-      await fail(deps, route, req, res, at, error, life);
+      await fail(deps, exchange, error);
     } finally {
       life.end();
       const durationMs = performance.now() - startedAt;
@@ -59,14 +59,7 @@ export function createServe(deps: ServeDeps): Serve {
 }
 
 /** Proves the caller, reads the request and handles it. What it needs for that is free while the reply is sent. */
-async function replyTo(
-  deps: ServeDeps,
-  route: Route,
-  params: PathParams,
-  req: IncomingMessage,
-  at: Proven,
-  life: RequestLife,
-): Promise<Reply> {
+async function replyTo(deps: ServeDeps, { route, params, req, at, life }: Exchange): Promise<Reply> {
   if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, at.head));
   const admitted = admit(deps, route, params, at.caller);
   // A malformed request is refused without waiting for its budget.
@@ -76,7 +69,7 @@ async function replyTo(
   });
   const body =
     route.proof.by === 'signature'
-      ? await proveByBody(deps, route, params, req, at)
+      ? await proveByBody(deps, { route, params, req, at })
       : await readBody(req, route.body, deps, bodyBudget(deps, route, at.caller));
   const query = route.query === undefined ? undefined : check(route.query, readQuery(req), 'query');
   const { head, caller, expiresAtMs, clientId } = at;
@@ -115,6 +108,16 @@ interface Proven {
   clientId?: string | undefined;
 }
 
+/** A request that is served. */
+interface Exchange {
+  readonly route: Route;
+  readonly params: PathParams;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly life: RequestLife;
+  readonly at: Proven;
+}
+
 /** The caller by what the head of the request holds. Throws `unauthenticated` and `forbidden`. */
 async function proveByHead(
   { authenticate }: ServeDeps,
@@ -132,11 +135,9 @@ async function proveByHead(
 /** The caller by the signature over the body; returns the body. Throws `not_found`, `too_large`, `unauthenticated`. */
 async function proveByBody(
   deps: ServeDeps,
-  { proof, body: reader }: Route,
-  params: PathParams,
-  req: IncomingMessage,
-  at: Proven,
+  { route, params, req, at }: Pick<Exchange, 'route' | 'params' | 'req' | 'at'>,
 ): Promise<unknown> {
+  const { proof, body: reader } = route;
   const verify = proof.by === 'signature' ? await proof.verifierOf(params) : undefined;
   if (verify === undefined) throw new ParleyError('not_found', 'Nobody signs calls to this address.');
   const body = await readBody(req, reader, deps);
@@ -182,10 +183,8 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
 
 async function send(
   deps: ServeDeps,
-  req: IncomingMessage,
-  res: ServerResponse,
+  { req, res, at: { caller, expiresAtMs } }: Pick<Exchange, 'req' | 'res' | 'at'>,
   reply: Reply,
-  { caller, expiresAtMs }: Proven,
 ): Promise<void> {
   const sent = counterOf(deps, caller);
   switch (reply.type) {
@@ -233,15 +232,8 @@ function isCaller(caller: unknown): caller is Caller {
   );
 }
 
-async function fail(
-  deps: ServeDeps,
-  route: Route,
-  req: IncomingMessage,
-  res: ServerResponse,
-  at: Proven,
-  error: unknown,
-  life: Pick<RequestLife, 'signal'>,
-): Promise<void> {
+async function fail(deps: ServeDeps, exchange: Exchange, error: unknown): Promise<void> {
+  const { route, res, at, life } = exchange;
   if (res.closed) return;
   const place = { route: route.path, requestId: at.head.requestId };
   if (!isParleyError(error)) deps.onFault(error, place);
@@ -252,7 +244,7 @@ async function fail(
   }
   try {
     const reply = route.refuse?.(error, at);
-    if (reply !== undefined) return await send(deps, req, res, reply, at);
+    if (reply !== undefined) return await send(deps, exchange, reply);
   } catch (fault) {
     deps.onFault(fault, place);
     if (res.headersSent) return void res.destroy();

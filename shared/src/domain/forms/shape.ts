@@ -35,7 +35,12 @@ export function readShape(raw: unknown, path: string, shape: Shape, reading: Sch
   let sound = true;
   for (const key of Object.keys(raw)) {
     if (raw[key] === undefined) continue;
-    const value = readKeyword(key, raw[key], joinPath(path, shownName(key)), shape, reading);
+    const at = joinPath(path, shownName(key));
+    const reader = Object.hasOwn(shape.keywords, key) ? shape.keywords[key] : undefined;
+    const value =
+      reader === undefined
+        ? refuse(reading, at, replacementFor(key) ?? `remove it: a ${shape.name} takes ${takenBy(shape)}`)
+        : reader(raw[key], at, reading);
     if (value === undefined) sound = false;
     else copy.push([key, value]);
   }
@@ -45,18 +50,6 @@ export function readShape(raw: unknown, path: string, shape: Shape, reading: Sch
   }
   // Unlike assignment, this makes an own key of any name, even of `__proto__`.
   return sound ? Object.fromEntries(copy) : undefined;
-}
-
-function readKeyword(
-  key: string,
-  value: unknown,
-  path: string,
-  shape: Shape,
-  reading: SchemaReading,
-): unknown {
-  const reader = Object.hasOwn(shape.keywords, key) ? shape.keywords[key] : undefined;
-  if (reader !== undefined) return reader(value, path, reading);
-  return refuse(reading, path, replacementFor(key) ?? `remove it: a ${shape.name} takes ${takenBy(shape)}`);
 }
 
 function takenBy(shape: Shape): string {

@@ -34,7 +34,7 @@ export async function decide(
   const seen = await reading;
   const { conversationId } = seen.row.definition;
   if (input.conversationId !== undefined && input.conversationId !== conversationId) throw notFound();
-  const after = await settle(deps, input.caller, seen, commandOf(input, seen.row), input.isTrial);
+  const after = await settle(deps, input, seen, commandOf(input, seen.row));
   // Also for a repeat: the process of the first decision may have ended before it remembered.
   await grants.remember(after);
   return after;

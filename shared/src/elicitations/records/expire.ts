@@ -21,7 +21,7 @@ export async function expire<T extends FamilyTypes>(deps: RecordDeps<T>, id: str
   if (row === undefined) return { type: 'gone' };
   if (family.isTerminal(row.status)) return { type: 'ended' };
   const caller = { kind: 'service', tenant: row.definition.tenant } as const;
-  const after = await settle(deps, caller, { row, now }, { type: 'expire' });
+  const after = await settle(deps, { caller }, { row, now }, { type: 'expire' });
   if (family.isTerminal(after.row.status)) {
     return { type: after.row.status === 'expired' ? 'expired' : 'ended' };
   }

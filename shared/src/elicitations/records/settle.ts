@@ -16,10 +16,9 @@ const ROUNDS_MAX = 8;
  */
 export async function settle<T extends FamilyTypes>(
   deps: RecordDeps<T>,
-  caller: Caller,
+  { caller, isTrial = false }: { readonly caller: Caller; readonly isTrial?: boolean | undefined },
   read: SeenRecord<T>,
   command: T['command'] | ExpireCommand | WithdrawCommand,
-  isTrial = false,
 ): Promise<SeenRecord<T>> {
   const { family, records } = deps;
   let seen = read;

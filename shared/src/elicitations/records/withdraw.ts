@@ -19,7 +19,7 @@ export async function withdraw<T extends FamilyTypes>(
   { caller, id, reason, seen }: WithdrawRequest<T>,
 ): Promise<SeenRecord<T>> {
   if (seen !== undefined && !maySee(caller, seen.row)) throw notFound();
-  return settle(deps, caller, seen ?? (await readUnlessKnown(deps, caller, id)), {
+  return settle(deps, { caller }, seen ?? (await readUnlessKnown(deps, caller, id)), {
     type: 'withdraw',
     reason,
     key: keyIdOf(caller),

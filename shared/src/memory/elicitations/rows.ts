@@ -101,8 +101,7 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
     family: Family<T>,
     row: RowOf<T>,
     event: T['event'],
-    ttlMs: number,
-    now: number,
+    { ttlMs, now }: { readonly ttlMs: number; readonly now: number },
   ): void {
     const { tenant, userId, streamRequestId } = row.definition;
     const stream = { tenant, userId, streamRequestId };
@@ -186,7 +185,7 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
         askedKeys.set(askedName(definition, key), { owner, key, elicitationId: id }, now + claimedMs);
       }
       const event = family.eventOf(id, 1, row.status);
-      appendAndWake(family, row, event, settings.retentionMs + timeoutMs, now);
+      appendAndWake(family, row, event, { ttlMs: settings.retentionMs + timeoutMs, now });
       return {
         outcome: 'created',
         row,
@@ -204,7 +203,7 @@ export function createMemoryRows(deps: MemoryRowsDeps): MemoryRows {
       const next = rowAfter(row, step, terminal ? now : undefined);
       const noted = [...notes.tasks, ...replaceRow(next, terminal, notes), ...subscribedTasks(row)];
       for (const task of noted) deps.outbox.note(task);
-      appendAndWake(family, next, step.event, settings.retentionMs, now);
+      appendAndWake(family, next, step.event, { ttlMs: settings.retentionMs, now });
       return { committed: true, row: next, now, ...(noted.length > 0 && { noted }) };
     }
 

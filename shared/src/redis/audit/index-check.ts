@@ -31,7 +31,7 @@ export async function checkIndexes(bounds: AuditDeps, signal?: AbortSignal): Pro
   let open = 0;
   for (const [bucket, key] of DEADLINES.entries()) {
     const list = { key, lists: 'expiresAt' } as const;
-    repaired += await dropOthers(deps, list, bucket, signal, async ({ rows }) => {
+    repaired += await dropOthers(deps, { list, bucket, signal }, async ({ rows }) => {
       const openRows = rows.filter(({ state }) => state === 'open');
       open += openRows.length;
       return checkRows(deps, openRows);
@@ -51,7 +51,7 @@ export function checkInbox(
   { key, bucket }: KeyName,
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  return dropOthers(deps, { key, lists: 'createdAt' }, bucket, signal);
+  return dropOthers(deps, { list: { key, lists: 'createdAt' }, bucket, signal });
 }
 
 async function checkRow(deps: AuditDeps, row: SurveyedRow): Promise<number> {
@@ -80,9 +80,11 @@ function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
  */
 function dropOthers(
   deps: AuditDeps,
-  list: RowSet,
-  bucket: number,
-  signal: AbortSignal | undefined,
+  {
+    list,
+    bucket,
+    signal,
+  }: { readonly list: RowSet; readonly bucket: number; readonly signal: AbortSignal | undefined },
   onSurvey?: (survey: Survey) => Promise<number>,
 ): Promise<number> {
   return deps.mend(async () => {

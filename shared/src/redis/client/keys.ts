@@ -200,17 +200,22 @@ interface CommitNames {
   readonly streamChannel: string;
 }
 
+interface TouchedNames {
+  /** Keys of the commit alone. */
+  readonly more?: readonly string[];
+  /** The kinds of tasks that it may note in the outbox. */
+  readonly kinds: Iterable<string>;
+  /** True where it also notes tasks of the kinds that follow the turn. */
+  readonly isOfTurn: boolean;
+}
+
 /**
- * Every name that a commit of one record touches: `more` of its own, the outboxes of the kinds that it may note, and for the
- * stream request of a turn those of the kinds that follow it.
+ * Every name that a commit of one record touches.
  * The bucket is read from the id and each path is encoded once, since every ask and answer comes through here.
  */
 export function commitNames(
-  elicitationId: string,
-  stream: StreamRef,
-  more: readonly string[],
-  kinds: Iterable<string>,
-  isOfTurn: boolean,
+  { id: elicitationId, definition: stream }: { readonly id: string; readonly definition: StreamRef },
+  { more = [], kinds, isOfTurn }: TouchedNames,
 ): CommitNames {
   const bucket = bucketOfRecordId(elicitationId);
   if (bucket === undefined) throw new RangeError('Not the id of a record.');

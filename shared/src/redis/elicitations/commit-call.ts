@@ -1,10 +1,9 @@
 import { TIMEOUT_SECONDS_MAX } from '../../domain/elicitations/ask-input.ts';
-import type { Family, FamilyTypes, RecordDefinition, RowOf, StepOf } from '../../domain/family.ts';
+import type { Family, FamilyTypes, RecordDefinition, RowOf } from '../../domain/family.ts';
 import { isMintedStream, ownStreamOf } from '../../domain/ids.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
-import type { CommitNotes } from '../../ports/delivery/kind.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
-import type { CreateNotes } from '../../ports/elicitations/elicitations.ts';
+import type { CreateNotes, Move } from '../../ports/elicitations/elicitations.ts';
 import { RESUME_RUN } from '../../ports/runs/resume-task.ts';
 import { commitNames, fenceKey } from '../client/keys.ts';
 import { encodeWakeTail } from '../feed/wake-codec.ts';
@@ -33,10 +32,15 @@ const NO_FEED = '';
 export function createCall<T extends FamilyTypes>(
   settings: CommitSettings,
   family: Family<T>,
-  { id, definition }: Pick<RowOf<T>, 'id' | 'definition'>,
+  row: Pick<RowOf<T>, 'id' | 'definition'>,
   { tasks, idempotencyKey = '', isStreamClaimed = false }: CreateNotes,
 ): CommitCall {
-  const names = commitNames(id, definition, [fenceKey(definition)], kindsOf(tasks), isOfTurn(id, definition));
+  const { id, definition } = row;
+  const names = commitNames(row, {
+    more: [fenceKey(definition)],
+    kinds: kindsOf(tasks),
+    isOfTurn: isOfTurn(id, definition),
+  });
   const status = family.initialStatus;
   const timeoutMs = definition.timeoutSeconds * 1000;
   const { type, ...data } = family.eventOf(id, 1, status);
@@ -73,14 +77,14 @@ export function createCall<T extends FamilyTypes>(
 export function commitCall<T extends FamilyTypes>(
   settings: CommitSettings,
   family: Family<T>,
-  row: RowOf<T>,
-  { event, settlement, status, guard }: StepOf<T>,
-  { tasks, keepEndedMs = 0 }: CommitNotes,
+  { row, step, notes }: Move<T>,
 ): CommitCall {
+  const { event, settlement, status, guard } = step;
+  const { tasks, keepEndedMs = 0 } = notes;
   const terminal = family.isTerminal(status);
   // Only the end of an elicitation notes the tasks of the runs that wait for it.
   const kinds = terminal ? [RESUME_RUN, ...kindsOf(tasks)] : kindsOf(tasks);
-  const names = commitNames(row.id, row.definition, [], new Set(kinds), isOfTurn(row.id, row.definition));
+  const names = commitNames(row, { kinds: new Set(kinds), isOfTurn: isOfTurn(row.id, row.definition) });
   const keptMs = Math.max(settings.retentionMs, keepEndedMs);
   const settlementJson = settlement && JSON.stringify(settlement);
   const { type, ...data } = event;

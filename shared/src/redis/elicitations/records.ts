@@ -84,7 +84,7 @@ export function createRedisRecords<T extends FamilyTypes>(
     step: StepOf<T>,
     notes: CommitNotes = { tasks: [] },
   ): Promise<CommitResult<T>> {
-    const { keys, args } = commitCall(settings, family, row, step, notes);
+    const { keys, args } = commitCall(settings, family, { row, step, notes });
     return resultOf({ row, step, notes }, (await commitScript(keys, args)) as unknown[]);
   }
 
@@ -108,7 +108,7 @@ export function createRedisRecords<T extends FamilyTypes>(
   }
 
   async function commitGroup(moves: readonly Move<T>[]): Promise<PromiseSettledResult<CommitResult<T>>[]> {
-    const calls = moves.map(({ row, step, notes }) => commitCall(settings, family, row, step, notes));
+    const calls = moves.map((move) => commitCall(settings, family, move));
     const replies = (await commitManyScript(
       calls.flatMap(({ keys }) => keys),
       calls.flatMap(({ keys, args }) => [keys.length, args.length, ...args]),

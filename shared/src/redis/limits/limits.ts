@@ -144,7 +144,7 @@ export function createRedisLimits(redis: Commands, onError?: (error: unknown) =>
       return verdictOf(findRefusal(key) ?? (await draw(key, rate, points)));
     },
     isUsedUp: (limit, subject) => refusals.find(limitKey(limit, subject)) !== undefined,
-    async hold(limit, subject, place, max, ttlMs) {
+    async hold(limit, { subject, place }, max, ttlMs) {
       return (await holdScript([limitKey(limit, subject)], [place, max, ttlMs])) === 1;
     },
     async renew(limit, held, ttlMs) {

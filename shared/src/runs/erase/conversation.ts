@@ -94,7 +94,7 @@ async function endAll(
   for await (const { records, now } of pages) {
     withdrawn += records.length;
     await Promise.all(
-      records.map((record) => withdraw(engine, owner.tenant, record.row.id, { ...record, now })),
+      records.map((record) => withdraw(engine, owner.tenant, record.row.id, { seen: { ...record, now } })),
     );
   }
   for (const one of taken) await endTurn(runs, one);

@@ -93,7 +93,9 @@ async function withdrawAll({ engine }: EraseUserDeps, owner: Owner): Promise<num
   let count = 0;
   for await (const { records, now } of openPages((request) => engine.openRecords(request), { owner })) {
     await Promise.all(
-      records.map((record) => withdraw(engine, owner.tenant, record.row.id, { ...record, now }, USER_ERASED)),
+      records.map((record) =>
+        withdraw(engine, owner.tenant, record.row.id, { seen: { ...record, now }, reason: USER_ERASED }),
+      ),
     );
     count += records.length;
   }

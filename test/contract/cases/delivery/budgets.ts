@@ -13,8 +13,8 @@ export function placesContract(contract: Contract): void {
     const owners = Array.from({ length: 30 }, newOwner);
     const held = owners.map((subject) => ({ subject, place: 'mine' }));
     for (const owner of owners) {
-      await backend.limits.hold('streams', owner, 'mine', 2, TTL / 2);
-      await backend.limits.hold('streams', owner, 'other', 2, TTL);
+      await backend.limits.hold('streams', { subject: owner, place: 'mine' }, 2, TTL / 2);
+      await backend.limits.hold('streams', { subject: owner, place: 'other' }, 2, TTL);
     }
     const [first = newOwner()] = owners;
     await second.limits.release('streams', first, 'mine');
@@ -210,20 +210,30 @@ export function budgetContract(contract: Contract): void {
       const owner = newOwner();
       const held = await Promise.all(
         Array.from({ length: 20 }, (_, at) =>
-          (at % 2 === 0 ? backend : second).limits.hold('streams', owner, `${at}`, 5, TTL),
+          (at % 2 === 0 ? backend : second).limits.hold(
+            'streams',
+            { subject: owner, place: `${at}` },
+            5,
+            TTL,
+          ),
         ),
       );
       expect(held.filter(Boolean)).toHaveLength(5);
       const mine = held.indexOf(true);
-      expect(await second.limits.hold('streams', owner, `${mine}`, 5, TTL)).toBe(true);
-      expect(await second.limits.hold('streams', owner, 'another', 5, TTL)).toBe(false);
-      expect(await second.limits.hold('streams', { ...owner, userId: 'other' }, 'another', 5, TTL)).toBe(
-        true,
-      );
+      expect(await second.limits.hold('streams', { subject: owner, place: `${mine}` }, 5, TTL)).toBe(true);
+      expect(await second.limits.hold('streams', { subject: owner, place: 'another' }, 5, TTL)).toBe(false);
+      expect(
+        await second.limits.hold(
+          'streams',
+          { subject: { ...owner, userId: 'other' }, place: 'another' },
+          5,
+          TTL,
+        ),
+      ).toBe(true);
       await backend.limits.release('streams', owner, `${mine}`);
       await backend.limits.release('streams', owner, 'nobody');
-      expect(await second.limits.hold('streams', owner, 'another', 5, TTL)).toBe(true);
-      expect(await second.limits.hold('streams', owner, `${mine}`, 5, TTL)).toBe(false);
+      expect(await second.limits.hold('streams', { subject: owner, place: 'another' }, 5, TTL)).toBe(true);
+      expect(await second.limits.hold('streams', { subject: owner, place: `${mine}` }, 5, TTL)).toBe(false);
     });
 
     it('is listed, the place whose lease ends first at the front, on any pod', async () => {
@@ -234,7 +244,7 @@ export function budgetContract(contract: Contract): void {
         ['short', TTL / 2],
         ['longest', 2 * TTL],
       ] as const)
-        await backend.limits.hold('streams', owner, place, 3, ttlMs);
+        await backend.limits.hold('streams', { subject: owner, place }, 3, ttlMs);
       expect(await second.limits.places('streams', owner)).toEqual(['short', 'long', 'longest']);
       await backend.limits.release('streams', owner, 'long');
       expect(await second.limits.places('streams', owner)).toEqual(['short', 'longest']);
@@ -244,24 +254,25 @@ export function budgetContract(contract: Contract): void {
     it('is free again when a lease ends, and only that place', async () => {
       const { backend, second } = contract.pods;
       const owner = newOwner();
-      expect(await backend.limits.hold('streams', owner, 'long', 2, TTL)).toBe(true);
-      expect(await backend.limits.hold('streams', owner, 'short', 2, 3_000)).toBe(true);
-      expect(await second.limits.hold('streams', owner, 'next', 2, TTL)).toBe(false);
-      await waitUntil(() => second.limits.hold('streams', owner, 'next', 2, TTL), {
+      expect(await backend.limits.hold('streams', { subject: owner, place: 'long' }, 2, TTL)).toBe(true);
+      expect(await backend.limits.hold('streams', { subject: owner, place: 'short' }, 2, 3_000)).toBe(true);
+      expect(await second.limits.hold('streams', { subject: owner, place: 'next' }, 2, TTL)).toBe(false);
+      await waitUntil(() => second.limits.hold('streams', { subject: owner, place: 'next' }, 2, TTL), {
         what: 'the lease to end',
       });
-      expect(await second.limits.hold('streams', owner, 'one more', 2, TTL)).toBe(false);
+      expect(await second.limits.hold('streams', { subject: owner, place: 'one more' }, 2, TTL)).toBe(false);
     });
 
     it('is kept while its lease is renewed', async () => {
       const { backend, second } = contract.pods;
       const [owner, other] = [newOwner(), newOwner()];
-      for (const one of [owner, other]) await backend.limits.hold('streams', one, 'mine', 1, 3_000);
-      expect(await backend.limits.hold('streams', owner, 'mine', 1, TTL)).toBe(true);
-      await waitUntil(() => second.limits.hold('streams', other, 'yours', 1, TTL), {
+      for (const one of [owner, other])
+        await backend.limits.hold('streams', { subject: one, place: 'mine' }, 1, 3_000);
+      expect(await backend.limits.hold('streams', { subject: owner, place: 'mine' }, 1, TTL)).toBe(true);
+      await waitUntil(() => second.limits.hold('streams', { subject: other, place: 'yours' }, 1, TTL), {
         what: 'a lease of the same age that was not renewed to end',
       });
-      expect(await second.limits.hold('streams', owner, 'yours', 1, TTL)).toBe(false);
+      expect(await second.limits.hold('streams', { subject: owner, place: 'yours' }, 1, TTL)).toBe(false);
     });
   });
 }

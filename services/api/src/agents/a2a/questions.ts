@@ -74,7 +74,7 @@ export function createRemoteQuestions(call: ToolCall, options: RemoteQuestionsOp
 
   function start(question: RemoteQuestion, attempt: number): void {
     const ending = new AbortController();
-    const over = askRemote(call, options, question, attempt, ending.signal)
+    const over = askRemote(call, options, question, { attempt, withdrawn: ending.signal })
       .then((result) => {
         if (result === undefined || ending.signal.aborted) return;
         settled.push(result);
@@ -168,8 +168,7 @@ async function askRemote(
   call: ToolCall,
   options: RemoteQuestionsOptions,
   question: RemoteQuestion,
-  attempt: number,
-  withdrawn: AbortSignal,
+  { attempt, withdrawn }: { readonly attempt: number; readonly withdrawn: AbortSignal },
 ): Promise<SettledQuestion | undefined> {
   const { key } = question;
   const by = {

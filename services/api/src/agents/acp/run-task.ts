@@ -19,14 +19,18 @@ const TEXT_LENGTH_MAX = 200_000;
 /** How long an agent may take to end a cancelled task before its process is killed, in ms. */
 const CANCEL_GRACE_MS = 2_000;
 
+interface GivenTask {
+  readonly processes: AcpProcesses;
+  readonly agent: AcpAgentTarget;
+  readonly rules: RemoteTaskRules;
+}
+
 /**
  * Has an ACP agent do a task, in a process and a session of its own. The call is recorded as dispatched before the prompt
  * is sent: no other pod sends it again. Rejects only with the reason of the call's signal.
  */
 export async function runAcpTask(
-  processes: AcpProcesses,
-  agent: AcpAgentTarget,
-  rules: RemoteTaskRules,
+  { processes, agent, rules }: GivenTask,
   call: ToolCall,
   task: string,
 ): Promise<ToolOutcome> {

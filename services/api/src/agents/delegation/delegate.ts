@@ -134,7 +134,7 @@ async function workOnOwned(
     return runDelegate(from, owned, { ...opened.agent, ...task, ...ids });
   }
   if (belongsToAnotherPod(from.signal)) throw opened.error;
-  return failDelegate(from, owned, task.title, opened.error);
+  return failDelegate(from, owned, { title: task.title, cause: opened.error });
 }
 
 /** Begins the run. Undefined when its begin had succeeded before and another pod has since taken or ended it. */

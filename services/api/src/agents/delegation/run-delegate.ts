@@ -62,8 +62,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
       context,
       work,
       { given: input, produced, cut: '' },
-      (why) => ending.abort(why),
-      from,
+      { abandon: (why) => ending.abort(why), from },
     );
     await finishTurn({ writer }, [], reason, budget.used);
     return delegateOutcome(title, reason, textOf(produced.at(-1)));
@@ -82,7 +81,7 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
     if (writer.fenced.aborted) throw error;
     const cause = clock.over.aborted ? new TurnTooLongError() : error;
     if (!by.signal.aborted) await withdrawOpen(context);
-    return await failDelegate(by, owned, title, cause, budget.used);
+    return await failDelegate(by, owned, { title, cause, usage: budget.used });
   } finally {
     clock.stop();
   }
@@ -95,9 +94,11 @@ export async function runDelegate(by: Delegator, owned: OwnedRun, work: Delegate
 export async function failDelegate(
   by: Delegator,
   { writer }: OwnedRun,
-  title: string,
-  cause: unknown,
-  usage?: Usage,
+  {
+    title,
+    cause,
+    usage,
+  }: { readonly title: string; readonly cause: unknown; readonly usage?: Usage | undefined },
 ): Promise<ToolOutcome> {
   // A delegator that ends too reports the cause itself.
   const onFault = by.signal.aborted ? () => undefined : by.onFault;

@@ -58,17 +58,22 @@ export interface Transcript {
   cut: string;
 }
 
+interface RoundsOptions {
+  /** Aborts the calls under way when one of them fails for a reason that ends the run. */
+  readonly abandon: (reason: unknown) => void;
+  /** The beginning when absent. */
+  readonly from?: Checkpoint | undefined;
+}
+
 /**
  * Runs rounds until the model calls no more tools: one reply of the model, then its tool calls in parallel. Each reply
- * and each result is saved before it is used, and each call before it is dispatched. `abandon` aborts the calls under
- * way when one of them fails for a reason that ends the run.
+ * and each result is saved before it is used, and each call before it is dispatched.
  */
 export async function runSteps(
   context: RunContext,
   agent: RunAgent,
   transcript: Transcript,
-  abandon: (reason: unknown) => void,
-  from: Checkpoint = BEGINNING,
+  { abandon, from = BEGINNING }: RoundsOptions,
 ): Promise<FinishReason> {
   const { writer, budget } = context;
   const { produced } = transcript;
@@ -91,7 +96,7 @@ export async function runSteps(
       ? readTools(context, agent, tools)
       : toolsForInheritedRound(context, agent, known));
     const { record, calls } =
-      known ?? (await newRound(context, { ...agent, tools }, transcript, index, appendEvent));
+      known ?? (await newRound(context, { ...agent, tools }, transcript, { index, appendEvent }));
     if (calls.length === 0) {
       produced.push(...record.messages);
       transcript.cut = '';
@@ -144,8 +149,10 @@ async function newRound(
   context: RunContext,
   agent: Omit<RunAgent, 'tools'> & { readonly tools: readonly Tool[] },
   transcript: Transcript,
-  index: number,
-  appendEvent: (event: TurnEvent) => Promise<void>,
+  {
+    index,
+    appendEvent,
+  }: { readonly index: number; readonly appendEvent: (event: TurnEvent) => Promise<void> },
 ): Promise<Round> {
   const { writer, budget, signal } = context;
   const step = {

@@ -96,7 +96,10 @@ export async function runTurn(options: RunOptions): Promise<void> {
       ? []
       : [...answered(input, transcript), ...transcript.produced, ...cutReply(transcript.cut)];
   try {
-    const reason = await runSteps(context, options, transcript, (why) => ending.abort(why), from);
+    const reason = await runSteps(context, options, transcript, {
+      abandon: (why) => ending.abort(why),
+      from,
+    });
     await withdrawQuestions();
     await finishTurn(options, remembered(), reason, budget.used);
   } catch (error) {

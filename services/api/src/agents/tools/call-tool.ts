@@ -7,7 +7,7 @@ import { parseOneCallId } from '../loop/one-call.ts';
 import { type RunContext, resting } from '../loop/run-context.ts';
 import type { RequestedCall } from '../run/step.ts';
 import { callAsDecided } from './approvals/gate.ts';
-import { approvalPlaceOf, innerPlace } from './approvals/place.ts';
+import { approvalPlaceOf, type CallState, innerPlace } from './approvals/place.ts';
 import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/request.ts';
 import { withdrawInherited } from './inherited-questions.ts';
 import { sampleForServer } from './passthrough/samples.ts';
@@ -82,9 +82,9 @@ export async function callTool(
   };
   const startedAt = performance.now();
   const { signal, release } = callSignal(runContext.signal, () => record.state === 'dispatched');
-  const part = runContext.turn.idle.part();
-  const place = approvalPlaceOf(runContext, call, save, record, part);
-  const context = { ...toolCallContext(runContext, call, place, save, () => record, part), signal };
+  const state = { record: () => record, save, part: runContext.turn.idle.part() };
+  const place = approvalPlaceOf(runContext, call, state);
+  const context = { ...toolCallContext(runContext, call, place, state), signal };
   const outcome = await executeOrRefuse(tool, call, (found) =>
     callDecided(runContext, found, context, place),
   ).finally(release);
@@ -183,9 +183,7 @@ function toolCallContext(
   runContext: RunContext,
   { toolCallId, input, before, sharers = 1 }: StepCall,
   place: ApprovalPlace,
-  save: (more: Partial<CallRecord>) => Promise<void>,
-  record: () => CallRecord,
-  part: IdlePart,
+  { record, save, part }: CallState,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = runContext;
   // A dispatched call returns to this pod only, so the pod keeps the run while the person is asked.

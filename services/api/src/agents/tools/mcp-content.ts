@@ -236,7 +236,12 @@ export function createMcpContent({ config, named }: ServerContentDeps): ServerCo
       const found = await findResource(reader, uri);
       if (found === undefined) return undefined;
       const { principal, signal } = reader;
-      const held = await named.watch(found.source.server, principal, found.uri, listener, signal);
+      const held = await named.watch(
+        { server: found.source.server, uri: found.uri },
+        principal,
+        listener,
+        signal,
+      );
       if (held.type === 'held') return held;
       if (held.type !== 'absent') return refuse(held);
       throw new ParleyError('invalid_request', 'The server of this resource does not report its changes.');

@@ -69,9 +69,8 @@ export interface NamedTools {
   ): Promise<Result | undefined>;
   /** Watches a resource for this person, as `ResourceWatches.hold`. Without their account, it is absent. */
   watch(
-    server: string,
+    resource: { readonly server: string; readonly uri: string },
     principal: Owner,
-    uri: string,
     listener: () => void,
     signal: AbortSignal,
   ): Promise<HeldWatch | NoWatch>;
@@ -156,7 +155,7 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
 
   return {
     read: readFrom,
-    watch(id, { tenant, userId }, uri, listener, signal) {
+    watch({ server: id, uri }, { tenant, userId }, listener, signal) {
       const isPersonal = find(id).personal !== undefined;
       const key = JSON.stringify(isPersonal ? [id, tenant, userId] : [id]);
       const watch: WatchedServer['watch'] = (wanted, ending) => {

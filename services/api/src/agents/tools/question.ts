@@ -156,7 +156,7 @@ export async function takeBack(
   id: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const work = () => withdraw(engine, tenant, id, undefined, TAKEN_BACK);
+  const work = () => withdraw(engine, tenant, id, { reason: TAKEN_BACK });
   await retryWhileUnavailable(work, signal).catch(() => undefined);
 }
 

@@ -89,7 +89,8 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
       const target = acpAgentOf(loaded, id);
       if (target === undefined || acp === undefined)
         return [createDelegateTool({ agent: id, title: config.agents[id]?.title ?? id, description })];
-      const work = (call: NamedCall, task: string) => runAcpTask(acp, target, rules, call, task);
+      const given = { processes: acp, agent: target, rules };
+      const work = (call: NamedCall, task: string) => runAcpTask(given, call, task);
       return [createDelegateTool({ agent: id, title: target.title, description, work })];
     };
     const tools = (await Promise.all(delegates.map(toolsOf))).flat();
@@ -112,7 +113,7 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     const target: McpServerConfig = { ...server.config, showsPages };
     const asked = askedPerson(server, person, agent);
     const rules = {
-      ...sendRules(server, person, agent.limits, deps, agent),
+      ...sendRules(server, { ...person, agent }, agent.limits, deps),
       signal,
       pages: showsPages === true,
       ...(allow !== undefined && { allow }),

@@ -76,6 +76,12 @@ export interface CallLimitDeps extends Pick<StreamPlaceDeps, 'limits' | 'holder'
   readonly onRefused: (limit: LimitName) => void;
 }
 
+/** What a call takes of a budget: `points` of the part `of`. */
+interface Spent {
+  readonly of?: string;
+  readonly points?: number;
+}
+
 /** Makes the budgets. */
 export function createCallLimits(deps: CallLimitDeps): CallLimits {
   const { limits, settings, onRefused } = deps;
@@ -90,8 +96,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     limit: LimitName,
     subject: Owner,
     rate: Rate,
-    of = '',
-    points = 1,
+    { of = '', points = 1 }: Spent = {},
   ): Promise<number | undefined> {
     const verdict = await limits.take(`${limit}${of}`, subject, rate, points);
     if (verdict.allowed) return undefined;
@@ -99,9 +104,9 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
     return verdict.retryAfterSeconds;
   }
 
-  async function take(limit: LimitName, subject: Owner, points: number, of = '', taken = 1): Promise<void> {
+  async function take(limit: LimitName, subject: Owner, points: number, spent?: Spent): Promise<void> {
     const rate = { points, windowSeconds: WINDOW_SECONDS };
-    const retryAfterSeconds = await spend(limit, subject, rate, of, taken);
+    const retryAfterSeconds = await spend(limit, subject, rate, spent);
     if (retryAfterSeconds === undefined) return;
     throw new ParleyError('rate_limited', 'Too many requests; wait and try again.', { retryAfterSeconds });
   }
@@ -109,7 +114,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
   async function takeAnswer(owner: Owner, elicitationId: string): Promise<void> {
     // An id that cannot exist has no budget: its name, however long, must not reach Redis.
     if (bucketOfElicitationId(elicitationId) === undefined) return;
-    await take('answers', owner, settings.elicitationAnswers, `:${elicitationId}`);
+    await take('answers', owner, settings.elicitationAnswers, { of: `:${elicitationId}` });
   }
 
   /**
@@ -160,15 +165,11 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
       const points = Math.ceil(bytes / POINT_BYTES);
       const { userWriteBytes, serviceWriteBytes } = settings;
       if (caller.kind === 'user')
-        await take('user-write-bytes', caller, Math.ceil(userWriteBytes / POINT_BYTES), '', points);
+        await take('user-write-bytes', caller, Math.ceil(userWriteBytes / POINT_BYTES), { points });
       else
-        await take(
-          'service-write-bytes',
-          serviceOf(caller),
-          Math.ceil(serviceWriteBytes / POINT_BYTES),
-          '',
+        await take('service-write-bytes', serviceOf(caller), Math.ceil(serviceWriteBytes / POINT_BYTES), {
           points,
-        );
+        });
     },
     answer: takeAnswer,
     stream: createStreamPlaces({

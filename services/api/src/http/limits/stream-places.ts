@@ -54,7 +54,7 @@ export function createStreamPlaces(deps: StreamPlaceDeps): TakeStreamPlace {
   return async (caller, reader, onLost) => {
     if (caller.kind === 'service') return () => undefined;
     const place = formatPlace({ owner: holder.owner, stream: reader.stream });
-    const hold = () => limits.hold('streams', caller, place, streamsMax, PLACE_MS);
+    const hold = () => limits.hold('streams', { subject: caller, place }, streamsMax, PLACE_MS);
     const isHeld = (await hold()) || ((await freePlace(deps, caller, reader)) && (await hold()));
     if (!isHeld) {
       onRefused();
@@ -87,7 +87,7 @@ function createPlaceKeeper({
     // loss of data, all of them are gone.
     for (const kept of held.filter((_, at) => renewed[at] === false)) {
       if (!places.has(kept)) continue;
-      const isHeld = await limits.hold('streams', kept.subject, kept.place, streamsMax, PLACE_MS);
+      const isHeld = await limits.hold('streams', kept, streamsMax, PLACE_MS);
       if (!isHeld) kept.onLost();
       else if (!places.has(kept)) release(kept);
     }

@@ -114,7 +114,7 @@ async function newRun(deps: AgUiDeps, call: RunCall): Promise<Reply> {
       admitted,
     });
     const facts = run.isRepeat ? await readReplayFacts(deps, run) : undefined;
-    return eventsReply(deps, call, { stream: run, facts, place }, runOf(body, run), run.isRepeat);
+    return eventsReply(deps, call, { stream: run, facts, place, isRepeat: run.isRepeat }, runOf(body, run));
   });
 }
 
@@ -228,14 +228,15 @@ function knowsCancelled({ protocolVersion }: Pick<RunInput, 'protocolVersion'>):
 interface FollowedTurn extends Pick<FollowTurnOptions, 'facts' | 'after'> {
   readonly stream: StreamRef;
   readonly place: { readonly signal: AbortSignal; readonly release: () => void };
+  /** True where the request has begun the turn before. */
+  readonly isRepeat?: boolean;
 }
 
 async function eventsReply(
   deps: AgUiDeps,
   { caller }: Pick<RouteCall, 'caller'>,
-  { stream, facts, after, place }: FollowedTurn,
+  { stream, facts, after, place, isRepeat = false }: FollowedTurn,
   run: AgUiRun,
-  isRepeat = false,
 ): Promise<Reply> {
   // What a program was sent, the person has not seen.
   const note = caller.kind === 'user' ? deps.turns.seenNotes(stream) : undefined;

@@ -211,7 +211,10 @@ export function createCalls(deps: Pick<McpDeps, 'records' | 'turns' | 'engine' |
       const digest = joinDigest(call);
       const { key, endedAt } = await keyFor(owner, { digest, kind }, call.request);
       const run = await runOfCall(owner, key);
-      const { isRepeat } = await beginRun(turns, target, call, run, { key: `mcp ${key}`, digest });
+      const { isRepeat } = await beginRun(turns, target, call, {
+        conversation: run,
+        repeatable: { key: `mcp ${key}`, digest },
+      });
       const follower = call.request === undefined ? newName() : textOfRequest(call.request);
       const { task } = target;
       const started = {
@@ -268,10 +271,12 @@ function beginRun(
   turns: McpDeps['turns'],
   target: BegunTarget,
   { caller, arguments: args, support, delivery }: ToolCallRequest,
-  conversation: RunRef,
-  repeatable: { readonly key: string; readonly digest: string },
+  place: {
+    readonly conversation: RunRef;
+    readonly repeatable: { readonly key: string; readonly digest: string };
+  },
 ) {
-  const common = { conversation, support, delivery, repeatable };
+  const common = { ...place, support, delivery };
   if (target.type === 'tool') return turns.beginCall({ ...common, target, arguments: args });
   if (target.type === 'read')
     return turns.beginCall({

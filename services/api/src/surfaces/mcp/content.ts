@@ -45,13 +45,17 @@ export interface AskingReads {
   readonly card: CallCard | undefined;
 }
 
+interface ContentReading {
+  readonly caller: Caller;
+  readonly guarded: Guarded;
+  readonly asking: AskingReads;
+}
+
 /** Registers the prompts and resources of servers that are offered. Their forms are checked by the SDK. */
 export function registerContent(
   server: Server,
   content: ReadableContent,
-  caller: Caller,
-  guarded: Guarded,
-  asking: AskingReads,
+  { caller, guarded, asking }: ContentReading,
 ): void {
   const { prompts, resources } = content.offers;
   const principal = principalOf(caller);

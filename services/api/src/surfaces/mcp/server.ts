@@ -53,12 +53,13 @@ export function createMcpServer(
       }),
     );
   });
-  registerContent(server, turns.content, caller, guarded, {
-    viewerOf: (context) => turns.viewerOf(supportOf(showsOf(context))),
-    askableOf: (context) => turns.askableBy(supportOf(showsOf(context))),
+  const asking = {
+    viewerOf: (context: ServerContext) => turns.viewerOf(supportOf(showsOf(context))),
+    askableOf: (context: ServerContext) => turns.askableBy(supportOf(showsOf(context))),
     reply: replyToAsking,
     card,
-  });
+  };
+  registerContent(server, turns.content, { caller, guarded, asking });
   extend?.(server);
   return server;
 }

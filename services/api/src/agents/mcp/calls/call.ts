@@ -72,6 +72,13 @@ const HEADER_MISMATCH = -32020;
 // The exchange ends the call: it also counts the time to connect, and does not count waits for people.
 const SDK_TIMEOUT_MS = 2 ** 31 - 1;
 
+interface SentCall {
+  readonly target: ServerTarget;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly options: McpCallOptions;
+}
+
 export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps): CallServerTool {
   /** From the cached list, without the output schema: the SDK would refuse results that do not match it. */
   function definitionOf(target: ServerTarget, name: string): Tool {
@@ -86,13 +93,11 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
   }
 
   async function send(
-    target: ServerTarget,
-    name: string,
-    args: Readonly<Record<string, unknown>>,
-    { asker, answers, headers, onProgress, onLog }: McpCallOptions,
+    { target, name, args, options }: SentCall,
     { client, questions, revision }: McpConnection,
     exchange: RunningExchange,
   ): Promise<CallToolResult | McpTaskHandle | McpFailure> {
+    const { asker, answers, headers, onProgress, onLog } = options;
     exchange.onLog = onLog;
     const isModern = revision === '2026-07-28';
     // A server of the 2026 revision logs where the request says so.
@@ -138,7 +143,7 @@ export function createCaller({ sendRequest, limits, lists, retire }: CallerDeps)
       };
       return sendRequest(target, bounds, (connection, exchange) => {
         revision = connection.revision;
-        return send(target, name, args, { ...options, asker }, connection, exchange);
+        return send({ target, name, args, options: { ...options, asker } }, connection, exchange);
       });
     };
     try {

@@ -12,14 +12,22 @@ interface PlacedCall {
   readonly approvalId?: string | undefined;
 }
 
+/** What changes of a call while it is made. */
+export interface CallState {
+  readonly record: () => CallRecord;
+  /** Writes what is new in the call's record. */
+  readonly save: (more: Partial<CallRecord>) => Promise<void>;
+  /** The call's part in whether the run is idle. */
+  readonly part: IdlePart;
+}
+
 /** Where the approval of a call belongs. */
 export function approvalPlaceOf(
   runContext: RunContext,
   { toolCallId, approvalId, before }: PlacedCall,
-  save: (more: Partial<CallRecord>) => Promise<void>,
-  { step, approval }: CallRecord,
-  part: IdlePart,
+  { save, record, part }: CallState,
 ): ApprovalPlace {
+  const { step, approval } = record();
   return {
     toolCallId,
     shownCallId: shownCallId(runContext, toolCallId),

@@ -83,13 +83,17 @@ export interface SendDeps {
   readonly clientRequests: ClientRequests;
 }
 
+/** The person for whom a server is called, with the agent that calls it for them. */
+interface ServedPerson extends Omit<TurnPerson, 'reach'> {
+  readonly agent?: SamplingAgent;
+}
+
 /** The rules for a person's calls of one server's tools. Without a viewer, a model makes them. */
 export function sendRules(
   server: Pick<Server, 'config' | 'maySample' | 'taskSeconds'>,
-  { tenant, userId, client, viewer = 'model' }: Omit<TurnPerson, 'reach'>,
+  { tenant, userId, client, viewer = 'model', agent }: ServedPerson,
   { toolTimeoutSeconds, questionTimeoutSeconds, questionsPerCall }: ServerCallLimits,
   { rounds: seals, clientRequests }: SendDeps,
-  agent?: SamplingAgent,
 ): SendRules {
   const { id: serverId } = server.config;
   const of = { tenant, userId, serverId };

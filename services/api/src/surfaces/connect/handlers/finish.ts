@@ -26,15 +26,18 @@ export async function finishFlow(
 ): Promise<PageReply> {
   if (parts.identity.type === 'bound') return bindConnection(parts, parts.identity, flow, credential);
   const ending = await endFlow(parts, flow, flow.elicitationId, credential);
-  return page(viewOfEnding(parts, flow.elicitationId, target, ending, withheldScopes));
+  return page(viewOfEnding(parts, ending, { elicitationId: flow.elicitationId, target, withheldScopes }));
+}
+
+interface FinishedFlow extends Pick<Connected, 'withheldScopes'> {
+  readonly elicitationId: string;
+  readonly target: ConnectTarget;
 }
 
 function viewOfEnding(
   parts: Parts,
-  elicitationId: string,
-  target: ConnectTarget,
   ending: Ending,
-  withheldScopes: readonly string[],
+  { elicitationId, target, withheldScopes }: FinishedFlow,
 ): ConnectView {
   if (ending.type === 'dropped') {
     if (ending.status === undefined) return { page: 'not-found' };

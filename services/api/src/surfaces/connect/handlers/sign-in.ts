@@ -45,15 +45,15 @@ export async function signedIn(parts: Parts, visit: Visit): Promise<PageReply> {
   // For example a reload. The browser that came first is signed in already, and no other browser is.
   if (found?.taken === true) return { type: 'moved', path: pathOf(ownPageOf(found.flow)) };
   if (found === undefined || found.flow.browser !== fingerprintOf(visit.browser))
-    return failed(parts, visit, undefined, 'the sign-in belongs to another browser, or to none');
+    return failed(parts, visit, undefined, { detail: 'the sign-in belongs to another browser, or to none' });
   const own = ownPageOf(found.flow);
   const keep = await flows.take(name);
-  if (keep === undefined) return failed(parts, visit, own, 'the sign-in was over');
+  if (keep === undefined) return failed(parts, visit, own, { detail: 'the sign-in was over' });
   const result = await identity.finish(`${parts.publicUrl}${visit.head.url}`, keep);
   if (result.type === 'signed-in') return arrive(parts, visit, own, result);
   // Failures count only here: another site can make a browser request this path, but not with a flow of this browser.
   const tooMany = await counted(parts, visit);
-  const shown = failed(parts, visit, own, result.detail, result.providerError);
+  const shown = failed(parts, visit, own, result);
   return tooMany === undefined ? shown : page(tooMany);
 }
 
@@ -79,7 +79,7 @@ async function leave(
   own: OwnPage,
 ): Promise<PageReply> {
   const start = await identity.begin({ anew: visit.query.has('anew') });
-  if ('type' in start) return failed(parts, visit, own, start.detail);
+  if ('type' in start) return failed(parts, visit, own, start);
   const browser = fingerprintOf(visit.browser);
   const unknown = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
   const elicitationId = idOf(own) ?? '';
@@ -119,8 +119,7 @@ function failed(
   parts: Parts,
   visit: Visit,
   own: OwnPage | undefined,
-  detail: string,
-  providerError?: string,
+  { detail, providerError }: { readonly detail: string; readonly providerError?: string | undefined },
 ): PageReply {
   const elicitationId = own && idOf(own);
   parts.onEvent({

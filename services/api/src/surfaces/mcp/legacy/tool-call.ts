@@ -81,19 +81,23 @@ export async function awaitToolCall(
   const name = { sessionId: session.id, id: message.id };
   return inCallStream(deps, call, { name, returns: false }, async ({ signal, release }) => {
     try {
-      return await awaitResult(deps, call, session, message, signal);
+      return await awaitResult(deps, call, { session, message, signal });
     } finally {
       release();
     }
   });
 }
 
+interface AwaitedCall {
+  readonly session: RequestSession;
+  readonly message: ToolCallMessage;
+  readonly signal: AbortSignal;
+}
+
 async function awaitResult(
   deps: LegacyDeps,
   call: RouteCall,
-  session: RequestSession,
-  message: ToolCallMessage,
-  signal: AbortSignal,
+  { session, message, signal }: AwaitedCall,
 ): Promise<Reply> {
   const shows = shownInReply(session.shows);
   const { started, at } = await begin(deps, call, { ...session, shows }, message);

@@ -44,8 +44,7 @@ export async function sendReminders(
   deps: SlackDeliveryDeps & { readonly client: WebClient },
   row: RowOf<FamilyTypes>,
   { place, reminders }: NoticePlan,
-  { posted, isNew }: { readonly posted: Posted; readonly isNew: boolean },
-  now: number,
+  { posted, isNew, now }: { readonly posted: Posted; readonly isNew: boolean; readonly now: number },
 ): Promise<OutboxResult> {
   if (reminders === undefined) return 'done';
   let sent = 0;
@@ -63,8 +62,7 @@ export async function sendReminders(
     next.type === 'reminder'
       ? await postOnce(
           deps,
-          row.definition,
-          { channel: posted.channel, thread: posted.ts },
+          { owner: row.definition, channel: posted.channel, thread: posted.ts },
           `${row.id}/reminder/${sent}`,
           reminderMessage(row, { user: place.userId }),
         )
@@ -82,7 +80,7 @@ async function escalate(
   const delivery = `${row.id}/escalation`;
   const message = escalationMessage(row, { user: place.userId });
   try {
-    return await postOnce(deps, row.definition, { channel: to }, delivery, message);
+    return await postOnce(deps, { owner: row.definition, channel: to }, delivery, message);
   } catch (error) {
     const fault = faultOf(error);
     if (fault.type !== 'refused') throw error;

@@ -29,8 +29,7 @@ export type PostResult =
  */
 export async function postOnce(
   deps: PostDeps,
-  owner: Owner,
-  place: Pick<SlackThread, 'channel' | 'thread'>,
+  { owner, ...place }: Pick<SlackThread, 'channel' | 'thread'> & { readonly owner: Owner },
   delivery: string,
   message: SlackMessage,
 ): Promise<PostResult> {

@@ -64,7 +64,7 @@ async function show(
   await record.afterwards?.(client, place);
   if (!isOpen || plan.reminders === undefined) return 'done';
   await deps.places.putNotice(row.definition, result.posted, row.id);
-  return sendReminders({ ...deps, client }, row, plan, result, now);
+  return sendReminders({ ...deps, client }, row, plan, { ...result, now });
 }
 
 /** A notice goes to a conversation that is opened with the person. */
@@ -94,7 +94,7 @@ export async function showMessage(
     const isUnderWay = await mayBePosting(deps, owner, id);
     if (!isUnderWay) return undefined;
   }
-  const result = await postOnce({ ...deps, client }, owner, place, id, message);
+  const result = await postOnce({ ...deps, client }, { ...place, owner }, id, message);
   if ('posted' in result && !result.isNew && !isUntouched)
     await client.chat.update({ ...result.posted, ...message });
   return result;

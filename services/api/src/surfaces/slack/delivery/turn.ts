@@ -81,7 +81,7 @@ function read(deps: SlackDeliveryDeps, stream: StreamRef, reply: ThreadReply, si
   const caughtUp = new Promise<void>((resolve) => {
     passed = resolve;
   });
-  return { reading: readUntil(deps, stream, reply, signal, passed), caughtUp };
+  return { reading: readUntil(deps, stream, reply, { signal, onCaughtUp: passed }), caughtUp };
 }
 
 /** Reads the turn into the reply until it ends, waits, is void, or the slice is over. */
@@ -89,8 +89,7 @@ async function readUntil(
   deps: SlackDeliveryDeps,
   stream: StreamRef,
   reply: ThreadReply,
-  signal: AbortSignal,
-  onCaughtUp: () => void,
+  { signal, onCaughtUp }: { readonly signal: AbortSignal; readonly onCaughtUp: () => void },
 ): Promise<'read' | 'gone'> {
   try {
     const facts = await readReplayFacts(deps, stream);
@@ -142,7 +141,7 @@ function createMessages(deps: SlackDeliveryDeps, client: WebClient, stream: Stre
     const text = JSON.stringify(message);
     if (shown.get(index) === text) return undefined;
     const delivery = `${stream.streamRequestId}/${index}`;
-    const result = await postOnce({ ...deps, client }, stream, place, delivery, message);
+    const result = await postOnce({ ...deps, client }, { ...place, owner: stream }, delivery, message);
     if ('deferInMs' in result) return result.deferInMs;
     if (!result.isNew) await client.chat.update({ ...result.posted, ...message });
     shown.set(index, text);

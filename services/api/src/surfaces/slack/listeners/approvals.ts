@@ -27,7 +27,13 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
     if (fault.code === 'invalid_answer')
       return ack({ response_action: 'errors', errors: faultsAtInputs(row, fault.issues ?? []) });
     return ack(
-      overReply(await APPROVALS.refusalText(deps, seen.owner, row.id, seen.slackUser, fault.message)),
+      overReply(
+        await APPROVALS.refusalText(
+          deps,
+          { owner: seen.owner, id: row.id, user: seen.slackUser },
+          fault.message,
+        ),
+      ),
     );
   });
 
@@ -45,7 +51,9 @@ export function listenToDecisions(app: App, deps: ListenerDeps): void {
     }
     const fault = await decide(deps, owner, row.id, response);
     if (fault === undefined) return ack();
-    return ack(overReply(await APPROVALS.refusalText(deps, owner, row.id, slackUser, fault.message)));
+    return ack(
+      overReply(await APPROVALS.refusalText(deps, { owner, id: row.id, user: slackUser }, fault.message)),
+    );
   });
 }
 
@@ -96,7 +104,10 @@ async function approve(
 ): Promise<void> {
   const fault = await decide(deps, owner, id, { decision: 'approve', ...more });
   if (fault !== undefined)
-    return privately(respond, await APPROVALS.refusalText(deps, owner, id, slackUser, fault.message));
+    return privately(
+      respond,
+      await APPROVALS.refusalText(deps, { owner, id, user: slackUser }, fault.message),
+    );
   // The message in the channel says how it ended.
   if (body.container.is_ephemeral === true) await respond({ delete_original: true });
 }

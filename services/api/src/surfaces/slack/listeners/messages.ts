@@ -30,21 +30,25 @@ const REPEATED_MS = 24 * 3_600_000;
 /** A direct message or a mention begins a turn as the person who wrote it. */
 export function listenToMessages(app: App, deps: ListenerDeps): void {
   app.event('app_mention', async ({ event, body, context, client }) => {
-    await take(deps, event as Incoming, body, context, client);
+    await take(deps, event as Incoming, { body, context, client });
   });
   app.event('message', async ({ event, body, context, client }) => {
     const message = event as Incoming;
     // In channels, mentions come by themselves.
-    if (message.channel_type === 'im') await take(deps, message, body, context, client);
+    if (message.channel_type === 'im') await take(deps, message, { body, context, client });
   });
+}
+
+interface ReportedEvent {
+  readonly body: EventEnvelope;
+  readonly context: Parameters<typeof actorOf>[0] & { readonly botUserId?: string };
+  readonly client: WebClient;
 }
 
 async function take(
   deps: ListenerDeps,
   message: Incoming,
-  envelope: EventEnvelope,
-  context: Parameters<typeof actorOf>[0] & { readonly botUserId?: string },
-  client: WebClient,
+  { body: envelope, context, client }: ReportedEvent,
 ): Promise<void> {
   const isWithinCompany = envelope.is_ext_shared_channel === false;
   const user = actorOf(context, message.user, message.user_team ?? message.team, isWithinCompany);

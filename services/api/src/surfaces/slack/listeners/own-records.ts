@@ -12,12 +12,19 @@ interface RecordReading<Row> {
   readonly overText: (row: Row, reader: { readonly user: string }) => string | undefined;
 }
 
+/** What was refused: a record of a person, and the Slack user who acts for them. */
+interface RefusedPlace {
+  readonly owner: Owner;
+  readonly id: string;
+  readonly user: string;
+}
+
 /** The records of one family that belong to the person who acts in Slack. */
 export interface OwnRecords<Row> {
   /** The record, if it is this person's. One of another person is undefined, as one that does not exist. */
   find(deps: ListenerDeps, owner: Owner, id: string): Promise<Row | undefined>;
-  /** Why what the Slack user `user` sent was refused, as mrkdwn: the record has ended, or `message`. */
-  refusalText(deps: ListenerDeps, owner: Owner, id: string, user: string, message: string): Promise<string>;
+  /** Why what a Slack user sent was refused, as mrkdwn: the record has ended, or `message`. */
+  refusalText(deps: ListenerDeps, place: RefusedPlace, message: string): Promise<string>;
 }
 
 /** Makes the access to one family of records. */
@@ -33,7 +40,7 @@ export function createOwnRecords<Row>({ read, overText }: RecordReading<Row>): O
 
   return {
     find,
-    async refusalText(deps, owner, id, user, message) {
+    async refusalText(deps, { owner, id, user }, message) {
       const row = await find(deps, owner, id);
       return (row === undefined ? undefined : overText(row, { user })) ?? escaped(message);
     },

@@ -63,7 +63,7 @@ export function listenToQuestions(app: App, deps: ListenerDeps): void {
         response_action: 'errors',
         errors: errorsOf(Object.keys(schema.properties), fault.issues ?? []),
       });
-    const text = await QUESTIONS.refusalText(deps, owner, id, slackUser, fault.message);
+    const text = await QUESTIONS.refusalText(deps, { owner, id, user: slackUser }, fault.message);
     return ack({ response_action: 'update', view: overModal('Question', text) });
   });
 }
@@ -115,7 +115,10 @@ async function settle(
 ): Promise<void> {
   const fault = await answer(deps, owner, id, response);
   if (fault !== undefined)
-    await privately(respond, await QUESTIONS.refusalText(deps, owner, id, slackUser, fault.message));
+    await privately(
+      respond,
+      await QUESTIONS.refusalText(deps, { owner, id, user: slackUser }, fault.message),
+    );
 }
 
 /** Records an answer; returns why it was refused. Throws `unavailable`: Slack then shows that the button failed. */

@@ -64,7 +64,7 @@ export async function takeTyped(
   const fault = await answer(deps, owner, row.id, { action: 'accept', content: read.content, responseId });
   if (fault === undefined) return {};
   if (fault.code === 'invalid_answer') return refused(faultText(fault.issues ?? []));
-  const over = await QUESTIONS.refusalText(deps, owner, row.id, place.userId, fault.message);
+  const over = await QUESTIONS.refusalText(deps, { owner, id: row.id, user: place.userId }, fault.message);
   return { reply: textMessage(over) };
 }
 
