@@ -144,21 +144,39 @@ function faultsOfSize({ path, text }: SourceFile): string[] {
   const lines = text.split('\n');
   const faults =
     lines.length > LINES_MAX + 1 ? [`${path}: ${lines.length} lines; split it at ${LINES_MAX}`] : [];
-  let start: number | undefined;
-  for (const [index, line] of lines.entries()) {
-    if (/^(?:export )?(?:async )?function\b/.test(line)) start = index;
-    if (start === undefined || !/^\}/.test(line)) continue;
-    const length = index - start + 1;
-    // A factory that returns an object of small functions is a room, not one long function.
-    const isFactory =
-      /\breturn \{$/m.test(lines.slice(start, index).join('\n')) ||
-      /function (?:create|start)\w*/.test(lines[start] ?? '');
-    if (length > FUNCTION_LINES_MAX && !isFactory)
-      faults.push(`${path}:${start + 1}: a function of ${length} lines`);
-    start = undefined;
-  }
+  for (const { start, own } of functionsOf(lines))
+    if (own > FUNCTION_LINES_MAX) faults.push(`${path}:${start + 1}: a function of ${own} lines`);
   return faults;
 }
+
+/** Where the functions of a formatted file begin, and how many lines are their own: those of named functions in them are not. */
+function functionsOf(lines: readonly string[]): { readonly start: number; readonly own: number }[] {
+  const found: { readonly start: number; readonly own: number }[] = [];
+  const open: { readonly start: number; readonly indent: string; inner: number }[] = [];
+  let head: { readonly start: number; readonly indent: string } | undefined;
+  for (const [index, line] of lines.entries()) {
+    const indent = /^\s*/.exec(line)?.[0] ?? '';
+    const last = open.at(-1);
+    if (last !== undefined && indent === last.indent && /^\s*\}/.test(line)) {
+      open.pop();
+      const length = index - last.start + 1;
+      found.push({ start: last.start, own: length - last.inner });
+      const outer = open.at(-1);
+      if (outer !== undefined) outer.inner += length;
+    }
+    if (FUNCTION_HEAD.test(line) && !/^\s*(?:if|for|while|switch|catch|return)\b/.test(line))
+      head = { start: index, indent };
+    if (head === undefined) continue;
+    if (indent === head.indent && /(?:=>|\)(?:: .*)?) \{$/.test(line)) open.push({ ...head, inner: 0 });
+    else if (!/;$/.test(line) || index === head.start) continue;
+    head = undefined;
+  }
+  return found;
+}
+
+/** A function, a method, or a constant that is a function. */
+const FUNCTION_HEAD =
+  /^\s*(?:export )?(?:(?:async )?function\b|const \w+(?:: .*)? = (?:async )?(?:<.*>)?\(|(?:async |get |static )*\*?#?\w+(?:<.*>)?\(|\w+: (?:async )?\()/;
 
 /** A type name has one meaning among the services, and one among the clients, which mirror some names of the wire. */
 function faultsOfTypeNames(files: readonly SourceFile[]): string[] {

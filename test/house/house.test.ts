@@ -60,9 +60,20 @@ describe('the house', () => {
     ['a timer at import', ELICITATIONS, 'setInterval(() => undefined, 1000);'],
     ['a file nobody can read at one sitting', ELICITATIONS, '//\n'.repeat(302)],
     ['a function of 80 lines', ELICITATIONS, `function x() {\n${'  y();\n'.repeat(80)}}\n`],
+    [
+      'a factory with 80 lines of its own',
+      ELICITATIONS,
+      `export function createX() {\n${'  y();\n'.repeat(80)}  return {\n    z: 1,\n  };\n}\n`,
+    ],
     ['a file in no room', 'shared/src/attic', ''],
   ])('refuses %s', (_what, folder, text) => {
     expect(checkHouse([{ path: `${folder}/a.ts`, text }])).not.toEqual([]);
+  });
+
+  it('leaves named functions to themselves', () => {
+    const inner = `  function y() {\n${'    z();\n'.repeat(60)}  }\n`;
+    const text = `export function createX() {\n${inner}${inner}}\n`;
+    expect(checkHouse([{ path: `${ELICITATIONS}/a.ts`, text }])).toEqual([]);
   });
 
   it('refuses a folder of more files than the limit', () => {

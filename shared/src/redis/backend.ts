@@ -47,13 +47,8 @@ interface RedisBackendOptions {
 }
 
 /** All ports on Redis: one server, Sentinel or Cluster. Connects at once; `health` reports when it is usable. */
-export function createRedisBackend({
-  location,
-  vaultLocation,
-  settings,
-  timerQueues,
-  onError,
-}: RedisBackendOptions): Backend {
+export function createRedisBackend(options: RedisBackendOptions): Backend {
+  const { location, vaultLocation, settings, timerQueues, onError } = options;
   const redis = connectCommands(location);
   redis.on('error', () => undefined);
   const producer = connectProducer(location);
@@ -70,6 +65,14 @@ export function createRedisBackend({
   const deadlineJobs = createDeadlineJobs(producer, timerQueues);
   const runQueue = createQueueRuns({ location, producer, ...(onError !== undefined && { onError }) });
   const stored = { redis, settings, ...(onError !== undefined && { onError }) };
+  function bus<Event>(
+    family: string,
+    encode: (event: Event) => string,
+    decode: (message: string) => Event | undefined,
+  ): RedisEventBus<Event> {
+    return new RedisEventBus({ redis, subscriber, family, encode, decode });
+  }
+
   return {
     elicitations: createRedisElicitations(stored),
     approvals: createRedisRecords(stored, APPROVALS),
@@ -91,49 +94,17 @@ export function createRedisBackend({
       ...(location.kind !== 'cluster' && { line: { channel: probe, healthyForMs: subscriber.healthyForMs } }),
       ...(onError !== undefined && { onError }),
     }),
-    wakes: new RedisEventBus({ redis, subscriber, family: 'stream', encode: encodeWake, decode: decodeWake }),
-    approvalWakes: new RedisEventBus({
-      redis,
-      subscriber,
-      family: 'stream',
-      encode: encodeWake,
-      decode: decodeApprovalWake,
-    }),
-    inboxWakes: new RedisEventBus({
-      redis,
-      subscriber,
-      family: 'inbox',
-      encode: encodeWake,
-      decode: decodeInboxWake,
-    }),
-    answerMisfits: new RedisEventBus({
-      redis,
-      subscriber,
-      family: 'stream',
-      encode: encodeMisfit,
-      decode: decodeMisfit,
-    }),
-    clientReplies: new RedisEventBus({
-      redis,
-      subscriber,
-      family: 'stream',
-      encode: encodeReplied,
-      decode: decodeReplied,
-    }),
-    subscriptionChanges: new RedisEventBus<'changed'>({
-      redis,
-      subscriber,
-      family: 'subscriptions',
-      encode: (event) => event,
-      decode: (message) => (message === 'changed' ? message : undefined),
-    }),
-    pushedCalls: new RedisEventBus({
-      redis,
-      subscriber,
-      family: 'pushed',
-      encode: (event) => JSON.stringify(event),
-      decode: decodePushedCall,
-    }),
+    wakes: bus('stream', encodeWake, decodeWake),
+    approvalWakes: bus('stream', encodeWake, decodeApprovalWake),
+    inboxWakes: bus('inbox', encodeWake, decodeInboxWake),
+    answerMisfits: bus('stream', encodeMisfit, decodeMisfit),
+    clientReplies: bus('stream', encodeReplied, decodeReplied),
+    subscriptionChanges: bus<'changed'>(
+      'subscriptions',
+      (event) => event,
+      (message) => (message === 'changed' ? message : undefined),
+    ),
+    pushedCalls: bus('pushed', JSON.stringify, decodePushedCall),
     deadlineJobs,
     claims: createRedisClaims(redis, onError),
     limits: createRedisLimits(redis, onError),

@@ -11,7 +11,8 @@ import type { ApprovalRow, ApprovalTypes } from '../domain/approvals/types.ts';
 import { isParleyError } from '../domain/errors.ts';
 import type { RecordObserver } from '../ports/elicitations/observer.ts';
 import type { Log } from './log.ts';
-import { type Metrics, surfaceLabel } from './metrics.ts';
+import { surfaceLabel } from './metrics/metric-labels.ts';
+import type { Metrics } from './metrics.ts';
 import { quietly } from './quietly.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 

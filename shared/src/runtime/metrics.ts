@@ -1,88 +1,23 @@
 import type { Attributes, Meter } from '@opentelemetry/api';
 import { PUSH_OUTCOMES, type PushOutcome } from '../delivery/a2a-push/deliver.ts';
-import { APPROVAL_STATUSES, type EndedApprovalStatus } from '../domain/approvals/status.ts';
-import { MODES, type Mode, STATUSES, type TerminalStatus } from '../domain/elicitations/status.ts';
-import { CHAT_QUOTAS } from '../domain/runs/commands.ts';
+import type { EndedApprovalStatus } from '../domain/approvals/status.ts';
+import { MODES, type Mode, type TerminalStatus } from '../domain/elicitations/status.ts';
 import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
-
-/** Label values are a fixed set, so that callers cannot increase the number of series. Ids and users are never labels. */
-const TRIGGERS = [
-  'agent',
-  'approval',
-  'credential_required',
-  'mcp_elicitation',
-  'a2a_input_required',
-  'ag_ui_interrupt',
-  'acp',
-  'other',
-] as const;
-const SURFACES = [
-  'api',
-  'chat',
-  'connect',
-  'answer-link',
-  'answer-page',
-  'mcp',
-  'a2a',
-  'a2a-caller',
-  'acp',
-  'slack',
-  'widget',
-  'cli',
-  'other',
-] as const;
-const LIMITS = [
-  'service-calls',
-  'user-writes',
-  'user-reads',
-  'user-read-bytes',
-  'user-write-bytes',
-  'service-write-bytes',
-  'service-read-bytes',
-  'tenant-reads',
-  'answers',
-  'streams',
-  'open',
-  ...CHAT_QUOTAS.flatMap((quota) => [`user-${quota}`, `tenant-${quota}`] as const),
-  'pod-turns',
-  'pod-tenant-turns',
-  'a2a-pushed',
-] as const;
-const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];
-const REFRESHES = ['refreshed', 'refused', 'failed', 'overtaken'] as const;
-const TURN_ENDS = ['finished', 'stopped', 'failed', 'handed_over', 'detached'] as const;
-const OUTCOMES = STATUSES.slice(2) as TerminalStatus[];
-const ANSWERS = ['accepted', 'declined', 'cancelled'] as const satisfies readonly TerminalStatus[];
-
-const APPROVAL_OUTCOMES = APPROVAL_STATUSES.slice(1) as EndedApprovalStatus[];
-
-type Trigger = (typeof TRIGGERS)[number];
-type SurfaceLabel = (typeof SURFACES)[number];
-export type LimitName = (typeof LIMITS)[number];
-
-/** The trigger as a label: itself when it is known, else `other`. */
-export const triggerLabel = createLabel<Trigger>(TRIGGERS);
-/** The surface as a label: itself when it is known, else `other`. */
-export const surfaceLabel = createLabel<SurfaceLabel>(SURFACES);
-
-/**
- * Makes the tenant a label: itself for the first `tenantsMax` tenants of this process, else `other`, so that callers
- * cannot increase the number of series without bound.
- */
-function createTenantLabel(tenantsMax: number): (tenant: string) => string {
-  const known = new Set<string>();
-  return (tenant) => {
-    if (!known.has(tenant) && known.size >= tenantsMax) return 'other';
-    known.add(tenant);
-    return tenant;
-  };
-}
-
-function createLabel<Label extends string>(known: readonly (Label | 'other')[]) {
-  const labels = new Map<unknown, Label | 'other'>(known.map((label) => [label, label]));
-  return (value: unknown): Label | 'other' => labels.get(value) ?? 'other';
-}
+import {
+  ANSWERS,
+  APPROVAL_OUTCOMES,
+  createTenantLabel,
+  LIMITS,
+  type LimitName,
+  OUTCOMES,
+  REFRESHES,
+  SOURCES,
+  type SurfaceLabel,
+  TRIGGERS,
+  type Trigger,
+  TURN_ENDS,
+} from './metrics/metric-labels.ts';
 
 // Seconds. The upper limits are the default deadline of a question, and the delay at which a wake no longer feels live.
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 600];
@@ -114,15 +49,23 @@ export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
   const make = instrumentFactories(meter);
   return {
     tenantLabel: createTenantLabel(tenantsMax),
+    ...recordInstruments(make),
+    ...processInstruments(make),
+    ...turnInstruments(make),
+    /** Sets the sources of the gauges. A gauge without a source is NaN. */
+    observe: observeGauges(meter),
+  };
+}
+
+type Factories = ReturnType<typeof instrumentFactories>;
+
+/** Of elicitations and approvals. */
+function recordInstruments(make: Factories) {
+  return {
     tenantOutcomes: make.counter<{ tenant: string; outcome: TerminalStatus }>(
       'tenant_outcomes',
       'Terminal states reached, by tenant.',
       OUTCOMES.map((outcome) => ({ tenant: 'other', outcome })),
-    ),
-    tenantTurns: make.counter<{ tenant: string; outcome: (typeof TURN_ENDS)[number] }>(
-      'tenant_turns',
-      'Turns that ended on this pod, by tenant.',
-      TURN_ENDS.map((outcome) => ({ tenant: 'other', outcome })),
     ),
     requests: make.counter<{ mode: Mode; trigger: Trigger; surface: SurfaceLabel }>(
       'elicitation_requests',
@@ -161,6 +104,12 @@ export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
       'What woke a waiter.',
       SOURCES.map((source) => ({ source })),
     ),
+  };
+}
+
+/** Of the process, its streams and requests, and what it repairs and delivers. */
+function processInstruments(make: Factories) {
+  return {
     sseConnections: make.upDown('sse_connections', 'Open event streams on this pod.'),
     sseResumes: make.counter('sse_resumes', 'Streams opened with a Last-Event-ID.'),
     redisCommandErrors: make.counter('redis_command_errors', 'Redis commands that failed or timed out.'),
@@ -210,6 +159,17 @@ export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
       'Calls to authorization servers for new tokens.',
       REFRESHES.map((outcome) => ({ outcome })),
     ),
+  };
+}
+
+/** Of turns. */
+function turnInstruments(make: Factories) {
+  return {
+    tenantTurns: make.counter<{ tenant: string; outcome: (typeof TURN_ENDS)[number] }>(
+      'tenant_turns',
+      'Turns that ended on this pod, by tenant.',
+      TURN_ENDS.map((outcome) => ({ tenant: 'other', outcome })),
+    ),
     turns: make.counter<{ outcome: (typeof TURN_ENDS)[number] }>(
       'turns',
       'Turns of agents that ended on this pod.',
@@ -223,8 +183,6 @@ export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
       'turns_running',
       'Turns of agents that run on this pod, waiting ones included.',
     ),
-    /** Sets the sources of the gauges. A gauge without a source is NaN. */
-    observe: observeGauges(meter),
   };
 }
 

@@ -17,7 +17,8 @@ import { isParleyError } from '../domain/errors.ts';
 import type { Observer } from '../ports/elicitations/observer.ts';
 import { createApprovalObserver } from './approval-observer.ts';
 import type { Log } from './log.ts';
-import { type Metrics, surfaceLabel, triggerLabel } from './metrics.ts';
+import { surfaceLabel, triggerLabel } from './metrics/metric-labels.ts';
+import type { Metrics } from './metrics.ts';
 import { quietly } from './quietly.ts';
 import { formatTraceparent, parseTraceparent } from './traceparent.ts';
 

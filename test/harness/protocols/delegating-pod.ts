@@ -12,10 +12,10 @@ import { readAgentsConfig } from '../../../services/api/src/agents/config/load.t
 import { createAgents } from '../../../services/api/src/agents/loop/agents.ts';
 import { silentTurnObserver } from '../../../services/api/src/agents/loop/observer.ts';
 import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
+import { createToolbox, type ToolboxDeps } from '../../../services/api/src/agents/offer/toolbox.ts';
 import type { Credentials } from '../../../services/api/src/agents/tools/credentials.ts';
 import { NO_OFFERING } from '../../../services/api/src/agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../../../services/api/src/agents/tools/named-tools.ts';
-import { createToolbox, type ToolboxDeps } from '../../../services/api/src/agents/tools/toolbox.ts';
 import { createTurns, type TurnsDeps } from '../../../services/api/src/turns/turns.ts';
 import { engineOn } from '../engines/engines.ts';
 import { listOpen, readEvents, saying, talk } from '../turns/setup.ts';

@@ -44,7 +44,7 @@ export function createServe(deps: ServeDeps): Serve {
     const startedAt = performance.now();
     const life = createLife(res, deps.sse.drain);
     const head = headOf(req, res);
-    const exchange: Exchange = { route, params, req, res, life, at: { head } };
+    const exchange: HttpExchange = { route, params, req, res, life, at: { head } };
     try {
       await send(deps, exchange, await replyTo(deps, exchange));
     } catch (error) {
@@ -59,7 +59,7 @@ export function createServe(deps: ServeDeps): Serve {
 }
 
 /** Proves the caller, reads the request and handles it. What it needs for that is free while the reply is sent. */
-async function replyTo(deps: ServeDeps, { route, params, req, at, life }: Exchange): Promise<Reply> {
+async function replyTo(deps: ServeDeps, { route, params, req, at, life }: HttpExchange): Promise<Reply> {
   if (route.proof.by !== 'signature') Object.assign(at, await proveByHead(deps, route, req, at.head));
   const admitted = admit(deps, route, params, at.caller);
   // A malformed request is refused without waiting for its budget.
@@ -109,7 +109,7 @@ interface Proven {
 }
 
 /** A request that is served. */
-interface Exchange {
+interface HttpExchange {
   readonly route: Route;
   readonly params: PathParams;
   readonly req: IncomingMessage;
@@ -135,7 +135,7 @@ async function proveByHead(
 /** The caller by the signature over the body; returns the body. Throws `not_found`, `too_large`, `unauthenticated`. */
 async function proveByBody(
   deps: ServeDeps,
-  { route, params, req, at }: Pick<Exchange, 'route' | 'params' | 'req' | 'at'>,
+  { route, params, req, at }: Pick<HttpExchange, 'route' | 'params' | 'req' | 'at'>,
 ): Promise<unknown> {
   const { proof, body: reader } = route;
   const verify = proof.by === 'signature' ? await proof.verifierOf(params) : undefined;
@@ -183,7 +183,7 @@ function headerOf(req: IncomingMessage, name: string): string | undefined {
 
 async function send(
   deps: ServeDeps,
-  { req, res, at: { caller, expiresAtMs } }: Pick<Exchange, 'req' | 'res' | 'at'>,
+  { req, res, at: { caller, expiresAtMs } }: Pick<HttpExchange, 'req' | 'res' | 'at'>,
   reply: Reply,
 ): Promise<void> {
   const sent = counterOf(deps, caller);
@@ -232,7 +232,7 @@ function isCaller(caller: unknown): caller is Caller {
   );
 }
 
-async function fail(deps: ServeDeps, exchange: Exchange, error: unknown): Promise<void> {
+async function fail(deps: ServeDeps, exchange: HttpExchange, error: unknown): Promise<void> {
   const { route, res, at, life } = exchange;
   if (res.closed) return;
   const place = { route: route.path, requestId: at.head.requestId };

@@ -13,11 +13,11 @@ import { createAgents } from '../agents/loop/agents.ts';
 import { createMcpTools } from '../agents/mcp/calls/mcp-tools.ts';
 import type { McpFailure } from '../agents/mcp/calls/results.ts';
 import { withProjectAccess } from '../agents/mcp/project-access.ts';
+import { createToolbox } from '../agents/offer/toolbox.ts';
 import type { Credentials } from '../agents/tools/credentials.ts';
 import { createMcpOffering } from '../agents/tools/mcp-offer.ts';
 import { createNamedTools } from '../agents/tools/named-tools.ts';
 import { createRoundSeals, type RoundSeals } from '../agents/tools/passthrough/rounds.ts';
-import { createToolbox } from '../agents/tools/toolbox.ts';
 import type { Surface } from '../http/route.ts';
 import type { OfferedAgent } from '../surfaces/a2a/deps.ts';
 import { hasAnswerPage } from '../surfaces/connect/answer/page-routes.ts';
@@ -72,9 +72,40 @@ function roundSeals({ PARLEY_VAULT_KEYS: entries }: Env): RoundSeals | undefined
   return keys && createRoundSeals(keys);
 }
 
+/** The connections of this pod to remote agents and to the servers of tools. */
+function createConnections({ env, version, log, metrics }: AgentsParts) {
+  const shown = (line: string) => (env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length });
+  const onUnauthorized = (server: string, status: 401 | 403) => {
+    metrics.toolUnauthorized.add(1);
+    log.warn({ server, status }, 'a tool server refused the credential that was sent to it');
+  };
+  return {
+    acp: createAcpProcesses({
+      onStderr: (agent, line) => log.info({ agent, ...shown(line) }, 'ACP agent wrote to stderr'),
+    }),
+    a2a: createRemoteAgents({ onUnauthorized }),
+    agUi: createAgUiAgents({ onUnauthorized }),
+    servers: createMcpTools({
+      clientInfo: { name: 'parley', version },
+      onStderr: (server, line) => log.info({ server, ...shown(line) }, 'MCP server wrote to stderr'),
+      onUnauthorized,
+      onRevision: (server, revision, reason) =>
+        log.info({ server, revision, reason }, 'MCP revision of a tool server'),
+    }),
+  };
+}
+
+function quotasOf(env: Env) {
+  return {
+    turns: env.PARLEY_LIMIT_TENANT_TURNS,
+    tokens: env.PARLEY_LIMIT_TENANT_TOKENS,
+    storedBytes: env.PARLEY_LIMIT_TENANT_STORED_BYTES,
+  };
+}
+
 /** Builds the configured agents and the turns of this pod. Undefined when PARLEY_CONFIG is not set. */
 export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
-  const { env, version, backend, engine, log } = parts;
+  const { env, backend, engine, log } = parts;
   if (env.PARLEY_CONFIG === undefined) return undefined;
   const loaded = loadAgentsConfig(env.PARLEY_CONFIG, wholeEnvironment());
   if (loaded.warnings.length > 0) log.warn({ warnings: loaded.warnings }, 'agents configuration');
@@ -85,23 +116,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   };
   const connect = wireConnect({ ...parts, loaded, openVault });
   const project = wireProjectCredentials({ ...parts, loaded, openVault });
-  const shown = (line: string) => (env.PARLEY_LOG_MCP_STDERR ? { line } : { characters: line.length });
-  const acp = createAcpProcesses({
-    onStderr: (agent, line) => log.info({ agent, ...shown(line) }, 'ACP agent wrote to stderr'),
-  });
-  const onUnauthorized = (server: string, status: 401 | 403) => {
-    parts.metrics.toolUnauthorized.add(1);
-    log.warn({ server, status }, 'a tool server refused the credential that was sent to it');
-  };
-  const a2a = createRemoteAgents({ onUnauthorized });
-  const agUi = createAgUiAgents({ onUnauthorized });
-  const servers = createMcpTools({
-    clientInfo: { name: 'parley', version },
-    onStderr: (server, line) => log.info({ server, ...shown(line) }, 'MCP server wrote to stderr'),
-    onUnauthorized,
-    onRevision: (server, revision, reason) =>
-      log.info({ server, revision, reason }, 'MCP revision of a tool server'),
-  });
+  const { acp, a2a, agUi, servers } = createConnections(parts);
   const mcp = project === undefined ? servers : withProjectAccess(servers, project);
   const toolDeps = {
     loaded,
@@ -124,11 +139,7 @@ export function wireAgents(parts: AgentsParts): WiredAgents | undefined {
   const hasPage = connect !== undefined && hasAnswerPage(connect.pages);
   const turns = createTurns({
     engine,
-    runs: withTenantQuotas(backend.runs, backend.limits, {
-      turns: env.PARLEY_LIMIT_TENANT_TURNS,
-      tokens: env.PARLEY_LIMIT_TENANT_TOKENS,
-      storedBytes: env.PARLEY_LIMIT_TENANT_STORED_BYTES,
-    }),
+    runs: withTenantQuotas(backend.runs, backend.limits, quotasOf(env)),
     runsMax: env.PARLEY_LIMIT_POD_TURNS,
     tenantRunsMax: env.PARLEY_LIMIT_POD_TENANT_TURNS,
     deathsMax: env.PARLEY_LIMIT_TURN_DEATHS,

@@ -54,6 +54,7 @@ const STALE_MS = 5 * 60_000;
 export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const { env, backend, engine, log, metrics, loaded } = parts;
   if (!hasPersonalTools(loaded.config) && !isSetUp(env)) return undefined;
+  const { elicitations, claims } = backend;
   const isManaged = hasManagedAccounts(loaded.config);
   const { publicUrl, identity } = readPageSettings(env, isManaged);
   const { keys, vault, fresh } = parts.openVault();
@@ -66,20 +67,15 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     grantFor: signIns?.grantFor,
   });
   const onEvent = createConnectLog({ log, metrics });
-  const stopSweeping = startSweeper({
-    sweep: (signal) =>
-      sweepFlows(
-        { engine, vault, targets, publicUrl, elicitations: backend.elicitations, onEvent, onFault },
-        STALE_MS,
-        undefined,
-        signal,
-      ),
-    everyMs: SWEEP_MS,
-    onError: onFault,
-  });
   function onFault(error: unknown): void {
     log.warn({ err: error }, 'an interrupted connect flow could not be ended; the next sweep retries');
   }
+  const swept = { engine, vault, targets, publicUrl, elicitations, onEvent, onFault };
+  const stopSweeping = startSweeper({
+    sweep: (signal) => sweepFlows(swept, STALE_MS, undefined, signal),
+    everyMs: SWEEP_MS,
+    onError: onFault,
+  });
   const credentials = createCredentials({
     vault,
     fresh,
@@ -97,7 +93,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   const pages: ConnectDeps = {
     publicUrl,
     engine,
-    elicitations: backend.elicitations,
+    elicitations,
     store: backend.connect,
     limits: backend.limits,
     vault,
@@ -116,12 +112,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
   };
   return {
     credentials,
-    secrets: createSecrets({
-      elicitations: backend.elicitations,
-      claims: backend.claims,
-      vault,
-      takenMs: SECRET_MS,
-    }),
+    secrets: createSecrets({ elicitations, claims, vault, takenMs: SECRET_MS }),
     surfaces: [connectRoutes(pages), accountRoutes(pages)],
     pages,
     hasPage: (toolId) => targets.find(toolId)?.kind === 'credential',

@@ -100,39 +100,18 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     isDraining: () => drain.hasBegun,
     onFault,
   };
-  const dispatch = createDispatch({
-    outbox: backend.outbox,
-    kinds: [slackKind(listeners)],
-    leaseMs: SLACK_LEASE_MS,
-    onFault: (err, kind) =>
-      log.warn({ err: faultShown(err), kind }, 'a delivery failed; it will be tried again'),
-  });
-  const dispatching = startDispatching({
-    outbox: backend.outbox,
-    dispatch,
-    everyMs: env.PARLEY_OUTBOX_MS,
-    onError: (err) => log.warn({ err }, 'the outbox could not be read; the next round retries'),
-  });
+  const { dispatch, dispatching } = startSlackDelivery(parts, listeners);
   const app = createSlackApp(listeners);
   const { appToken } = settings;
   const closeSocket =
     appToken === undefined ? undefined : startSocket({ app, settings: { ...settings, appToken }, onFault });
-  const verify = createVerifier({
-    signingSecret: settings.signingSecret,
-    claims: backend.claims,
-    now: Date.now,
-  });
+  const verify = createVerifier({ ...settings, claims: backend.claims, now: Date.now });
   const install = {
     settings,
     installations,
     exchange: web.exchange,
-    onInstalled: ({
-      teamId,
-      enterpriseId,
-    }: {
-      readonly teamId?: string | undefined;
-      readonly enterpriseId?: string | undefined;
-    }) => log.info({ teamId, enterpriseId }, 'Slack app installed'),
+    onInstalled: ({ teamId, enterpriseId }: InstalledTeam) =>
+      log.info({ teamId, enterpriseId }, 'Slack app installed'),
     onFault,
   };
   return {
@@ -144,6 +123,29 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
       await dispatching.stop();
     },
   };
+}
+
+interface InstalledTeam {
+  readonly teamId?: string | undefined;
+  readonly enterpriseId?: string | undefined;
+}
+
+/** Starts what this pod sends to Slack. */
+function startSlackDelivery({ backend: { outbox }, env, log }: SlackParts, listeners: ListenerDeps) {
+  const dispatch = createDispatch({
+    outbox,
+    kinds: [slackKind(listeners)],
+    leaseMs: SLACK_LEASE_MS,
+    onFault: (err, kind) =>
+      log.warn({ err: faultShown(err), kind }, 'a delivery failed; it will be tried again'),
+  });
+  const dispatching = startDispatching({
+    outbox,
+    dispatch,
+    everyMs: env.PARLEY_OUTBOX_MS,
+    onError: (err) => log.warn({ err }, 'the outbox could not be read; the next round retries'),
+  });
+  return { dispatch, dispatching };
 }
 
 /** Errors of Slack's clients hold requests and replies, which hold texts of people. */

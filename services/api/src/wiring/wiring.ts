@@ -127,15 +127,7 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
   });
   // Without Redis there is no worker, so the pod dispatches the outbox itself.
   const stopDelivering =
-    redisLocation(env) === undefined
-      ? startDispatching({
-          outbox: backend.outbox,
-          dispatch,
-          everyMs: env.PARLEY_OUTBOX_MS,
-          onError: (error) =>
-            log.warn({ err: error }, 'the outbox could not be read; the next round retries'),
-        }).stop
-      : async () => undefined;
+    location === undefined ? startDelivering({ env, backend, log }, dispatch) : async () => undefined;
   return {
     app: (req, res) => telemetry.continuing(req.headers, () => app(req, res)),
     metrics: telemetry.metricsHandler,
@@ -156,6 +148,18 @@ export function wirePod(env: Env, telemetry: Telemetry): Pod {
       await telemetry.shutdown();
     },
   };
+}
+
+function startDelivering(
+  { env, backend, log }: Pick<PodParts, 'env' | 'backend' | 'log'>,
+  dispatch: ReturnType<typeof createProcessDispatch>,
+): () => Promise<void> {
+  return startDispatching({
+    outbox: backend.outbox,
+    dispatch,
+    everyMs: env.PARLEY_OUTBOX_MS,
+    onError: (err) => log.warn({ err }, 'the outbox could not be read; the next round retries'),
+  }).stop;
 }
 
 function openBackend(env: Env, metrics: Metrics): Backend {

@@ -19,7 +19,7 @@ const TEXT_LENGTH_MAX = 200_000;
 /** How long an agent may take to end a cancelled task before its process is killed, in ms. */
 const CANCEL_GRACE_MS = 2_000;
 
-interface GivenTask {
+interface AcpTask {
   readonly processes: AcpProcesses;
   readonly agent: AcpAgentTarget;
   readonly rules: RemoteTaskRules;
@@ -30,7 +30,7 @@ interface GivenTask {
  * is sent: no other pod sends it again. Rejects only with the reason of the call's signal.
  */
 export async function runAcpTask(
-  { processes, agent, rules }: GivenTask,
+  { processes, agent, rules }: AcpTask,
   call: ToolCall,
   task: string,
 ): Promise<ToolOutcome> {
@@ -78,14 +78,8 @@ interface TaskConversation {
   readonly over: AbortSignal;
 }
 
-async function converse({
-  agent,
-  process,
-  questions,
-  call,
-  task,
-  over,
-}: TaskConversation): Promise<ToolOutcome> {
+async function converse(conversation: TaskConversation): Promise<ToolOutcome> {
+  const { agent, process, questions, call, task, over } = conversation;
   // Loaded by the first task: pods without ACP agents never need it.
   const { client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } = await import(
     '@agentclientprotocol/sdk'

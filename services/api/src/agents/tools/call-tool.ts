@@ -7,7 +7,7 @@ import { parseOneCallId } from '../loop/one-call.ts';
 import { type RunContext, resting } from '../loop/run-context.ts';
 import type { RequestedCall } from '../run/step.ts';
 import { callAsDecided } from './approvals/gate.ts';
-import { approvalPlaceOf, type CallState, innerPlace } from './approvals/place.ts';
+import { approvalPlaceOf, type CallRecording, innerPlace } from './approvals/place.ts';
 import { type ApprovalPlace, approveCall, decisionBefore } from './approvals/request.ts';
 import { withdrawInherited } from './inherited-questions.ts';
 import { sampleForServer } from './passthrough/samples.ts';
@@ -183,7 +183,7 @@ function toolCallContext(
   runContext: RunContext,
   { toolCallId, input, before, sharers = 1 }: StepCall,
   place: ApprovalPlace,
-  { record, save, part }: CallState,
+  { record, save, part }: CallRecording,
 ): Omit<ToolCall, 'signal'> {
   const { run, turn, clock } = runContext;
   // A dispatched call returns to this pod only, so the pod keeps the run while the person is asked.

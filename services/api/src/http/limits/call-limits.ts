@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/shared/domain/errors';
 import { bucketOfElicitationId, type Owner } from '@parley/shared/domain/ids';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Rate } from '@parley/shared/ports/limits';
-import type { LimitName } from '@parley/shared/runtime/metrics';
+import type { LimitName } from '@parley/shared/runtime/metrics/metric-labels';
 import type { RouteCall } from '../route.ts';
 import { createStreamPlaces, type StreamPlaceDeps, type TakeStreamPlace } from './stream-places.ts';
 

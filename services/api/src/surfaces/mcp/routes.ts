@@ -36,6 +36,45 @@ const HEADERS = {
   'Mcp-Protocol-Version': 'The revision that the client speaks.',
 };
 
+const POST_DOCS = {
+  group: 'MCP',
+  summary: 'Call agents by the Model Context Protocol',
+  description:
+    'Streamable HTTP, revisions 2025-11-25 and 2026-07-28. Errors are JSON-RPC errors. See docs/mcp-server.md.',
+  headers: HEADERS,
+  example: CALL_EXAMPLE,
+  replies: {
+    200: { description: 'A JSON-RPC message, or server-sent events' },
+    202: { description: 'A notification or an answer was received' },
+  },
+  errors: ['not_found'],
+} satisfies Route['docs'];
+
+const GET_DOCS = {
+  group: 'MCP',
+  summary: 'Continue the stream of a call of a session',
+  headers: { ...HEADERS, 'Last-Event-ID': 'The last event that the client has; on any pod.' },
+  example: STREAM_EXAMPLE,
+  replies: { 200: { description: 'Server-sent events', events: true } },
+  errors: ['not_found'],
+} satisfies Route['docs'];
+
+const DELETE_DOCS = {
+  group: 'MCP',
+  summary: 'End a session',
+  headers: HEADERS,
+  example: { reply: '' },
+  replies: { 204: { description: 'The session has ended' } },
+  errors: ['not_found'],
+} satisfies Route['docs'];
+
+const METADATA_DOCS = {
+  group: 'MCP',
+  summary: 'Where a client gets a token (RFC 9728)',
+  example: METADATA_EXAMPLE,
+  replies: { 200: { description: 'The metadata', schema: z.looseObject({ resource: z.string() }) } },
+} satisfies Route['docs'];
+
 /** MCP over Streamable HTTP: agents as tools, for clients of revisions 2025-11-25 and 2026-07-28 at one address. */
 export function mcpRoutes(deps: McpRouteDeps): Surface {
   const { origins, resource } = deps;
@@ -76,19 +115,7 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
         proof,
         body: jsonBody(z.unknown()),
         refuse,
-        docs: {
-          group: 'MCP',
-          summary: 'Call agents by the Model Context Protocol',
-          description:
-            'Streamable HTTP, revisions 2025-11-25 and 2026-07-28. Errors are JSON-RPC errors. See docs/mcp-server.md.',
-          headers: HEADERS,
-          example: CALL_EXAMPLE,
-          replies: {
-            200: { description: 'A JSON-RPC message, or server-sent events' },
-            202: { description: 'A notification or an answer was received' },
-          },
-          errors: ['not_found'],
-        },
+        docs: POST_DOCS,
         handle: guarded(post),
       }),
       route({
@@ -96,14 +123,7 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
         path: MCP_PATH,
         proof,
         refuse,
-        docs: {
-          group: 'MCP',
-          summary: 'Continue the stream of a call of a session',
-          headers: { ...HEADERS, 'Last-Event-ID': 'The last event that the client has; on any pod.' },
-          example: STREAM_EXAMPLE,
-          replies: { 200: { description: 'Server-sent events', events: true } },
-          errors: ['not_found'],
-        },
+        docs: GET_DOCS,
         handle: guarded(async (call) => (takenBy(call).events ? legacy.get(call) : noEvents(call))),
       }),
       route({
@@ -111,26 +131,14 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
         path: MCP_PATH,
         proof,
         refuse,
-        docs: {
-          group: 'MCP',
-          summary: 'End a session',
-          headers: HEADERS,
-          example: { reply: '' },
-          replies: { 204: { description: 'The session has ended' } },
-          errors: ['not_found'],
-        },
+        docs: DELETE_DOCS,
         handle: guarded((call) => legacy.end(call)),
       }),
       route({
         method: 'GET',
         path: METADATA_PATH,
         proof: ANYBODY,
-        docs: {
-          group: 'MCP',
-          summary: 'Where a client gets a token (RFC 9728)',
-          example: METADATA_EXAMPLE,
-          replies: { 200: { description: 'The metadata', schema: z.looseObject({ resource: z.string() }) } },
-        },
+        docs: METADATA_DOCS,
         handle: async ({ head }) => metadataReply(resource, head),
       }),
     ],

@@ -34,7 +34,12 @@ export interface HttpTransport extends Transport {
   listening(): Promise<void>;
 }
 
-const RESUMES_MAX = 2;
+const RECONNECTION = {
+  initialReconnectionDelay: 500,
+  maxReconnectionDelay: 5_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 2,
+};
 const LISTENING_MAX_MS = 1_000;
 
 /**
@@ -52,42 +57,25 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     proofKey,
   });
   const reconnects = createReconnects();
-  let onListening: () => void = () => undefined;
-  const listening = new Promise<void>((resolve) => {
-    onListening = resolve;
-  });
+  const own = createOwnStream(notices);
   const inner = new StreamableHTTPClientTransport(new URL(url), {
     fetch: async (input, init) => {
       const isListening = init?.method === 'GET';
       try {
         const response = await fetch(input, init);
-        if (isListening) heard(response, init);
+        if (isListening) own.heard(response, init);
         return response;
       } catch (error) {
         if (isListening) notices.lose();
         throw error instanceof CredentialRefused ? new CredentialRefused(door.refusal(error.refusal)) : error;
       } finally {
-        if (isListening) onListening();
+        if (isListening) own.onListening();
       }
     },
     requestInit: { headers },
     reconnectionScheduler: reconnects.schedule,
-    reconnectionOptions: {
-      initialReconnectionDelay: 500,
-      maxReconnectionDelay: 5_000,
-      reconnectionDelayGrowFactor: 2,
-      maxRetries: RESUMES_MAX,
-    },
+    reconnectionOptions: RECONNECTION,
   });
-  let streams = 0;
-  /** Nobody waited for the first stream any more: what was reported before it is not known. */
-  let isLate = false;
-  /** The server's own event stream begins, or begins again. */
-  function heard({ ok, status }: Response, init: RequestInit): void {
-    streams += 1;
-    if (!ok) notices.lose(status === 405 ? 'absent' : undefined);
-    else if ((streams > 1 || isLate) && !new Headers(init.headers).has('last-event-id')) notices.report();
-  }
   const pending = createPendingRequests();
   const ids = createRequestIds();
 
@@ -112,10 +100,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       });
     },
     endSession: () => inner.terminateSession(),
-    async listening() {
-      await Promise.race([listening, sleep(LISTENING_MAX_MS, undefined, { ref: false })]);
-      isLate ||= streams === 0;
-    },
+    listening: own.listening,
     close: async () => {
       reconnects.clear();
       await inner.close();
@@ -130,4 +115,29 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     outer.onmessage?.(received);
   };
   return outer;
+}
+
+/** The server's own event stream, on which it reports what changes. */
+function createOwnStream(notices: HttpTransportOptions['notices']) {
+  let onListening: () => void = () => undefined;
+  const listened = new Promise<void>((resolve) => {
+    onListening = resolve;
+  });
+  let streams = 0;
+  /** Nobody waited for the first stream any more: what was reported before it is not known. */
+  let isLate = false;
+  return {
+    /** The stream was requested, or could not be. */
+    onListening: () => onListening(),
+    /** The stream begins, or begins again. */
+    heard({ ok, status }: Response, init: RequestInit): void {
+      streams += 1;
+      if (!ok) notices.lose(status === 405 ? 'absent' : undefined);
+      else if ((streams > 1 || isLate) && !new Headers(init.headers).has('last-event-id')) notices.report();
+    },
+    async listening(): Promise<void> {
+      await Promise.race([listened, sleep(LISTENING_MAX_MS, undefined, { ref: false })]);
+      isLate ||= streams === 0;
+    },
+  };
 }

@@ -13,7 +13,7 @@ interface PlacedCall {
 }
 
 /** What changes of a call while it is made. */
-export interface CallState {
+export interface CallRecording {
   readonly record: () => CallRecord;
   /** Writes what is new in the call's record. */
   readonly save: (more: Partial<CallRecord>) => Promise<void>;
@@ -25,7 +25,7 @@ export interface CallState {
 export function approvalPlaceOf(
   runContext: RunContext,
   { toolCallId, approvalId, before }: PlacedCall,
-  { save, record, part }: CallState,
+  { save, record, part }: CallRecording,
 ): ApprovalPlace {
   const { step, approval } = record();
   return {
