@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { SourceFile } from '../house/check-house.ts';
+import type { SourceFile } from '../house/imports.ts';
 
 const BEGIN = '<!-- folders -->';
 const END = '<!-- /folders -->';

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
+import { dirname, join } from 'node:path';
+import { importsOf, type SourceFile, targetOf } from './imports.ts';
 import {
   BACKEND_PICKERS,
   BROWSER_ROOMS,
@@ -16,12 +17,6 @@ import {
   SURFACES,
   TEST_HARNESS,
 } from './rules.ts';
-
-export interface SourceFile {
-  /** Relative to the repository, with forward slashes. */
-  readonly path: string;
-  readonly text: string;
-}
 
 /** Every violation of the house rules in these files, one sentence each. */
 export function checkHouse(files: readonly SourceFile[]): string[] {
@@ -230,23 +225,6 @@ function faultsOfCycles(files: readonly SourceFile[]): string[] {
   };
   for (const path of edges.keys()) visit(path, []);
   return faults;
-}
-
-function importsOf({ text }: SourceFile): string[] {
-  const found = text.matchAll(
-    /^(?:import|export)\b[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gms,
-  );
-  return [...found].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '');
-}
-
-/** The file an import leads to, within the repository; nothing for a package. */
-function targetOf(path: string, specifier: string): string | undefined {
-  if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(path), specifier));
-  if (specifier === '@parley/core') return 'clients/core/src/index.ts';
-  const sdk = /^@parley\/sdk(?:\/(.+))?$/.exec(specifier);
-  if (sdk !== null) return `clients/sdk/src/${sdk[1] ?? 'index'}.ts`;
-  const shared = /^@parley\/shared\/(.+)$/.exec(specifier)?.[1];
-  return shared === undefined ? undefined : `shared/src/${shared}.ts`;
 }
 
 /** The suite that a file of tests belongs to; none for the runner, which sees all. */

@@ -1,0 +1,25 @@
+import { dirname, posix } from 'node:path';
+
+export interface SourceFile {
+  /** Relative to the repository, with forward slashes. */
+  readonly path: string;
+  readonly text: string;
+}
+
+/** What a file imports, as it names it. */
+export function importsOf({ text }: SourceFile): string[] {
+  const found = text.matchAll(
+    /^(?:import|export)\b[^'";]*?from\s+'([^']+)'|^import\s+'([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gms,
+  );
+  return [...found].map(([, from, bare, dynamic]) => from ?? bare ?? dynamic ?? '');
+}
+
+/** The file an import leads to, within the repository; nothing for a package. */
+export function targetOf(path: string, specifier: string): string | undefined {
+  if (specifier.startsWith('.')) return posix.normalize(posix.join(dirname(path), specifier));
+  if (specifier === '@parley/core') return 'clients/core/src/index.ts';
+  const sdk = /^@parley\/sdk(?:\/(.+))?$/.exec(specifier);
+  if (sdk !== null) return `clients/sdk/src/${sdk[1] ?? 'index'}.ts`;
+  const shared = /^@parley\/shared\/(.+)$/.exec(specifier)?.[1];
+  return shared === undefined ? undefined : `shared/src/${shared}.ts`;
+}
