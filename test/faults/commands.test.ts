@@ -10,7 +10,7 @@ import { liveBytes } from '../harness/processes/resources.ts';
 import { sized } from '../harness/proof-size.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
 import { choose, newOwner, type Reply } from '../harness/site/pod-client.ts';
-import { countEndings, onCommand, readEvents, untilSubscribed } from '../harness/site/redis-monitor.ts';
+import { countEndings, readEvents, untilSubscribed } from '../harness/site/redis-monitor.ts';
 import { openTwoPods, type Site, type SitePod, untilReady } from '../harness/site/site.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 
@@ -114,14 +114,11 @@ it('F4 a settle times out and runs later: the first reply is 503, and a repeated
   const asked = await near.ask();
   const mark = 'runs-later';
   const answer = { ...choose(mark), responseId: 'response-1' };
-  // The pod reads the row late, so that Redis is frozen by the time its commit comes.
-  proxy.delay(500);
-  const stopLooking = await onCommand(site.redis.url, `elicitation:${asked.id}`, () => site.redis.pause());
+  proxy.beforeNextRequest(mark, () => site.redis.pause());
   const reply = await far.answer(asked, answer);
   expect(site.redis.paused).toBe(true);
   expect(reply).toMatchObject(UNAVAILABLE);
   site.redis.resume();
-  stopLooking();
   await waitUntil(async () => (await near.read(asked)).body.status === 'accepted', {
     what: 'the commit to run',
   });

@@ -12,14 +12,16 @@ export type LaneOptions = {
   from: Socket;
   to: Socket;
   delayMs: () => number;
-  /** Sees every chunk that is about to be passed on. */
+  /** Called before each chunk is passed on; it may drop the lane. */
+  beforeChunk?: (chunk: Buffer) => void;
+  /** Called after each chunk was passed on. */
   onChunk?: (chunk: Buffer) => void;
 };
 
 type Parcel = { due: number; chunk: Buffer | 'end' };
 
 /** Forwards one socket to another, closes and resets included. Both must allow half-open connections. */
-export function createLane({ from, to, delayMs, onChunk }: LaneOptions): Lane {
+export function createLane({ from, to, delayMs, beforeChunk, onChunk }: LaneOptions): Lane {
   const queue: Parcel[] = [];
   let stalled = false;
   let dropping = false;
@@ -46,6 +48,8 @@ export function createLane({ from, to, delayMs, onChunk }: LaneOptions): Lane {
       to.end();
       return;
     }
+    beforeChunk?.(chunk);
+    if (dropping) return;
     to.write(chunk);
     setFlow();
     onChunk?.(chunk);

@@ -23,12 +23,15 @@ export type LinkOptions = {
   targetPort: number;
   delayMs: () => number;
   armedTrap: () => Trap | undefined;
+  /** Called with what the client sends, before any of it is passed on. */
+  beforeRequest: (chunk: Buffer) => void;
   /** When both ends are closed. */
   onGone: () => void;
 };
 
 /** Joins `client` with a new connection to Redis. When Redis refuses it, the client is reset. */
-export function createLink({ client, targetPort, delayMs, armedTrap, onGone }: LinkOptions): Link {
+export function createLink(options: LinkOptions): Link {
+  const { client, targetPort, delayMs, armedTrap, beforeRequest: beforeChunk, onGone } = options;
   const server = connect({ port: targetPort, host: '127.0.0.1', noDelay: true, allowHalfOpen: true });
   client.setNoDelay(true);
   let holed = false;
@@ -47,7 +50,7 @@ export function createLink({ client, targetPort, delayMs, armedTrap, onGone }: L
       sprung.finish(true);
     });
   };
-  const requests = createLane({ from: client, to: server, delayMs, onChunk: cutBehind });
+  const requests = createLane({ from: client, to: server, delayMs, beforeChunk, onChunk: cutBehind });
   for (const [end, other] of [
     [client, server],
     [server, client],

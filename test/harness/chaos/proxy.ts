@@ -29,6 +29,8 @@ export type ChaosProxy = {
    * Resolves with true after the reset, with false when `heal()`, `close()` or another call came first.
    */
   cutAfterNextRequest(marker: string | RegExp): Promise<boolean>;
+  /** Calls `act` once a request contains `marker`, before any of that request reaches Redis. */
+  beforeNextRequest(marker: string, act: () => void): void;
   /** New connections lead to another server, as after a change of a name in DNS; existing ones stay. */
   moveTo(targetPort: number): void;
   /** Every chunk takes this much longer, each way; order is kept. 0 ends it. */
@@ -40,7 +42,13 @@ export type ChaosProxy = {
   close(): Promise<void>;
 };
 
-type Faults = { stalled: boolean; delayMs: number; fresh?: Direction | undefined; trap?: Trap | undefined };
+type Faults = {
+  stalled: boolean;
+  delayMs: number;
+  fresh?: Direction | undefined;
+  trap?: Trap | undefined;
+  ambush?: { readonly marker: string; readonly act: () => void } | undefined;
+};
 
 /** Listens on a free port of 127.0.0.1 and passes everything on to `targetPort` unless a fault is set. */
 export async function createChaosProxy(target: { readonly targetPort: number }): Promise<ChaosProxy> {
@@ -53,6 +61,12 @@ export async function createChaosProxy(target: { readonly targetPort: number }):
       targetPort,
       delayMs: () => faults.delayMs,
       armedTrap: () => faults.trap,
+      beforeRequest(chunk) {
+        const { ambush } = faults;
+        if (ambush === undefined || !chunk.includes(ambush.marker)) return;
+        faults.ambush = undefined;
+        ambush.act();
+      },
       onGone: () => links.delete(link),
     });
     links.add(link);
@@ -64,7 +78,8 @@ export async function createChaosProxy(target: { readonly targetPort: number }):
   };
   const clearFaults = () => {
     faults.trap?.finish(false);
-    Object.assign(faults, { stalled: false, delayMs: 0, fresh: undefined, trap: undefined } satisfies Faults);
+    const none: Faults = { stalled: false, delayMs: 0, fresh: undefined, trap: undefined, ambush: undefined };
+    Object.assign(faults, none);
   };
   const stall = (on: boolean) => {
     faults.stalled = on;
@@ -88,6 +103,9 @@ export async function createChaosProxy(target: { readonly targetPort: number }):
         faults.trap?.finish(false);
         faults.trap = createTrap(marker, resolve);
       }),
+    beforeNextRequest(marker, act) {
+      faults.ambush = { marker, act };
+    },
     moveTo(port) {
       targetPort = port;
     },
