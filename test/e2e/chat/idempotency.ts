@@ -305,7 +305,8 @@ export function messagesSentAgain(the: () => ChatSite): void {
 
     it('gets the turn once its pod reaches Redis again, after that pod had lost Redis', async () => {
       const who = { ...(await someone('hello')), chatId: 'c1' };
-      const { pod, proxy, disconnect } = await podThatLosesRedis(who.text);
+      // No other pod takes the turn over, however long this one is without Redis.
+      const { pod, proxy, disconnect } = await podThatLosesRedis(who.text, { PARLEY_LEASE_MS: '600000' });
       const cut = disconnect();
       const lost = await send({ ...who, url: pod.url });
       expect(await cut).toBe(true);

@@ -28,8 +28,7 @@ beforeAll(async () => {
     file: conversationsFile(echo.url),
     delayMs: 1,
     hasDesk: true,
-    // So long that no starved pod loses its turn to another: rounds of the model are counted.
-    env: { ...CONVERSATIONS_ENV, PARLEY_LEASE_MS: '10000' },
+    env: CONVERSATIONS_ENV,
     health: PATIENT_HEALTH,
   });
 });

@@ -116,7 +116,7 @@ connectors:${SERVERS.map((name) => connectorYaml(name, issuer)).join('')}
     PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
     PARLEY_JWT_SECRET: SECRET,
     PARLEY_LOG_LEVEL: 'trace',
-    PARLEY_LEASE_MS: '4000',
+    PARLEY_LEASE_MS: '10000',
     MANAGED_SECRET: CLIENT.clientSecret,
   };
   pods = await Promise.all([startPod('pod-0'), startPod('pod-1')]);

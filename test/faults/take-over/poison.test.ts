@@ -13,7 +13,8 @@ const killings: Promise<unknown>[] = [];
 beforeAll(async () => {
   site = await openRunSite({
     pods: 1,
-    env: { ...QUICK_ENV, PARLEY_LIMIT_TURN_DEATHS: String(DEATHS) },
+    // A starved pod that loses its turn would count as one that died of it.
+    env: { ...QUICK_ENV, PARLEY_LEASE_MS: '10000', PARLEY_LIMIT_TURN_DEATHS: String(DEATHS) },
     hooks: {
       // Each pod dies of its first request to the model, whatever the turn is doing by then.
       onSaying({ name }) {

@@ -93,8 +93,8 @@ ${servers === '' ? '' : `mcpServers:\n${servers}`}`,
   const env = {
     PARLEY_CONFIG: config,
     PARLEY_JWT_SECRET: SECRET,
-    // So short that a killed pod is noticed soon. A starved pod may lose its turn, too: tests allow for further attempts.
-    PARLEY_LEASE_MS: '4000',
+    // So short that a killed pod is noticed soon, and so long that no starved pod loses its turn to another.
+    PARLEY_LEASE_MS: '10000',
     PARLEY_TAKE_OVER_MS: '250',
     PARLEY_DRAIN_MS: '8000',
     ...more,

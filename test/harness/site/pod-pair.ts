@@ -42,7 +42,7 @@ export async function openPodPair(
     // With a key, any pod continues the rounds of questions of a tool server.
     PARLEY_VAULT_KEYS: `one:${randomBytes(32).toString('base64')}`,
     // A pod on a busy machine must not be mistaken for a dead one.
-    PARLEY_LEASE_MS: '4000',
+    PARLEY_LEASE_MS: '10000',
     PARLEY_TAKE_OVER_MS: '250',
     ...options.env,
   };
