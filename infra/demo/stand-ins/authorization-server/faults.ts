@@ -27,25 +27,31 @@ export interface ServerFault {
 export interface Faults {
   /** Takes the request when a fault is set for it. */
   handle(req: IncomingMessage, res: ServerResponse): Promise<'handled' | 'pass'>;
-  /** Sets a fault; the returned function takes it back. */
+  /** Sets a fault; the returned function takes it back, and what it still delays goes on. */
   set(fault: ServerFault): () => void;
 }
 
 /** Faults that tests order. `onToken` gets the grant type of every token request that is refused here. */
 export function createFaults(issuer: () => string, onToken: (grantType: string) => void): Faults {
-  const faults = new Set<ServerFault>();
+  const faults = new Map<ServerFault, AbortController>();
 
   return {
     set(fault) {
-      faults.add(fault);
-      return () => void faults.delete(fault);
+      const ended = new AbortController();
+      faults.set(fault, ended);
+      return () => {
+        faults.delete(fault);
+        ended.abort();
+      };
     },
 
     async handle(req, res) {
       const url = new URL(req.url ?? '/', 'http://stand-in');
-      const fault = [...faults].find(({ at }) => PATHS[at].some((path) => path === url.pathname));
+      const [fault, ended] =
+        [...faults].find(([{ at }]) => PATHS[at].some((path) => path === url.pathname)) ?? [];
       if (fault === undefined) return 'pass';
-      if (fault.delayMs !== undefined) await sleep(fault.delayMs, undefined, { ref: false });
+      const { delayMs = 0 } = fault;
+      await sleep(delayMs, undefined, { ref: false, signal: ended?.signal }).catch(() => undefined);
       const { status, error = 'server_error' } = fault;
       if (status === undefined) return 'pass';
       if (fault.at === 'authorization') sendBack(url, res, error, issuer());
