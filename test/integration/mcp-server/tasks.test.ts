@@ -386,7 +386,7 @@ mcpOffer:
     const erase = wireEraseUser({
       backend,
       engine,
-      log: createLog({ service: 'test', level: 'silent', pod: 'test' }),
+      log: createLog({ service: 'test', level: 'silent', pod: 'test' }, { write: () => undefined }),
       deliveries: dispatchOn(backend),
       deliveryKinds: [],
       disconnectAll: undefined,

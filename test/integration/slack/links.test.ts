@@ -79,7 +79,7 @@ function podOn(records: OwnerRecords = backend.ownerRecords.slack): Pod {
     wireEraseUser({
       backend: own,
       engine: engineOn(own),
-      log: createLog({ service: 'test', level: 'silent', pod: 'test' }),
+      log: createLog({ service: 'test', level: 'silent', pod: 'test' }, { write: () => undefined }),
       deliveries: dispatchOn(own),
       deliveryKinds: [],
       disconnectAll: undefined,
