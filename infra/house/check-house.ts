@@ -28,9 +28,9 @@ export function checkHouse(files: readonly SourceFile[]): string[] {
   ];
 }
 
-/** Every import by which a suite of tests reaches into another suite, one sentence each. The harness serves all of them. */
+/** Every import by which a suite of tests reaches into another suite, or that leads back to its file, one sentence each. */
 export function checkSuites(files: readonly SourceFile[]): string[] {
-  return files.flatMap((file) =>
+  const reaching = files.flatMap((file) =>
     importsOf(file).flatMap((specifier) => {
       const target = targetOf(file.path, specifier);
       const [own, other] = [suiteOf(file.path), suiteOf(target ?? '')];
@@ -38,11 +38,16 @@ export function checkSuites(files: readonly SourceFile[]): string[] {
       return [`${file.path}: imports ${specifier}; only test/${TEST_HARNESS} serves several suites`];
     }),
   );
+  // Types of tests may lead back: nothing of them is there when a file is loaded.
+  const loaded = files.map(({ path, text }) => ({ path, text: text.replaceAll(TYPE_IMPORTS, '') }));
+  return [...reaching, ...faultsOfCycles(loaded)];
 }
 
-/** Reads the tests below `root`, with what helps them. */
+const TYPE_IMPORTS = /^import (?:type [^;]*?|\{\s*(?:type \w+(?: as \w+)?,?\s*)+\}) from '[^']+';$/gm;
+
+/** Reads the tests below `root`, with what helps them, and what is neither a test nor the product. */
 export function readTests(root: string): SourceFile[] {
-  return readFolders(root, ['test']);
+  return readFolders(root, ['test', 'infra', 'bench']);
 }
 
 /** Reads the product's own sources below `root`. */

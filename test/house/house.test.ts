@@ -23,6 +23,16 @@ describe('the house', () => {
     expect(test('../../faults/site.ts')).not.toEqual([]);
   });
 
+  it('lets no file of a test lead back to itself, other than by types', () => {
+    const test = (imported: string) =>
+      checkSuites([
+        { path: 'test/harness/a.ts', text: "import { b, type B } from './b.ts';" },
+        { path: 'test/harness/b.ts', text: `import { ${imported} } from './a.ts';` },
+      ]);
+    expect(test('a')).toEqual([expect.stringContaining('import cycle')]);
+    expect(test('type A, type Other as C')).toEqual([]);
+  });
+
   it.each([
     ['an import that runs back up', 'shared/src/domain', "import { ask } from '../elicitations/ask.ts';"],
     ['a package in the domain', 'shared/src/domain', "import { Redis } from 'ioredis';"],
