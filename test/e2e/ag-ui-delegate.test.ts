@@ -60,5 +60,4 @@ it.each(['hold', 'detach'] as const)(
     expect(second?.threadId).toBe(first?.threadId);
     pods[0] = await site.pod(env);
   },
-  90_000,
 );

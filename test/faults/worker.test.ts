@@ -93,7 +93,8 @@ it('F10 Redis is down across the deadlines: all questions expire once it is back
 it('F11 Redis restarts before the deadlines: the jobs still run', async () => {
   const [pod] = await Promise.all([podWith(NO_TIMERS), onlyWorker()]);
   await untilReady(pod);
-  const asked = await askMany(pod, 15, 4);
+  // They are looked for before they are due.
+  const asked = await askMany(pod, 15, 10);
   await untilQueued(site.redis.url, asked);
   await site.redis.kill9();
   await site.redis.restart();
@@ -104,7 +105,7 @@ it('F11 Redis restarts before the deadlines: the jobs still run', async () => {
 it('F12 the only worker is frozen when the deadlines pass: the sweep expires the questions, and the worker finds them ended', async () => {
   const [pod, frozen] = await Promise.all([podWith(NO_TIMERS), onlyWorker(), podWith(SWEEPING)]);
   frozen.freeze();
-  const asked = await askMany(pod, 10, 1);
+  const asked = await askMany(pod, 10, 5);
   const jobs = await untilQueued(site.redis.url, asked);
   await allExpire(pod, asked);
   frozen.thaw();
@@ -117,8 +118,8 @@ it('F12 the only worker is frozen when the deadlines pass: the sweep expires the
 
 it('F13 the worker is killed while it runs due jobs: all questions expire, each once', async () => {
   const [pod, victim] = await Promise.all([podWith(NO_TIMERS), onlyWorker(), podWith(SWEEPING)]);
-  const asked = await askMany(pod, 30, 2);
   const stopLooking = await onCommand(site.redis.url, 'elicitation-resolved', () => victim.kill('SIGKILL'));
+  const asked = await askMany(pod, 30, 2);
   await allExpire(pod, asked);
   stopLooking();
   await victim.exited;

@@ -1,5 +1,6 @@
 import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { paced } from './pace.ts';
 
 export type TokenOptions = {
   /** The HS256 secret, as in `PARLEY_JWT_SECRET`. */
@@ -18,6 +19,12 @@ export function userToken(options: TokenOptions): Promise<string> {
     .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
     .sign(new TextEncoder().encode(options.secret));
 }
+
+/**
+ * Of a token that is accepted for six more seconds, more on a slow machine: until half a minute after its `exp`. A call that
+ * takes longer to arrive is refused.
+ */
+export const EXPIRING_SECONDS = Math.round(paced(6_000) / 1_000) - 30;
 
 export type ForgedToken = { name: string; token: string };
 

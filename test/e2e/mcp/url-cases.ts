@@ -1,5 +1,6 @@
 import { createTestBrowser } from '../../harness/connect/browser.ts';
 import type { AskedOfClient, ClientAnswer } from '../../harness/mcp-clients/clients.ts';
+import { BRIEF_SECONDS } from './site.ts';
 
 /** A way in which a question by url ends: what the person does, and what the call then returns. */
 export interface UrlCase {
@@ -21,15 +22,15 @@ export interface UrlPerson {
   readonly origin: string;
 }
 
-/** Longer than a question of one second is open. */
-const TOO_LONG_MS = 2_500;
+/** Longer than a brief question is open. */
+const TOO_LONG_MS = 1_000 * BRIEF_SECONDS + 1_500;
 
 const accept = async (): Promise<ClientAnswer> => ({ action: 'accept' });
 const decline = async (): Promise<ClientAnswer> => ({ action: 'decline' });
 const cancel = async (): Promise<ClientAnswer> => ({ action: 'cancel' });
 const nothing: UrlCase['answer'] = (_asked, signal) => neverAnswer(signal);
 
-/** The person does nothing until the client closes the question, or until a question of one second is over. */
+/** The person does nothing until the client closes the question, or until a brief question has ended. */
 function neverAnswer(signal: AbortSignal): Promise<ClientAnswer> {
   return new Promise((resolve) => {
     const end = () => resolve({ action: 'cancel' });

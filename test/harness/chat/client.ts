@@ -1,5 +1,5 @@
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from 'ai';
-import { userToken } from '../tokens.ts';
+import { EXPIRING_SECONDS, userToken } from '../tokens.ts';
 import { waitUntil } from '../wait-until.ts';
 
 export const SECRET = 'a-secret-of-at-least-thirty-two-characters';
@@ -12,12 +12,9 @@ export async function person() {
   return { userId, authorization: `Bearer ${await userToken({ secret: SECRET, userId })}` };
 }
 
-/**
- * A token of that person that is accepted for six more seconds: until half a minute after its `exp`. A call that takes
- * longer to arrive is refused.
- */
+/** A token of that person that is accepted for a few more seconds. */
 export function expiringToken(userId: string): Promise<string> {
-  return userToken({ secret: SECRET, userId, expiresInSeconds: -24 });
+  return userToken({ secret: SECRET, userId, expiresInSeconds: EXPIRING_SECONDS });
 }
 
 export interface Said {

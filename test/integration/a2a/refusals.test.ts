@@ -10,6 +10,7 @@ import type { A2aDeps } from '../../../services/api/src/surfaces/a2a/deps.ts';
 import { tasksOf } from '../../harness/a2a/messages.ts';
 import { type A2aSite, a2aSurface, fetchAny, openA2aSite, openClient } from '../../harness/a2a/setup.ts';
 import { listenOnFreePort } from '../../harness/free-port.ts';
+import { paced } from '../../harness/pace.ts';
 import { newPerson, type Person, serveOn } from '../../harness/protocols/pods.ts';
 import { BODY_BYTES_MAX } from '../../harness/protocols/served.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -342,7 +343,7 @@ it('a plain answer that is sent again answers the same question, not the next on
 
 describe('a call that waits for its task', () => {
   it('replies with the task as it is after a while', async () => {
-    const impatient = await openOther({ waitMs: 300 });
+    const impatient = await openOther({ waitMs: paced(1_000) });
     const { body } = await rpc(newPerson(), 'SendMessage', message('slow'), 'helper', impatient);
     expect(body.result.task.status.state).toBe('TASK_STATE_WORKING');
   });

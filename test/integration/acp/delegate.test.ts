@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptedModel } from '../../../infra/demo/stand-ins/scripted-model/scripted-model.ts';
 import { createAcpProcesses } from '../../../services/api/src/agents/acp/programs.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
+import { paced } from '../../harness/pace.ts';
 import {
   type Answered,
   answer,
@@ -208,10 +209,11 @@ describe('an ACP agent as a delegate', () => {
 
   it('does not use up its time while a person thinks, but while it works', async () => {
     // So long that the program has started by then on a busy machine, too.
-    const entry = ', taskTimeoutSeconds: 5';
+    const limit = paced(5);
+    const entry = `, taskTimeoutSeconds: ${limit}`;
     const { question, answer, ended, noted } = await handOver('form wait', { entry });
     const asked = await question();
-    await new Promise((resolve) => setTimeout(resolve, 5_200));
+    await new Promise((resolve) => setTimeout(resolve, 1_000 * limit + 200));
     await answer(asked.id, { action: 'accept', content: { city: 'Rome' } });
     expect(await ended()).toContain('Coder did not finish in time');
     expect(noted()).toContain('form {"action":"accept"');

@@ -6,6 +6,7 @@ import { freePort, listenOnFreePort } from '../../harness/free-port.ts';
 import type { McpServerOptions } from '../../harness/mcp-servers/mcp-servers.ts';
 import { bearer, createMcpBench, httpConfig, REVISIONS, toCalls } from '../../harness/mcp-servers/setup.ts';
 import { anyTool, everyday } from '../../harness/mcp-servers/tools.ts';
+import { paced } from '../../harness/pace.ts';
 import { createGate } from '../../harness/vault/gate.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -104,7 +105,7 @@ describe.each(REVISIONS)('a failing MCP server of the %s revision', (revision) =
     const { mcp, server } = await open({ revision });
     await server.listTools();
     const timeout = { type: 'timeout', dispatched: 'maybe' };
-    expect(await server.call('hang', {}, { timeoutMs: 1_000 })).toEqual(timeout);
+    expect(await server.call('hang', {}, { timeoutMs: paced(1_000) })).toEqual(timeout);
     const leaving = new AbortController();
     const call = server.call('hang', {}, { signal: leaving.signal });
     await waitUntil(() => mcp.count('tools/call') === 2, { what: 'the call to arrive' });

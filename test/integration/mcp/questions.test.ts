@@ -19,6 +19,7 @@ import {
   stdioConfig,
 } from '../../harness/mcp-servers/setup.ts';
 import type { Fixture } from '../../harness/mcp-servers/tools.ts';
+import { paced } from '../../harness/pace.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 const bench = createMcpBench();
@@ -141,9 +142,10 @@ describe('a server of the 2025 revision over HTTP', () => {
     const { ref } = await overHttp('old');
     const { asker, open, isAsked } = person();
     // So long that the question has come by then on a busy machine, too.
-    const call = ref.call('book', {}, { asker, timeoutMs: 4_000 });
+    const timeoutMs = paced(4_000);
+    const call = ref.call('book', {}, { asker, timeoutMs });
     await isAsked();
-    await new Promise((resolve) => setTimeout(resolve, 4_300));
+    await new Promise((resolve) => setTimeout(resolve, timeoutMs + 300));
     open[0]?.(city('Bern'));
     expect(said(await call)).toContain('Bern');
   });

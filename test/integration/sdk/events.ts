@@ -14,6 +14,7 @@ import {
   userAt,
   type World,
 } from '../../harness/sdk/setup.ts';
+import { EXPIRING_SECONDS } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 /** Streams and inboxes. */
@@ -101,8 +102,7 @@ export function eventSuite(world: () => World): void {
     it('end with a reason when their token expires, and continue with the next token', async () => {
       const { userId, streamRequestId, ask } = newStream();
       await ask();
-      // A token is accepted for half a minute after its `exp`.
-      const expiring = () => tokenOf(userId, -24);
+      const expiring = () => tokenOf(userId, EXPIRING_SECONDS);
       let tokens = 0;
       const token = () => {
         tokens += 1;

@@ -269,7 +269,7 @@ await describeOnRedis('turns that are detached', (pods) => {
 });
 
 it('a turn whose feed was deleted by retention cannot be resumed, though its conversation knows it', async () => {
-  const world = worldOn(model, { agents: AGENTS }, createMemoryBackend({ ...ROOMY, retentionMs: 200 }));
+  const world = worldOn(model, { agents: AGENTS }, createMemoryBackend({ ...ROOMY, retentionMs: 1_000 }));
   const { turns } = world.pod();
   const run = await turns.begin({ ...world.saying('ask'), delivery: 'detach' });
   await waitUntil(async () => (await world.standing(run))?.owner === DETACHED, { what: 'the detaching' });

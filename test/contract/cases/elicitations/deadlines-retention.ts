@@ -166,7 +166,8 @@ export function leavingContract(contract: Contract): void {
   });
 
   describe('after the retention', () => {
-    const RETENTION = { retentionMs: 400 };
+    // So long that a slow machine asks again before.
+    const RETENTION = { retentionMs: 2_000 };
 
     it('ended rows, lists and feeds are deleted; open ones stay', async () => {
       const pods = await contract.openWith(RETENTION);
@@ -177,7 +178,7 @@ export function leavingContract(contract: Contract): void {
       const { row: answered } = await askQuestion(first, ending, { timeoutSeconds: 0.5 });
       const { row: expired } = await askQuestion(first, ending, { timeoutSeconds: 0.05 });
       await callOutcome(answerQuestion(second, ending, answered.id, 'decline'));
-      await first.wait({ caller: serviceOf(ending), id: expired.id });
+      await callOutcome(first.wait({ caller: serviceOf(ending), id: expired.id }));
       for (const { id } of [answered, expired]) {
         await waitUntil(async () => 'refusal' in (await callOutcome(second.read(serviceOf(ending), id))), {
           what: 'the row to leave',
