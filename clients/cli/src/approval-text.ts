@@ -1,11 +1,13 @@
 import type { Approval } from '@parley/sdk';
+import { titleOfServer } from '@parley/shared/domain/approvals/tool-title';
 import { readableLine } from '@parley/shared/domain/readable';
 
 /**
  * What an approval is about, on one line, as cards and channels say it. The agent, the tool and the server come first: the
  * server chooses the title.
  */
-export function approvalText({ agent, tool: { server, name, title } }: Approval): string {
-  const call = `${agent} wants to call ${name} of ${server}`;
+export function approvalText({ agent, tool }: Approval): string {
+  const { name, title } = tool;
+  const call = `${agent} wants to call ${name} of ${titleOfServer(tool)}`;
   return readableLine(title === undefined || title.trim() === '' ? call : `${call}: ${title}`);
 }

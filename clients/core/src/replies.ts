@@ -42,6 +42,9 @@ export interface RememberedApproval {
   /** Title of the agent. */
   readonly agent: string;
   readonly server: string;
+  /** The server and the tool as people know them, where their builds told. */
+  readonly serverTitle?: string;
+  readonly toolTitle?: string;
   readonly tool: string;
   /** Present when it holds in this conversation only. */
   readonly conversationId?: string;

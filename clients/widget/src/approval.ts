@@ -16,7 +16,9 @@ export function isApproval(value: unknown): value is Approval {
   return (
     typeof approvalId === 'string' &&
     approvalId !== '' &&
-    [tool.server, tool.name, tool.title ?? ''].every((text) => typeof text === 'string') &&
+    [tool.server, tool.name, tool.title ?? '', tool.serverTitle ?? ''].every(
+      (text) => typeof text === 'string',
+    ) &&
     (tool.hints === undefined || isRecord(tool.hints)) &&
     isRecord(value.arguments) &&
     (value.editedArguments === undefined || isRecord(value.editedArguments)) &&

@@ -12,6 +12,8 @@ export type Caller =
       readonly kind: 'service';
       readonly tenant: string;
       readonly keyId?: string;
+      /** The name that the deployment gave the key; absent for a key without one, whose `keyId` is a part of a hash. */
+      readonly keyName?: string;
       readonly scopes?: readonly Scope[];
     }
   | ({ readonly kind: 'user' } & Owner);
@@ -19,6 +21,11 @@ export type Caller =
 /** The name of a caller's service key. */
 export function keyIdOf(caller: Caller): string | undefined {
   return caller.kind === 'service' ? caller.keyId : undefined;
+}
+
+/** The name of a caller's service key for people; undefined for a key without a name. */
+export function keyNameOf(caller: Caller): string | undefined {
+  return caller.kind === 'service' ? caller.keyName : undefined;
 }
 
 /** An elicitation the caller may see, and the clock. */

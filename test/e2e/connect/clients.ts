@@ -2,7 +2,7 @@ import { createOpenAiReader, type OpenAiPart } from '@parley/sdk/openai';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { questionsIn, textOf } from '../../harness/chat/client.ts';
-import { headingOf } from '../../harness/connect/browser.ts';
+import { SAYS } from '../../harness/connect/browser.ts';
 import { TAIL, TRACKER, wholeText } from './agents.ts';
 import { asked, callsSeen, meet, type Question, WAIT_MS } from './person.ts';
 import type { World } from './world.ts';
@@ -60,7 +60,7 @@ export function clients(the: () => World): void {
       const form = await person.browser.enter(question.url ?? '', person.userId);
       expect(form.html).toContain('Which colour?');
       const answered = await person.browser.submit(form, 'accept', { 'field-0': 'green' });
-      expect(answered.heading).toBe(headingOf({ page: 'answered' }));
+      expect(answered.heading).toBe(SAYS.ended('answered'));
       const message = await turn.done;
       expect(textOf(message)).toContain('Thank you.');
       expect(questionsIn(message)).toMatchObject([{ status: 'accepted' }]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { controlName } from '../../../services/api/src/surfaces/connect/pages/answer/controls.ts';
-import { headingOf, SAYS } from '../../harness/connect/browser.ts';
+import { SAYS } from '../../harness/connect/browser.ts';
 import { modern, modernExchange, SHOWS_ALL } from '../../harness/mcp-clients/raw.ts';
 import { readable } from '../../harness/slack/person.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -52,7 +52,7 @@ export function tasks(the: () => SlackDeployment): void {
       expect(told).toHaveLength(1);
       expect((world.echo.counts().tools.echo ?? 0) - before).toBe(1);
       expect(pressed.status).toBe(200);
-      expect(posted.heading).toBe(told[0] === COLOURS[2] ? headingOf({ page: 'answered' }) : SAYS.settled);
+      expect(posted.heading).toBe(told[0] === COLOURS[2] ? SAYS.ended('answered') : SAYS.ended('settled'));
       const where = told[0] === COLOURS[1] ? 'Slack' : 'another application';
       await waitUntil(() => readable(shown() as never).includes(`Answered by <@U30> in ${where}`), {
         what: 'the edit in Slack',

@@ -101,6 +101,7 @@ const approved = (name: string, remember?: 'conversation') =>
     {
       policy: { rule: 'always', remember, demands: () => true },
       server: 'bank',
+      serverTitle: 'Bank',
       source: { ...PAY, name, modelName: name, hints: HINTS, visibility: FOR_ALL },
       timeoutSeconds: 600,
     },

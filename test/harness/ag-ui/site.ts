@@ -43,6 +43,7 @@ const pay = withApproval(
   {
     policy: { rule: 'always', remember: 'conversation', demands: () => true },
     server: 'bank',
+    serverTitle: 'Bank',
     source: SOURCE,
     timeoutSeconds: 600,
   },

@@ -3,6 +3,7 @@ import {
   createCookieJar,
   walkSignIn,
 } from '../../../infra/demo/stand-ins/authorization-server/walk.ts';
+import type { AnsweredAs } from '../../../services/api/src/surfaces/connect/pages/answer/strings.ts';
 import { renderPage } from '../../../services/api/src/surfaces/connect/pages/page.ts';
 import type { ConnectView } from '../../../services/api/src/surfaces/connect/pages/view.ts';
 import type { World } from './setup.ts';
@@ -134,6 +135,7 @@ export const SAYS = {
   declined: headingOf({ page: 'declined' }),
   expired: headingOf({ page: 'expired' }),
   settled: headingOf({ page: 'settled' }),
+  ended: (ended: AnsweredAs) => headingOf({ page: 'answer-ended', ended }),
   mismatch: headingOf({ page: 'mismatch' }),
   notFound: headingOf({ page: 'not-found' }),
   refused: headingOf({ page: 'refused' }),

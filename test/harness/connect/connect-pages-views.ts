@@ -208,7 +208,10 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
   'answer-entry-sign-in': { page: 'answer-entry', enter, signInPath: `/auth/answer/${ID}?sign-in` },
   'answer-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'answer' },
   'answer-mismatch': { page: 'mismatch', about: 'answer', signOut },
-  answered: { page: 'answered' },
+  answered: { page: 'answer-ended', ended: 'answered' },
+  'answer-declined': { page: 'answer-ended', ended: 'declined' },
+  'answer-expired': { page: 'answer-ended', ended: 'expired', late: true },
+  'answer-settled': { page: 'answer-ended', ended: 'settled', late: true },
   'answer-approval-sign-in': {
     page: 'sign-in',
     signIn,

@@ -7,7 +7,7 @@ import { connectSuite } from './suite.ts';
 
 const { world, dump } = connectSuite();
 
-const ANSWERED = headingOf({ page: 'answered' });
+const ANSWERED = SAYS.ended('answered');
 const SPENT = headingOf({ page: 'answer-spent' });
 
 const SEAT_FORM: AskInput['requestedSchema'] = {
@@ -228,7 +228,7 @@ test('an answer that was given elsewhere is not claimed as given here', async ()
   const response = { action: 'accept', content: { seat: 'aisle', bags: 0 } } as const;
   await here.engine.answer({ caller, id: asked.id, response, surface: 'chat' });
   const late = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
-  expect(late.heading).toBe(SAYS.settled);
+  expect(late.heading).toBe(SAYS.ended('settled'));
 });
 
 test('guessing tokens locks the address out', async () => {
@@ -278,7 +278,7 @@ test('a link ends with its question', async () => {
   const question = await openLink(browser, asked, new URL(String(body.url)).hash.slice(1));
   await here.engine.withdraw({ caller: { kind: 'service', tenant: 'acme' }, id: asked.id, reason: 'done' });
   const late = await browser.submit(question, 'accept', { 'field-0': '0', 'field-1': '1' });
-  expect(late.heading).toBe(SAYS.settled);
+  expect(late.heading).toBe(SAYS.ended('settled'));
 });
 
 test('neither the token nor an answer stands in logs, in Redis beside the row, or in an address', async () => {

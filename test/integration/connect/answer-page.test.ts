@@ -13,8 +13,9 @@ import { connectSuite, type WorldOptions } from './suite.ts';
 
 const { world } = connectSuite();
 
-const ANSWERED = headingOf({ page: 'answered' });
+const ANSWERED = SAYS.ended('answered');
 const MISMATCH = headingOf({ page: 'mismatch', about: 'answer' });
+const TOO_LATE = 'came too late and was not recorded';
 const ANSWER = { 'field-0': '1', 'field-1': '2' };
 
 const SEAT_FORM: AskInput['requestedSchema'] = {
@@ -69,7 +70,7 @@ describe('the owner', () => {
 
   test('declines', async () => {
     const { here, asked, browser, question } = await entered();
-    expect((await browser.submit(question, 'decline')).heading).toBe(SAYS.declined);
+    expect((await browser.submit(question, 'decline')).heading).toBe(SAYS.ended('declined'));
     expect(await read(here, asked.id)).toMatchObject({
       status: 'declined',
       settlement: { surface: 'answer-page' },
@@ -96,18 +97,42 @@ describe('the owner', () => {
     expect((await browser.open(asked.path)).heading).toBe(ANSWERED);
     const guest = createTestBrowser(here);
     const late = await guest.submit(await guest.open(asked.path), 'open', { token });
-    expect(late.heading).toBe(SAYS.settled);
+    expect(late.heading).toBe(SAYS.ended('settled'));
+  });
+
+  test.each([
+    ['Travel desk', { context: { trigger: 'agent', agent: 'Travel desk' } }, 'Travel desk'],
+    ['the key by its name', { context: { trigger: 'agent', agent: ' ' } }, 'billing'],
+  ])('reads who asks: %s', async (_, more, named) => {
+    const here = await world({ identity: 'typed' });
+    const input = {
+      userId: 'ada',
+      mode: 'form',
+      message: MESSAGE,
+      requestedSchema: SEAT_FORM,
+      ...more,
+    } as const;
+    const { row } = await here.engine.ask({
+      tenant: ADA.tenant,
+      input,
+      askedBy: 'billing',
+      askerName: 'billing',
+    });
+    const shown = await createTestBrowser(here).enter(`/auth/answer/${row.id}`, 'ada');
+    expect(shown.html).toContain(`<bdi class="name">${named}</bdi> wrote`);
   });
 
   test('sees an ended question as ended', async () => {
     const { here, asked, browser, question } = await entered();
     const caller = { kind: 'service', tenant: ADA.tenant } as const;
     await here.engine.withdraw({ caller, id: asked.id, reason: 'done' });
-    expect((await browser.submit(question, 'accept', ANSWER)).heading).toBe(SAYS.settled);
+    const refused = await browser.submit(question, 'accept', ANSWER);
+    expect([refused.status, refused.heading]).toEqual([409, SAYS.ended('settled')]);
+    expect(refused.html).toContain(TOO_LATE);
     const late = await ask(here, { timeoutSeconds: 1 });
     await here.expired(late.id);
     for (const one of [browser, createTestBrowser(here)])
-      expect((await one.open(late.path)).heading).toBe(SAYS.expired);
+      expect((await one.open(late.path)).heading).toBe(SAYS.ended('expired'));
   });
 });
 
@@ -194,14 +219,14 @@ describe('an attack on the page of an owner', () => {
 describe('the page of an approval', () => {
   const STREAM = { ...ADA, streamRequestId: 'run 1' };
   const TOOL = {
-    server: 'Bookings',
+    server: 'bk-prod-7',
+    serverTitle: 'Bookings',
     name: 'bookings_cancel',
     title: 'Cancel a booking',
     hints: { destructive: true },
   };
   const says = (ended: 'approved' | 'denied' | 'edited' | 'expired' | 'withdrawn') =>
     headingOf({ page: 'approval-ended', ended });
-  const TOO_LATE = 'came too late and was not recorded';
 
   /** A call that waits for Ada, who is signed in and before its page. */
   async function asked(more: Partial<ApprovalDefinition> = {}, options: WorldOptions = {}) {
@@ -242,6 +267,7 @@ describe('the page of an approval', () => {
       ],
     ])
       expect(shown.html).toContain(text);
+    expect(shown.html).not.toContain('bk-prod-7');
     expect(shown.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     for (const again of [1, 2])
       expect([again, (await browser.submit(shown, 'approve')).heading]).toEqual([again, says('approved')]);
@@ -326,7 +352,7 @@ describe('the page of an approval', () => {
     const step = { status, settlement: {}, event, guard: 'open' } as const;
     expect((await here.backend.approvals.commit(row as never, step)).committed).toBe(true);
     for (const page of [await browser.submit(shown, 'approve'), await browser.open(path)])
-      expect([page.status, page.heading]).toEqual([409, headingOf({ page: 'settled' })]);
+      expect([page.status, page.heading]).toEqual([409, SAYS.ended('settled')]);
   });
 
   test('is decided once, also by an approval here and a denial in the chat at the same moment', async () => {

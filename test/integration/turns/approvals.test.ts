@@ -68,7 +68,13 @@ function cancelTool(
   name = SOURCE.name,
 ): Tool {
   const source = { ...SOURCE, name, modelName: name };
-  return withApproval(plainTool(sent), { policy, server, source, timeoutSeconds: 600 });
+  return withApproval(plainTool(sent), {
+    policy,
+    server,
+    serverTitle: 'Bookings',
+    source,
+    timeoutSeconds: 600,
+  });
 }
 
 const SUPPORT: Support = { form: true, url: true };

@@ -54,6 +54,7 @@ const pay = withApproval(
   {
     policy: { rule: 'always', remember: undefined, demands: () => true },
     server: 'bank',
+    serverTitle: 'Bank',
     source: {
       ...PAY,
       hints: { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },

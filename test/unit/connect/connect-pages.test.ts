@@ -147,6 +147,26 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
   });
 });
 
+// Pages of answers and approvals, and pages that any hosted page may turn into.
+const BEYOND_CONNECTING = [
+  ...Object.keys(ANSWER_SAMPLES),
+  ...['answered', 'answer-declined', 'answer-expired', 'answer-settled', 'failed-sign-in'],
+  ...['refused', 'too-many', 'unavailable', 'not-found'],
+];
+
+it.each(LANGUAGES)(
+  'in %s, only the pages on which accounts are connected speak of that, or of a chat',
+  (language) => {
+    for (const name of BEYOND_CONNECTING) {
+      const words = render(sample(name), language).html.replace(/<style.*?<\/style>/su, '');
+      expect([name, words]).toEqual([
+        name,
+        expect.not.stringMatching(/connect(?:ed|ion)|verbunden|in the chat|im Chat/u),
+      ]);
+    }
+  },
+);
+
 describe('a text', () => {
   it('is shown unchanged, except for invisible characters', () => {
     fc.assert(
@@ -335,7 +355,9 @@ describe('what a person reads', () => {
 
   it('after a failure is the reason, where to try again and the reference for support', () => {
     expect(textOf('failed-bad_state')).toMatch(/another attempt.*Try again.*req_7Qk2mZr9/u);
-    expect(textOf('failed-bare')).toMatch(/open the link there again.*server_error.*req_7Qk2mZr9/u);
+    expect(textOf('failed-bare')).toMatch(
+      /open the link again where you found it.*server_error.*req_7Qk2mZr9/u,
+    );
   });
 
   it('differs from ending to ending', () => {

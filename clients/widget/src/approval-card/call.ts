@@ -57,7 +57,7 @@ export function callView(props: CallProps): TemplateResult | typeof nothing {
 /** The server, the name that the model uses, and what the tool can do. */
 function toolView({ tool }: Approval, isPending: boolean, strings: CardStrings): TemplateResult {
   return html`
-    <p class="quiet" part="tool"><bdi>${strings.toolOf(readable(tool.server))}</bdi> · <code>${readable(tool.name)}</code></p>
+    <p class="quiet" part="tool"><bdi>${strings.toolOf(readable(tool.serverTitle ?? tool.server))}</bdi> · <code>${readable(tool.name)}</code></p>
     ${
       isPending
         ? html`<ul class="hints" part="hints">${strings

@@ -104,14 +104,14 @@ export class RememberedApprovals extends LitElement {
   }
 
   #itemView(one: RememberedApproval, words: CardStrings): TemplateResult {
-    const { grantId, agent, server, tool, conversationId, expiresAt } = one;
+    const { grantId, agent, server, serverTitle = server, tool, conversationId, expiresAt } = one;
     const isConversation = conversationId !== undefined;
     const scope = words.rememberedScope({ isConversation, expiresAt: new Date(expiresAt) });
     const name = readableLine(tool);
     return html`<li data-id=${grantId}>
       <div>
         <div id="tool-${grantId}"><code>${name}</code></div>
-        <div class="quiet"><bdi>${readableLine(agent)}</bdi> · <bdi>${words.toolOf(readableLine(server))}</bdi> · ${scope}</div>
+        <div class="quiet"><bdi>${readableLine(agent)}</bdi> · <bdi>${words.toolOf(readableLine(serverTitle))}</bdi> · ${scope}</div>
       </div>
       <button class="button" part="revoke" type="button" aria-describedby="tool-${grantId}" aria-disabled=${this.#revoking.has(grantId)}
         @click=${() => void this.#revoke(one)}>${words.revoke}</button>

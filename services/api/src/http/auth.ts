@@ -40,8 +40,14 @@ export function createAuthenticate({ serviceKeys, verify, onRefused }: AuthOptio
     ({ secret, tenant, scopes, name, expiresAtMs = Number.POSITIVE_INFINITY }) => {
       const hash = sha256(secret);
       const keyId = name ?? hash.toString('base64url').slice(0, KEY_ID_LENGTH);
-      const verified: VerifiedCaller = { caller: { kind: 'service', tenant, keyId, scopes }, expiresAtMs };
-      return { hash, keyId, verified };
+      const caller = {
+        kind: 'service',
+        tenant,
+        keyId,
+        ...(name !== undefined && { keyName: name }),
+        scopes,
+      } as const;
+      return { hash, keyId, verified: { caller, expiresAtMs } };
     },
   );
   const verified = new LRUCache<string, VerifiedCaller>({ max: CACHED_TOKENS_MAX, ttl: CACHED_MS_MAX });

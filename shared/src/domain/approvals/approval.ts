@@ -15,6 +15,10 @@ export type ToolHints = z.infer<typeof ToolHints>;
 /** The tool of an approval. `name` is the one that the model uses. */
 export const ApprovalTool = z.object({
   server: z.string(),
+  serverTitle: z
+    .string()
+    .optional()
+    .describe('How people know the server. Absent in records of older builds.'),
   name: z.string(),
   title: z.string().optional(),
   hints: ToolHints.optional(),

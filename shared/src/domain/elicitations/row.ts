@@ -30,6 +30,8 @@ export interface Definition extends StreamRef {
   readonly timeoutSeconds: number;
   /** The service key that asked, for logs. Absent where Parley itself asked. */
   readonly askedBy?: string;
+  /** The name of that key for people, where it has one. Older builds did not store it. */
+  readonly askerName?: string;
   /** W3C traceparent of the asking span, so that answer and resume can link to it from any pod. */
   readonly traceparent?: string;
 }

@@ -19,7 +19,9 @@ export const ApprovalGrant = z
     agent: z.string().describe('Title of the agent.'),
     agentId: z.string(),
     server: z.string(),
+    serverTitle: z.string().optional().describe('The server as people know it.'),
     tool: z.string(),
+    toolTitle: z.string().optional().describe('The tool as people know it.'),
     rule: z.string().describe('Names the rule of the configuration; another rule asks again.'),
     conversationId: z.string().optional().describe('Present when it holds in this conversation only.'),
     approvalId: z.string(),
@@ -91,8 +93,7 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
         grantId,
         agent: definition.agent,
         agentId: definition.agentId,
-        server: definition.tool.server,
-        tool: definition.tool.name,
+        ...subjectOf(definition),
         rule: definition.rule,
         ...(remember === 'conversation' && { conversationId: definition.conversationId }),
         approvalId: id,
@@ -121,6 +122,15 @@ export function createGrants(records: OwnerRecords, conversationMs: number): Gra
       const held = (await list(owner)).filter((grant) => grant.conversationId === conversationId);
       await Promise.all(held.map(({ grantId }) => revoke(owner, grantId)));
     },
+  };
+}
+
+function subjectOf({ tool: { server, serverTitle, name, title } }: Pick<ApprovalDefinition, 'tool'>) {
+  return {
+    server,
+    ...(serverTitle !== undefined && { serverTitle }),
+    tool: name,
+    ...(title !== undefined && { toolTitle: title }),
   };
 }
 

@@ -17,6 +17,8 @@ export interface AskRequest {
   readonly input: AskInput;
   /** The service key that asks; absent where Parley itself asks. */
   readonly askedBy?: string | undefined;
+  /** The name of that key, where it has one. People read it where the question names no agent. */
+  readonly askerName?: string | undefined;
   /** The same key with the same input always leads to the same elicitation, for as long as the retention. */
   readonly idempotencyKey?: string;
   /** True: the key alone says which question it is; one that was asked before stands, whatever the input says now. */
@@ -62,6 +64,7 @@ export async function ask(deps: AskDeps, request: AskRequest): Promise<AskResult
       ...streamOf(identity),
       conversationId: request.input.conversationId ?? identity.streamRequestId,
       ...(request.askedBy !== undefined && { askedBy: request.askedBy }),
+      ...(request.askerName !== undefined && { askerName: request.askerName }),
       ...(request.notify !== undefined && { notify: request.notify }),
       ...(traceparent !== undefined && { traceparent }),
     };

@@ -94,7 +94,12 @@ async function decide(
     {
       args,
       // What the agent says of its tool proves nothing.
-      tool: { server: agent.id, name: visible(name).slice(0, TOOL_NAME_MAX), hints: { destructive: true } },
+      tool: {
+        server: agent.id,
+        serverTitle: agent.title,
+        name: visible(name).slice(0, TOOL_NAME_MAX),
+        hints: { destructive: true },
+      },
       inputSchema: argsSchema,
       rule: 'interrupt',
       remember: undefined,

@@ -149,10 +149,11 @@ export function createToolbox(deps: ToolboxDeps): ToolsOf {
     const entry = config.mcpServers[server];
     const { source } = tool;
     const policy = entry && source && policyOf(entry, agent, source);
-    if (policy === undefined || source === undefined) return tool;
+    if (entry === undefined || policy === undefined || source === undefined) return tool;
     return withApproval(tool, {
       policy,
       server,
+      serverTitle: entry.title,
       source,
       timeoutSeconds: agent.limits.questionTimeoutSeconds,
     });

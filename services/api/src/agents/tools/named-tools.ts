@@ -255,7 +255,8 @@ export function createNamedTools(deps: NamedToolsDeps): NamedTools {
     const policy = entry && policyOf(entry, loaded.config.agents[agent ?? ''], target);
     if (policy === undefined) return tool;
     const { questionTimeoutSeconds: timeoutSeconds } = limits;
-    return withApproval(tool, { policy, server: id, source: target, timeoutSeconds, whole: true });
+    const at = { server: id, serverTitle: config.title };
+    return withApproval(tool, { policy, ...at, source: target, timeoutSeconds, whole: true });
   }
 }
 

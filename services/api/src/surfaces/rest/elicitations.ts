@@ -5,7 +5,7 @@ import { toWire } from '@parley/shared/domain/elicitations/row';
 import { STATUSES } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
 import { parseIdempotencyKey } from '@parley/shared/domain/idempotency-key';
-import { keyIdOf } from '@parley/shared/elicitations/caller';
+import { keyIdOf, keyNameOf } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { SAMPLE_ANSWERED, SAMPLE_ELICITATION } from '../../http/docs/samples.ts';
@@ -93,6 +93,7 @@ function askRoute(engine: Engine, hasConnectPage: HasConnectPage): Route {
         tenant: caller.tenant,
         input: body,
         askedBy: keyIdOf(caller),
+        askerName: keyNameOf(caller),
         ...(key !== undefined && { idempotencyKey: key }),
       });
       return seenReply(201, asked, asked.replayed ? REPLAYED : {});

@@ -10,6 +10,8 @@ export interface GateOptions {
   readonly policy: ApprovalPolicy;
   /** Id of the tool's server. */
   readonly server: string;
+  /** The server as people know it. */
+  readonly serverTitle: string;
   readonly source: McpTool;
   readonly timeoutSeconds: number;
   /** True: the outcome is passed on unchanged, to a caller that is no model. */
@@ -22,7 +24,7 @@ export interface GateOptions {
  */
 export function withApproval(
   tool: Tool,
-  { policy, server, source, timeoutSeconds, whole = false }: GateOptions,
+  { policy, server, serverTitle, source, timeoutSeconds, whole = false }: GateOptions,
 ): Tool {
   return {
     ...tool,
@@ -40,6 +42,7 @@ export function withApproval(
         args,
         tool: {
           server,
+          serverTitle,
           name: source.name,
           ...(title !== undefined && { title }),
           hints: {

@@ -67,7 +67,8 @@ export async function sampleForServer(
     await appendEvent({ type: 'tool-failed', toolCallId, message });
     return new ClientRefused(message, code);
   };
-  const tool = { server: server.id, name: SAMPLING, title: `Text for ${server.title}` };
+  const { id, title: serverTitle } = server;
+  const tool = { server: id, serverTitle, name: SAMPLING, title: `Text for ${serverTitle}` };
   await appendEvent({ type: 'tool-called', toolCallId, toolName: SAMPLING, title: tool.title, input: args });
   const decided = await approveCall(
     context,

@@ -1,6 +1,6 @@
 import type { ApprovalInput } from '@parley/shared/domain/approvals/response-input';
 import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approvals/status';
-import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
+import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isApprovalId } from '@parley/shared/domain/ids';
@@ -103,7 +103,8 @@ function callerOf({ tenant, userId }: Person) {
  */
 function endedView({ status }: SeenApproval['row'], late?: 'late'): ConnectView {
   // A newer build may end approvals in ways for which this one has no words.
-  if (!APPROVAL_STATUSES.includes(status)) return { page: 'settled' };
+  if (!APPROVAL_STATUSES.includes(status))
+    return { page: 'answer-ended', ended: 'settled', ...(late && { late: true }) };
   const ended = isApprovalEnded(status) ? status : 'expired';
   return { page: 'approval-ended', ended, ...(late && { late: true }) };
 }
@@ -116,12 +117,17 @@ function viewOf(
 ): ConnectView {
   if (isApprovalEnded(row.status) || now >= row.expiresAt) return endedView(row);
   const { agent, tool, arguments: args, masked, remember, inputSchema } = row.definition;
-  const { server, name, hints } = tool;
+  const { name, hints } = tool;
   const path = answerPath(row.id);
   return {
     page: 'approval',
     agent,
-    tool: { server, name, title: titleOfTool(tool), ...(hints !== undefined && { hints }) },
+    tool: {
+      server: titleOfServer(tool),
+      name,
+      title: titleOfTool(tool),
+      ...(hints !== undefined && { hints }),
+    },
     arguments: args,
     masked,
     person: person.name,

@@ -3,13 +3,14 @@ import { isParleyError } from '@parley/shared/domain/errors';
 import { controlsOf } from '@parley/shared/domain/forms/controls';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { CallLimits } from '../../../http/limits/call-limits.ts';
+import { askerOfQuestion } from '../asker.ts';
 import { readForm } from '../handlers/form.ts';
 import type { PageParts } from '../handlers/parts.ts';
 import { counted } from '../handlers/sign-in.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../handlers/visit.ts';
 import { answerPath } from '../own-pages.ts';
 import { controlName, initialValues, type ShownField } from '../pages/answer/controls.ts';
-import type { ControlFault } from '../pages/answer/strings.ts';
+import type { AnsweredAs, ControlFault } from '../pages/answer/strings.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { readPostedForm } from './posted-form.ts';
 
@@ -66,7 +67,7 @@ export function questionHandlers<Parts extends QuestionParts>(
   return {
     show: (visit, found) => page('view' in found ? found.view : questionView(entrance, visit, found)),
     async accept(parts, visit) {
-      const entered = await enter(entrance, parts, visit);
+      const entered = await enter(entrance, parts, visit, 'answered');
       if ('view' in entered) return page(entered.view);
       const { question, fields } = entered;
       const { mode, requestedSchema, url } = question.row.definition;
@@ -78,25 +79,34 @@ export function questionHandlers<Parts extends QuestionParts>(
       const read = readPostedForm(schema, fields);
       if (!read.ok) return page(questionView(entrance, visit, question, { fields, faults: read.faults }));
       const response = { action: 'accept', content: read.content } as const;
-      return page((await respond(entrance, parts, question.row, response)) ?? { page: 'answered' });
+      return page(
+        (await respond(entrance, parts, question.row, response)) ?? {
+          page: 'answer-ended',
+          ended: 'answered',
+        },
+      );
     },
     async decline(parts, visit) {
-      const entered = await enter(entrance, parts, visit);
+      const entered = await enter(entrance, parts, visit, 'declined');
       if ('view' in entered) return page(entered.view);
       const { row } = entered.question;
       const refusal = await respond(entrance, parts, row, { action: 'decline' });
       if (refusal !== undefined) return page(refusal);
       parts.onEvent({ type: 'declined', elicitationId: row.id, tenant: row.definition.tenant });
-      return page({ page: 'declined' });
+      return page({ page: 'answer-ended', ended: 'declined' });
     },
   };
 }
 
-/** The form of a browser that may answer, and the question; the page for all others. Throws `rate_limited`. */
+/**
+ * The form of a browser that may answer, and the question; the page for all others. `as` is what the form makes of the
+ * question. Throws `rate_limited`.
+ */
 async function enter<Parts extends QuestionParts>(
   entrance: Entrance<Parts>,
   parts: Parts,
   visit: Visit,
+  as: AnsweredAs,
 ): Promise<
   { readonly question: OpenQuestion; readonly fields: URLSearchParams } | { readonly view: ConnectView }
 > {
@@ -105,12 +115,17 @@ async function enter<Parts extends QuestionParts>(
   const found = await entrance.find(parts, visit);
   if ('view' in found) {
     const refusal = found.mismatch === true ? await counted(parts, visit) : undefined;
-    return { view: refusal ?? found.view };
+    return { view: refusal ?? asLate(found.view, as) };
   }
   const { tenant, userId } = found.row.definition;
   await parts.callLimits.call({ kind: 'user', tenant, userId }, true);
   await parts.callLimits.answer({ tenant, userId }, found.row.id);
   return { question: found, fields: form.fields };
+}
+
+/** Tells a person whose question had ended otherwise that what they sent was not recorded. */
+function asLate(view: ConnectView, as: AnsweredAs): ConnectView {
+  return view.page === 'answer-ended' && view.ended !== as ? { ...view, late: true } : view;
 }
 
 /** Answers as the owner. Returns the page to show when the question did not take the answer. */
@@ -126,8 +141,9 @@ async function respond(
     return undefined;
   } catch (error) {
     if (isParleyError(error, 'not_found')) return { page: 'not-found' };
-    if (isParleyError(error, 'expired')) return { page: 'expired' };
-    if (isParleyError(error, 'already_settled')) return { page: 'settled' };
+    if (isParleyError(error, 'expired')) return { page: 'answer-ended', ended: 'expired', late: true };
+    if (isParleyError(error, 'already_settled'))
+      return { page: 'answer-ended', ended: 'settled', late: true };
     throw error;
   }
 }
@@ -137,17 +153,18 @@ export function endedView(
   { status, settlement }: Row,
   { surface }: Pick<Entrance<never>, 'surface'>,
 ): ConnectView {
+  const ended = (as: AnsweredAs): ConnectView => ({ page: 'answer-ended', ended: as });
   switch (status) {
     case 'accepted':
-      return { page: settlement?.surface === surface ? 'answered' : 'settled' };
+      return ended(settlement?.surface === surface ? 'answered' : 'settled');
     case 'declined':
     case 'expired':
-      return { page: status };
+      return ended(status);
     case 'pending':
     case 'opened':
-      return { page: 'expired' };
+      return ended('expired');
     default:
-      return { page: 'settled' };
+      return ended('settled');
   }
 }
 
@@ -163,11 +180,10 @@ function questionView(
   { row, now, person }: OpenQuestion,
   typed?: Typed,
 ): ConnectView {
-  const { message, title, description, url, requestedSchema, context, mode } = row.definition;
-  const { agent } = context;
+  const { message, title, description, url, requestedSchema, mode } = row.definition;
   return {
     page: 'answer',
-    asking: { message, ...(typeof agent === 'string' && agent.trim() !== '' && { agent }) },
+    asking: { message, ...askerOfQuestion(row) },
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(person !== undefined && { person }),

@@ -1,4 +1,5 @@
 import { bucketOfElicitationId } from '@parley/shared/domain/ids';
+import { askerOfQuestion } from '../asker.ts';
 import type { SecretForm } from '../connectors/connector.ts';
 import { connectPath, scopeOf } from '../own-pages.ts';
 import type { Asking, ConnectView } from '../pages/view.ts';
@@ -76,10 +77,9 @@ export function secretView(
 
 function askingOf(admitted: Admitted): Asking {
   const { row, target } = admitted;
-  const { agent } = row.definition.context;
   const service = target.kind === 'secret' ? takerOf(admitted) : target.service;
   return {
-    ...(typeof agent === 'string' && agent.trim() !== '' && { agent }),
+    ...askerOfQuestion(row),
     service,
     message: row.definition.message,
   };

@@ -34,6 +34,16 @@ ${rest}`,
   };
 }
 
+/** What happened instead of what the person did here, which came too late. */
+export function lateTemplate(status: number, icon: Icon, notice: Notice, late: string): Template {
+  const shown = noticeTemplate(status === 200 ? 409 : status, icon === 'good' ? 'ended' : icon, notice);
+  return {
+    ...shown,
+    body: html`${paragraph(late, 'box warn')}
+${shown.body}`,
+  };
+}
+
 /** Another person is signed in. */
 export function mismatchTemplate({ about, signOut }: EndingView<'mismatch'>, strings: PageStrings): Template {
   const { mismatch, answer } = strings;

@@ -10,7 +10,7 @@ export const GERMAN: PageStrings = {
     fault: 'Nicht angenommen',
     close: 'Sie können dieses Fenster schließen und zum Chat zurückkehren.',
     tryAgain: 'Noch einmal versuchen',
-    startAgain: 'Um neu zu beginnen, öffnen Sie den Link im Chat noch einmal.',
+    startAgain: 'Um neu zu beginnen, öffnen Sie den Link noch einmal dort, wo Sie ihn gefunden haben.',
     forSupport: (id) => html`Wenn Sie um Hilfe bitten, nennen Sie diese Kennung: ${id}`,
     providerSaid: (code) => html`Der Dienst hat diesen Fehler gemeldet: ${code}`,
   },
@@ -126,7 +126,7 @@ export const GERMAN: PageStrings = {
   notFound: {
     title: 'Dieser Link funktioniert nicht',
     what: 'Vielleicht ist er unvollständig oder zu alt.',
-    next: 'Kehren Sie zum Chat zurück und öffnen Sie den Link dort.',
+    next: 'Öffnen Sie den Link noch einmal dort, wo Sie ihn gefunden haben.',
   },
   failed: {
     consent_refused: {
@@ -161,18 +161,18 @@ export const GERMAN: PageStrings = {
     },
     'sign-in': {
       title: 'Die Anmeldung ist nicht gelungen',
-      what: 'Die Anmeldung bei Ihrer Organisation endete ohne gültige Antwort. Es wurde nichts verbunden.',
+      what: 'Die Anmeldung bei Ihrer Organisation endete ohne gültige Antwort. Es wurde nichts geändert.',
       next: 'Bitte versuchen Sie es noch einmal. Wenn es wieder nicht gelingt, informieren Sie die Betreiber dieses Chats.',
     },
   },
   refused: {
     title: 'Bitte wiederholen Sie Ihre Wahl',
-    what: 'Diese Seite konnte nicht bestätigen, dass der Klick von Ihnen kam. Vielleicht war sie zu lange geöffnet, oder Ihr Browser blockiert Cookies. Es wurde nichts verbunden.',
+    what: 'Diese Seite konnte nicht bestätigen, dass der Klick von Ihnen kam. Vielleicht war sie zu lange geöffnet, oder Ihr Browser blockiert Cookies. Es wurde nichts geändert.',
     next: 'Öffnen Sie die Seite noch einmal und wiederholen Sie dort Ihre Wahl.',
   },
   tooMany: {
     title: 'Zu viele Versuche',
-    what: 'Es gab zu viele Versuche in kurzer Zeit. Es wurde nichts verbunden.',
+    what: 'Es gab zu viele Versuche in kurzer Zeit. Es wurde nichts geändert.',
     waitSeconds: (seconds) =>
       `Bitte warten Sie ${seconds === 1 ? 'eine Sekunde' : `${seconds} Sekunden`}, gehen Sie dann zurück und versuchen Sie es noch einmal.`,
     waitMinutes: (minutes) =>
@@ -180,7 +180,7 @@ export const GERMAN: PageStrings = {
   },
   unavailable: {
     title: 'Das ist im Moment nicht möglich',
-    what: 'Der Fehler liegt bei uns. Die Frage im Chat ist nicht betroffen.',
+    what: 'Der Fehler liegt bei uns. Was auf Sie wartet, ist nicht betroffen.',
     next: 'Bitte warten Sie einen Moment, gehen Sie dann zurück und versuchen Sie es noch einmal.',
   },
 };

@@ -10,7 +10,7 @@ export const ENGLISH: PageStrings = {
     fault: 'Not accepted',
     close: 'You can close this window and return to the chat.',
     tryAgain: 'Try again',
-    startAgain: 'To start over, return to the chat and open the link there again.',
+    startAgain: 'To start over, open the link again where you found it.',
     forSupport: (id) => html`If you ask for help, give this reference: ${id}`,
     providerSaid: (code) => html`The service answered with this error: ${code}`,
   },
@@ -120,7 +120,7 @@ export const ENGLISH: PageStrings = {
   notFound: {
     title: 'This link does not work',
     what: 'It may be incomplete or too old.',
-    next: 'Return to the chat and open the link there.',
+    next: 'Open the link again where you found it.',
   },
   failed: {
     consent_refused: {
@@ -155,18 +155,18 @@ export const ENGLISH: PageStrings = {
     },
     'sign-in': {
       title: 'You could not be signed in',
-      what: 'The sign-in at your organisation ended without a valid answer. Nothing was connected.',
+      what: 'The sign-in at your organisation ended without a valid answer. Nothing was changed.',
       next: 'Please try again. If it fails again, inform the operators of this chat.',
     },
   },
   refused: {
     title: 'Please repeat your choice',
-    what: 'This page could not confirm that the click came from you. It may have been open for too long, or your browser blocks cookies. Nothing was connected.',
+    what: 'This page could not confirm that the click came from you. It may have been open for too long, or your browser blocks cookies. Nothing was changed.',
     next: 'Open the page again and repeat your choice there.',
   },
   tooMany: {
     title: 'Too many attempts',
-    what: 'There were too many attempts in a short time. Nothing was connected.',
+    what: 'There were too many attempts in a short time. Nothing was changed.',
     waitSeconds: (seconds) =>
       `Please wait ${seconds === 1 ? 'one second' : `${seconds} seconds`}, then go back and try again.`,
     waitMinutes: (minutes) =>
@@ -174,7 +174,7 @@ export const ENGLISH: PageStrings = {
   },
   unavailable: {
     title: 'This does not work at the moment',
-    what: 'The fault is ours. The question in the chat is not affected.',
+    what: 'The fault is ours. What waits for you is not affected.',
     next: 'Please wait a moment, then go back and try again.',
   },
 };

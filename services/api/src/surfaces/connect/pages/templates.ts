@@ -1,5 +1,5 @@
 import { accountsTemplate, disconnectedTemplate, disconnectTemplate } from './accounts/templates.ts';
-import { answerEntryTemplate, answerTemplate } from './answer/templates.ts';
+import { answerEndedTemplate, answerEntryTemplate, answerTemplate } from './answer/templates.ts';
 import { approvalEndedTemplate, approvalTemplate } from './approval/templates.ts';
 import { consentTemplate, devSignInTemplate, secretTemplate, signInTemplate } from './asking-templates.ts';
 import {
@@ -48,8 +48,8 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Template {
       return answerEntryTemplate(view, strings);
     case 'answer':
       return answerTemplate(view, strings);
-    case 'answered':
-      return noticeTemplate(200, 'good', strings.answer.answered);
+    case 'answer-ended':
+      return answerEndedTemplate(view, strings);
     case 'answer-spent':
       return noticeTemplate(403, 'stop', strings.answer.spent);
     case 'approval':

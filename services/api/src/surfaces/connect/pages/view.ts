@@ -2,6 +2,7 @@ import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import type { FailureCode } from '../connectors/connector.ts';
 import type { ShownField } from './answer/controls.ts';
+import type { AnsweredAs } from './answer/strings.ts';
 
 /** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
 export interface Asking {
@@ -137,8 +138,8 @@ export type ConnectView =
       readonly proceed: FormTarget;
       readonly decline: FormTarget;
     }
-  /** The question was answered. */
-  | { readonly page: 'answered' }
+  /** How a question ended that is answered here. `late`: what was sent here came later and was not recorded. */
+  | { readonly page: 'answer-ended'; readonly ended: AnsweredAs; readonly late?: true }
   /** An answer link that does not open: too old, revoked, or used by another browser. */
   | { readonly page: 'answer-spent' }
   /** A call that waits for the decision of the signed-in person. `approve` and `deny` are posts. */

@@ -1,7 +1,7 @@
 import type { Arguments, RememberFor, ToolHints } from '@parley/shared/domain/approvals/approval';
 import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
 import { isApprovalEnded } from '@parley/shared/domain/approvals/status';
-import { titleOfTool } from '@parley/shared/domain/approvals/tool-title';
+import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
 import { readable, readableLine } from '@parley/shared/domain/readable';
 import type { Button, KnownBlock, ModalView, RichTextBlock } from '@slack/types';
@@ -31,7 +31,7 @@ export function approvalMessage(row: ApprovalRow, place: ShownTo): SlackMessage 
   const call: KnownBlock[] = [
     header(`Approval: ${title}`),
     mrkdwn(
-      `*${nameText(agent)}* wants to call \`${nameText(tool.name)}\` of *${nameText(tool.server)}*. ${hintText(tool.hints)}`,
+      `*${nameText(agent)}* wants to call \`${nameText(tool.name)}\` of *${nameText(titleOfServer(tool))}*. ${hintText(tool.hints)}`,
     ),
     ...(place.isPrivate ? callBlocks(row) : []),
     ...decisionBlocks(row, place),
@@ -62,7 +62,7 @@ export function editModal({ id, definition }: ApprovalRow): ModalView | undefine
     submit: plain('Approve'),
     close: plain('Cancel'),
     blocks: [
-      mrkdwn(`\`${nameText(tool.name)}\` of *${nameText(tool.server)}* gets these arguments.`),
+      mrkdwn(`\`${nameText(tool.name)}\` of *${nameText(titleOfServer(tool))}* gets these arguments.`),
       ...editable.map(editInput),
       ...(keepsMore(definition, editable.length)
         ? [context('Arguments that are masked or too long for Slack are sent as they are.')]
@@ -204,7 +204,7 @@ function preformatted(text: string): RichTextBlock {
 
 /** A call as a line of plain text. */
 export function toolText({ definition: { tool } }: ApprovalRow): string {
-  return `${lineText(tool.name, NAME_MAX)} of ${lineText(tool.server, NAME_MAX)}`;
+  return `${lineText(tool.name, NAME_MAX)} of ${lineText(titleOfServer(tool), NAME_MAX)}`;
 }
 
 function nameText(name: string): string {

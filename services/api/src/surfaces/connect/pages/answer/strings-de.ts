@@ -41,11 +41,29 @@ export const GERMAN_ANSWER: AnswerStrings = {
   faults: 'Ihre Antwort wurde nicht gesendet. Bitte korrigieren Sie die markierten Felder.',
   send: 'Antwort senden',
   proceedTo: (host) => html`Weiter zu ${host}`,
-  answered: {
-    title: 'Ihre Antwort ist gespeichert',
-    what: 'Der Agent oder Dienst, der gefragt hat, hat sie erhalten.',
-    next: 'Sie können dieses Fenster schließen.',
+  ended: {
+    answered: {
+      title: 'Ihre Antwort ist gespeichert',
+      what: 'Der Agent oder Dienst, der gefragt hat, hat sie erhalten.',
+      next: 'Sie können dieses Fenster schließen.',
+    },
+    declined: {
+      title: 'Sie haben abgelehnt',
+      what: 'Es wurde nichts beantwortet. Der Agent oder Dienst, der gefragt hat, hat das erfahren.',
+      next: 'Sie können dieses Fenster schließen.',
+    },
+    expired: {
+      title: 'Die Zeit für die Antwort ist abgelaufen',
+      what: 'Niemand hat rechtzeitig geantwortet. Der Agent oder Dienst, der gefragt hat, hat das erfahren.',
+      next: 'Wenn es noch wichtig ist, bitten Sie dort, woher die Frage kam, noch einmal um sie.',
+    },
+    settled: {
+      title: 'Diese Frage ist beendet',
+      what: 'Sie wurde an anderer Stelle beantwortet oder zurückgezogen. Sie müssen hier nichts mehr tun.',
+      next: 'Sie können dieses Fenster schließen.',
+    },
   },
+  late: 'Ihre Antwort kam zu spät und wurde nicht gespeichert.',
   spent: {
     title: 'Dieser Link lässt sich nicht öffnen',
     what: 'Er ist zu alt, wurde zurückgezogen oder wurde in einem anderen Browser geöffnet. Hier wurde nichts beantwortet.',

@@ -39,11 +39,29 @@ export const ENGLISH_ANSWER: AnswerStrings = {
   faults: 'Your answer was not sent. Please correct the marked fields.',
   send: 'Send answer',
   proceedTo: (host) => html`Continue to ${host}`,
-  answered: {
-    title: 'Your answer was recorded',
-    what: 'The agent or service that asked has it now.',
-    next: 'You can close this window.',
+  ended: {
+    answered: {
+      title: 'Your answer was recorded',
+      what: 'The agent or service that asked has it now.',
+      next: 'You can close this window.',
+    },
+    declined: {
+      title: 'You declined',
+      what: 'Nothing was answered. The agent or service that asked has been told so.',
+      next: 'You can close this window.',
+    },
+    expired: {
+      title: 'The time to answer is over',
+      what: 'Nobody answered in time. The agent or service that asked has been told so.',
+      next: 'If it still matters, ask where the question came from to be asked again.',
+    },
+    settled: {
+      title: 'This question has ended',
+      what: 'It was answered in another place, or it was taken back. You do not need to do anything here.',
+      next: 'You can close this window.',
+    },
   },
+  late: 'Your answer came too late and was not recorded.',
   spent: {
     title: 'This link cannot be opened',
     what: 'It is too old, was revoked, or was opened in another browser. Nothing was answered here.',

@@ -3,6 +3,9 @@ import type { Fault } from '@parley/shared/domain/forms/fault';
 import type { Html } from '../html.ts';
 import type { Notice } from '../notice.ts';
 
+/** How a question ended, as its answer page tells it. `settled`: answered in another place, dismissed or taken back. */
+export type AnsweredAs = 'answered' | 'declined' | 'expired' | 'settled';
+
 /** What is wrong with a control. `pattern`: the text does not match the regular expression of its field. */
 export type ControlFault = Fault | { readonly rule: 'pattern' };
 
@@ -35,7 +38,9 @@ export interface AnswerStrings {
   readonly faults: string;
   readonly send: string;
   readonly proceedTo: (host: Html) => Html;
-  readonly answered: Notice;
+  readonly ended: Readonly<Record<AnsweredAs, Notice>>;
+  /** Before what is said of a question that had ended before it was answered here. */
+  readonly late: string;
   readonly spent: Notice;
 }
 

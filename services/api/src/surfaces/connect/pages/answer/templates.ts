@@ -1,5 +1,7 @@
+import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
+import type { Icon } from '../icons.ts';
 import type { Template } from '../layout.ts';
 import {
   actions,
@@ -18,6 +20,7 @@ import type { PageStrings } from '../strings.ts';
 import type { ConnectView } from '../view.ts';
 import { wordsOf } from '../words.ts';
 import { controlOf } from './controls.ts';
+import type { AnsweredAs } from './strings.ts';
 
 type AnswerView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
@@ -53,6 +56,25 @@ export function answerEntryTemplate(
 ${form(enter, field)}
 ${signInPath === undefined ? undefined : actions(buttonLink(signInPath, entry.signIn, 'plain'))}`,
   };
+}
+
+const ENDINGS: Readonly<Record<AnsweredAs, { readonly status: number; readonly icon: Icon }>> = {
+  answered: { status: 200, icon: 'good' },
+  declined: { status: 200, icon: 'ended' },
+  expired: { status: 410, icon: 'time' },
+  settled: { status: 409, icon: 'ended' },
+};
+
+/** How the question ended. An answer that came too late is not claimed. */
+export function answerEndedTemplate(
+  { ended, late }: AnswerView<'answer-ended'>,
+  { answer }: PageStrings,
+): Template {
+  const { status, icon } = ENDINGS[ended];
+  const notice = answer.ended[ended];
+  return late === true
+    ? lateTemplate(status, icon, notice, answer.late)
+    : noticeTemplate(status, icon, notice);
 }
 
 /** The question, and the controls to answer it. */

@@ -1,6 +1,7 @@
 import type { ToolHints } from '@parley/shared/domain/approvals/approval';
 import { REASON_CHARACTERS_MAX } from '@parley/shared/domain/approvals/response-input';
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
+import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
 import type { Icon } from '../icons.ts';
@@ -59,16 +60,11 @@ export function approvalEndedTemplate(
   { ended, late }: ApprovalView<'approval-ended'>,
   { approval }: PageStrings,
 ): Template {
-  const { title, what, next } = approval.ended[ended];
   const { status, icon } = ENDINGS[ended];
-  return {
-    status: late === true && status === 200 ? 409 : status,
-    title: plain(title),
-    icon: late === true && icon === 'good' ? 'ended' : icon,
-    body: html`${late === true ? paragraph(approval.late, 'box warn') : undefined}
-${paragraph(what, 'lead')}
-${paragraph(next)}`,
-  };
+  const notice = approval.ended[ended];
+  return late === true
+    ? lateTemplate(status, icon, notice, approval.late)
+    : noticeTemplate(status, icon, notice);
 }
 
 function rememberField({ remember }: ApprovalView<'approval'>, { approval }: PageStrings): Html | undefined {
