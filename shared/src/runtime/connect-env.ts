@@ -8,7 +8,7 @@ const NEEDED = {
 } as const;
 const TENANT = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Faults in the settings for identity on the hosted connect pages. */
+/** Faults in the settings of the hosted pages: how they identify people, and what they show. */
 export function faultsOfConnect(env: Env): string[] {
   const { PARLEY_CONNECT_IDENTITY: identity, PARLEY_CONNECT_TENANTS: tenants, NODE_ENV } = env;
   const faults: string[] = [];
@@ -16,7 +16,11 @@ export function faultsOfConnect(env: Env): string[] {
     if (env[name] === undefined) faults.push(`${name}: is required with PARLEY_CONNECT_IDENTITY=${identity}`);
   }
   const rules = { allowLoopbackHttp: NODE_ENV !== 'production' };
-  for (const name of ['PARLEY_CONNECT_OIDC_ISSUER', 'PARLEY_CONNECT_SESSION_URL'] as const) {
+  for (const name of [
+    'PARLEY_CONNECT_OIDC_ISSUER',
+    'PARLEY_CONNECT_SESSION_URL',
+    'PARLEY_LOGO_URL',
+  ] as const) {
     const fault = env[name] === undefined ? undefined : faultOfUrl(env[name], rules);
     if (fault !== undefined) faults.push(`${name}: ${fault}`);
   }

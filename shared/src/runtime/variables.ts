@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { LIMIT_VARIABLES } from './variables/limits.ts';
+import { PAGE_VARIABLES } from './variables/pages.ts';
 import { flag, integer, list, nodes, text } from './variables/schemas.ts';
 import { SLACK_VARIABLES } from './variables/slack.ts';
 import { TIME_VARIABLES } from './variables/times.ts';
@@ -190,6 +191,8 @@ export const Variables = z.object({
     10,
     'Number of proxies in front of the api that add to X-Forwarded-For. 0: the address of the connection is used.',
   ),
+
+  ...PAGE_VARIABLES,
 
   ...SLACK_VARIABLES,
 

@@ -205,6 +205,7 @@ export const SAMPLES: Readonly<Record<string, ConnectView>> = {
     origin: 'https://issues.example.com',
   },
   'answer-entry': { page: 'answer-entry', enter },
+  'answer-entry-approval': { page: 'answer-entry', enter, about: 'approval' },
   'answer-entry-sign-in': { page: 'answer-entry', enter, signInPath: `/auth/answer/${ID}?sign-in` },
   'answer-sign-in': { page: 'sign-in', signIn, organisation: 'Example Corporation', leadsTo: 'answer' },
   'answer-mismatch': { page: 'mismatch', about: 'answer', signOut },

@@ -7,6 +7,7 @@ import { createRouter, type Router } from '../../../services/api/src/http/router
 import { createServe, type ServeDeps } from '../../../services/api/src/http/serve.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import { accountRoutes } from '../../../services/api/src/surfaces/connect/accounts.ts';
+import type { LinkDeps } from '../../../services/api/src/surfaces/connect/answer/by-link.ts';
 import { answerLinkRoutes } from '../../../services/api/src/surfaces/connect/answer/link-routes.ts';
 import { createAnswerLinks } from '../../../services/api/src/surfaces/connect/answer/links.ts';
 import { answerPageRoutes } from '../../../services/api/src/surfaces/connect/answer/page-routes.ts';
@@ -20,7 +21,8 @@ export interface PagesOptions {
 }
 
 /** What the pages need, and the calls for answer links. */
-export type PagesDeps = ConnectDeps & { readonly engine: Pick<Engine, 'read'> };
+export type PagesDeps = ConnectDeps &
+  Pick<LinkDeps, 'approvals' | 'linksApprovals'> & { readonly engine: Pick<Engine, 'read'> };
 
 /** The hosted pages alone, as a pod serves them. */
 export function createPages(
@@ -40,10 +42,10 @@ export function createPages(
     onFault,
     onStream: () => undefined,
   });
-  const { engine, publicUrl, onEvent } = deps;
+  const { engine, publicUrl, linksApprovals, onEvent } = deps;
   const links = createAnswerLinks(deps.store);
   const surfaces = [
-    answerLinkRoutes({ engine, pages: { publicUrl, links }, onEvent }),
+    answerLinkRoutes({ engine, pages: { publicUrl, links }, linksApprovals, onEvent }),
     answerPageRoutes({ ...deps, links, connect: deps }),
     connectRoutes(deps),
     accountRoutes(deps),

@@ -98,6 +98,8 @@ export async function startWorld(options: WorldOptions) {
     identity,
     targets,
     notifyOrigins: [],
+    brand: {},
+    linksApprovals: true,
     proxyHops: 0,
     failuresMax: 30,
     postsMax: 120,
@@ -256,7 +258,10 @@ function identityOf(
   });
 }
 
-type Shared = Omit<PagesDeps, 'engine' | 'elicitations' | 'store' | 'limits' | 'vault' | 'callLimits'> & {
+type Shared = Omit<
+  PagesDeps,
+  'engine' | 'elicitations' | 'approvals' | 'store' | 'limits' | 'vault' | 'callLimits'
+> & {
   readonly keys: KeyRing;
 };
 
@@ -283,13 +288,13 @@ async function openPod(
   await healthy();
   const engine = engineOn(backend, { settings: { connectBaseUrl: `${shared.publicUrl}/auth/connect/` } });
   const vault = createVault({ store: createRedisVaultStore(redis), keys: shared.keys });
-  const { elicitations, connect: store, limits } = backend;
+  const { elicitations, approvals, connect: store, limits } = backend;
   const callLimits = callLimitsOn(limits, { userStreams: 5, serviceCalls: 1000 });
   return {
     backend,
     engine,
     vault,
-    deps: { engine, elicitations, store, limits, vault: wrapVault(vault), callLimits, ...shared },
+    deps: { engine, elicitations, approvals, store, limits, vault: wrapVault(vault), callLimits, ...shared },
     healthy,
   };
 }

@@ -1,9 +1,11 @@
 import type { AskInput } from '@parley/shared/domain/elicitations/ask-input';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import { createAnswerLinks } from '../../../services/api/src/surfaces/connect/answer/links.ts';
 import { createTestBrowser, headingOf, SAYS, type TestBrowser } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
+import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
 import { askAboutSeat, callAnswerLink, ENTRY, issueLink, MESSAGE } from './seat-question.ts';
-import { connectSuite } from './suite.ts';
+import { connectSuite, type WorldOptions } from './suite.ts';
 
 const { world, dump } = connectSuite();
 
@@ -295,4 +297,116 @@ test('neither the token nor an answer stands in logs, in Redis beside the row, o
   expect(stored.filter((text) => text.includes('my own words')).map((text) => text.split(' ')[0])).toEqual([
     expect.stringMatching(/:elicitation:/),
   ]);
+});
+
+describe('a link to an approval', () => {
+  const STREAM = { ...ADA, streamRequestId: 'run 1' };
+  const CLOSED = headingOf({ page: 'answer-entry', enter: { action: '/', csrf: '' }, about: 'approval' });
+  const approvedHeading = headingOf({ page: 'approval-ended', ended: 'approved' });
+
+  /** A call that waits for Ada, and the token of its link. */
+  async function requested(options: WorldOptions = {}) {
+    const here = await world(options);
+    const { row } = await requestApproval(here.engine, STREAM);
+    const read = async () => (await here.engine.approvals.read({ kind: 'user', ...ADA }, row.id)).row;
+    return { here, id: row.id, path: `/auth/answer/${row.id}`, read };
+  }
+
+  /** The same, and the browser that has opened the link. */
+  async function shownByLink() {
+    const at = await requested();
+    const { token } = await issueLink(at.here, at.id);
+    const browser = createTestBrowser(at.here);
+    const entry = await browser.open(at.path);
+    expect(entry.heading).toBe(CLOSED);
+    expect(entry.html).not.toContain('B-1');
+    return { ...at, token, browser, shown: await browser.submit(entry, 'open', { token }) };
+  }
+
+  test.each([
+    ['approve', { remember: 'on' }, { decision: 'approve', surface: 'answer-link' }],
+    ['deny', { reason: 'No.' }, { decision: 'deny', surface: 'answer-link', reason: 'No.' }],
+  ] as const)(
+    'takes %s of the browser that opened it, once, and remembers nothing',
+    async (form, fields, settlement) => {
+      const { browser, here, path, read, shown } = await shownByLink();
+      for (const text of ['Travel desk', 'B-1', '•••••• (secret, not shown)'])
+        expect(shown.html).toContain(text);
+      for (const text of ['Signed in as', 'name="remember"']) expect(shown.html).not.toContain(text);
+      const decided = await browser.submit(shown, form, fields);
+      expect(decided.status).toBe(200);
+      expect((await read()).settlement).toEqual(settlement);
+      expect((await browser.open(path)).heading).toBe(decided.heading);
+      expect(await here.engine.approvals.grants.list(ADA)).toEqual([]);
+      expect(here.events.map((event) => ('change' in event ? event.change : event.type))).toEqual([
+        'made',
+        'opened',
+      ]);
+    },
+  );
+
+  test('opens in no other browser, and nothing without its token or the token of its form', async () => {
+    const { browser, here, id, path, read, shown, token } = await shownByLink();
+    const other = createTestBrowser(here);
+    const entry = await other.open(path);
+    expect((await other.submit(entry, 'open', { token })).heading).toBe(SPENT);
+    const { csrf = '' } = entry.forms.get('open')?.fields ?? {};
+    const own = shown.forms.get('approve')?.fields ?? {};
+    const posts: [TestBrowser, Record<string, string>, string, Record<string, string>?][] = [
+      [other, { csrf }, CLOSED],
+      [other, own, SAYS.refused],
+      [browser, { csrf: '' }, SAYS.refused],
+      [browser, own, SAYS.refused, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+    ];
+    for (const [by, fields, heading, headers = {}] of posts)
+      expect((await by.post(`${path}/by-link/approve`, fields, { headers })).heading).toBe(heading);
+    // The door of the signed-in person does not take the browser of a link.
+    expect((await browser.post(`${path}/approve`, own)).heading).toBe(SAYS.refused);
+    const asked = await ask(here);
+    const { token: ofQuestion } = await issueLink(here, asked.id);
+    expect((await other.submit(await other.open(path), 'open', { token: ofQuestion })).heading).toBe(SPENT);
+    await callAnswerLink(here, id, { method: 'DELETE' });
+    expect((await browser.submit(shown, 'approve')).heading).toBe(CLOSED);
+    expect((await read()).status).toBe('pending');
+  });
+
+  test('leaves its person the way to sign in', async () => {
+    const { here, path, read } = await shownByLink();
+    const owner = createTestBrowser(here);
+    expect((await owner.open(path)).html).toContain(`href="${path}?sign-in"`);
+    const page = await owner.enter(`${path}?sign-in`, 'ada');
+    expect((await owner.submit(page, 'approve')).heading).toBe(approvedHeading);
+    expect((await owner.open(path)).heading).toBe(approvedHeading);
+    expect((await read()).settlement?.surface).toBe('answer-page');
+  });
+
+  test('is made by a key with the scope, for its tenant, while the call waits', async () => {
+    const { here, id, read } = await requested();
+    expect(await callAnswerLink(here, id, { key: 'a-service-key' })).toMatchObject({ status: 403 });
+    expect(await callAnswerLink(here, id, { key: 'another-linking-key' })).toMatchObject({ status: 404 });
+    expect(await callAnswerLink(here, id, { body: { allowSensitive: true } })).toMatchObject({ status: 400 });
+    const { body } = await callAnswerLink(here, id, { body: { expiresInSeconds: 86_400 } });
+    expect(Date.parse(String(body.expiresAt))).toBe((await read()).expiresAt);
+    await decideAs(here.engine, STREAM, id, { decision: 'deny' });
+    expect(await callAnswerLink(here, id)).toMatchObject({
+      status: 409,
+      body: { code: 'already_settled', approval: { approvalId: id, status: 'denied' } },
+    });
+  });
+
+  test('is refused, and opens nothing, where the deployment has none', async () => {
+    const deps = { linksApprovals: false };
+    const { here, id, path } = await requested({ deps });
+    expect(await callAnswerLink(here, id)).toMatchObject({
+      status: 400,
+      body: { detail: expect.stringContaining('PARLEY_APPROVAL_LINKS') },
+    });
+    const token = await createAnswerLinks(here.deps.store).issue(id, { now: 0, opensUntil: 2 ** 45 });
+    const browser = createTestBrowser(here);
+    const signIn = await browser.open(path);
+    expect(signIn.heading).toBe(SAYS.signIn);
+    const { csrf = '' } = signIn.forms.get('sign-in')?.fields ?? {};
+    expect((await browser.post(`${path}/open`, { csrf, token })).heading).not.toContain('wants to use');
+    expect((await browser.open(path)).heading).toBe(SAYS.signIn);
+  });
 });

@@ -438,8 +438,9 @@ describe('the page of an approval', () => {
     expect((await read()).status).toBe('pending');
   });
 
-  test('is not there without a sign-in at Parley, nor for a question or a link', async () => {
-    const bound = await world({ identity: createBoundIdentity('https://app.example/who') });
+  test('is not there without a sign-in at Parley, nor for a question', async () => {
+    const identity = createBoundIdentity('https://app.example/who');
+    const bound = await world({ identity, deps: { linksApprovals: false } });
     const { row } = await requestApproval(bound.engine, STREAM);
     const browser = createTestBrowser(bound);
     const path = `/auth/answer/${row.id}`;

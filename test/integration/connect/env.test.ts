@@ -45,6 +45,9 @@ describe('the identity setting of the connect pages', () => {
     ['PARLEY_CONNECT_TENANTS', { ...DEV, NODE_ENV: 'development', PARLEY_CONNECT_TENANTS: 'a,b' }],
     ['PARLEY_CONNECT_TELL_ORIGINS', { ...OIDC, PARLEY_CONNECT_TELL_ORIGINS: 'https://app.example.com/path' }],
     ['PARLEY_CONNECT_TELL_ORIGINS', { ...OIDC, PARLEY_CONNECT_TELL_ORIGINS: '*' }],
+    ['PARLEY_LOGO_URL', { PARLEY_LOGO_URL: 'http://img.example/logo.svg' }],
+    ['PARLEY_TITLE', { PARLEY_TITLE: 'a\u0000b' }],
+    ['PARLEY_APPROVAL_LINKS', { PARLEY_APPROVAL_LINKS: 'no' }],
     ['PARLEY_CONNECT_PROXY_HOPS', { ...OIDC, PARLEY_CONNECT_PROXY_HOPS: 'true' }],
   ])('is refused with %s', (name, env) => {
     expect(faultsOf({ ...PRODUCTION, ...env })).toEqual([expect.stringMatching(new RegExp(`^${name}: `))]);

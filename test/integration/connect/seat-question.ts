@@ -33,7 +33,7 @@ export async function askAboutSeat(here: World, options: SeatOptions, more: Part
   return { id: row.id, path: `/auth/answer/${row.id}` };
 }
 
-/** Makes a link to a question with a key that may; `body` as the call takes it. */
+/** Makes a link to a question or an approval with a key that may; `body` as the call takes it. */
 export async function callAnswerLink(
   { publicUrl }: World,
   id: string,
@@ -43,15 +43,18 @@ export async function callAnswerLink(
     key = 'a-linking-key',
   }: { method?: 'POST' | 'DELETE'; body?: object; key?: string } = {},
 ) {
-  const response = await fetch(`${publicUrl}/v1/elicitations/${id}/answer-link`, {
-    method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
+  const response = await fetch(
+    `${publicUrl}/v1/${id.startsWith('ap_') ? 'approvals' : 'elicitations'}/${id}/answer-link`,
+    {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    },
+  );
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
-/** The token of a new link to a question. */
+/** The token of a new link. */
 export async function issueLink(
   here: World,
   id: string,

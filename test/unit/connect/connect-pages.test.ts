@@ -306,6 +306,18 @@ describe('headers', () => {
     });
   });
 
+  it('allow the picture of the deployment from its own origin alone', () => {
+    const brand = { title: 'A <b>', logoUrl: 'https://img.example:8443/a;b,c.svg?x=" onerror="' };
+    const { headers, html } = renderPage(sample('consent'), { ...OPTIONS, brand });
+    expect(headers['content-security-policy']).toMatch(
+      /; img-src https:\/\/img\.example:8443; form-action 'self';/u,
+    );
+    expect(html).toContain(
+      '<img src="https://img.example:8443/a;b,c.svg?x=&quot; onerror=&quot;" alt=""><bdi>A &lt;b&gt;</bdi>',
+    );
+    expect(html).toMatch(/<title>[^<]+ · A &lt;b&gt;<\/title>/u);
+  });
+
   it('demand https only where https is used', () => {
     const { headers } = renderPage(sample('consent'), { ...OPTIONS, https: false });
     expect(headers).not.toHaveProperty('strict-transport-security');

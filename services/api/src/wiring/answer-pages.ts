@@ -3,6 +3,7 @@ import { answerLinkRoutes } from '../surfaces/connect/answer/link-routes.ts';
 import { createAnswerLinks } from '../surfaces/connect/answer/links.ts';
 import { answerPageRoutes } from '../surfaces/connect/answer/page-routes.ts';
 import type { ConnectDeps } from '../surfaces/connect/routes.ts';
+import { brandOf } from './brand.ts';
 import { createConnectLog } from './connect-log.ts';
 import type { PodParts } from './pod-parts.ts';
 
@@ -13,8 +14,8 @@ import type { PodParts } from './pod-parts.ts';
 export function wireAnswerPages(parts: PodParts, connect: ConnectDeps | undefined): readonly Surface[] {
   const { env, backend, engine, limits, log, metrics } = parts;
   const onEvent = createConnectLog({ log, metrics });
-  const publicUrl = env.PARLEY_PUBLIC_URL;
-  if (publicUrl === undefined) return [answerLinkRoutes({ engine, onEvent })];
+  const { PARLEY_PUBLIC_URL: publicUrl, PARLEY_APPROVAL_LINKS: linksApprovals } = env;
+  if (publicUrl === undefined) return [answerLinkRoutes({ engine, linksApprovals, onEvent })];
   const links = createAnswerLinks(backend.connect);
   const pages = answerPageRoutes({
     publicUrl,
@@ -22,14 +23,17 @@ export function wireAnswerPages(parts: PodParts, connect: ConnectDeps | undefine
     elicitations: backend.elicitations,
     store: backend.connect,
     limits: backend.limits,
+    approvals: backend.approvals,
     links,
+    linksApprovals,
     callLimits: limits,
     notifyOrigins: [],
+    brand: brandOf(env),
     proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
     failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
     postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,
     onEvent,
     ...(connect !== undefined && { connect }),
   });
-  return [answerLinkRoutes({ engine, pages: { publicUrl, links }, onEvent }), pages];
+  return [answerLinkRoutes({ engine, pages: { publicUrl, links }, linksApprovals, onEvent }), pages];
 }

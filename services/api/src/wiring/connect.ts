@@ -21,6 +21,7 @@ import { createSignIns } from '../surfaces/connect/managed/sign-ins.ts';
 import { type ConnectDeps, connectRoutes } from '../surfaces/connect/routes.ts';
 import { createSecrets } from '../surfaces/connect/secrets.ts';
 import type { HasConnectPage } from '../surfaces/rest/elicitations.ts';
+import { brandOf } from './brand.ts';
 import { createConnectLog } from './connect-log.ts';
 import { createConnectTargets } from './connect-targets.ts';
 import { isDevelopment, type VaultParts } from './credentials/vault.ts';
@@ -105,6 +106,7 @@ export function wireConnect(parts: ConnectParts): WiredConnect | undefined {
     }),
     callLimits: parts.limits,
     notifyOrigins: env.PARLEY_CONNECT_TELL_ORIGINS,
+    brand: brandOf(env),
     proxyHops: env.PARLEY_CONNECT_PROXY_HOPS,
     failuresMax: env.PARLEY_LIMIT_CONNECT_FAILURES,
     postsMax: env.PARLEY_LIMIT_CONNECT_FORMS,

@@ -3,69 +3,76 @@ import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approv
 import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { isParleyError } from '@parley/shared/domain/errors';
-import { isApprovalId } from '@parley/shared/domain/ids';
 import { plainBreaks } from '@parley/shared/domain/text';
 import type { SeenRecord } from '@parley/shared/elicitations/records/read';
-import { signInView } from '../handlers/access.ts';
 import { readForm } from '../handlers/form.ts';
-import type { Parts } from '../handlers/parts.ts';
 import { counted } from '../handlers/sign-in.ts';
 import { buildFormTarget, type PageReply, page, single, type Visit } from '../handlers/visit.ts';
-import type { Person } from '../identity/identity.ts';
 import { answerPath } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
-import { BY_OWNER } from './by-owner.ts';
+import type { AnsweringParts } from './question.ts';
 
-type SeenApproval = SeenRecord<ApprovalTypes>;
+/** What the page of an approval needs of the deployment, however the browser got there. */
+export type ApprovalParts = AnsweringParts<'approvals'>;
 
-/** An approval, and the person whose it is; or the page for everybody else. */
-type FoundApproval =
-  | { readonly seen: SeenApproval; readonly person: Person }
+/** An approval, for a browser that may decide. */
+interface OpenedApproval {
+  readonly seen: SeenRecord<ApprovalTypes>;
+  /** The person who decides, by the name of the sign-in; absent for a browser that came by a link. */
+  readonly person?: string;
+}
+
+/** An approval, or the page for a browser that does not get it. */
+export type FoundApproval =
+  | OpenedApproval
   | {
       readonly view: ConnectView;
       /** A person is signed in who has no such approval. */
       readonly isMissing?: true;
     };
 
-/** `GET /auth/answer/:id` of an approval: the call, for the signed-in person who decides. Reads only. */
-export async function showApproval(parts: Parts, visit: Visit): Promise<PageReply> {
-  const found = await findApproval(parts, visit);
-  return page('view' in found ? found.view : viewOf(visit, found));
+/** How a browser gets to an approval: by its link, or by the sign-in of the person who decides. */
+export interface ApprovalEntrance<Parts extends ApprovalParts> {
+  /** Who decided, on the wire. */
+  readonly surface: string;
+  /** Whether a decision can be remembered for further calls. */
+  readonly remembers: boolean;
+  /** Reads only. */
+  find(parts: Parts, visit: Visit): Promise<FoundApproval>;
+  /** The path that the forms of the approval are below. */
+  pathOf(approvalId: string): string;
 }
 
-/** `POST /auth/answer/:id/approve`. */
-export function approve(parts: Parts, visit: Visit): Promise<PageReply> {
-  return decide(parts, visit, (fields) => ({
-    decision: 'approve',
-    ...(fields.has(FORM_FIELDS.remember) && { remember: true }),
-  }));
+/** What browsers that come by one entrance can do with an approval. */
+export interface ApprovalHandlers<Parts> {
+  /** What `find` of the entrance led to. */
+  show(visit: Visit, found: FoundApproval): PageReply;
+  approve(parts: Parts, visit: Visit): Promise<PageReply>;
+  deny(parts: Parts, visit: Visit): Promise<PageReply>;
 }
 
-/** `POST /auth/answer/:id/deny`. */
-export function deny(parts: Parts, visit: Visit): Promise<PageReply> {
-  return decide(parts, visit, (fields) => {
-    const reason = plainBreaks(single(fields, FORM_FIELDS.reason) ?? '').trim();
-    return { decision: 'deny', ...(reason !== '' && { reason }) };
-  });
+/** Makes the handlers of one entrance. */
+export function approvalHandlers<Parts extends ApprovalParts>(
+  entrance: ApprovalEntrance<Parts>,
+): ApprovalHandlers<Parts> {
+  return {
+    show: (visit, found) => page('view' in found ? found.view : viewOf(entrance, visit, found)),
+    approve: (parts, visit) =>
+      decide(entrance, parts, visit, (fields) => ({
+        decision: 'approve',
+        ...(entrance.remembers && fields.has(FORM_FIELDS.remember) && { remember: true }),
+      })),
+    deny: (parts, visit) =>
+      decide(entrance, parts, visit, (fields) => {
+        const reason = plainBreaks(single(fields, FORM_FIELDS.reason) ?? '').trim();
+        return { decision: 'deny', ...(reason !== '' && { reason }) };
+      }),
+  };
 }
 
-/** What is unknown and what is another person's look the same, also before the sign-in. */
-async function findApproval(parts: Parts, visit: Visit): Promise<FoundApproval> {
-  const { param: id, browser } = visit;
-  if (!isApprovalId(id)) return { view: { page: 'not-found' } };
-  const person = await parts.sessions.person(browser);
-  if (person === undefined) return { view: signInView(parts, visit, { about: 'answer', elicitationId: id }) };
-  try {
-    return { seen: await parts.engine.approvals.read(callerOf(person), id), person };
-  } catch (error) {
-    if (!isParleyError(error, 'not_found')) throw error;
-    const signOut = buildFormTarget(browser, `${answerPath(id)}/sign-out`);
-    return { view: { page: 'not-found', signOut }, isMissing: true };
-  }
-}
-
-async function decide(
+async function decide<Parts extends ApprovalParts>(
+  entrance: ApprovalEntrance<Parts>,
   parts: Parts,
   visit: Visit,
   responseIn: (fields: URLSearchParams) => ApprovalInput,
@@ -73,52 +80,50 @@ async function decide(
   const { param: id } = visit;
   const form = await readForm(parts, visit, answerPath(id));
   if ('view' in form) return page(form.view);
-  const found = await findApproval(parts, visit);
+  const found = await entrance.find(parts, visit);
   if ('view' in found)
     return page((found.isMissing === true ? await counted(parts, visit) : undefined) ?? found.view);
-  const caller = callerOf(found.person);
+  const { tenant, userId } = found.seen.row.definition;
+  const caller = { kind: 'user', tenant, userId } as const;
   await parts.callLimits.call(caller, true);
   await parts.callLimits.answer(caller, id);
   const response = responseIn(form.fields);
   const { approvals } = parts.engine;
   try {
-    const { row } = await approvals.decide({ caller, id, response, surface: BY_OWNER.surface });
+    const { row } = await approvals.decide({ caller, id, response, surface: entrance.surface });
     return page(endedView(row));
   } catch (error) {
     if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
       return page(endedView((await approvals.read(caller, id)).row, 'late'));
     // Of what our forms send, only a reason is ever refused.
-    if (isParleyError(error, 'invalid_request')) return page(viewOf(visit, found, response.reason));
+    if (isParleyError(error, 'invalid_request')) return page(viewOf(entrance, visit, found, response.reason));
     throw error;
   }
-}
-
-function callerOf({ tenant, userId }: Person) {
-  return { kind: 'user', tenant, userId } as const;
 }
 
 /**
  * The page of an approval that has ended, whatever a row says whose deadline nobody has noticed yet. `late`: after a decision
  * that was not recorded.
  */
-function endedView({ status }: SeenApproval['row'], late?: 'late'): ConnectView {
+function endedView({ status }: SeenRecord<ApprovalTypes>['row'], late?: 'late'): ConnectView {
+  const isLate = late !== undefined && ({ late: true } as const);
   // A newer build may end approvals in ways for which this one has no words.
-  if (!APPROVAL_STATUSES.includes(status))
-    return { page: 'answer-ended', ended: 'settled', ...(late && { late: true }) };
+  if (!APPROVAL_STATUSES.includes(status)) return { page: 'answer-ended', ended: 'settled', ...isLate };
   const ended = isApprovalEnded(status) ? status : 'expired';
-  return { page: 'approval-ended', ended, ...(late && { late: true }) };
+  return { page: 'approval-ended', ended, ...isLate };
 }
 
 /** `refusedReason`: the reason of a denial that was not taken. */
 function viewOf(
+  { pathOf, remembers }: Pick<ApprovalEntrance<never>, 'pathOf' | 'remembers'>,
   { browser }: Visit,
-  { seen: { row, now }, person }: Extract<FoundApproval, { person: Person }>,
+  { seen: { row, now }, person }: OpenedApproval,
   refusedReason?: string,
 ): ConnectView {
   if (isApprovalEnded(row.status) || now >= row.expiresAt) return endedView(row);
   const { agent, tool, arguments: args, masked, remember, inputSchema } = row.definition;
   const { name, hints } = tool;
-  const path = answerPath(row.id);
+  const path = pathOf(row.id);
   return {
     page: 'approval',
     agent,
@@ -130,8 +135,8 @@ function viewOf(
     },
     arguments: args,
     masked,
-    person: person.name,
-    ...(remember !== undefined && { remember }),
+    ...(person !== undefined && { person }),
+    ...(remembers && remember !== undefined && { remember }),
     ...(inputSchema !== undefined && { canEdit: true }),
     ...(refusedReason !== undefined && { reason: refusedReason }),
     leftMs: row.expiresAt - now,

@@ -1,69 +1,149 @@
-import type { Row } from '@parley/shared/domain/elicitations/row';
-import { toWire } from '@parley/shared/domain/elicitations/row';
-import { isTerminal } from '@parley/shared/domain/elicitations/status';
 import { ParleyError } from '@parley/shared/domain/errors';
-import { keyIdOf, type Seen } from '@parley/shared/elicitations/caller';
+import type { Owner } from '@parley/shared/domain/ids';
+import { type Caller, keyIdOf } from '@parley/shared/elicitations/caller';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import { z } from 'zod';
 import { bearer, json, jsonBody, type Route, route, type Surface } from '../../../http/route.ts';
 import type { ConnectEvent } from '../events.ts';
-import { answerPath, isOnOurPage } from '../own-pages.ts';
+import { answerPath } from '../own-pages.ts';
+import { refuseUnlinkableApproval, refuseUnlinkableQuestion } from './linkable.ts';
 import { type AnswerLinks, LINK_SECONDS_MAX } from './links.ts';
 
 const SECONDS_MIN = 60;
 const SECONDS_DEFAULT = 3_600;
 
 export interface LinkRoutesDeps {
-  readonly engine: Pick<Engine, 'read'>;
+  readonly engine: Pick<Engine, 'read' | 'approvals'>;
   /** Absent where the deployment has no address for pages. */
   readonly pages?: { readonly publicUrl: string; readonly links: AnswerLinks };
+  /** False where approvals have no links. */
+  readonly linksApprovals: boolean;
   readonly onEvent: (event: ConnectEvent, requestId?: string) => void;
 }
 
-const LinkInput = z
+const ApprovalLinkInput = z
   .strictObject({
     expiresInSeconds: z
       .int()
       .min(SECONDS_MIN)
       .max(LINK_SECONDS_MAX)
       .default(SECONDS_DEFAULT)
-      .describe('How long the link can be opened; at most until the deadline of the question.'),
-    allowSensitive: z
-      .boolean()
-      .default(false)
-      .describe('True to make a link for a question with `sensitive: true`.'),
+      .describe('How long the link can be opened; at most until the deadline.'),
   })
-  .meta({ id: 'AnswerLinkInput' });
+  .meta({ id: 'ApprovalLinkInput' });
+
+const LinkInput = ApprovalLinkInput.extend({
+  allowSensitive: z
+    .boolean()
+    .default(false)
+    .describe('True to make a link for a question with `sensitive: true`.'),
+}).meta({ id: 'AnswerLinkInput' });
 
 const AnswerLink = z
   .object({
     url: z.url().describe('Shown once. Its part after # is a secret, which browsers do not send to servers.'),
     expiresAt: z.iso.datetime(),
   })
-  .meta({ id: 'AnswerLink', description: 'A link with which one browser may answer one question.' });
+  .meta({
+    id: 'AnswerLink',
+    description: 'A link with which one browser may answer one question, or decide on one call.',
+  });
 
 const Revoked = z.object({ revoked: z.boolean() }).meta({ id: 'AnswerLinkRevoked' });
 
-/** The calls by which an asker makes a link for a person without a token, and takes it back. */
-export function answerLinkRoutes(deps: LinkRoutesDeps): Surface {
-  return { routes: [issueRoute(deps), revokeRoute(deps)] };
+/** A record that a link can lead to, as its caller may see it. */
+interface LinkableRecord {
+  readonly row: { readonly id: string; readonly expiresAt: number; readonly definition: Owner };
+  readonly now: number;
 }
 
-function issueRoute({ engine, pages, onEvent }: LinkRoutesDeps): Route {
+/** What differs between the links of questions and those of approvals. */
+interface LinkedFamily<Input extends z.infer<typeof ApprovalLinkInput>> {
+  readonly path: string;
+  readonly group: 'Questions' | 'Approvals';
+  readonly input: z.ZodType<Input, unknown>;
+  /** Of the documentation. */
+  readonly says: { readonly make: string; readonly about: string; readonly revoked: string };
+  readonly sampleId: string;
+  /** Reads the record for a caller. Throws `not_found`. */
+  read(deps: LinkRoutesDeps, caller: Caller, id: string): Promise<LinkableRecord>;
+  /** As `read`. Throws where no link could lead to an answer. */
+  readLinkable(deps: LinkRoutesDeps, caller: Caller, id: string, body: Input): Promise<LinkableRecord>;
+}
+
+const QUESTIONS: LinkedFamily<z.infer<typeof LinkInput>> = {
+  path: '/v1/elicitations/:id/answer-link',
+  group: 'Questions',
+  input: LinkInput,
+  says: {
+    make: 'Make a link to answer without a token',
+    about:
+      'The first browser that opens the link may read and answer this question, and no other one. Send it only to the person who was asked. A new link revokes the one before.',
+    revoked: 'The browser that opened the link can no longer read or answer the question, either.',
+  },
+  sampleId: 'el_0gT3fMv7Qx2LrK8sYbWnHc4D',
+  read: ({ engine }, caller, id) => engine.read(caller, id),
+  async readLinkable({ engine, pages }, caller, id, { allowSensitive }) {
+    const seen = await engine.read(caller, id);
+    if (pages !== undefined) refuseUnlinkableQuestion(pages.publicUrl, seen, allowSensitive);
+    return seen;
+  },
+};
+
+const APPROVALS: LinkedFamily<z.infer<typeof ApprovalLinkInput>> = {
+  path: '/v1/approvals/:id/answer-link',
+  group: 'Approvals',
+  input: ApprovalLinkInput,
+  says: {
+    make: 'Make a link to decide without a token',
+    about:
+      'The first browser that opens the link may read this call and approve or deny it, and no other one. Send it only to the person who decides. A new link revokes the one before. Refused where `PARLEY_APPROVAL_LINKS` is false.',
+    revoked: 'The browser that opened the link can no longer read the call or decide, either.',
+  },
+  sampleId: 'ap_09Yw2nC5l8bZ0vR7tKdJ1mHs',
+  read: ({ engine }, caller, id) => engine.approvals.read(caller, id),
+  async readLinkable({ engine, linksApprovals }, caller, id) {
+    const seen = await engine.approvals.read(caller, id);
+    if (!linksApprovals)
+      throw new ParleyError(
+        'invalid_request',
+        'Approvals have no answer links here: PARLEY_APPROVAL_LINKS is false.',
+      );
+    refuseUnlinkableApproval(seen);
+    return seen;
+  },
+};
+
+/** The calls by which an asker makes a link for a person without a token, and takes it back. */
+export function answerLinkRoutes(deps: LinkRoutesDeps): Surface {
+  return {
+    routes: [
+      issueRoute(deps, QUESTIONS),
+      revokeRoute(deps, QUESTIONS),
+      issueRoute(deps, APPROVALS),
+      revokeRoute(deps, APPROVALS),
+    ],
+  };
+}
+
+function issueRoute<Input extends z.infer<typeof ApprovalLinkInput>>(
+  deps: LinkRoutesDeps,
+  { path, group, input, says, sampleId, readLinkable }: LinkedFamily<Input>,
+): Route {
+  const { pages, onEvent } = deps;
   return route({
     method: 'POST',
-    path: '/v1/elicitations/:id/answer-link',
+    path,
     proof: bearer('link'),
-    body: jsonBody(LinkInput, { optional: true }),
+    body: jsonBody(input, { optional: true }),
     docs: {
-      group: 'Questions',
-      summary: 'Make a link to answer without a token',
-      description:
-        'The first browser that opens the link may read and answer this question, and no other one. Send it only to the person who was asked. A new link revokes the one before.',
+      group,
+      summary: says.make,
+      description: says.about,
       example: {
         body: { expiresInSeconds: 900 },
         reply: {
-          url: 'https://parley.example.com/auth/answer/el_0gT3fMv7Qx2LrK8sYbWnHc4D#nD1…',
+          url: `https://parley.example.com/auth/answer/${sampleId}#nD1…`,
           expiresAt: '2026-01-15T09:45:00.000Z',
         },
       },
@@ -73,10 +153,8 @@ function issueRoute({ engine, pages, onEvent }: LinkRoutesDeps): Route {
     async handle({ caller, params, body, head, admitted }) {
       const id = params.id ?? '';
       await admitted;
-      const seen = await engine.read(caller, id);
+      const { row, now } = await readLinkable(deps, caller, id, body);
       if (pages === undefined) throw noPages();
-      refuseUnlinkable(pages.publicUrl, seen, body.allowSensitive);
-      const { row, now } = seen;
       const opensUntil = Math.min(now + body.expiresInSeconds * 1_000, row.expiresAt);
       const token = await pages.links.issue(id, { now, opensUntil });
       onEvent({ type: 'link', change: 'made', ...aboutOf(row), key: keyIdOf(caller) }, head.requestId);
@@ -89,22 +167,26 @@ function issueRoute({ engine, pages, onEvent }: LinkRoutesDeps): Route {
   });
 }
 
-function revokeRoute({ engine, pages, onEvent }: LinkRoutesDeps): Route {
+function revokeRoute<Input extends z.infer<typeof ApprovalLinkInput>>(
+  deps: LinkRoutesDeps,
+  { path, group, says, read }: LinkedFamily<Input>,
+): Route {
+  const { pages, onEvent } = deps;
   return route({
     method: 'DELETE',
-    path: '/v1/elicitations/:id/answer-link',
+    path,
     proof: bearer('link'),
     docs: {
-      group: 'Questions',
+      group,
       summary: 'Revoke the answer link',
-      description: 'The browser that opened the link can no longer read or answer the question, either.',
+      description: says.revoked,
       example: { reply: { revoked: true } },
       replies: { 200: { description: '`revoked` is false where there was no link', schema: Revoked } },
     },
     async handle({ caller, params, head, admitted }) {
       const id = params.id ?? '';
       await admitted;
-      const { row } = await engine.read(caller, id);
+      const { row } = await read(deps, caller, id);
       const revoked = (await pages?.links.revoke(id)) ?? false;
       if (revoked)
         onEvent({ type: 'link', change: 'revoked', ...aboutOf(row), key: keyIdOf(caller) }, head.requestId);
@@ -113,33 +195,8 @@ function revokeRoute({ engine, pages, onEvent }: LinkRoutesDeps): Route {
   });
 }
 
-function aboutOf({ id, definition }: Row) {
+function aboutOf({ id, definition }: LinkableRecord['row']) {
   return { elicitationId: id, tenant: definition.tenant };
-}
-
-/** Throws where no link could lead to an answer. */
-function refuseUnlinkable(publicUrl: string, { row, now }: Seen, allowSensitive: boolean): void {
-  if (isTerminal(row.status) || now >= row.expiresAt) {
-    const isLate = row.status === 'expired' || !isTerminal(row.status);
-    throw new ParleyError(
-      isLate ? 'expired' : 'already_settled',
-      isLate ? 'The deadline of this elicitation has passed.' : `This elicitation is already ${row.status}.`,
-      { elicitation: toWire(row, { now, content: true }) },
-    );
-  }
-  if (isOnOurPage(publicUrl, row))
-    throw refused(
-      '',
-      'is asked on the connect page, where the person signs in; send the `url` of the elicitation',
-    );
-  if (row.definition.sensitive === true && !allowSensitive)
-    throw refused('allowSensitive', 'must be true for a sensitive question; a link can reach another person');
-}
-
-function refused(path: string, message: string): ParleyError {
-  return new ParleyError('invalid_request', 'There can be no answer link for this question; see errors.', {
-    issues: [{ path, message }],
-  });
 }
 
 function noPages(): ParleyError {

@@ -1,4 +1,4 @@
-import { bucketOfElicitationId, isApprovalId } from '@parley/shared/domain/ids';
+import { bucketOfRecordId, isApprovalId } from '@parley/shared/domain/ids';
 import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { Reply, RequestHead, Route, Surface } from '../../../http/route.ts';
 import { route } from '../../../http/route.ts';
@@ -6,10 +6,11 @@ import type { Browser, CookieKind } from '../flows/browser.ts';
 import { missingPage, type PageRoute, pageRoute, withRequestId } from '../handlers/page-route.ts';
 import { type ConnectDeps, createPageParts, createParts, type Parts } from '../handlers/parts.ts';
 import { errorAnswer, readVisit, replyOf } from '../handlers/reply.ts';
-import { page } from '../handlers/visit.ts';
+import { type PageReply, page, type Visit } from '../handlers/visit.ts';
 import { answerPath } from '../own-pages.ts';
-import { approve, deny, showApproval } from './approval.ts';
-import { BY_LINK, type LinkDeps, type LinkParts, openLink } from './by-link.ts';
+import { approvalHandlers } from './approval.ts';
+import { APPROVAL_BY_OWNER, isDecider } from './approval-by-owner.ts';
+import { APPROVAL_BY_LINK, BY_LINK, type LinkDeps, type LinkParts, openLink } from './by-link.ts';
 import { BY_OWNER, isOwner, signInToAnswer, signOutOfAnswer } from './by-owner.ts';
 import { ACCESS_SECONDS_MAX } from './links.ts';
 import { questionHandlers } from './question.ts';
@@ -26,13 +27,13 @@ const REASON_BYTES_MAX = 32 * 1024;
 const PAGES = '/auth/answer';
 const NAME_LENGTH = 16;
 
-/** The browser of one question, for as long as a link can give access: each question has a cookie of its own. */
+/** The browser of one question or approval, for as long as a link can give access: each has a cookie of its own. */
 export const ANSWER_COOKIE: CookieKind = {
   maxAgeSeconds: ACCESS_SECONDS_MAX,
   name: 'parley-answer',
   suffixOf({ url }) {
     const [id = ''] = url.slice(PAGES.length + 1).split(/[/?]/u);
-    if (!url.startsWith(`${PAGES}/`) || bucketOfElicitationId(id) === undefined) return '';
+    if (!url.startsWith(`${PAGES}/`) || bucketOfRecordId(id) === undefined) return '';
     return `-${sha256(id).slice(0, NAME_LENGTH)}`;
   },
 };
@@ -43,11 +44,20 @@ const SIGN_IN = 'sign-in';
 
 const byLink = questionHandlers(BY_LINK);
 const byOwner = questionHandlers(BY_OWNER);
+const approvalByLink = approvalHandlers(APPROVAL_BY_LINK);
+const approvalByOwner = approvalHandlers(APPROVAL_BY_OWNER);
 
 const LINK_PAGES: readonly PageRoute<LinkParts>[] = [
   { method: 'POST', path: '/auth/answer/:id/open', handle: openLink },
   { method: 'POST', path: '/auth/answer/:id/accept', handle: byLink.accept, formBytesMax: ANSWER_BYTES_MAX },
   { method: 'POST', path: '/auth/answer/:id/decline', handle: byLink.decline },
+  { method: 'POST', path: '/auth/answer/:id/by-link/approve', handle: approvalByLink.approve },
+  {
+    method: 'POST',
+    path: '/auth/answer/:id/by-link/deny',
+    handle: approvalByLink.deny,
+    formBytesMax: REASON_BYTES_MAX,
+  },
 ];
 
 const OWNER_PAGES: readonly PageRoute<Parts>[] = [
@@ -60,9 +70,32 @@ const OWNER_PAGES: readonly PageRoute<Parts>[] = [
     formBytesMax: ANSWER_BYTES_MAX,
   },
   { method: 'POST', path: '/auth/answer/:id/signed-in/decline', handle: byOwner.decline },
-  { method: 'POST', path: '/auth/answer/:id/approve', handle: approve },
-  { method: 'POST', path: '/auth/answer/:id/deny', handle: deny, formBytesMax: REASON_BYTES_MAX },
+  { method: 'POST', path: '/auth/answer/:id/approve', handle: approvalByOwner.approve },
+  {
+    method: 'POST',
+    path: '/auth/answer/:id/deny',
+    handle: approvalByOwner.deny,
+    formBytesMax: REASON_BYTES_MAX,
+  },
 ];
+
+/** How the page of one family of records is shown. */
+interface ShownPages {
+  byLink(parts: LinkParts, visit: Visit): Promise<PageReply>;
+  byOwner(owners: Parts, visit: Visit): Promise<PageReply>;
+  isOwner(owners: Parts, visit: Visit): Promise<boolean>;
+}
+
+const QUESTION_PAGES: ShownPages = {
+  byLink: async (parts, visit) => byLink.show(visit, await BY_LINK.find(parts, visit)),
+  byOwner: async (owners, visit) => byOwner.show(visit, await BY_OWNER.find(owners, visit)),
+  isOwner,
+};
+const APPROVAL_PAGES: ShownPages = {
+  byLink: async (parts, visit) => approvalByLink.show(visit, await APPROVAL_BY_LINK.find(parts, visit)),
+  byOwner: async (owners, visit) => approvalByOwner.show(visit, await APPROVAL_BY_OWNER.find(owners, visit)),
+  isOwner: isDecider,
+};
 
 /**
  * All of `/auth/answer`: the pages on which people answer a question, by a link or as its signed-in owner, and decide on an
@@ -86,30 +119,29 @@ export function hasAnswerPage({ identity }: Pick<ConnectDeps, 'identity'>): bool
   return identity.type !== 'bound';
 }
 
-/** `GET /auth/answer/:id`: the question, for the browser that opened its link or for its owner; or the approval. Reads only. */
+/**
+ * `GET /auth/answer/:id`: the question or the approval, for the browser that opened its link or for the person whose it is.
+ * Reads only.
+ */
 function showRoute(parts: LinkParts, owners: Parts | undefined): Route {
   return route<undefined, undefined, Browser>({
     ...SHOW,
     readsOnly: true,
     proof: { by: 'session', read: (head) => parts.cookie.read(head) },
     async handle({ head, caller, params }) {
-      if (owners !== undefined && isApprovalId(params.id ?? '')) {
-        const own = readVisit(owners, { head, caller: owners.cookie.read(head), params });
-        return replyOf(owners, own, await showApproval(withRequestId(owners, head), own));
-      }
       const visit = readVisit(parts, { head, caller, params });
-      const found = await BY_LINK.find(parts, visit);
-      if ('view' in found && found.view.page === 'answer-entry' && owners !== undefined) {
-        const own = readVisit(owners, { head, caller: owners.cookie.read(head), params });
-        const isAwaited = own.query.has(SIGN_IN) || !(await parts.links.isIssued(visit.param));
-        if (isAwaited || (await isOwner(owners, own))) {
-          const foundByOwner = await BY_OWNER.find(withRequestId(owners, head), own);
-          return replyOf(owners, own, byOwner.show(own, foundByOwner));
-        }
-        const signInPath = `${answerPath(visit.param)}?${SIGN_IN}`;
-        return replyOf(parts, visit, page({ ...found.view, signInPath }));
-      }
-      return replyOf(parts, visit, byLink.show(visit, found));
+      const pages = isApprovalId(visit.param) ? APPROVAL_PAGES : QUESTION_PAGES;
+      const shown = await pages.byLink(parts, visit);
+      const view = shown.type === 'page' ? shown.view : undefined;
+      const isEntry = view?.page === 'answer-entry';
+      if (owners === undefined || (!isEntry && view?.page !== 'not-found'))
+        return replyOf(parts, visit, shown);
+      const own = readVisit(owners, { head, caller: owners.cookie.read(head), params });
+      const isAwaited = !isEntry || own.query.has(SIGN_IN) || !(await parts.links.isIssued(visit.param));
+      if (isAwaited || (await pages.isOwner(owners, own)))
+        return replyOf(owners, own, await pages.byOwner(withRequestId(owners, head), own));
+      const signInPath = `${answerPath(visit.param)}?${SIGN_IN}`;
+      return replyOf(parts, visit, page({ ...view, signInPath }));
     },
     refuse: (error, { head, caller = parts.cookie.read(head) }) => refusal(parts, error, head, caller),
   });

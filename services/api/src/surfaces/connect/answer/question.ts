@@ -14,12 +14,15 @@ import type { AnsweredAs, ControlFault } from '../pages/answer/strings.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { readPostedForm } from './posted-form.ts';
 
-/** What the answer page needs of the deployment, however the browser got there. */
-export interface QuestionParts extends PageParts {
-  readonly engine: Pick<Engine, 'answer'>;
+/** What pages of answers need of the deployment; `Use` is what they use of the engine. */
+export interface AnsweringParts<Use extends keyof Engine> extends PageParts {
+  readonly engine: Pick<Engine, Use>;
   /** An answer counts as if the owner gave it over /v1. */
   readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
 }
+
+/** What the answer page needs of the deployment, however the browser got there. */
+export type QuestionParts = AnsweringParts<'answer'>;
 
 /** An open question, for a browser that may answer it. */
 export interface OpenQuestion {

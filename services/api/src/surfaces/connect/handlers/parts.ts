@@ -13,6 +13,7 @@ import { createFlows, type Flows } from '../flows/flows.ts';
 import { createSessions, type Sessions } from '../flows/sessions.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { SignInAccounts } from '../managed/sign-in-accounts.ts';
+import type { Brand } from '../pages/layout.ts';
 import type { ConnectTargets } from '../targets.ts';
 
 export interface ConnectDeps {
@@ -32,6 +33,8 @@ export interface ConnectDeps {
   readonly callLimits: Pick<CallLimits, 'call' | 'answer'>;
   /** Origins of pages that get a postMessage when the question has been answered. */
   readonly notifyOrigins: readonly string[];
+  /** What all pages show at their top. */
+  readonly brand: Brand;
   /** Proxies in front that each add to X-Forwarded-For. */
   readonly proxyHops: number;
   /** Failures of one address in ten minutes. */
@@ -45,7 +48,15 @@ export interface ConnectDeps {
 /** What any hosted page needs of the deployment. */
 export type PageDeps = Pick<
   ConnectDeps,
-  'publicUrl' | 'store' | 'limits' | 'notifyOrigins' | 'proxyHops' | 'failuresMax' | 'postsMax' | 'onEvent'
+  | 'publicUrl'
+  | 'store'
+  | 'limits'
+  | 'notifyOrigins'
+  | 'brand'
+  | 'proxyHops'
+  | 'failuresMax'
+  | 'postsMax'
+  | 'onEvent'
 >;
 
 /** What the routes of hosted pages share. */

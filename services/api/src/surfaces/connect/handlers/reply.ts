@@ -47,6 +47,7 @@ export function replyOf(parts: PageParts, visit: Visit, answer: PageReply): Repl
     nonce: randomBytes(NONCE_BYTES).toString('base64url'),
     https: parts.https,
     keepsOpener: parts.notifyOrigins.length > 0,
+    brand: parts.brand,
   });
   return { type: 'text', status, body: html, headers: { ...headers, ...cookie } };
 }

@@ -8,6 +8,8 @@ export interface HeaderFacts {
   readonly script: boolean;
   /** Whether the page that opened this one is notified at the end, for which the two must stay connected. */
   readonly keepsOpener: boolean;
+  /** Where the page's picture is loaded from. */
+  readonly imageOrigin?: string;
   readonly retryAfterSeconds?: number;
 }
 
@@ -24,7 +26,7 @@ const UNUSED = [
 ];
 
 /**
- * Headers of a hosted page: nothing is loaded, framed, cached or handed on, and forms post to us alone.
+ * Headers of a hosted page: nothing but the logo is loaded, and nothing framed, cached or handed on, and forms post to us alone.
  * Throws when the nonce is short or could break out of the policy.
  */
 export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> {
@@ -47,11 +49,12 @@ export function headersOf(facts: HeaderFacts): Readonly<Record<string, string>> 
   };
 }
 
-function policyOf({ nonce, script }: HeaderFacts): string {
+function policyOf({ nonce, script, imageOrigin }: HeaderFacts): string {
   return [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,
     ...(script ? [`script-src 'nonce-${nonce}'`] : []),
+    ...(imageOrigin === undefined ? [] : [`img-src ${imageOrigin}`]),
     "form-action 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",

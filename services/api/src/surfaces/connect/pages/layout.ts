@@ -21,6 +21,13 @@ export interface Template {
   readonly retryAfterSeconds?: number;
 }
 
+/** What all pages of a deployment show at their top. */
+export interface Brand {
+  readonly title?: string;
+  /** Of a picture, which says nothing that the title does not say. */
+  readonly logoUrl?: string;
+}
+
 // The same text for everyone: what it tells, and whom, stands in its attributes.
 const TELL = html`
 const { id, origins } = document.currentScript.dataset;
@@ -28,18 +35,21 @@ if (window.opener) for (const origin of origins.split(' ')) window.opener.postMe
 `;
 
 /** The whole document. */
-export function documentOf(template: Template, language: Language, nonce: string): string {
+export function documentOf(
+  template: Template,
+  { language, nonce, brand }: { readonly language: Language; readonly nonce: string; readonly brand: Brand },
+): string {
   const { refresh, tell, script } = template;
   return html`<!doctype html>
 <html lang="${language}">
 <head>
 <meta charset="utf-8">
-<title>${template.title}</title>
+<title>${template.title}${brand.title === undefined ? undefined : html` · ${brand.title}`}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 ${refresh === undefined ? undefined : html`<meta http-equiv="refresh" content="${refresh.seconds}; url=${refresh.url}">\n`}<style nonce="${nonce}">${STYLE}</style>
 </head>
 <body>
-<main>
+${brandOf(brand)}<main>
 ${iconOf(template.icon)}
 <h1>${template.heading ?? template.title}</h1>
 ${template.body}
@@ -47,4 +57,10 @@ ${template.body}
 ${tell === undefined ? undefined : html`<script nonce="${nonce}" data-id="${tell.elicitationId}" data-origins="${tell.origins.join(' ')}">${TELL}</script>\n`}${script === undefined ? undefined : html`<script nonce="${nonce}">${script}</script>\n`}</body>
 </html>
 `.toString();
+}
+
+function brandOf({ title, logoUrl }: Brand): Html | undefined {
+  if (title === undefined && logoUrl === undefined) return undefined;
+  const logo = logoUrl === undefined ? undefined : html`<img src="${logoUrl}" alt="">`;
+  return html`<header class="brand">${logo}${title === undefined ? undefined : html`<bdi>${title}</bdi>`}</header>\n`;
 }

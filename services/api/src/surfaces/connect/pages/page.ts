@@ -1,6 +1,6 @@
 import { headersOf } from './headers.ts';
 import type { Language } from './language.ts';
-import { documentOf } from './layout.ts';
+import { type Brand, documentOf } from './layout.ts';
 import { stringsOf } from './string-table.ts';
 import { sheetOf } from './templates.ts';
 import type { ConnectView } from './view.ts';
@@ -13,6 +13,8 @@ export interface PageOptions {
   readonly https: boolean;
   /** True when the last page may notify the page that opened this one. Otherwise browsers separate the two. */
   readonly keepsOpener: boolean;
+  /** @default nothing at the top */
+  readonly brand?: Brand;
 }
 
 /** A page as it goes out. */
@@ -34,13 +36,15 @@ export interface HtmlPage {
 export function renderPage(view: ConnectView, options: PageOptions): HtmlPage {
   const template = sheetOf(view, stringsOf(options.language));
   const { retryAfterSeconds } = template;
+  const { language, nonce, https, keepsOpener, brand = {} } = options;
   const headers = headersOf({
-    language: options.language,
-    nonce: options.nonce,
-    https: options.https,
-    keepsOpener: options.keepsOpener,
+    language,
+    nonce,
+    https,
+    keepsOpener,
+    ...(brand.logoUrl !== undefined && { imageOrigin: new URL(brand.logoUrl).origin }),
     script: template.tell !== undefined || template.script !== undefined,
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
   });
-  return { status: template.status, headers, html: documentOf(template, options.language, options.nonce) };
+  return { status: template.status, headers, html: documentOf(template, { language, nonce, brand }) };
 }

@@ -18,7 +18,7 @@ export const STYLE = html`
 *, *::before, *::after { box-sizing: border-box; }
 html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
-  margin: 0; min-height: 100vh; min-height: 100dvh; display: flex; padding: 1.5rem 1rem;
+  margin: 0; min-height: 100vh; min-height: 100dvh; display: flex; flex-direction: column; padding: 1.5rem 1rem;
   background: var(--ground); color: var(--text); overflow-wrap: anywhere;
   font: 1rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", sans-serif;
 }
@@ -27,6 +27,11 @@ main {
   background: var(--card); border: 1px solid var(--line); border-radius: 14px;
   box-shadow: 0 1px 2px rgb(0 0 0 / .05), 0 12px 32px rgb(0 0 0 / .06);
 }
+.brand {
+  display: flex; align-items: center; gap: .75rem; width: 100%; max-width: 35rem; margin: 0 auto 1rem; padding: 0 .25rem;
+  font-weight: 600;
+}
+.brand img { max-width: 10rem; max-height: 2.5rem; }
 h1 { margin: 0 0 .5rem; font-size: 1.5rem; line-height: 1.25; letter-spacing: -.01em; text-wrap: balance; hyphens: auto; }
 p { margin: 0 0 1rem; text-wrap: pretty; }
 main > :last-child { margin-bottom: 0; }

@@ -119,6 +119,7 @@ export type ConnectView =
   | {
       readonly page: 'answer-entry';
       readonly enter: FormTarget;
+      readonly about?: 'approval';
       /** Path of the same page for the owner, who signs in; absent where people cannot sign in. */
       readonly signInPath?: string;
     }
@@ -142,7 +143,7 @@ export type ConnectView =
   | { readonly page: 'answer-ended'; readonly ended: AnsweredAs; readonly late?: true }
   /** An answer link that does not open: too old, revoked, or used by another browser. */
   | { readonly page: 'answer-spent' }
-  /** A call that waits for the decision of the signed-in person. `approve` and `deny` are posts. */
+  /** A call that waits for the decision of its person. `approve` and `deny` are posts. */
   | {
       readonly page: 'approval';
       readonly agent: string;
@@ -150,7 +151,8 @@ export type ConnectView =
       readonly arguments: Readonly<Record<string, unknown>>;
       /** JSON pointers of the values that are masked. */
       readonly masked: readonly string[];
-      readonly person: string;
+      /** The signed-in person; absent for a browser that came by a link. */
+      readonly person?: string;
       readonly remember?: RememberFor;
       /** The arguments can be edited, in another place. */
       readonly canEdit?: true;

@@ -39,10 +39,10 @@ if (location.hash.length > 1) {
 
 /** Somebody opened an answer link. Nothing of the question is shown yet: mail scanners open links, too. */
 export function answerEntryTemplate(
-  { enter, signInPath }: AnswerView<'answer-entry'>,
-  { answer }: PageStrings,
+  { enter, about, signInPath }: AnswerView<'answer-entry'>,
+  { answer, approval }: PageStrings,
 ): Template {
-  const { entry } = answer;
+  const entry = about === 'approval' ? { ...answer.entry, ...approval.entry } : answer.entry;
   const field = html`<div class="field"><label for="token">${entry.label}</label>
 <p class="help" id="token-help">${entry.help}</p>
 <input id="token" name="${FORM_FIELDS.token}" required autocomplete="off" autocapitalize="none" spellcheck="false" dir="ltr" aria-describedby="token-help"></div>

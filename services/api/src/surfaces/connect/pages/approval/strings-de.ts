@@ -7,6 +7,12 @@ const next = 'Sie können dieses Fenster schließen.';
 export const GERMAN_APPROVAL_PAGE: ApprovalPageStrings = {
   signInWhy:
     'Der Aufruf eines Werkzeugs wartet auf die Zustimmung einer bestimmten Person. Mit der Anmeldung bestätigen Sie, dass Sie diese Person sind. Entschieden wird damit noch nichts.',
+  entry: {
+    title: 'Ein Aufruf wartet auf Ihre Zustimmung',
+    lead: 'Eine Person oder ein Programm, das Sie nutzen, hat Ihnen diesen Link geschickt, damit Sie über den Aufruf eines Werkzeugs entscheiden. Öffnen Sie ihn nur, wenn Sie ihn erwarten. Er lässt sich nur in einem Browser öffnen.',
+    button: 'Aufruf anzeigen',
+    signIn: 'Zum Entscheiden anmelden',
+  },
   title: (agent, tool) => html`${agent} möchte „${tool}“ benutzen`,
   tool: 'Werkzeug',
   traits: {

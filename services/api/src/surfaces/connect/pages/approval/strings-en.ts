@@ -8,6 +8,12 @@ const next = 'You can close this window.';
 export const ENGLISH_APPROVAL_PAGE: ApprovalPageStrings = {
   signInWhy:
     'A call of a tool is waiting for the approval of one person. Signing in confirms that you are this person. It does not decide anything yet.',
+  entry: {
+    title: 'A call waits for your approval',
+    lead: 'A person or a program that you use sent you this link, so that you decide on a call of a tool. Open it only if you expect it. It can be opened in one browser only.',
+    button: 'Show the call',
+    signIn: 'Sign in to decide',
+  },
   title: (agent, tool) => html`${agent} wants to use “${tool}”`,
   tool: 'Tool',
   traits: {

@@ -1,5 +1,6 @@
 import type { RememberFor } from '@parley/shared/domain/approvals/approval';
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
+import type { AnswerStrings } from '../answer/strings.ts';
 import type { Html } from '../html.ts';
 import type { Notice } from '../notice.ts';
 
@@ -10,6 +11,8 @@ export type ToolTrait = 'reads' | 'changes' | 'keeps' | 'reaches' | 'unknown';
 export interface ApprovalPageStrings {
   /** Why the person signs in. */
   readonly signInWhy: string;
+  /** Of the page that opens a link, where it differs from that of a question. */
+  readonly entry: Pick<AnswerStrings['entry'], 'title' | 'lead' | 'button' | 'signIn'>;
   /** Agent, tool. */
   readonly title: (agent: Html, tool: Html) => Html;
   readonly tool: string;

@@ -38,7 +38,7 @@ export function approvalTemplate(view: ApprovalView<'approval'>, strings: PageSt
     icon: 'question',
     body: html`${facts([
       [approval.tool, html`${name(tool.server)} · ${code(tool.name)}`],
-      [asking.person, name(view.person)],
+      view.person === undefined ? undefined : [asking.person, name(view.person)],
     ])}
 ${traitsBox(tool.hints, strings)}
 <h2>${approval.arguments}</h2>

@@ -1,0 +1,44 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import { isApprovalId } from '@parley/shared/domain/ids';
+import { signInView } from '../handlers/access.ts';
+import type { Parts } from '../handlers/parts.ts';
+import { buildFormTarget, type Visit } from '../handlers/visit.ts';
+import type { Person } from '../identity/identity.ts';
+import { answerPath } from '../own-pages.ts';
+import type { ApprovalEntrance, FoundApproval } from './approval.ts';
+import { BY_OWNER } from './by-owner.ts';
+
+/** The person who decides, signed in as on the connect page. */
+export const APPROVAL_BY_OWNER: ApprovalEntrance<Parts> = {
+  surface: BY_OWNER.surface,
+  remembers: true,
+  find: findByOwner,
+  pathOf: answerPath,
+};
+
+/** What is unknown and what is another person's look the same, also before the sign-in. */
+async function findByOwner(parts: Parts, visit: Visit): Promise<FoundApproval> {
+  const { param: id, browser } = visit;
+  if (!isApprovalId(id)) return { view: { page: 'not-found' } };
+  const person = await parts.sessions.person(browser);
+  if (person === undefined) return { view: signInView(parts, visit, { about: 'answer', elicitationId: id }) };
+  const seen = await readOwn(parts, person, id);
+  if (seen !== undefined) return { seen, person: person.name };
+  const signOut = buildFormTarget(browser, `${answerPath(id)}/sign-out`);
+  return { view: { page: 'not-found', signOut }, isMissing: true };
+}
+
+/** True for the signed-in person whose approval it is. */
+export async function isDecider(parts: Parts, { browser, param: id }: Visit): Promise<boolean> {
+  const person = await parts.sessions.person(browser);
+  return person !== undefined && (await readOwn(parts, person, id)) !== undefined;
+}
+
+async function readOwn({ engine }: Parts, { tenant, userId }: Person, id: string) {
+  try {
+    return await engine.approvals.read({ kind: 'user', tenant, userId }, id);
+  } catch (error) {
+    if (isParleyError(error, 'not_found')) return undefined;
+    throw error;
+  }
+}
