@@ -4,6 +4,7 @@ import { type AskedOfClient, CLIENTS, type ClientAnswer } from '../../harness/mc
 import { suiteNotRun } from '../../harness/not-run.ts';
 import { oldMessage, oldText, openOldA2aClient } from '../../harness/stacks/a2a.ts';
 import { STACK_CLIENTS, type StackClient } from '../../harness/stacks/clients.ts';
+import { type AskedOfMcpdo, inspector, mcpdo } from '../../harness/stacks/inspector.ts';
 import { hasStacks } from '../../harness/stacks/packages.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { openStackPods, type StackPods } from './stack-site.ts';
@@ -134,6 +135,39 @@ function ofStacks(): void {
           expect((await client.call(tool, input)).text).toContain(text);
         expect(asked.map(({ mode = 'form' }) => mode)).toEqual(['form', 'form', 'form', 'form']);
       });
+  });
+
+  describe('MCP Inspector and tasks', () => {
+    const { notRun } = STACK_CLIENTS['@modelcontextprotocol/inspector'] ?? {};
+    if (notRun !== undefined) return suiteNotRun('MCP Inspector and tasks', notRun);
+    const options = async () => ({ url: `${pods.url}/run/v1/mcp`, token: await pods.token() });
+
+    it('its program mcpdo shows what the server of a task asks, and answers with the task', async () => {
+      const origins: string[] = [];
+      const answer = (asked: AskedOfMcpdo) => {
+        origins.push(asked.origin);
+        return answerTo(asked);
+      };
+      const client = await mcpdo({ ...(await options()), answer });
+      try {
+        const [{ tool, input, text }] = ASKING;
+        expect(await client.call(tool, input)).toEqual({
+          text: expect.stringContaining(text),
+          isError: false,
+        });
+        expect(origins).toEqual(['task-input-required']);
+      } finally {
+        await client.close();
+      }
+    });
+
+    it('its command, which shows nothing, waits for the task that its person approves in another place', async () => {
+      const person = await options();
+      const client = await inspector('2026-07-28')({ ...person, answer: answerTo });
+      const calling = client.call('held__hear', { message: 'hi' });
+      await approve(person.token);
+      expect(await calling).toEqual({ text: 'Heard hi.', isError: false });
+    });
   });
 
   // Of each package and revision one.

@@ -1,10 +1,8 @@
 /** Clients of MCP that others made, unmodified, each with the means that it has for questions. */
-import { execFile } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { promisify } from 'node:util';
 import type { AskedOfClient, Called, ClientAnswer } from '../mcp-clients/clients.ts';
 import { calledOf } from '../mcp-clients/clients.ts';
 import { extTasks } from './ext-tasks.ts';
+import { inspector } from './inspector.ts';
 import { findInspector, loadStack } from './packages.ts';
 
 export interface StackClient {
@@ -106,40 +104,6 @@ const langChain: Open = async (options) => {
 
 const INSPECTOR = findInspector();
 
-// It keeps servers and secrets in the home of its user.
-const INSPECTOR_ENV = { PATH: process.env.PATH, HOME: tmpdir(), MCP_INSPECTOR_SECRET_STORE: 'memory' };
-
-/** The command of MCP Inspector, a process for each call. */
-const inspector: Open = async (options) => {
-  if ('notRun' in INSPECTOR) throw new Error(INSPECTOR.notRun);
-  const command = INSPECTOR;
-  const run = async (...args: string[]): Promise<object> => {
-    const all = [
-      ...[command.script, '--cli', options.url, '--transport', 'http'],
-      ...['--header', `Authorization: ${headersOf(options).Authorization}`],
-      ...args,
-    ];
-    // It exits with an error where the result is one, and prints the result all the same.
-    const { stdout } = await promisify(execFile)(command.node, all, { env: INSPECTOR_ENV }).catch(
-      (error: { readonly stdout: string }) => error,
-    );
-    return JSON.parse(stdout);
-  };
-  return {
-    async listTools() {
-      const { tools } = (await run('--method', 'tools/list')) as {
-        readonly tools: readonly { readonly name: string }[];
-      };
-      return tools.map(({ name }) => name);
-    },
-    async call(tool, input = {}) {
-      const pairs = Object.entries(input).flatMap(([key, value]) => ['--tool-arg', `${key}=${value}`]);
-      return calledOf(await run('--method', 'tools/call', '--tool-name', tool, ...pairs));
-    },
-    close: async () => undefined,
-  };
-};
-
 export interface StackEntry {
   readonly open: Open;
   /** Whether it shows questions. */
@@ -159,7 +123,7 @@ export const STACK_CLIENTS: Readonly<Record<string, StackEntry>> = {
   mcporter: { open: mcporter, asks: false },
   '@langchain/mcp-adapters': { open: langChain, asks: false },
   '@modelcontextprotocol/inspector': {
-    open: inspector,
+    open: inspector(),
     asks: false,
     isProgram: true,
     ...('notRun' in INSPECTOR && { notRun: INSPECTOR.notRun }),
