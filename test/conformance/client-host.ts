@@ -2,7 +2,8 @@ import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { listenOnFreePort } from '../harness/free-port.ts';
-import { callTools } from './client.ts';
+import { callTools, type Given } from './client.ts';
+import { openKitPages } from './pages.ts';
 
 const STARTED_BY_KIT = fileURLToPath(new URL('./started-by-kit.sh', import.meta.url));
 
@@ -18,20 +19,29 @@ export interface ClientHost {
  * client in each of them would take longer than all calls together.
  */
 export async function startClientHost(): Promise<ClientHost> {
-  const server = createServer(serveScenario);
+  const pages = await openKitPages();
+  let scenarios = 0;
+  const server = createServer((socket) => {
+    scenarios += 1;
+    const id = `kit-${scenarios}`;
+    void serveScenario(socket, (given) => callTools(pages, id, given));
+  });
   const port = await listenOnFreePort(server);
   return {
     command: `bash ${STARTED_BY_KIT} ${port}`,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    async close() {
+      await new Promise((resolve) => server.close(resolve));
+      await pages.close();
+    },
   };
 }
 
 /** Reads the four lines of one process of the kit, and writes two: its exit code and its words. */
-async function serveScenario(socket: Socket): Promise<void> {
+async function serveScenario(socket: Socket, call: (given: Given) => Promise<string[]>): Promise<void> {
   const given: string[] = [];
   for await (const line of createInterface({ input: socket })) if (given.push(line) === 4) break;
   const [url = '', scenario = '', version = '', context = ''] = given;
-  const ended = await callTools({ url, scenario, version, context }).then(
+  const ended = await call({ url, scenario, version, context }).then(
     (types) => [0, JSON.stringify(types)],
     (error: unknown) => [1, JSON.stringify(String(error))],
   );

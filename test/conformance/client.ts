@@ -1,6 +1,6 @@
 /**
  * The client under test of the conformance kit: lists a server's tools with Parley's own MCP client and calls each once, the
- * way a turn does. The person answers every form with its prefilled values, and consents to what an authorization server asks.
+ * way a turn does. The person answers every form with its prefilled values, and connects accounts on the hosted pages.
  */
 import { isRecord } from '@parley/shared/domain/plain-record';
 import { z } from 'zod';
@@ -12,7 +12,8 @@ import { sendCall } from '../../services/api/src/agents/tools/passthrough/send-c
 import { createPersonalService } from '../../services/api/src/agents/tools/personal-service.ts';
 import type { AgentQuestion, AskOutcome } from '../../services/api/src/agents/tools/question.ts';
 import type { ToolCall } from '../../services/api/src/agents/tools/tool.ts';
-import { createAccount, REF } from './account.ts';
+import { connectorIdOf, createAccount } from './account.ts';
+import { type KitPages, PERSON } from './pages.ts';
 import { createProjectAccount, issuerOf } from './project-account.ts';
 
 const Context = z.object({
@@ -42,12 +43,13 @@ export interface Given {
   readonly version: string;
 }
 
-/** Calls the server's tools; resolves with the types of the results. Rejects where there is none to call. */
-export async function callTools({ url, scenario, context, version }: Given): Promise<string[]> {
+/** Calls the server's tools; resolves with the types of the results. Rejects where there is none to call. `id` names the server. */
+export async function callTools(pages: KitPages, id: string, given: Given): Promise<string[]> {
+  const { url, scenario, context, version } = given;
   const mcp = createMcpTools({ clientInfo: { name: 'parley', version: '0.1.0' } });
   const known = Context.parse(JSON.parse(context));
-  const config = configOf(url, version);
-  return callAs(scenario, mcp, config, known)
+  const config = configOf(id, url, version);
+  return callAs(pages, scenario, mcp, config, known)
     .then((all) => all.map(({ type }) => type))
     .finally(() => mcp.close());
 }
@@ -64,20 +66,22 @@ const rules = {
 } as const;
 
 /** As with `protocol: 2026-07-28` in the configuration: two scenarios of the kit count the question for an older one as a fault. */
-function configOf(url: string, version: string): KitServer {
+function configOf(id: string, url: string, version: string): KitServer {
   const revision = version === '2026-07-28' ? version : undefined;
-  return { id: 'kit', title: 'Kit', transport: { type: 'http', url }, revision };
+  return { id, title: 'Kit', transport: { type: 'http', url }, revision };
 }
 
 /** Scenarios in which no person is asked. */
 const OF_PROJECT = /^auth\/(client-credentials|wif)-/;
 
-async function callAs(scenario: string, mcp: McpTools, config: KitServer, known: Known) {
+async function callAs(pages: KitPages, scenario: string, mcp: McpTools, config: KitServer, known: Known) {
   if (OF_PROJECT.test(scenario)) {
-    const project = await createProjectAccount(config.transport.url, known);
+    const project = await createProjectAccount(pages, config.transport.url, known);
     return callPlainly(withProjectAccess(mcp, project), config, known);
   }
-  return scenario.startsWith('auth/') ? callWithAccount(mcp, config, known) : callPlainly(mcp, config, known);
+  return scenario.startsWith('auth/')
+    ? callWithAccount(pages, mcp, config, known)
+    : callPlainly(mcp, config, known);
 }
 
 /** As the calls of an agent to a server without a credential of the person. */
@@ -90,32 +94,27 @@ async function callPlainly(mcp: McpTools, config: KitServer, known: Known) {
 }
 
 /** As the calls to a server with `credentialScope: user` and a connector of type `mcp_oauth`. */
-async function callWithAccount(mcp: McpTools, config: KitServer, known: Known) {
+async function callWithAccount(pages: KitPages, mcp: McpTools, config: KitServer, known: Known) {
   const { issuer, client_id: clientId, client_secret: clientSecret } = known;
-  const { url } = config.transport;
+  const { id: toolId, transport } = config;
+  const { url: serverUrl } = transport;
   const client = clientId === undefined ? undefined : { clientId, ...(clientSecret && { clientSecret }) };
-  const signedIn = signInOf(known);
-  const at = issuer ?? (signedIn && (await issuerOf(url)));
+  const signIn = signInOf(known);
+  const at = issuer ?? (signIn && (await issuerOf(serverUrl)));
   const registered = at !== undefined && client !== undefined ? { issuer: at, client } : undefined;
-  const account = await createAccount(url, registered, signedIn);
   const service = createPersonalService({
     title: config.title,
     open: (credential) => mcp.open(config, credential, asked),
-    ref: REF,
+    ref: { ...PERSON, toolId, connectorId: connectorIdOf(toolId) },
     credentialType: 'mcp_oauth',
-    credentials: account.credentials,
+    credentials: await createAccount(pages, { toolId, serverUrl, registered, signIn }),
     agent: 'Kit',
     questionTimeoutSeconds: 60,
   });
-  let questions = 0;
-  const ask = async (question: AgentQuestion): Promise<AskOutcome> => {
-    if (question.mode !== 'url' || question.context?.trigger !== 'credential_required')
-      return accepted(question);
-    questions += 1;
-    const elicitationId = `el_kit_${questions}`;
-    await account.consent(elicitationId, question);
-    return { elicitationId, status: 'accepted', text: 'accepted' };
-  };
+  const ask = async (question: AgentQuestion): Promise<AskOutcome> =>
+    question.mode === 'url' && question.context?.trigger === 'credential_required'
+      ? pages.consent(question)
+      : accepted(question);
   const connect = { ...callWith('connect', {}, ask), toolName: 'connect' };
   const connected = await service.connect(connect);
   if (connected !== 'connected') throw new Error(connected.message);

@@ -62,19 +62,33 @@ export function requiredScenarios(revision: KitRevision): Readonly<Record<KitRol
 }
 
 /** Runs what a revision requires, or some scenarios of it, against a server's URL, or against a client's command. */
-export async function runScenarios(
+export function runScenarios(
   node: string,
   role: KitRole,
   revision: KitRevision,
   target: string,
   some?: readonly string[],
 ): Promise<ScenarioResult[]> {
+  const choices = some?.map((scenario) => ['--scenario', scenario, '--spec-version', revision, '--force']);
+  return runChosen(node, role, target, choices ?? [['--requirements', revision]]);
+}
+
+/** Runs the scenarios of all extensions of a client, in one process of the kit. */
+export function runClientExtensions(node: string, target: string): Promise<ScenarioResult[]> {
+  return runChosen(node, 'client', target, [['--suite', 'extensions']]);
+}
+
+async function runChosen(
+  node: string,
+  role: KitRole,
+  target: string,
+  choices: readonly (readonly string[])[],
+): Promise<ScenarioResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
   try {
     const option = role === 'server' ? '--url' : '--command';
     const patience = role === 'client' ? ['--timeout', String(CLIENT_TIMEOUT_MS)] : [];
-    const choices = some?.map((scenario) => ['--scenario', scenario, '--spec-version', revision, '--force']);
-    for (const chosen of choices ?? [['--requirements', revision]])
+    for (const chosen of choices)
       await runKit(node, [role, option, target, ...chosen, '-o', folder, ...patience]);
     return readResults(folder, role);
   } finally {

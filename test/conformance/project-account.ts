@@ -1,9 +1,5 @@
 import { PROJECT } from '@parley/shared/domain/credential';
-import { createMemoryVaultStore } from '@parley/shared/memory/vault-store';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { createDevelopmentKeyRing } from '@parley/shared/vault/key-ring';
-import { createRefresher } from '@parley/shared/vault/refresh';
-import { createVault } from '@parley/shared/vault/vault';
 import { z } from 'zod';
 import { readSigningKey } from '../../services/api/src/agents/config/signing-key.ts';
 import type { ProjectCredentials } from '../../services/api/src/agents/mcp/project-access.ts';
@@ -12,6 +8,7 @@ import {
   createClientCredentials,
 } from '../../services/api/src/surfaces/connect/connectors/client-credentials/client-credentials.ts';
 import { createCredentials } from '../../services/api/src/surfaces/connect/credentials.ts';
+import type { KitPages } from './pages.ts';
 
 /** The client that a scenario has registered. */
 export interface KitClient {
@@ -27,11 +24,10 @@ const TIMEOUT_MS = 60_000;
 
 /** The project's own client at a server: the product's connector, vault and refresh, configured as an operator does. */
 export async function createProjectAccount(
+  { vault, fresh }: Pick<KitPages, 'vault' | 'fresh'>,
   serverUrl: string,
   client: KitClient,
 ): Promise<ProjectCredentials> {
-  const store = createMemoryVaultStore();
-  const vault = createVault({ store, keys: createDevelopmentKeyRing(() => undefined) });
   const connector = createClientCredentials(
     {
       serverUrl,
@@ -45,7 +41,7 @@ export async function createProjectAccount(
   );
   const credentials = createCredentials({
     vault,
-    fresh: createRefresher({ vault, leases: store }),
+    fresh,
     connectorOf: () => connector,
     completeOpen: async () => undefined,
     onFault: (error) => {
