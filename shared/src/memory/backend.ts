@@ -20,6 +20,7 @@ import { createMemorySubscriptions } from './outbox/subscriptions.ts';
 import { createMemoryOwnerRecords } from './owner-records.ts';
 import { createMemoryRunQueue } from './run-queue.ts';
 import { createMemoryRuns } from './runs/runs.ts';
+import { createMemoryTenantLists } from './tenant-lists.ts';
 import { createMemoryVaultStore } from './vault-store.ts';
 
 /** All ports in one process, for development, tests and installations with one pod. No data outlives the process. */
@@ -43,6 +44,7 @@ export function createMemoryBackend(settings: BackendSettings): Backend {
     runs,
     conversations,
     erasure: createMemoryErasure({ elicitations, feed, turns: stored, outbox, subscriptions, fence }),
+    tenantLists: createMemoryTenantLists({ records: elicitations.all, turns: stored.all }),
     ownerRecords: recordsByKind(settings.workflowEntriesMax, (_kind, bound) =>
       createMemoryOwnerRecords(fence, bound),
     ),

@@ -19,6 +19,7 @@ import type { Conversations } from './runs/conversations.ts';
 import type { Heartbeats } from './runs/heartbeats.ts';
 import type { RunQueue } from './runs/run-queue.ts';
 import type { Runs } from './runs/runs.ts';
+import type { TenantLists } from './tenant-lists.ts';
 import type { VaultStore } from './vault.ts';
 
 /** The health of a backend, for readiness. `commands`: they are answered. `subscription`: it is acknowledged. */
@@ -106,6 +107,7 @@ export interface Backend {
   /** State of the hosted connect pages. */
   readonly connect: ConnectStore;
   readonly erasure: Erasure;
+  readonly tenantLists: TenantLists;
   /** Records of surfaces, by owner. */
   readonly ownerRecords: OwnerRecordsByKind;
   /** Sealed credentials. */

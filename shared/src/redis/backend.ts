@@ -30,6 +30,7 @@ import { createRedisConversations } from './runs/conversations.ts';
 import { createRedisHeartbeats } from './runs/heartbeats.ts';
 import { createQueueRuns } from './runs/run-queue.ts';
 import { createRedisRuns } from './runs/runs.ts';
+import { createRedisTenantLists } from './tenants/lists.ts';
 import { createRedisVaultStore } from './vault/store.ts';
 
 // Probes of load balancers take two seconds for a failure, and a Redis that hangs fails as late.
@@ -111,6 +112,7 @@ export function createRedisBackend(options: RedisBackendOptions): Backend {
     vault: createRedisVaultStore(vaultRedis, onError),
     connect: createRedisConnectStore(redis, onError),
     erasure: createRedisErasure(redis, onError),
+    tenantLists: createRedisTenantLists(redis, onError),
     ownerRecords: recordsByKind(settings.workflowEntriesMax, (kind, bound) =>
       createRedisOwnerRecords(redis, { kind, bound, onError }),
     ),

@@ -1,6 +1,6 @@
-import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
+import { bucketOf, mintElicitationId, type Owner } from '@parley/shared/domain/ids';
 import { connectCommands } from '@parley/shared/redis/client/connect';
-import { deadlinesKey, elicitationKey, inboxKey } from '@parley/shared/redis/client/keys';
+import { deadlinesKey, elicitationKey, inboxKey, tenantListKey } from '@parley/shared/redis/client/keys';
 import { expect, it } from 'vitest';
 import type { Contract } from '../../harness/engines/contract.ts';
 import { answerQuestion, askQuestion, newOwner } from '../../harness/engines/questions.ts';
@@ -38,5 +38,13 @@ export function auditContract({ location, lose, onEnd }: Contract): void {
     expect(await pod.audit.pending()).toEqual({ open: 16, overdueMs: 0 });
     expect(await pod.audit.indexCheck()).toMatchObject({ open: 16, repaired: 0 });
     expect(await pod.audit.cleanup()).toEqual({ removed: 0, left: 0, repaired: 0 });
+    // The list of a tenant gets a lost entry back, with the time for which its record may stay.
+    const [owner] = owners as [Owner];
+    const list = tenantListKey('elicitations', owner.tenant, bucketOf(owner));
+    const listed = await redis.zrange(list, '0', '-1', 'WITHSCORES');
+    await redis.del(list);
+    expect(await pod.audit.indexCheck()).toMatchObject({ open: 16, repaired: 1 });
+    expect(await redis.zrange(list, '0', '-1', 'WITHSCORES')).toEqual(listed);
+    expect(await redis.pttl(list)).toBeGreaterThan(600_000);
   });
 }

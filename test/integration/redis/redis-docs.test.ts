@@ -204,7 +204,11 @@ describe('docs/redis.md, with redis-cli alone', () => {
     expect(printedBy('List the subscribed channels').trim().split('\n').at(-1)).toBe('1');
   });
 
+  it('shows what is open in a tenant', () => {
+    expect(printedBy('See what is open in a tenant').trim()).toBe(id);
+  });
+
   it('runs every block it prints', () => {
-    expect(blocks.map(({ intro }) => intro)).toHaveLength(11);
+    expect(blocks.map(({ intro }) => intro)).toHaveLength(12);
   });
 });

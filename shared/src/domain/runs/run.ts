@@ -190,6 +190,17 @@ export interface RunStanding {
   readonly parent?: ParentCall;
 }
 
+/** A run without what was said and done in it, for lists. */
+export interface RunHead extends RunRef, RunStanding {
+  readonly agent: string;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  /** Until when a detached run rests at most. */
+  readonly restsUntil?: number;
+  /** Present once it was asked to stop. */
+  readonly isStopping?: true;
+}
+
 /** One write of an entry: ms on the Redis clock, and the term of the owner that wrote it. */
 export interface EntryStamp {
   readonly at: number;

@@ -1,5 +1,6 @@
 import { APPROVALS } from '../../domain/approvals/family.ts';
 import { ELICITATIONS } from '../../domain/elicitations/family.ts';
+import type { FamilyTypes, RowOf } from '../../domain/family.ts';
 import type { Owner } from '../../domain/ids.ts';
 import type { OutboxTask } from '../../ports/delivery/outbox.ts';
 import {
@@ -18,6 +19,8 @@ export interface MemoryElicitations extends Elicitations {
   readonly approvals: Approvals;
   readonly records: StoredRecords;
   isOpen(id: string): boolean;
+  /** The rows of every owner. */
+  all(): readonly RowOf<FamilyTypes>[];
   /** Makes the commit that ends the row note this task. Replaces an earlier task with the same kind and subject. */
   onEnd(id: string, task: OutboxTask): void;
   /** The owner's records, and the keys under which they were asked. */
@@ -76,6 +79,12 @@ export function createMemoryElicitations(deps: MemoryRowsDeps): MemoryElicitatio
     async forget(bucket, id) {
       deadlines.remove(bucket, id);
     },
+
+    all: () =>
+      rows
+        .all()
+        .map(({ row }) => rows.find(row.id)?.row)
+        .filter((row) => row !== undefined),
 
     isOpen(id) {
       return rows.find(id)?.isEnded === false;

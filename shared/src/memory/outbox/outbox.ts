@@ -86,6 +86,12 @@ export function createMemoryOutbox(): MemoryOutbox {
       const found = outstanding.get(identityOf(task));
       return found !== undefined && found.dueAt <= Date.now() ? lend(found, leaseMs) : undefined;
     },
+    async find(task) {
+      const found = outstanding.get(identityOf(task));
+      if (found === undefined) return undefined;
+      const dueInMs = Math.max(0, found.dueAt - Date.now());
+      return { dueInMs, attempts: found.tries, isLeased: found.isLent && dueInMs > 0 };
+    },
     async remove(task) {
       outstanding.delete(identityOf(task));
     },

@@ -1,5 +1,13 @@
 import type { RunControl } from '../../domain/runs/commands.ts';
-import type { CallRecord, EntryStamp, PauseRecord, Run, RunRef, RunStanding } from '../../domain/runs/run.ts';
+import type {
+  CallRecord,
+  EntryStamp,
+  PauseRecord,
+  Run,
+  RunHead,
+  RunRef,
+  RunStanding,
+} from '../../domain/runs/run.ts';
 import type { NewRun, RunNote } from '../../ports/runs/runs.ts';
 
 /** What is kept of a run and decides nothing. */
@@ -64,6 +72,19 @@ export function standingOf({ control }: StoredRun): RunStanding {
     deaths,
     takeOvers,
     ...(parent !== undefined && { parent }),
+  };
+}
+
+export function headOf(stored: StoredRun): RunHead {
+  const { agent, startedAt, endedAt, restsUntil } = stored.record;
+  return {
+    ...refOf(stored),
+    ...standingOf(stored),
+    agent,
+    startedAt,
+    ...(endedAt !== undefined && { endedAt }),
+    ...(restsUntil !== undefined && { restsUntil }),
+    ...(stored.control.stopRequested && { isStopping: true as const }),
   };
 }
 

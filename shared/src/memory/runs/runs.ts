@@ -3,7 +3,7 @@ import type { TurnWake, Wake } from '../../domain/elicitations/wake.ts';
 import { formatFeedPosition } from '../../domain/events.ts';
 import { bucketOf, formatStreamPath, type Owner, type StreamRef } from '../../domain/ids.ts';
 import type { RunningTurn } from '../../domain/runs/commands.ts';
-import { type ConversationRef, DETACHED, type RunRef } from '../../domain/runs/run.ts';
+import { type ConversationRef, DETACHED, type Run, type RunRef } from '../../domain/runs/run.ts';
 import { stateOf, transitionRun } from '../../domain/runs/transition.ts';
 import type { TurnEvent } from '../../domain/runs/turn-events.ts';
 import type { BackendSettings } from '../../ports/backend.ts';
@@ -27,7 +27,16 @@ import type { MemorySubscriptions } from '../outbox/subscriptions.ts';
 import { ownerKey } from '../owner-key.ts';
 import { beginCommand, takeOverCommand, writeCommand } from './commands.ts';
 import { createMemoryConversations, kindOf } from './conversations.ts';
-import { newRecord, refOf, runOf, type StoredRun, standingOf, withNote, withOwner } from './record.ts';
+import {
+  headOf,
+  newRecord,
+  refOf,
+  runOf,
+  type StoredRun,
+  standingOf,
+  withNote,
+  withOwner,
+} from './record.ts';
 import { createMemoryUsage, storedBytesOf } from './usage.ts';
 
 interface MemoryRunsDeps {
@@ -42,6 +51,8 @@ interface MemoryRunsDeps {
 
 /** What is stored of turns, for erasures. */
 export interface StoredTurns {
+  /** The turns of every owner. */
+  all(): readonly (StreamRef & Pick<Run, 'startedAt' | 'endedAt'>)[];
   /** The stream requests of an owner's turns. */
   idsOf(owner: Owner): string[];
   conversationIdsOf(owner: Owner): string[];
@@ -173,6 +184,7 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
   return {
     conversations: { read: conversations.read, list: conversations.list, rename: conversations.rename },
     stored: {
+      all: () => runs.values().map(({ record }) => record),
       idsOf: (owner) =>
         runs
           .values()
@@ -208,6 +220,12 @@ export function createMemoryRuns(deps: MemoryRunsDeps): {
           run: stored && runOf(stored),
           feed: { entries, isWhole, records: new Map(), now: Date.now() },
         };
+      },
+      async heads(streams) {
+        return streams.map((stream) => {
+          const stored = runs.get(streamKey(stream));
+          return stored && headOf(stored);
+        });
       },
       async listOf(owner, limit) {
         const own = runs

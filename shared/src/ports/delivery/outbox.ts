@@ -24,6 +24,15 @@ export interface OutboxEntry {
   readonly lease: number;
 }
 
+/** How an outstanding task stands. */
+export interface OutboxStanding {
+  /** In how many ms it is due, at the end of its lease if it is leased; 0 when it is. */
+  readonly dueInMs: number;
+  /** How many attempts have failed. */
+  readonly attempts: number;
+  readonly isLeased: boolean;
+}
+
 /**
  * What a handler reports. `done`: the task is removed. `retryInMs`: the attempt failed, and the task is due again after
  * that many ms. `deferInMs`: no attempt was made, and the task is due again after that many ms; this does not count as
@@ -54,6 +63,8 @@ export interface Outbox {
   take(bucket: number, room: OutboxRoom, leaseMs: number): Promise<readonly OutboxEntry[]>;
   /** Leases this task, if it is due and not leased. */
   takeOne(task: OutboxTask, leaseMs: number): Promise<OutboxEntry | undefined>;
+  /** How a task stands, without a change to it; undefined for one that is not outstanding. */
+  find(task: OutboxTask): Promise<OutboxStanding | undefined>;
   /** Removes a task, also one that is leased: a later report on it has no effect. */
   remove(task: OutboxTask): Promise<void>;
   /** Removes all tasks of a kind whose subject is a turn of the owner, or a part of one. */

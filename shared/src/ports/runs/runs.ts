@@ -10,6 +10,7 @@ import type {
   ParentCall,
   PauseRecord,
   Run,
+  RunHead,
   RunRef,
   RunRequest,
   RunStanding,
@@ -147,6 +148,11 @@ export interface Runs {
    * The run's state and owner; undefined when there is none, or its retention ended. A fraction of the cost of `read`.
    */
   standing(stream: StreamRef): Promise<RunStanding | undefined>;
+  /**
+   * The heads of runs of any owners, in the order of `streams`; undefined for one that is not stored. A fraction of the cost
+   * of as many `read`s.
+   */
+  heads(streams: readonly StreamRef[]): Promise<readonly (RunHead | undefined)[]>;
   /**
    * The stream requests of turns that are stored of a person, those of their delegates among them: at most `limit`, those
    * that stay longest first, which are the running ones and then those that ended last. Turns without a person are left out.

@@ -6,6 +6,8 @@ import { checkInbox, checkIndexes, checkRows } from './index-check.ts';
 import { scanMembers, scanNames } from './scan.ts';
 
 const LONGEST_TIMEOUT_MS = TIMEOUT_SECONDS_MAX * 1_000;
+/** Lists that outlive the rows which they list, while others are added. */
+const OUTLIVING: ReadonlySet<string> = new Set(['history', 'listed-elicitations', 'listed-approvals']);
 // Longer than any window or lease, which last seconds.
 const LIMIT_MS = 60_000;
 
@@ -21,7 +23,7 @@ export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<Cl
     const staying = await findStaying(deps, names);
     seen += staying.length;
     removed += await sumOver(staying, (name) => deps.mend(() => makeExpire(deps, name)));
-    const histories = names.filter(({ family }) => family === 'history');
+    const histories = names.filter(({ family }) => OUTLIVING.has(family));
     await sumOver(histories, ({ key }) => deps.mend(() => trimHistory(deps, key, signal)));
     // After the ended rows were made to expire, which counts as removed.
     const { rows } = await deps.rows.survey(restsOf('elicitation', names));
@@ -78,6 +80,9 @@ function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undef
     case 'usage':
     case 'usage-ends':
     case 'turns':
+    case 'listed-elicitations':
+    case 'listed-approvals':
+    case 'listed-turns':
       return retentionMs + LONGEST_TIMEOUT_MS;
     case 'limit':
       return LIMIT_MS;
@@ -86,7 +91,7 @@ function lifeOf({ retentionMs }: AuditDeps, { family }: KeyName): number | undef
   }
 }
 
-/** Removes ids of expired rows from a history. This is normal: a history outlives its rows while its owner is active. */
+/** Removes ids of expired rows from a list that outlives them, which is normal. */
 async function trimHistory(deps: AuditDeps, key: string, signal: AbortSignal | undefined): Promise<number> {
   let forgotten = 0;
   for await (const ids of scanMembers(deps, key, signal)) {

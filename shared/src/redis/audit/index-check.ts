@@ -1,13 +1,15 @@
 import { BUCKET_COUNT, bucketOf, bucketOfRecordId } from '../../domain/ids.ts';
 import type { IndexReport } from '../../ports/elicitations/audit.ts';
 import type { KeyName } from '../client/key-names.ts';
-import { deadlinesKey, inboxKey } from '../client/keys.ts';
+import { deadlinesKey, inboxKey, recordListKey } from '../client/keys.ts';
 import { type AuditDeps, sumOver } from './audit-deps.ts';
 import type { RowSet, Survey, SurveyedRow } from './row-audit.ts';
 import { scanMembers } from './scan.ts';
 
-/** A list of open rows by one of their fields. */
-type OpenRowSet = RowSet & { readonly lists: 'createdAt' | 'expiresAt' };
+/** A list in which an open row has one of its fields as its score. */
+interface OpenRowSet extends RowSet {
+  readonly score: 'createdAt' | 'expiresAt';
+}
 
 const DEADLINES = Array.from({ length: BUCKET_COUNT }, (_, bucket) => deadlinesKey(bucket));
 
@@ -59,7 +61,7 @@ async function checkRow(deps: AuditDeps, row: SurveyedRow): Promise<number> {
   if (row.state === 'ended') return deps.leaves(row) ? 0 : deps.rows.repair(row.id, []);
   const lists = listsOf(row);
   const scores = await deps.run(() => Promise.all(lists.map(({ key }) => deps.redis.zscore(key, row.id))));
-  const right = lists.every(({ lists: field }, index) => Number(scores[index] ?? Number.NaN) === row[field]);
+  const right = lists.every(({ score }, index) => Number(scores[index] ?? Number.NaN) === row[score]);
   return right && row.lifeMs === -1 ? 0 : deps.rows.repair(row.id, lists);
 }
 
@@ -67,10 +69,12 @@ async function checkRow(deps: AuditDeps, row: SurveyedRow): Promise<number> {
 function listsOf({ id, owner }: SurveyedRow): OpenRowSet[] {
   const bucket = bucketOfRecordId(id);
   const lists: OpenRowSet[] = [];
-  if (bucket !== undefined) lists.push({ key: deadlinesKey(bucket), lists: 'expiresAt' });
+  if (bucket !== undefined) lists.push({ key: deadlinesKey(bucket), lists: 'expiresAt', score: 'expiresAt' });
   // An inbox in another bucket is out of reach on a Cluster, and the row does not belong there.
-  if (owner !== undefined && bucketOf(owner) === bucket)
-    lists.push({ key: inboxKey(owner), lists: 'createdAt' });
+  if (owner !== undefined && bucketOf(owner) === bucket) {
+    lists.push({ key: inboxKey(owner), lists: 'createdAt', score: 'createdAt' });
+    lists.push({ key: recordListKey(id, owner.tenant, bucket), lists: 'standing', score: 'createdAt' });
+  }
   return lists;
 }
 

@@ -1,7 +1,8 @@
 -- requires: client/clock
 -- Makes one row and the sets that may list it agree, by the current row.
 -- KEYS beyond the named one: sets that may list the row (zsets). ARGV beyond the named ones: for each set its rule:
--- 'createdAt' or 'expiresAt' (lists open rows with that field as their score), or 'any' (lists every row).
+-- 'createdAt' or 'expiresAt' (lists open rows with that field as their score), 'standing' (lists every row as tenants/slice
+-- has it), or 'any' (lists every row).
 -- Returns how many faults were repaired.
 local row = KEYS[1]
 local id, retention = ARGV[1], tonumber(ARGV[2])
@@ -16,14 +17,18 @@ local open = exists and not settledAt
 retention = tonumber(fields[4] or nil) or retention
 local fixed = 0
 
+if exists then scores.standing = settledAt and string.format('%.0f', -settledAt) or fields[1] end
+
 for index = firstSet, #KEYS do
   local set, rule = KEYS[index], ARGV[index - firstSet + firstRule]
   local score = redis.call('ZSCORE', set, id)
-  if open and rule ~= 'any' then
+  if scores[rule] and (open or rule == 'standing') then
     if not score or tonumber(score) ~= tonumber(scores[rule]) then
       redis.call('ZADD', set, scores[rule], id)
       fixed = fixed + 1
     end
+    local life = (tonumber(fields[2]) or now) - now + retention
+    if rule == 'standing' and redis.call('PTTL', set) < life then redis.call('PEXPIRE', set, string.format('%.0f', life)) end
   elseif score and not (exists and rule == 'any') then
     redis.call('ZREM', set, id)
     fixed = fixed + 1

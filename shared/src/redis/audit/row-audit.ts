@@ -24,10 +24,13 @@ export interface Survey {
   readonly now: number;
 }
 
-/** A set that may list a row, and by what rule: open rows by that field, or (`any`) whatever row there is. */
+/**
+ * A set that may list a row, and by what rule: open rows by that field, every row as the lists of tenants have it (`standing`),
+ * or whatever row there is (`any`).
+ */
 export interface RowSet {
   readonly key: string;
-  readonly lists: 'createdAt' | 'expiresAt' | 'any';
+  readonly lists: 'createdAt' | 'expiresAt' | 'standing' | 'any';
 }
 
 export interface RowAudit {

@@ -4,6 +4,7 @@ import {
   bucketOf,
   bucketOfName,
   bucketOfRecordId,
+  isApprovalId,
   type Owner,
   type StreamRef,
 } from '../../domain/ids.ts';
@@ -11,6 +12,7 @@ import type { ConversationRef } from '../../domain/runs/run.ts';
 import { SUBSCRIBING_KINDS } from '../../ports/delivery/subscriptions.ts';
 import type { ClaimName } from '../../ports/elicitations/claims.ts';
 import type { Topic } from '../../ports/elicitations/event-bus.ts';
+import type { ListedKind } from '../../ports/tenant-lists.ts';
 import { slotOf } from './slot.ts';
 
 /**
@@ -88,6 +90,19 @@ export function inboxBytesKey(owner: Owner): string {
 /** Sorted set: what is stored of an owner's elicitations and listed nowhere else, by the time (ms) until which it may stay. */
 export function namesKey(owner: Owner): string {
   return ownedBy(owner, 'names');
+}
+
+/**
+ * Sorted set: what a tenant has of a kind in one bucket. What is open has the time (ms) of its begin as its score, what has
+ * ended the negative time of its end.
+ */
+export function tenantListKey(kind: ListedKind, tenant: string, bucket: number): string {
+  return `${ROOT}:{${tagOf(bucket)}}:listed-${kind}:${encode(tenant)}`;
+}
+
+/** The list of a record's family, by the record's id. */
+export function recordListKey(id: string, tenant: string, bucket: number): string {
+  return tenantListKey(isApprovalId(id) ? 'approvals' : 'elicitations', tenant, bucket);
 }
 
 /** String: exists for some time after an erasure of its owner. Its name reveals nothing of them. */
@@ -231,6 +246,7 @@ export function commitNames(
     `${root}inbox-bytes:${owner}`,
     `${root}armed`,
     `${root}names:${owner}`,
+    recordListKey(elicitationId, stream.tenant, bucket),
     ...more,
   ];
   const before = keys.length;

@@ -16,7 +16,7 @@
 -- ofTurn: '1' when the stream request is a turn's. The set `subscribers` beside its channel holds the delivery kinds that
 -- follow the turn, each of which gets a task '<kind> <elicitation>'.
 -- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
--- that time from now. fence (creation only): exists after an erasure of the owner
+-- that time from now. listed: zset of the tenant's records of this family in the bucket, see tenants/slice. fence (creation only): exists after an erasure of the owner
 -- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, and the leases of
 -- tasks, all by the names that are derived here; and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.
@@ -24,7 +24,7 @@
 -- {0, now, row fields...} when the row or its revision is another one or the guard does not hold; {-1, now} when the owner has too many
 -- open elicitations, or too large ones; {-2, now, ms} when the owner was erased and the fence stays for so long.
 local function commitStep(keys, args)
-  local row, feed, inbox, history, deadlines, inboxBytes, armed, names, fence = unpack(keys, 1, 9)
+  local row, feed, inbox, history, deadlines, inboxBytes, armed, names, listed, fence = unpack(keys, 1, 10)
   local revision, guard, id, status, ends, eventName, eventJson, wakeJson, streamChannel, retention, feedEventsMax, nameLife, ofTurn
     = unpack(args, 1, 13)
   local timeout, definition, openMax, openBytesMax, conversationId, streamRequestId, idempotencyKey = unpack(args, 14, 20)
@@ -93,6 +93,8 @@ local function commitStep(keys, args)
     redis.call('INCRBY', inboxBytes, textOf(#definition))
     keepFor(inboxBytes, feedTtl)
     redis.call('ZADD', deadlines, expiresAtText, id)
+    redis.call('ZADD', listed, nowText, id)
+    keepFor(listed, feedTtl)
     local armedAt = tonumber(string.match(redis.call('GET', armed) or '', '^%d+'))
     -- The job of a deadline that has passed may be lost with its worker.
     if not armedAt or armedAt > expiresAt or armedAt <= now then
@@ -124,6 +126,11 @@ local function commitStep(keys, args)
         if bytes <= 0 then redis.call('DEL', inboxBytes) end
       end
       redis.call('ZREM', deadlines, id)
+      -- An entry that is not there belongs to a row of an earlier version, and its list might stay for ever.
+      redis.call('ZADD', listed, 'XX', textOf(-now), id)
+      if guard == 'due' then keepFor(listed, retention) end
+      -- Now and then, what ended before the retention leaves the list.
+      if microseconds % 16 == 0 then redis.call('ZREMRANGEBYSCORE', listed, textOf(retention - now), '(0') end
       redis.call('ZADD', history, createdAt, id)
       local beyond = redis.call('ZCARD', history) - endedMax
       if beyond > 0 then

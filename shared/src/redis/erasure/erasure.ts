@@ -1,4 +1,4 @@
-import { bucketOf, formatStreamPath, type Owner } from '../../domain/ids.ts';
+import { bucketOf, formatOwnerPath, formatStreamPath, type Owner } from '../../domain/ids.ts';
 import type { AskedKey } from '../../ports/elicitations/elicitations.ts';
 import type { Erasure, StoredPart } from '../../ports/erasure.ts';
 import { RESUME_RUN, resumeTask } from '../../ports/runs/resume-task.ts';
@@ -21,6 +21,7 @@ import {
   runKey,
   runningKey,
   subscribersKey,
+  tenantListKey,
   turnsKey,
   usageEndsKey,
   usageKey,
@@ -32,6 +33,8 @@ import { leaseFields, memberOf } from '../outbox/member.ts';
 // Of each list. Bounds the time for which one removal occupies Redis.
 const PAGE = 100;
 const TURNS_PAGE = 500;
+
+const RECORD_LISTS = ['elicitations', 'approvals'] as const;
 
 /** Finds what is stored of a person by the indexes in their slot, and removes the data before its index. */
 export function createRedisErasure(redis: Commands, onError?: (error: unknown) => void): Erasure {
@@ -64,6 +67,21 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     if (members.length > 0) await redis.zrem(key, ...members);
   }
 
+  /** Turns whose record has expired may still be listed, under the name of their person. */
+  async function removeListedTurns(owner: Owner): Promise<void> {
+    const key = tenantListKey('turns', owner.tenant, bucketOf(owner));
+    const prefix = `${formatOwnerPath(owner)}/`;
+    let cursor = '0';
+    do {
+      const [next, found] = await redis.zscan(key, cursor, 'COUNT', TURNS_PAGE);
+      await removeIndexed(
+        key,
+        found.filter((member) => member.startsWith(prefix)),
+      );
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
   async function conversationIdsOf(owner: Owner, turnIds: readonly string[]): Promise<string[]> {
     const ids = await Promise.all(
       turnIds.map((streamRequestId) => redis.hget(runKey({ ...owner, streamRequestId }), 'conversationId')),
@@ -91,6 +109,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     ];
     const bucket = bucketOf(owner);
     if (runs.length > 0) await redis.hdel(runningKey(bucket), ...runs.map(formatStreamPath));
+    await removeIndexed(tenantListKey('turns', owner.tenant, bucket), runs.map(formatStreamPath));
     await removeIndexed(outboxKey(bucket, RESUME_RUN), resumes);
     if (resumes.length > 0) await redis.hdel(outboxTriesKey(bucket), ...leaseFields(resumes));
     if (keys.length > 0) await redis.unlink(...keys);
@@ -102,6 +121,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
       removeIndexed(deadlinesKey(bucket), elicitationIds),
       removeIndexed(inboxKey(owner), elicitationIds),
       removeIndexed(historyKey(owner), elicitationIds),
+      ...RECORD_LISTS.map((kind) => removeIndexed(tenantListKey(kind, owner.tenant, bucket), elicitationIds)),
       removeIndexed(conversationsKey(owner), part.conversationIds),
       removeUsage([usageKey(owner), usageEndsKey(owner)], usage),
       removeIndexed(namesKey(owner), namesOf(part)),
@@ -144,6 +164,7 @@ export function createRedisErasure(redis: Commands, onError?: (error: unknown) =
     async removeCounters(owner) {
       const keys = [usageKey, usageEndsKey, turnsKey, inboxBytesKey].map((keyOf) => keyOf(owner));
       await guarded(() => redis.unlink(...keys, limitKey('tokens', owner)));
+      await guarded(() => removeListedTurns({ tenant: owner.tenant, userId: owner.userId }));
     },
   };
 }

@@ -62,6 +62,22 @@ export function createRedisOutbox(
       const reply = (await takeOneScript(keysOf(task), [memberOf(task), leaseMs])) as unknown[] | null;
       return reply === null ? undefined : { task, lease: Number(reply[0]), attempt: Number(reply[1]) + 1 };
     },
+    async find(task) {
+      const [outbox = '', tries = ''] = keysOf(task);
+      const member = memberOf(task);
+      const [due, [tried, lent], [seconds, microseconds]] = await orUnavailable(
+        () =>
+          Promise.all([
+            redis.zscore(outbox, member),
+            redis.hmget(tries, `${member} tried`, `${member} lent`),
+            redis.time(),
+          ]),
+        onError,
+      );
+      if (due === null) return undefined;
+      const dueInMs = Math.max(0, Number(due) - (Number(seconds) * 1000 + Number(microseconds) / 1000));
+      return { dueInMs, attempts: Number(tried ?? 0), isLeased: dueInMs > 0 && lent === due };
+    },
     remove: (task) => remove(task.bucket, task.kind, [memberOf(task)]),
     async removeOf(owner, kind) {
       const bucket = bucketOf(owner);

@@ -19,6 +19,7 @@ local function detachRun(key, arg, now, firstQuestion, firstRun)
     'owner:' .. newTerm, string.format('%.0f %s', now, arg.detachedOwner))
   redis.call('HDEL', key.run, 'restsUntil')
   redis.call('HDEL', key.running, arg.field)
+  redis.call('PEXPIRE', key.listed, arg.runLife, 'GT')
   for _, each in ipairs({ key.conversation, key.messages }) do redis.call('PEXPIRE', each, arg.runLife, 'GT') end
   for index = firstQuestion, firstRun - 1 do
     local lines = arg.resumeTask .. ' ' .. newTerm .. '\n'

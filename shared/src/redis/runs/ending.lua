@@ -47,6 +47,10 @@ local function endRun(key, arg, stored, now, first, last)
   local life = (stored.parent or stored.unlisted) and arg.retention or arg.conversationLife
   redis.call('HSET', key.run, 'status', arg.endStatus, 'endedAt', now)
   redis.call('HDEL', key.running, arg.field)
+  -- An entry that is not there belongs to a turn of an earlier version, and its list might stay for ever.
+  redis.call('ZADD', key.listed, 'XX', string.format('%.0f', -now), arg.field)
+  -- What ended before the retention leaves the list.
+  redis.call('ZREMRANGEBYSCORE', key.listed, string.format('%.0f', arg.retention - now), '(0')
   redis.call('PEXPIRE', key.run, arg.retention)
   redis.call('PEXPIRE', key.feed, arg.retention)
   if redis.call('HGET', key.conversation, 'running') == arg.streamRequestId then

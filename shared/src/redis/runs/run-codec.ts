@@ -7,6 +7,7 @@ import {
   ParentCall,
   PauseRecord,
   type Run,
+  type RunHead,
   type RunStanding,
   type RunStatus,
   StepRecord,
@@ -50,6 +51,37 @@ export function standingOf(values: readonly (string | null)[]): RunStanding | un
     deaths: Number(deaths ?? 0),
     takeOvers: Number(takeOvers ?? 0),
     ...(parent != null && { parent: ParentCall.parse(JSON.parse(parent)) }),
+  };
+}
+
+/** The fields of a run's hash that its head has. */
+export const HEAD_FIELDS = [
+  ...STANDING_FIELDS,
+  'agent',
+  'startedAt',
+  'endedAt',
+  'restsUntil',
+  'stop',
+] as const;
+
+/** Reads the head of a run from the values of those fields; nothing when the hash has none. */
+export function headOf(
+  { tenant, userId, streamRequestId }: StreamRef,
+  values: readonly (string | null)[],
+): RunHead | undefined {
+  const standing = standingOf(values);
+  if (standing === undefined) return undefined;
+  const [agent, startedAt, endedAt, restsUntil, stop] = values.slice(STANDING_FIELDS.length);
+  return {
+    tenant,
+    userId,
+    streamRequestId,
+    ...standing,
+    agent: agent ?? '',
+    startedAt: Number(startedAt),
+    ...(endedAt != null && { endedAt: Number(endedAt) }),
+    ...(restsUntil != null && { restsUntil: Number(restsUntil) }),
+    ...(stop != null && { isStopping: true as const }),
   };
 }
 

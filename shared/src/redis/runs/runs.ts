@@ -36,6 +36,7 @@ import {
   outboxTriesKey,
   runKey,
   runningKey,
+  tenantListKey,
   turnsKey,
   usageEndsKey,
   usageKey,
@@ -45,7 +46,7 @@ import { orUnavailable } from '../client/unavailable.ts';
 import { encodeLiveTail, TURN_WAKE_TAIL } from '../feed/wake-codec.ts';
 import { memberOf } from '../outbox/member.ts';
 import { createRunReader } from './read-with-feed.ts';
-import { fieldOf, runOf, STANDING_FIELDS, standingOf } from './run-codec.ts';
+import { fieldOf, HEAD_FIELDS, headOf, runOf, STANDING_FIELDS, standingOf } from './run-codec.ts';
 import { listStoredRuns } from './stored-runs.ts';
 import { withTokenRefusals } from './token-refusals.ts';
 
@@ -217,6 +218,12 @@ export function createRedisRuns({ redis, settings, onError }: RedisRunsDeps): Ru
       return { run: runOf(stream, fields), now: Number(now) };
     },
     readWithFeed: createRunReader(redis, onError),
+    heads: (streams) =>
+      Promise.all(
+        streams.map(async (stream) =>
+          headOf(stream, await orUnavailable(() => redis.hmget(runKey(stream), ...HEAD_FIELDS), onError)),
+        ),
+      ),
     listOf: ({ tenant, userId }, limit) => listStoredRuns(redis, { tenant, userId }, limit, onError),
     stop: async (stream) => {
       const keys = { run: runKey(stream), ...resumeKeys(stream) };
@@ -264,6 +271,7 @@ function keysOf(run: RunRef) {
     usageEnds: usageEndsKey(run),
     turns: turnsKey(run),
     tokens: limitKey('tokens', run),
+    listed: tenantListKey('turns', run.tenant, bucketOf(run)),
   };
 }
 

@@ -62,14 +62,18 @@ export function announcingContract(contract: Contract): void {
     await backend.outbox.add(task);
     await announced(0, 'the task');
     expect(await second.outbox.nextInMs(bucket, kinds)).toBe(0);
+    expect(await second.outbox.find(task)).toEqual({ dueInMs: 0, attempts: 0, isLeased: false });
     const entry = await take();
     if (entry === undefined) throw new Error('The task was not handed out.');
+    expect(await second.outbox.find(task)).toMatchObject({ attempts: 0, isLeased: true });
     const lentMs = (await second.outbox.nextInMs(bucket, kinds)) ?? 0;
     expect([lentMs > 0, lentMs <= 40_000]).toEqual([true, true]);
     await backend.outbox.again(entry, 70_000);
     await announced(70_000, 'the time of the next attempt');
+    expect(await second.outbox.find(task)).toMatchObject({ attempts: 1, isLeased: false });
     await backend.outbox.remove(task);
     expect(await second.outbox.nextInMs(bucket, kinds)).toBeUndefined();
+    expect(await second.outbox.find(task)).toBeUndefined();
     end();
   });
 

@@ -337,6 +337,13 @@ export function turnContract(contract: Contract): void {
       };
       expect(await second.runs.standing(turn)).toEqual(standing);
       expect(await second.runs.standing(turnOf(turn))).toBeUndefined();
+      const { tenant, userId, streamRequestId, agent } = turn;
+      const head = { ...standing, tenant, userId, streamRequestId, agent, startedAt: expect.any(Number) };
+      expect(await second.runs.heads([turnOf(turn), turn])).toEqual([undefined, head]);
+      await second.runs.stop(turn);
+      await backend.runs.write(turn, textWrite(2, 2, { end: { status: 'stopped', messages: [] } }));
+      const ended = { ...head, status: 'stopped', isStopping: true, endedAt: expect.any(Number) };
+      expect(await second.runs.heads([turn])).toEqual([ended]);
     });
 
     it('omits the history that its client sends where the conversation is known', async () => {

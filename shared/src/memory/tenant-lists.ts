@@ -1,0 +1,65 @@
+import type { FamilyTypes, RowOf } from '../domain/family.ts';
+import { formatStreamPath, isApprovalId, type StreamRef } from '../domain/ids.ts';
+import type { Run } from '../domain/runs/run.ts';
+import type { ListedKind, ListPlace, TenantLists } from '../ports/tenant-lists.ts';
+
+interface MemoryTenantListsDeps {
+  readonly records: () => readonly RowOf<FamilyTypes>[];
+  readonly turns: () => readonly (StreamRef & Pick<Run, 'startedAt' | 'endedAt'>)[];
+}
+
+interface ListedInMemory extends Pick<StreamRef, 'tenant' | 'userId'> {
+  readonly member: string;
+  readonly began: number;
+  readonly ended: number | undefined;
+}
+
+/** The lists of tenants in one process: sorted anew for each slice, from all that is stored. */
+export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantLists {
+  function listedOf(kind: ListedKind): ListedInMemory[] {
+    if (kind === 'turns')
+      return deps.turns().map(({ tenant, userId, streamRequestId, startedAt, endedAt }) => ({
+        tenant,
+        userId,
+        member: formatStreamPath({ tenant, userId, streamRequestId }),
+        began: startedAt,
+        ended: endedAt,
+      }));
+    return deps
+      .records()
+      .filter(({ id }) => isApprovalId(id) === (kind === 'approvals'))
+      .map(({ id, definition: { tenant, userId }, createdAt, settledAt }) => ({
+        tenant,
+        userId,
+        member: id,
+        began: createdAt,
+        ended: settledAt,
+      }));
+  }
+
+  return {
+    async slice({ tenant, kind, state, order, after, userId, minAgeMs = 0, maxAgeMs = Infinity, limit }) {
+      const now = Date.now();
+      // Of equal times, the order is that of the scores in Redis, which are negative for what has ended.
+      const sign = order === 'oldest' ? 1 : -1;
+      const tieSign = state === 'open' ? sign : -sign;
+      const compare = (a: ListPlace, b: ListPlace) =>
+        a.at === b.at ? tieSign * compareTexts(a.member, b.member) : sign * (a.at - b.at);
+      return listedOf(kind)
+        .filter((one) => one.tenant === tenant && (userId === undefined || one.userId === userId))
+        .filter(({ ended }) => (ended === undefined) === (state === 'open'))
+        .map(({ member, began, ended }) => ({ at: ended ?? began, member }))
+        .filter(({ at }) => now - at >= minAgeMs && now - at <= maxAgeMs)
+        .sort(compare)
+        .filter((place) => after === undefined || compare(place, after) > 0)
+        .slice(0, limit);
+    },
+    // A list that is made anew from what is stored agrees with it.
+    mend: async () => undefined,
+  };
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,47 @@
+/** What a tenant has lists of: its records by family, and its turns. */
+export const LISTED_KINDS = ['elicitations', 'approvals', 'turns'] as const;
+export type ListedKind = (typeof LISTED_KINDS)[number];
+
+/** Which of a tenant's lists: what is open by the time at which it began, what has ended by the time at which it did. */
+export const LISTED_STATES = ['open', 'ended'] as const;
+export type ListedState = (typeof LISTED_STATES)[number];
+
+export const LIST_ORDERS = ['newest', 'oldest'] as const;
+export type ListOrder = (typeof LIST_ORDERS)[number];
+
+/** A place in a list: ms on the store's clock, and what is listed there; ties go by `member`. */
+export interface ListPlace {
+  readonly at: number;
+  /** The id of a record, or the path of a turn (`formatStreamPath`). */
+  readonly member: string;
+}
+
+export interface ListSliceRequest {
+  readonly tenant: string;
+  readonly kind: ListedKind;
+  readonly state: ListedState;
+  readonly order: ListOrder;
+  /** Only places behind this one. */
+  readonly after?: ListPlace;
+  /** Only what may be this person's: the list of their bucket. */
+  readonly userId?: string;
+  /** Only what began (open) or ended at least, and at most, so long ago, in ms. */
+  readonly minAgeMs?: number;
+  readonly maxAgeMs?: number;
+  readonly limit: number;
+}
+
+/**
+ * The lists of what a tenant has, over all of its users. The commits keep them, each in the same atomic step as the record,
+ * so that a list is as true as the record is. What ended is listed for the retention, or a little longer: the rows tell.
+ * Every call costs the same, whatever other tenants store, and throws `unavailable`.
+ */
+export interface TenantLists {
+  /** The first places of a list, fewer than `limit` only where the list ends. */
+  slice(request: ListSliceRequest): Promise<readonly ListPlace[]>;
+  /**
+   * Makes the place of one record or turn agree with it: a loss of data, or a process of an earlier version, may have left
+   * a wrong one.
+   */
+  mend(tenant: string, kind: ListedKind, member: string): Promise<void>;
+}
