@@ -40,6 +40,8 @@ const SURFACE: readonly Room[] = [
 
 /** What single surfaces may see in addition. */
 const SURFACE_EXTRAS: Readonly<Record<Surface, readonly Room[]>> = {
+  // It operates what all use cases keep.
+  'services/api/src/surfaces/admin': ['shared/src/delivery', 'shared/src/ports', 'shared/src/runs'],
   'services/api/src/surfaces/rest': ['shared/src/delivery', 'shared/src/ports'],
   'services/api/src/surfaces/a2a': ['shared/src/ports'],
   'services/api/src/surfaces/connect': ['shared/src/ports', 'shared/src/vault'],

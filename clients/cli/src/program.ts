@@ -10,6 +10,7 @@ import { registerInbox } from './commands/inbox.ts';
 import { registerSecret } from './commands/secret.ts';
 import { registerToken } from './commands/token.ts';
 import { registerWatch } from './commands/watch.ts';
+import { registerWhy } from './commands/why.ts';
 import { type CliContext, type RegisterCommand, shownText } from './context.ts';
 import { describeFailure, EXIT } from './exit-code.ts';
 import { VERSION } from './version.ts';
@@ -22,6 +23,7 @@ const COMMANDS: readonly RegisterCommand[] = [
   registerInbox,
   registerAnswer,
   registerWatch,
+  registerWhy,
   registerToken,
   registerAcp,
   registerSecret,

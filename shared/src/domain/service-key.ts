@@ -1,5 +1,5 @@
 /** What a service key may do. `admin` includes all others. */
-export const SCOPES = ['ask', 'read', 'chat', 'link', 'act', 'admin'] as const;
+export const SCOPES = ['ask', 'read', 'chat', 'link', 'act', 'operate', 'read_content', 'admin'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** What a key without named scopes may do. */

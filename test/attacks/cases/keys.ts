@@ -14,6 +14,8 @@ import { waitUntil } from '../../harness/wait-until.ts';
 
 type KeyName = keyof typeof SCOPED_KEYS;
 
+const OPERATED = ['questions', 'approvals', 'turns', 'why', 'takeBack', 'stop'] as const;
+
 export function keyAttacks(world: () => World): void {
   const callWith = (key: KeyName, request: Request) => world().call({ ...request, token: SCOPED_KEYS[key] });
 
@@ -36,6 +38,12 @@ export function keyAttacks(world: () => World): void {
       follow: { path: `/v1/streams/${asked.streamRequestId}/events?userId=${owner.userId}` },
       link: { method: 'POST', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
       unlink: { method: 'DELETE', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
+      questions: { path: '/v1/admin/elicitations' },
+      approvals: { path: '/v1/admin/approvals' },
+      turns: { path: '/v1/admin/turns' },
+      why: { path: `/v1/admin/elicitations/${asked.elicitationId}/why` },
+      takeBack: { method: 'DELETE', path: `/v1/admin/elicitations/${asked.elicitationId}` },
+      stop: { method: 'POST', path: '/v1/admin/turns/sr_x/stop?userId=u' },
       letters: { path: '/v1/webhooks/dead-letters' },
       redrive: { method: 'POST', path: '/v1/webhooks/dead-letters/msg_el_x/redrive' },
     });
@@ -45,11 +53,12 @@ export function keyAttacks(world: () => World): void {
       ['reader', ['read', 'list', 'wait', 'follow', 'letters']],
       ['talker', []],
       ['linker', ['link', 'unlink']],
+      ['operator', ['letters', 'redrive', ...OPERATED]],
       [
         'chief',
         [
           ...['ask', 'read', 'list', 'wait', 'complete', 'withdraw', 'follow'],
-          ...['link', 'unlink', 'letters', 'redrive'],
+          ...['link', 'unlink', 'letters', 'redrive', ...OPERATED],
         ],
       ],
     ] as const)('%s may make only the calls of its scopes', async (name, allowed) => {

@@ -19,6 +19,7 @@ export const SCOPED_KEYS = {
   reader: 'scoped-key-of-the-reader-0123456789',
   talker: 'scoped-key-of-the-talker-0123456789',
   linker: 'scoped-key-of-the-linker-0123456789',
+  operator: 'scoped-key-of-the-operator-0123456789',
   chief: 'scoped-key-of-the-chief-0123456789',
   expired: 'scoped-key-that-has-expired-0123456789',
 } as const;
@@ -27,6 +28,7 @@ const SCOPES_OF: Readonly<Record<keyof typeof SCOPED_KEYS, string>> = {
   reader: 'read',
   talker: 'chat',
   linker: 'link',
+  operator: 'operate',
   chief: 'admin',
   expired: 'ask+read/2026-01-01',
 };

@@ -1,9 +1,18 @@
+import { bucketOf } from '@parley/shared/domain/ids';
 import type { Engine } from '@parley/shared/elicitations/engine';
 import type { Backend } from '@parley/shared/ports/backend';
 import { createRedisBackend } from '@parley/shared/redis/backend';
-import { inboxKey, outboxKey, outboxTriesKey, ownedBy } from '@parley/shared/redis/client/keys';
+import {
+  inboxKey,
+  outboxKey,
+  outboxTriesKey,
+  ownedBy,
+  tenantListKey,
+} from '@parley/shared/redis/client/keys';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadQuestions } from '../../../services/api/src/surfaces/admin/load.ts';
+import { readAdminPage } from '../../../services/api/src/surfaces/admin/page.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { answerQuestion, askQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
@@ -82,6 +91,85 @@ describe('on Redis, a list', () => {
     const [key] = await redis.keys(`*elicitation:${row.id}`);
     await redis.hdel(key ?? '', 'conversationId');
     expect((await engine.list({ owner, conversationId: 'old', limit: 5 })).rows).toHaveLength(1);
+  });
+});
+
+describe('on Redis, the lists of a tenant', () => {
+  /** How often Redis ran each command, those of scripts included, without those that come by themselves. */
+  async function countCommands(): Promise<number> {
+    const stats = (await redis.info('commandstats')).matchAll(/cmdstat_(\w+):calls=(\d+)/g);
+    const ofLists = new Set([
+      'zrange',
+      'hgetall',
+      'hmget',
+      'hget',
+      'zscore',
+      'zadd',
+      'zrem',
+      'evalsha',
+      'eval',
+      'scan',
+      'time',
+    ]);
+    return [...stats].reduce((sum, [, name = '', calls]) => sum + (ofLists.has(name) ? Number(calls) : 0), 0);
+  }
+
+  it('cost as much as where the tenant is alone, whatever others store', async () => {
+    const { tenant } = newOwner();
+    const small = Array.from({ length: 20 }, (_, at) => ({ tenant, userId: `user-${at}` }));
+    for (const owner of small) await askQuestion(engine, owner);
+    async function costOfPage(): Promise<number> {
+      const before = await countCommands();
+      const page = await readAdminPage(backend.tenantLists, {
+        slice: { tenant, kind: 'elicitations', state: 'open', order: 'newest' },
+        limit: 50,
+        load: (ids) => loadQuestions(backend, tenant, ids),
+        hasEnded: ({ row }) => row.settledAt !== undefined,
+        keeps: () => true,
+      });
+      expect(page.items).toHaveLength(small.length);
+      return (await countCommands()) - before;
+    }
+    await costOfPage();
+    const alone = await costOfPage();
+    const others = Array.from({ length: 3_000 }, (_, at) => ({
+      tenant: `other-${at % 100}`,
+      userId: `user-${at}`,
+    }));
+    for (let from = 0; from < others.length; from += 100)
+      await Promise.all(others.slice(from, from + 100).map((owner) => askQuestion(engine, owner)));
+    const among = await costOfPage();
+    expect(alone).toBeGreaterThan(64);
+    expect(among).toBeLessThanOrEqual(alone * 1.1);
+  });
+
+  it('lose what ended before the retention with later ends, and leave with the last record', async () => {
+    const { tenant } = newOwner();
+    const brief = createRedisBackend({
+      location: { kind: 'single', url: server.url },
+      settings: { ...ROOMY, retentionMs: 1_000 },
+      timerQueues: 1,
+    });
+    try {
+      await waitUntil(async () => (await brief.health()).subscription, { what: 'the backend' });
+      const briefly = engineOn(brief);
+      const owner = { tenant, userId: 'one' };
+      const key = tenantListKey('elicitations', tenant, bucketOf(owner));
+      const endOne = async () => {
+        const { row } = await askQuestion(briefly, owner, { timeoutSeconds: 1 });
+        await answerQuestion(briefly, owner, row.id, 'decline');
+        return row.id;
+      };
+      const first = await endOne();
+      // Each end removes what is too old with a chance of one in sixteen.
+      await waitUntil(async () => (await endOne()) !== first && (await redis.zscore(key, first)) === null, {
+        what: 'the first one to leave',
+      });
+      expect(await redis.pttl(key)).toBeGreaterThan(0);
+      await waitUntil(async () => (await redis.exists(key)) === 0, { what: 'the list to leave' });
+    } finally {
+      await brief.close();
+    }
   });
 });
 

@@ -16,7 +16,7 @@ it('the help lists every command, without colours', async () => {
   const { out, code } = await run(['--help']);
   expect(code).toBe(EXIT.accepted);
   for (const name of [
-    ...['dev', 'ask', 'elicit', 'inbox', 'answer', 'watch', 'token', 'secret', 'doctor', 'acp'],
+    ...['dev', 'ask', 'elicit', 'inbox', 'answer', 'watch', 'why', 'token', 'secret', 'doctor', 'acp'],
     'completion',
   ])
     expect(out).toMatch(new RegExp(`^  ${name} `, 'm'));
@@ -36,6 +36,9 @@ it.each([
   [['ask', 'Really?', '--user', 'ada', '--confirm', '--number'], EXIT.usage],
   [['answer', 'el_1'], EXIT.unavailable],
   [['token', 'ada'], EXIT.usage],
+  [['why', 'sr_1'], EXIT.usage],
+  [['why', 'sr_1', '--user', 'ada', '--key', 'desk'], EXIT.usage],
+  [['why', 'el_1'], EXIT.unavailable],
 ])('%j ends with %d', async (args, expected) => {
   const { code, err } = await run(args, { PARLEY_TOKEN: 't', PARLEY_URL: 'http://127.0.0.1:9' });
   expect(code).toBe(expected);

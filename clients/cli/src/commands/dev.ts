@@ -105,7 +105,7 @@ function settingsOf({ env }: CliContext, server: DevServer, port: number, redis:
     PARLEY_METRICS_PORT: '0',
     PARLEY_PUBLIC_URL: server.url,
     PARLEY_JWT_SECRET: server.jwtSecret,
-    PARLEY_API_KEYS: `${DEV_TENANT}/parley-dev/ask+read+chat+link+act:${server.serviceKey}`,
+    PARLEY_API_KEYS: `${DEV_TENANT}/parley-dev/ask+read+chat+link+act+operate:${server.serviceKey}`,
     PARLEY_VAULT_KEYS: `dev:${server.vaultKey}`,
     // A variable of the command; the server refuses none, but has no use for it.
     PARLEY_TOKEN: undefined,

@@ -116,6 +116,7 @@ export interface RouteDocs {
     | 'AG-UI'
     | 'Accounts'
     | 'Users'
+    | 'Operations'
     | 'Workflows';
   readonly summary: string;
   readonly description?: string;

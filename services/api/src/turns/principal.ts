@@ -10,10 +10,20 @@ const SERVICE_PRINCIPAL = '\u0000service';
 /** The owner of the turns that a caller begins: the user, or the service key itself. */
 export function principalOf(caller: Caller): Owner {
   const { tenant } = caller;
-  return {
-    tenant,
-    userId: caller.kind === 'user' ? caller.userId : `${SERVICE_PRINCIPAL}:${caller.keyId ?? ''}`,
-  };
+  return caller.kind === 'user'
+    ? { tenant, userId: caller.userId }
+    : serviceOwner(tenant, caller.keyId ?? '');
+}
+
+/** The owner of the turns of a service key. */
+export function serviceOwner(tenant: string, keyId: string): Owner {
+  return { tenant, userId: `${SERVICE_PRINCIPAL}:${keyId}` };
+}
+
+/** The service key whose turns have this owner; undefined for the turns of people. */
+export function keyOfOwner({ userId }: Owner): string | undefined {
+  const prefix = `${SERVICE_PRINCIPAL}:`;
+  return userId.startsWith(prefix) ? userId.slice(prefix.length) : undefined;
 }
 
 /** A user's conversation by its id. Throws `not_found` for an id that none can have. */

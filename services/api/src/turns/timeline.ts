@@ -1,3 +1,4 @@
+import type { StreamRef } from '@parley/shared/domain/ids';
 import {
   type ConversationRef,
   DETACHED,
@@ -86,12 +87,21 @@ export async function readTimeline(
   const { running, last } = await deps.conversations.read(conversation);
   const streamRequestId = running ?? last?.streamRequestId;
   if (streamRequestId === undefined) return undefined;
-  const { tenant, userId, conversationId } = conversation;
+  return readTurnTimeline(deps, { ...conversation, streamRequestId });
+}
+
+/** The timeline of a turn, whichever it is. Undefined once its retention has ended. Throws `unavailable`. */
+export async function readTurnTimeline(
+  deps: Pick<TimelineDeps, 'runs'>,
+  { tenant, userId, streamRequestId }: StreamRef,
+): Promise<Timeline | undefined> {
   const runs: RunTimeline[] = [];
+  let conversationId = '';
   const waiting = [streamRequestId];
   for (const next of waiting) {
     const { run, now } = await deps.runs.read({ tenant, userId, streamRequestId: next });
     if (run === undefined) continue;
+    if (runs.length === 0) conversationId = run.conversationId;
     runs.push(runTimeline(run, now));
     for (const call of run.calls) {
       if (call.run !== undefined && waiting.length < RUNS_MAX) waiting.push(call.run);
@@ -164,7 +174,7 @@ function spanOf(start: number, end: number | undefined) {
 }
 
 /** The pod of an owner, which is the pod's name with an id of its start; nothing for an owner that is no pod. */
-function podOf(owner: string | undefined): { readonly pod?: string } {
+export function podOf(owner: string | undefined): { readonly pod?: string } {
   if (owner === undefined || owner === UNOWNED || owner === DETACHED) return {};
   const slash = owner.lastIndexOf('/');
   return { pod: slash < 0 ? owner : owner.slice(0, slash) };

@@ -7,6 +7,7 @@ import { createRefresher } from '@parley/shared/vault/refresh';
 import { createVault } from '@parley/shared/vault/vault';
 import type { Drain } from '../http/life/drain.ts';
 import type { Surface } from '../http/route.ts';
+import type { OperatedChannel } from '../surfaces/admin/deps.ts';
 import { hasAnswerPage } from '../surfaces/connect/answer/page-routes.ts';
 import { linkRoutes } from '../surfaces/connect/link/routes.ts';
 import { answerPath } from '../surfaces/connect/own-pages.ts';
@@ -38,6 +39,8 @@ interface SlackParts extends PodParts {
 export interface WiredSlack {
   /** Mount them before the rest of `/auth`. */
   readonly surfaces: readonly Surface[];
+  /** Slack, as operators see it. */
+  readonly channel: OperatedChannel;
   /** Ends the links of a person. */
   readonly unlink: (owner: Owner) => Promise<void>;
   /** The names of the delivery kinds of Slack. */
@@ -117,6 +120,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
   return {
     surfaces: [slackRoutes({ app, verify, install, onFault }), linkRoutes(pages, accounts)],
     deliveryKinds: dispatch.kinds,
+    channel: { name: SLACK, isLinked: async (owner) => (await links.of(owner)).length > 0 },
     unlink: links.removeOf,
     async close() {
       await closeSocket?.();

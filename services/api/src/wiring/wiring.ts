@@ -33,6 +33,7 @@ import { openAiRoutes } from '../surfaces/openai/routes.ts';
 import { restRoutes } from '../surfaces/rest/routes.ts';
 import { wireA2a } from './a2a.ts';
 import { wireReceivedPushes } from './a2a-pushes.ts';
+import { wireAdmin } from './admin.ts';
 import { type WiredAgents, wireAgents } from './agents.ts';
 import { wireAnswerPages } from './answer-pages.ts';
 import { createApp } from './app.ts';
@@ -256,6 +257,7 @@ function createSurfaces(parts: AppParts): Surface[] {
   return [
     healthRoutes({ health: () => backend.health(), redisFault: () => parts.redisWatches?.fault(), drain }),
     restRoutes({ engine: asking, limits, webhooks, hasConnectPage, eraseUser, workflows }),
+    wireAdmin(parts, slack?.channel),
     aiSdkRoutes({ engine, limits, turns, eraseConversation: wireEraseConversation(parts) }),
     ...(turns === undefined ? [] : [openAiRoutes({ engine, limits, turns, steps: env.PARLEY_OPENAI_STEPS })]),
     ...(turns === undefined

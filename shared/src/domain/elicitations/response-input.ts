@@ -23,13 +23,13 @@ export const ChatResponseInput = ResponseInput.extend({
 }).meta({ id: 'ChatResponseInput' });
 export type ChatResponseInput = z.infer<typeof ChatResponseInput>;
 
+/** Why something is taken back: a word of whoever does it, never a text for people. */
+export const WithdrawReason = z
+  .string()
+  .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a short lower-case word such as superseded');
+
 /** The body with which an asker withdraws a question. */
 export const WithdrawInput = z
-  .strictObject({
-    reason: z
-      .string()
-      .regex(/^[a-z][a-z0-9_]{0,63}$/, 'must be a short lower-case word such as superseded')
-      .default('withdrawn_by_asker'),
-  })
+  .strictObject({ reason: WithdrawReason.default('withdrawn_by_asker') })
   .meta({ id: 'WithdrawInput' });
 export type WithdrawInput = z.infer<typeof WithdrawInput>;

@@ -4,7 +4,12 @@ import type { Caller } from '@parley/shared/elicitations/caller';
 import type { Rate } from '@parley/shared/ports/limits';
 import type { LimitName } from '@parley/shared/runtime/metrics/metric-labels';
 import type { RouteCall } from '../route.ts';
-import { createStreamPlaces, type StreamPlaceDeps, type TakeStreamPlace } from './stream-places.ts';
+import {
+  createStreamPlaces,
+  listOpenStreams,
+  type StreamPlaceDeps,
+  type TakeStreamPlace,
+} from './stream-places.ts';
 
 /** Budgets of callers, kept over all pods. Each throws `rate_limited` with a time to try again. */
 export interface CallLimits {
@@ -27,6 +32,8 @@ export interface CallLimits {
   answer(owner: Owner, elicitationId: string): Promise<void>;
   /** A place for one event stream. */
   readonly stream: TakeStreamPlace;
+  /** What the open event streams of a user read, over all pods. Throws `unavailable`. */
+  streamsOf(user: Owner): Promise<readonly string[]>;
 }
 
 export interface CallLimitSettings {
@@ -172,6 +179,7 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
         });
     },
     answer: takeAnswer,
+    streamsOf: (user) => listOpenStreams(deps, user),
     stream: createStreamPlaces({
       ...deps,
       streamsMax: settings.userStreams,

@@ -137,6 +137,18 @@ async function freePlace(
   return free.length > 0;
 }
 
+/** What the event streams of a user read that are open on pods that live. */
+export async function listOpenStreams(
+  { limits, holder }: Pick<StreamPlaceDeps, 'limits' | 'holder'>,
+  user: Owner,
+): Promise<readonly string[]> {
+  const places = (await limits.places('streams', user)).map(parsePlace);
+  const isGone = await Promise.all(
+    places.map(({ owner }) => owner !== holder.owner && holder.hasLapsed(owner)),
+  );
+  return places.filter((_, at) => isGone[at] === false).map(({ stream }) => stream);
+}
+
 interface PlaceName {
   readonly owner: string;
   readonly stream: string;

@@ -44,7 +44,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
     route({
       method: 'GET',
       path: '/v1/webhooks/dead-letters',
-      proof: bearer('read'),
+      proof: bearer('read', 'operate'),
       query: PageQuery,
       docs: {
         group: 'Webhooks',
@@ -64,7 +64,7 @@ export function webhookRoutes(webhooks: Webhooks): Route[] {
     route({
       method: 'POST',
       path: '/v1/webhooks/dead-letters/:deliveryId/redrive',
-      proof: bearer('ask'),
+      proof: bearer('ask', 'operate'),
       docs: {
         group: 'Webhooks',
         summary: 'Deliver a webhook again, from its first attempt on',

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto';
+import { ParleyError } from '@parley/shared/domain/errors';
+import type { ListPlace } from '@parley/shared/ports/tenant-lists';
+import { z } from 'zod';
+
+const Encoded = z.tuple([z.string(), z.int().positive(), z.string().max(4_096)]);
+
+/**
+ * The cursors of one list: a place in it, and a digest of what is listed. So a cursor of another tenant, list or filter is
+ * refused, and never continues somewhere else.
+ */
+export function cursorsOf(list: Readonly<Record<string, unknown>>) {
+  const entries = Object.entries(list).filter(([, value]) => value !== undefined);
+  const name = JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+  const digest = createHash('sha256').update(name).digest('base64url').slice(0, 16);
+  return {
+    format({ at, member }: ListPlace): string {
+      return Buffer.from(JSON.stringify([digest, at, member])).toString('base64url');
+    },
+    /** Throws `invalid_request`. */
+    parse(cursor: string): ListPlace {
+      const [of, at, member] = decoded(cursor) ?? [];
+      if (of !== digest || at === undefined || member === undefined) throw foreignCursor();
+      return { at, member };
+    },
+  };
+}
+
+function decoded(cursor: string): z.infer<typeof Encoded> | undefined {
+  try {
+    return Encoded.safeParse(JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+function foreignCursor(): ParleyError {
+  return new ParleyError('invalid_request', 'The query is not well formed; see errors.', {
+    issues: [{ path: 'cursor', message: 'must be the nextCursor of the page before, with the same filters' }],
+  });
+}

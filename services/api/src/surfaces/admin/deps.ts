@@ -1,0 +1,43 @@
+import type { Webhooks } from '@parley/shared/delivery/webhooks';
+import type { Owner } from '@parley/shared/domain/ids';
+import { hasScope } from '@parley/shared/domain/service-key';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import type { Engine } from '@parley/shared/elicitations/engine';
+import type { Backend } from '@parley/shared/ports/backend';
+
+/** A channel such as Slack, as operators see it. */
+export interface OperatedChannel {
+  /** The name of the channel and of its delivery kind. */
+  readonly name: string;
+  /** Whether a person can be notified there. */
+  isLinked(owner: Owner): Promise<boolean>;
+}
+
+/** What an operator did, for the log. */
+export interface OperatorAct {
+  readonly act: 'withdraw' | 'stop' | 'resume' | 'redeliver';
+  readonly tenant: string;
+  /** The service key that asked for it. */
+  readonly key: string | undefined;
+  /** The record, or the stream request of the turn. */
+  readonly subject: string;
+  readonly reason?: string;
+}
+
+export interface AdminDeps
+  extends Pick<
+    Backend,
+    'tenantLists' | 'records' | 'runs' | 'runQueue' | 'heartbeats' | 'outbox' | 'deadLetters'
+  > {
+  readonly engine: Engine;
+  readonly webhooks: Pick<Webhooks, 'redrive'>;
+  /** What the open event streams of a person read. */
+  readonly streamsOf: (owner: Owner) => Promise<readonly string[]>;
+  readonly channel?: OperatedChannel | undefined;
+  readonly onAct: (act: OperatorAct) => void;
+}
+
+/** Whether a caller may see what people and models wrote. */
+export function mayReadContent(caller: Caller): boolean {
+  return caller.kind === 'service' && hasScope(caller.scopes ?? [], ['read_content']);
+}

@@ -1,0 +1,56 @@
+import type { AdminApproval } from './views/approval-view.ts';
+import type { AdminElicitation } from './views/elicitation-view.ts';
+import type { AdminTurn } from './views/turn-view.ts';
+
+/** A question as the examples of the docs show it to an operator. */
+export const SAMPLE_ADMIN_ELICITATION: AdminElicitation = {
+  elicitationId: 'el_0gT3fMv7Qx2LrK8sYbWnHc4D',
+  userId: 'alice',
+  streamRequestId: 'sr_0gT3fMv7Qx2LrK8sYbWnHc',
+  conversationId: 'trip-7',
+  mode: 'url',
+  trigger: 'credential_required',
+  toolId: 'tracker',
+  agent: 'travel',
+  status: 'pending',
+  createdAt: '2026-01-15T09:30:00.000Z',
+  expiresAt: '2026-01-15T10:00:00.000Z',
+};
+
+export const SAMPLE_ADMIN_APPROVAL: AdminApproval = {
+  approvalId: 'ap_0gT3fMv7Qx2LrK8sYbWnHc4D',
+  userId: 'alice',
+  streamRequestId: 'sr_0gT3fMv7Qx2LrK8sYbWnHc',
+  conversationId: 'trip-7',
+  toolCallId: 'call_1',
+  agent: 'travel',
+  toolId: 'bookings',
+  toolName: 'bookings_cancel',
+  status: 'denied',
+  decision: 'deny',
+  surface: 'chat',
+  createdAt: '2026-01-15T09:30:00.000Z',
+  expiresAt: '2026-01-15T10:00:00.000Z',
+  settledAt: '2026-01-15T09:31:00.000Z',
+};
+
+export const SAMPLE_ADMIN_TURN: AdminTurn = {
+  streamRequestId: 'sr_0gT3fMv7Qx2LrK8sYbWnHc',
+  userId: 'alice',
+  conversationId: 'trip-7',
+  agent: 'travel',
+  state: 'detached',
+  term: 2,
+  takeOvers: 0,
+  startedAt: '2026-01-15T09:29:55.000Z',
+};
+
+export const SAMPLE_REASONS = [
+  'alice was asked 14 minutes ago (credential_required for tracker) and has not answered.',
+  'It expires by itself at 10:00:00 UTC, in 15 minutes.',
+  'alice has no event stream open on any pod: no chat or inbox of theirs shows it now.',
+  'alice is linked to slack, which notifies them in 6 minutes.',
+  'The turn sr_0gT3fMv7Qx2LrK8sYbWnHc of the agent travel began 14 minutes ago and has not ended.',
+  'It is detached: no pod holds it, and it goes on when what it waits for has ended.',
+  'It has waited for el_0gT3fMv7Qx2LrK8sYbWnHc4D (credential_required) for 14 minutes, which is open until 10:00:00 UTC.',
+];

@@ -1,0 +1,62 @@
+import { readApprovalEvent } from '@parley/shared/domain/approvals/events';
+import { isElicitationEvent, type StreamEvent } from '@parley/shared/domain/events';
+import type { StreamRef } from '@parley/shared/domain/ids';
+import { z } from 'zod';
+import type { AdminDeps } from './deps.ts';
+
+// A turn that writes for long has more events than one read should go through.
+const ENTRIES_MAX = 5_000;
+
+export const HistoryEvent = z.object({
+  at: z.iso.datetime().describe('On the Redis clock.'),
+  event: z.string(),
+  status: z.string(),
+  revision: z.int(),
+  action: z.string().optional(),
+  decision: z.string().optional(),
+  reason: z.string().optional(),
+  surface: z.string().optional(),
+});
+export type HistoryEvent = z.infer<typeof HistoryEvent>;
+
+/** Every change of a record that the feed of its stream request has, first to last; without what a person wrote. */
+export async function readHistory(
+  { engine }: Pick<AdminDeps, 'engine'>,
+  { tenant, userId, streamRequestId }: StreamRef,
+  id: string,
+): Promise<{ readonly history: readonly HistoryEvent[]; readonly isWhole: boolean }> {
+  const history: HistoryEvent[] = [];
+  let read = 0;
+  for await (const { at, event } of engine.replay({ tenant, userId, streamRequestId })) {
+    read += 1;
+    const change = changeOf(event, id);
+    if (change !== undefined) history.push({ at: new Date(at).toISOString(), ...change });
+    if (read === ENTRIES_MAX) return { history, isWhole: false };
+  }
+  return { history, isWhole: true };
+}
+
+function changeOf(event: StreamEvent, id: string): Omit<HistoryEvent, 'at'> | undefined {
+  if (isElicitationEvent(event)) {
+    if (event.elicitationId !== id) return undefined;
+    const { type, status, revision, action, reason, surface } = event;
+    return {
+      event: type,
+      status,
+      revision,
+      ...(action !== undefined && { action }),
+      ...(reason !== undefined && { reason }),
+      ...(surface !== undefined && { surface }),
+    };
+  }
+  const approval = readApprovalEvent(event);
+  if (approval?.approvalId !== id) return undefined;
+  const { type, status, revision, decision, surface } = approval;
+  return {
+    event: type,
+    status,
+    revision,
+    ...(decision !== undefined && { decision }),
+    ...(surface !== undefined && { surface }),
+  };
+}

@@ -1,0 +1,200 @@
+import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approvals/status';
+import { isTerminal, STATUSES } from '@parley/shared/domain/elicitations/status';
+import type { Caller } from '@parley/shared/elicitations/caller';
+import type { ListedKind } from '@parley/shared/ports/tenant-lists';
+import { z } from 'zod';
+import { bearer, json, type Route, route } from '../../http/route.ts';
+import { cursorsOf } from './cursor.ts';
+import { type AdminDeps, mayReadContent } from './deps.ts';
+import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION, SAMPLE_ADMIN_TURN } from './examples.ts';
+import { loadApprovals, loadQuestions, loadTurns } from './load.ts';
+import { type AdminPageRequest, readAdminPage } from './page.ts';
+import { exactly, LIST_QUERY, statusFilter } from './query.ts';
+import { AdminApproval, approvalView } from './views/approval-view.ts';
+import { AdminElicitation, elicitationView } from './views/elicitation-view.ts';
+import { AdminTurn, TURN_STATES, turnView } from './views/turn-view.ts';
+
+const ElicitationQuery = z.strictObject({
+  ...LIST_QUERY,
+  status: statusFilter(STATUSES),
+  agent: exactly('those that the turns of this agent asked'),
+  trigger: exactly('those with this trigger'),
+  tool: exactly('those about this tool: its `toolId` or `toolName`'),
+  surface: exactly('those that were settled on this surface'),
+});
+const ApprovalQuery = z.strictObject({
+  ...LIST_QUERY,
+  status: statusFilter(APPROVAL_STATUSES),
+  agent: exactly('those of this agent'),
+  tool: exactly('those of this tool: its server or its name'),
+  surface: exactly('those that were settled on this surface'),
+});
+const TurnQuery = z.strictObject({
+  ...LIST_QUERY,
+  status: statusFilter(TURN_STATES),
+  agent: exactly('those of this agent'),
+});
+
+const next = { nextCursor: z.string().optional() };
+const DESCRIPTION =
+  'Over all users of the tenant of the key. A page may have fewer entries than `limit`, or none, and still a `nextCursor`: then more follow.';
+
+interface CommonQuery {
+  readonly state: 'open' | 'ended';
+  readonly order: 'newest' | 'oldest';
+  readonly olderThanSeconds?: number | undefined;
+  readonly youngerThanSeconds?: number | undefined;
+  readonly userId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  readonly streamRequestId?: string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+/** What of a tenant an operator lists. */
+export function listRoutes(deps: AdminDeps): Route[] {
+  return [elicitationsRoute(deps), approvalsRoute(deps), turnsRoute(deps)];
+}
+
+/** A filter that is not given keeps everything. */
+const is = (wanted: string | undefined, ...values: readonly (string | undefined)[]) =>
+  wanted === undefined || values.includes(wanted);
+
+/** Reads the page that a query asks for. */
+async function readPage<Item>(
+  { tenantLists }: AdminDeps,
+  { tenant }: Caller,
+  kind: ListedKind,
+  query: CommonQuery,
+  of: Pick<AdminPageRequest<Item>, 'load' | 'hasEnded' | 'keeps'>,
+) {
+  const { cursor, limit, ...list } = query;
+  const cursors = cursorsOf({ ...list, tenant, kind });
+  const { state, order, userId, olderThanSeconds, youngerThanSeconds } = list;
+  const page = await readAdminPage(tenantLists, {
+    ...of,
+    slice: {
+      tenant,
+      kind,
+      state,
+      order,
+      ...(userId !== undefined && { userId }),
+      ...(olderThanSeconds !== undefined && { minAgeMs: olderThanSeconds * 1_000 }),
+      ...(youngerThanSeconds !== undefined && { maxAgeMs: youngerThanSeconds * 1_000 }),
+    },
+    after: cursor === undefined ? undefined : cursors.parse(cursor),
+    limit,
+  });
+  return { items: page.items, ...(page.next !== undefined && { nextCursor: cursors.format(page.next) }) };
+}
+
+function elicitationsRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/admin/elicitations',
+    proof: bearer('operate'),
+    query: ElicitationQuery,
+    docs: {
+      group: 'Operations',
+      summary: "List a tenant's questions",
+      description: DESCRIPTION,
+      example: { query: '?olderThanSeconds=600', reply: { elicitations: [SAMPLE_ADMIN_ELICITATION] } },
+      replies: {
+        200: {
+          description: 'A page',
+          schema: z.object({ elicitations: z.array(AdminElicitation), ...next }),
+        },
+      },
+    },
+    async handle({ caller, query, admitted }) {
+      await admitted;
+      const { items, ...rest } = await readPage(deps, caller, 'elicitations', query, {
+        load: (ids) => loadQuestions(deps, caller.tenant, ids),
+        hasEnded: ({ row }) => isTerminal(row.status),
+        keeps: ({ row: { definition, status, settlement }, agent }) =>
+          isOf(definition, query) &&
+          (query.status?.includes(status) ?? true) &&
+          is(query.agent, agent) &&
+          is(query.trigger, definition.context.trigger) &&
+          is(query.tool, definition.context.toolId, definition.context.toolName) &&
+          is(query.surface, settlement?.surface),
+      });
+      const content = mayReadContent(caller);
+      const elicitations = items.map(({ row, now, agent }) => elicitationView(row, { now, agent, content }));
+      return json(200, { elicitations, ...rest });
+    },
+  });
+}
+
+function approvalsRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/admin/approvals',
+    proof: bearer('operate'),
+    query: ApprovalQuery,
+    docs: {
+      group: 'Operations',
+      summary: "List a tenant's approvals",
+      description: DESCRIPTION,
+      example: { query: '?state=ended&status=denied', reply: { approvals: [SAMPLE_ADMIN_APPROVAL] } },
+      replies: {
+        200: { description: 'A page', schema: z.object({ approvals: z.array(AdminApproval), ...next }) },
+      },
+    },
+    async handle({ caller, query, admitted }) {
+      await admitted;
+      const { items, ...rest } = await readPage(deps, caller, 'approvals', query, {
+        load: (ids) => loadApprovals(deps, caller.tenant, ids),
+        hasEnded: ({ row }) => isApprovalEnded(row.status),
+        keeps: ({ row: { definition, status, settlement } }) =>
+          isOf(definition, query) &&
+          (query.status?.includes(status) ?? true) &&
+          is(query.agent, definition.agentId) &&
+          is(query.tool, definition.tool.server, definition.tool.name) &&
+          is(query.surface, settlement?.surface),
+      });
+      const content = mayReadContent(caller);
+      return json(200, {
+        approvals: items.map(({ row, now }) => approvalView(row, { now, content })),
+        ...rest,
+      });
+    },
+  });
+}
+
+function turnsRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/admin/turns',
+    proof: bearer('operate'),
+    query: TurnQuery,
+    docs: {
+      group: 'Operations',
+      summary: "List a tenant's turns",
+      description: `${DESCRIPTION} Runs of delegates are listed, too, with their \`parent\`.`,
+      example: { query: '?status=orphaned,queued', reply: { turns: [SAMPLE_ADMIN_TURN] } },
+      replies: { 200: { description: 'A page', schema: z.object({ turns: z.array(AdminTurn), ...next }) } },
+    },
+    async handle({ caller, query, admitted }) {
+      await admitted;
+      const { items, ...rest } = await readPage(deps, caller, 'turns', query, {
+        load: (paths) => loadTurns(deps, caller.tenant, paths),
+        hasEnded: ({ head }) => head.status !== 'running',
+        keeps: ({ head, state }) =>
+          isOf(head, query) && (query.status?.includes(state) ?? true) && is(query.agent, head.agent),
+      });
+      return json(200, { turns: items.map(turnView), ...rest });
+    },
+  });
+}
+
+function isOf(
+  one: { readonly userId: string; readonly conversationId: string; readonly streamRequestId: string },
+  query: CommonQuery,
+): boolean {
+  return (
+    is(query.userId, one.userId) &&
+    is(query.conversationId, one.conversationId) &&
+    is(query.streamRequestId, one.streamRequestId)
+  );
+}

@@ -1,0 +1,117 @@
+import type { ApprovalRow } from '@parley/shared/domain/approvals/types';
+import type { Row } from '@parley/shared/domain/elicitations/row';
+import {
+  isMintedStream,
+  isSameOwner,
+  ownStreamOf,
+  parseStreamPath,
+  type StreamRef,
+} from '@parley/shared/domain/ids';
+import { DETACHED, type RunHead, UNOWNED } from '@parley/shared/domain/runs/run';
+import type { AdminDeps } from './deps.ts';
+import { type SeenTurn, stateOfTurn } from './views/turn-view.ts';
+
+/** A question of a tenant, with the agent whose turn asked it. */
+export interface LoadedQuestion {
+  readonly row: Row;
+  readonly now: number;
+  readonly agent: string | undefined;
+}
+
+export interface LoadedApproval {
+  readonly row: ApprovalRow;
+  readonly now: number;
+}
+
+/** The questions of these ids that a tenant has. */
+export async function loadQuestions(
+  deps: Pick<AdminDeps, 'records' | 'runs'>,
+  tenant: string,
+  ids: readonly string[],
+): Promise<(LoadedQuestion | undefined)[]> {
+  const { records, now } = await deps.records.readMany(ids);
+  const rows = records.map((record) =>
+    record?.family === 'elicitation' && record.row.definition.tenant === tenant ? record.row : undefined,
+  );
+  const agents = await agentsOf(
+    deps,
+    rows.filter((row) => row !== undefined),
+  );
+  return rows.map((row) => row && { row, now, agent: agents.get(row.id) });
+}
+
+/** The agents that asked, by question. A question of a service has none. */
+async function agentsOf(
+  { runs }: Pick<AdminDeps, 'runs'>,
+  rows: readonly Row[],
+): Promise<Map<string, string>> {
+  const asked = rows.filter(
+    ({ id, definition }) =>
+      isMintedStream(definition.streamRequestId) && definition.streamRequestId !== ownStreamOf(id),
+  );
+  const heads = await runs.heads(asked.map(({ definition }) => definition));
+  return new Map(
+    asked.flatMap(({ id }, at) => {
+      const agent = heads[at]?.agent;
+      return agent === undefined ? [] : [[id, agent] as const];
+    }),
+  );
+}
+
+/** The approvals of these ids that a tenant has. */
+export async function loadApprovals(
+  { records }: Pick<AdminDeps, 'records'>,
+  tenant: string,
+  ids: readonly string[],
+): Promise<(LoadedApproval | undefined)[]> {
+  const read = await records.readMany(ids);
+  return read.records.map((record) =>
+    record?.family === 'approval' && record.row.definition.tenant === tenant
+      ? { row: record.row, now: read.now }
+      : undefined,
+  );
+}
+
+/** The turns at these paths that a tenant has. */
+export async function loadTurns(
+  deps: Pick<AdminDeps, 'runs' | 'heartbeats'>,
+  tenant: string,
+  paths: readonly string[],
+): Promise<(SeenTurn | undefined)[]> {
+  const streams = paths.map(parseStreamPath);
+  const own = streams.filter((stream): stream is StreamRef => stream?.tenant === tenant);
+  const seen = await seeTurns(deps, await deps.runs.heads(own));
+  return streams.map((stream) =>
+    stream === undefined
+      ? undefined
+      : seen.find(
+          (turn) =>
+            turn !== undefined &&
+            isSameOwner(turn.head, stream) &&
+            turn.head.streamRequestId === stream.streamRequestId,
+        ),
+  );
+}
+
+/** How runs stand; each pod is looked at once. */
+export async function seeTurns(
+  { heartbeats }: Pick<AdminDeps, 'heartbeats'>,
+  heads: readonly (RunHead | undefined)[],
+): Promise<(SeenTurn | undefined)[]> {
+  const pods = new Map<string, Promise<boolean>>();
+  const isAlive = (owner: string) => {
+    if (owner === UNOWNED || owner === DETACHED) return false;
+    const known = pods.get(owner) ?? heartbeats.alive(owner);
+    pods.set(owner, known);
+    return known;
+  };
+  return Promise.all(
+    heads.map(
+      async (head) =>
+        head && {
+          head,
+          state: stateOfTurn(head, head.status === 'running' && (await isAlive(head.owner))),
+        },
+    ),
+  );
+}

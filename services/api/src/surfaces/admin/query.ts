@@ -1,0 +1,46 @@
+import { UserId } from '@parley/shared/domain/elicitations/ask-input';
+import { LIST_ORDERS, LISTED_STATES } from '@parley/shared/ports/tenant-lists';
+import { z } from 'zod';
+
+export const PAGE_MAX = 100;
+const AGE_SECONDS_MAX = 366 * 86_400;
+const WORD_MAX = 256;
+
+const age = (about: string) => z.coerce.number().int().min(0).max(AGE_SECONDS_MAX).optional().describe(about);
+
+/** A filter by one exact text. */
+export const exactly = (what: string) => z.string().min(1).max(WORD_MAX).optional().describe(`Only ${what}.`);
+
+/** A filter by several statuses. */
+export function statusFilter<const Status extends string>(statuses: readonly Status[]) {
+  return z
+    .union([z.string(), z.array(z.string())])
+    .transform((value) => (Array.isArray(value) ? value : value.split(',')))
+    .pipe(z.array(z.enum(statuses)))
+    .optional()
+    .describe(`Only these; comma separated or repeated. Of ${statuses.join(', ')}.`);
+}
+
+/** The part of its query that every list has. */
+export const LIST_QUERY = {
+  state: z
+    .enum(LISTED_STATES)
+    .default('open')
+    .describe(
+      '`open`: what has not ended, by the time at which it began. `ended`: the rest, by the time of its end.',
+    ),
+  order: z.enum(LIST_ORDERS).default('newest'),
+  olderThanSeconds: age('Only what began (`open`) or ended at least so long ago.'),
+  youngerThanSeconds: age('Only what began (`open`) or ended at most so long ago.'),
+  userId: UserId.optional().describe("Only this user's."),
+  conversationId: exactly('those of this conversation'),
+  streamRequestId: exactly('those of this stream request'),
+  cursor: z.string().max(8_192).optional().describe('`nextCursor` of the page before.'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(PAGE_MAX)
+    .default(50)
+    .describe(`1 to ${PAGE_MAX}, by default 50.`),
+} as const;

@@ -1,0 +1,227 @@
+import { WithdrawReason } from '@parley/shared/domain/elicitations/response-input';
+import { isParleyError, ParleyError } from '@parley/shared/domain/errors';
+import { bucketOf, bucketOfRecordId, isApprovalId } from '@parley/shared/domain/ids';
+import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
+import { why } from '@parley/shared/domain/why/why';
+import { type Caller, keyIdOf, notFound } from '@parley/shared/elicitations/caller';
+import type { StoredRecord } from '@parley/shared/ports/elicitations/elicitations';
+import { z } from 'zod';
+import { bearer, json, jsonBody, type Route, route } from '../../http/route.ts';
+import { type AdminDeps, mayReadContent } from './deps.ts';
+import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION } from './examples.ts';
+import { factsOfRecord } from './facts.ts';
+import { HistoryEvent, readHistory } from './history.ts';
+import { loadQuestions } from './load.ts';
+import { Redelivered, RedeliverInput, redeliver } from './redeliver.ts';
+import { AdminApproval, approvalView } from './views/approval-view.ts';
+import { AdminElicitation, elicitationView } from './views/elicitation-view.ts';
+import { REASONS_EXAMPLE, Reasons } from './views/reasons.ts';
+
+const OperatorWithdrawal = z
+  .strictObject({ reason: WithdrawReason.default('withdrawn_by_operator') })
+  .meta({ id: 'OperatorWithdrawal' });
+
+const History = {
+  history: z.array(HistoryEvent).describe('Every change, first to last.'),
+  isHistoryWhole: z
+    .boolean()
+    .describe('False where the stream request has too many events to be read to its end.'),
+};
+
+/** One family of records, as its routes differ. */
+interface AdminFamily {
+  /** Name of the family in paths and replies. */
+  readonly family: 'elicitation' | 'approval';
+  readonly path: string;
+  readonly noun: string;
+  readonly schema: z.ZodObject;
+  readonly sample: object;
+}
+
+const KINDS: readonly AdminFamily[] = [
+  {
+    family: 'elicitation',
+    path: '/v1/admin/elicitations/:id',
+    noun: 'a question',
+    schema: AdminElicitation,
+    sample: SAMPLE_ADMIN_ELICITATION,
+  },
+  {
+    family: 'approval',
+    path: '/v1/admin/approvals/:id',
+    noun: 'an approval',
+    schema: AdminApproval,
+    sample: SAMPLE_ADMIN_APPROVAL,
+  },
+];
+
+/** What an operator reads of one record, and does about it. */
+export function recordRoutes(deps: AdminDeps): Route[] {
+  return KINDS.flatMap((kind) => [
+    readRoute(deps, kind),
+    whyRoute(deps, kind),
+    withdrawRoute(deps, kind),
+    redeliverRoute(deps, kind),
+  ]);
+}
+
+interface FoundRecord {
+  readonly record: StoredRecord;
+  readonly now: number;
+}
+
+function isIdOf(family: AdminFamily['family'], id: string): boolean {
+  return bucketOfRecordId(id) !== undefined && isApprovalId(id) === (family === 'approval');
+}
+
+async function find(
+  { records }: AdminDeps,
+  { tenant }: Caller,
+  { family }: AdminFamily,
+  id = '',
+): Promise<FoundRecord> {
+  if (!isIdOf(family, id)) throw notFound();
+  const { records: found, now } = await records.readMany([id]);
+  const [record] = found;
+  if (record?.family !== family || record.row.definition.tenant !== tenant) throw notFound();
+  return { record, now };
+}
+
+async function viewOf(deps: AdminDeps, caller: Caller, { record, now }: FoundRecord) {
+  const content = mayReadContent(caller);
+  if (record.family === 'approval') return approvalView(record.row, { now, content });
+  const [seen] = await loadQuestions(deps, caller.tenant, [record.row.id]);
+  return elicitationView(record.row, { now, agent: seen?.agent, content });
+}
+
+function readRoute(deps: AdminDeps, kind: AdminFamily): Route {
+  const { family, noun, path, schema, sample } = kind;
+  const example = {
+    [family]: sample,
+    history: [{ at: '2026-01-15T09:30:00.000Z', event: `${family}-request`, status: 'pending', revision: 1 }],
+    isHistoryWhole: true,
+  };
+  return route({
+    method: 'GET',
+    path,
+    proof: bearer('operate'),
+    docs: {
+      group: 'Operations',
+      summary: `Read ${noun} of any user, with its history`,
+      example: { reply: example },
+      replies: { 200: { description: 'As it stands', schema: z.object({ [family]: schema, ...History }) } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, admitted }) {
+      await admitted;
+      const found = await find(deps, caller, kind, params.id);
+      const { definition, id } = found.record.row;
+      const [view, { history, isWhole }] = await Promise.all([
+        viewOf(deps, caller, found),
+        readHistory(deps, definition, id),
+      ]);
+      return json(200, { [family]: view, history, isHistoryWhole: isWhole });
+    },
+  });
+}
+
+function whyRoute(deps: AdminDeps, kind: AdminFamily): Route {
+  return route({
+    method: 'GET',
+    path: `${kind.path}/why`,
+    proof: bearer('operate'),
+    docs: {
+      group: 'Operations',
+      summary: `Read why ${kind.noun} waits, or how it ended`,
+      example: { reply: REASONS_EXAMPLE },
+      replies: { 200: { description: 'In sentences', schema: Reasons } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, admitted }) {
+      await admitted;
+      const { record, now } = await find(deps, caller, kind, params.id);
+      return json(200, { reasons: why(await factsOfRecord(deps, record, now)) });
+    },
+  });
+}
+
+/** Withdraws a record. The refusal shows nothing of it: it would hold the answer. */
+async function withdraw(
+  { engine }: AdminDeps,
+  caller: Caller,
+  { record, now }: FoundRecord,
+  reason: string,
+): Promise<void> {
+  const request = { caller, id: record.row.id, reason };
+  try {
+    if (record.family === 'approval')
+      await engine.approvals.withdraw({ ...request, seen: { row: record.row, now } });
+    else await engine.withdraw({ ...request, seen: { row: record.row, now } });
+  } catch (error) {
+    if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
+      throw new ParleyError(error.code, error.message);
+    throw error;
+  }
+}
+
+function withdrawRoute(deps: AdminDeps, kind: AdminFamily): Route {
+  const { noun, path, schema, sample } = kind;
+  return route({
+    method: 'DELETE',
+    path,
+    proof: bearer('operate'),
+    body: jsonBody(OperatorWithdrawal, { optional: true }),
+    docs: {
+      group: 'Operations',
+      summary: `Withdraw ${noun} of any user`,
+      description:
+        'Who waits for it goes on with the outcome `withdrawn`. Withdrawing it again changes nothing.',
+      example: {
+        body: { reason: 'asked_twice' },
+        reply: { ...sample, status: 'withdrawn', reason: 'asked_twice' },
+      },
+      replies: { 200: { description: 'Withdrawn', schema } },
+      errors: ['not_found', 'already_settled', 'expired'],
+    },
+    async handle({ caller, params, body, admitted }) {
+      await admitted;
+      const { tenant } = caller;
+      const { record, now } = await find(deps, caller, kind, params.id);
+      const { id } = record.row;
+      await withdraw(deps, caller, { record, now }, body.reason);
+      deps.onAct({ act: 'withdraw', tenant, key: keyIdOf(caller), subject: id, reason: body.reason });
+      return json(200, await viewOf(deps, caller, await find(deps, caller, kind, id)));
+    },
+  });
+}
+
+function redeliverRoute(deps: AdminDeps, kind: AdminFamily): Route {
+  return route({
+    method: 'POST',
+    path: `${kind.path}/redeliver`,
+    proof: bearer('operate'),
+    body: jsonBody(RedeliverInput),
+    docs: {
+      group: 'Operations',
+      summary: `Deliver ${kind.noun} again`,
+      description:
+        'By `webhook`: one that was given up, from its first attempt on. By the name of a channel, such as `slack`: its messages are brought up to date.',
+      example: {
+        body: { by: kind.family === 'approval' ? 'slack' : 'webhook' },
+        reply: { outstanding: true },
+      },
+      replies: { 200: { description: 'On its way', schema: Redelivered } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, body: { by }, admitted }) {
+      await admitted;
+      const { tenant } = caller;
+      const { record } = await find(deps, caller, kind, params.id);
+      const { id, definition } = record.row;
+      const webhook = kind.family === 'elicitation' ? webhookIdOf(id) : undefined;
+      await redeliver(deps, by, { tenant, subject: id, bucket: bucketOf(definition), webhook });
+      deps.onAct({ act: 'redeliver', tenant, key: keyIdOf(caller), subject: id, reason: by });
+      return json(200, { outstanding: true });
+    },
+  });
+}

@@ -1,0 +1,40 @@
+import { ParleyError } from '@parley/shared/domain/errors';
+import { notFound } from '@parley/shared/elicitations/caller';
+import { z } from 'zod';
+import type { AdminDeps } from './deps.ts';
+
+export const RedeliverInput = z
+  .strictObject({
+    by: z.string().min(1).max(64).describe('`webhook`, or the name of a channel such as `slack`.'),
+  })
+  .meta({ id: 'RedeliverInput' });
+
+export const Redelivered = z.object({ outstanding: z.literal(true) });
+
+/** What is to be delivered again. */
+interface Redelivery {
+  readonly tenant: string;
+  /** The id of a record, or the path of a turn. */
+  readonly subject: string;
+  readonly bucket: number;
+  /** The id of its webhook, where it can have one. */
+  readonly webhook?: string | undefined;
+}
+
+/** Delivers something again. Throws `not_found` without a dead letter, and `invalid_request` for a channel that is not configured. */
+export async function redeliver(
+  { webhooks, outbox, channel }: Pick<AdminDeps, 'webhooks' | 'outbox' | 'channel'>,
+  by: string,
+  { tenant, subject, bucket, webhook }: Redelivery,
+): Promise<void> {
+  if (by === 'webhook') {
+    if (webhook === undefined) throw notFound();
+    await webhooks.redrive({ tenant, deliveryId: webhook });
+  } else if (by === channel?.name) {
+    await outbox.add({ kind: by, subject, bucket });
+  } else {
+    throw new ParleyError('invalid_request', 'The body is not well formed; see errors.', {
+      issues: [{ path: 'by', message: 'names no way of delivery that is configured here' }],
+    });
+  }
+}

@@ -1,0 +1,244 @@
+import { UserId } from '@parley/shared/domain/elicitations/ask-input';
+import { ParleyError } from '@parley/shared/domain/errors';
+import { bucketOf, formatStreamPath, isReferenceId, type StreamRef } from '@parley/shared/domain/ids';
+import { DETACHED, type RunHead } from '@parley/shared/domain/runs/run';
+import { why } from '@parley/shared/domain/why/why';
+import { type Caller, keyIdOf, notFound } from '@parley/shared/elicitations/caller';
+import { resumeRun } from '@parley/shared/runs/resume';
+import { stopTurn } from '@parley/shared/runs/stop';
+import { z } from 'zod';
+import { bearer, json, jsonBody, type Route, route } from '../../http/route.ts';
+import { serviceOwner } from '../../turns/principal.ts';
+import { readTurnTimeline, Timeline } from '../../turns/timeline.ts';
+import type { AdminDeps } from './deps.ts';
+import { SAMPLE_ADMIN_TURN } from './examples.ts';
+import { factsOfTurn } from './facts.ts';
+import { seeTurns } from './load.ts';
+import { Redelivered, RedeliverInput, redeliver } from './redeliver.ts';
+import { REASONS_EXAMPLE, Reasons } from './views/reasons.ts';
+import { AdminTurn, type SeenTurn, turnView } from './views/turn-view.ts';
+
+const PATH = '/v1/admin/turns/:streamRequestId';
+const QUERY = '?userId=alice';
+
+const OwnerQuery = z
+  .strictObject({
+    userId: UserId.optional().describe('Whose turn it is.'),
+    key: z.string().min(1).max(64).optional().describe('The service key whose turn it is.'),
+  })
+  .refine(({ userId, key }) => (userId === undefined) !== (key === undefined), {
+    path: ['userId'],
+    message: 'name the user of the turn, or the service key as `key`',
+  });
+type OwnerQuery = z.infer<typeof OwnerQuery>;
+
+const Changed = z.object({
+  changed: z.boolean().describe('False where there was nothing to do.'),
+  turn: AdminTurn,
+});
+
+/** What an operator reads of one turn, and does about it. */
+export function turnRoutes(deps: AdminDeps): Route[] {
+  return [
+    readRoute(deps),
+    timelineRoute(deps),
+    whyRoute(deps),
+    stopRoute(deps),
+    resumeRoute(deps),
+    redeliverRoute(deps),
+  ];
+}
+
+/** The turn that a call names. Throws `not_found`. */
+function streamOf({ tenant }: Caller, { userId, key = '' }: OwnerQuery, streamRequestId = ''): StreamRef {
+  if (!isReferenceId(streamRequestId)) throw notFound();
+  return userId === undefined
+    ? { ...serviceOwner(tenant, key), streamRequestId }
+    : { tenant, userId, streamRequestId };
+}
+
+async function see(deps: AdminDeps, stream: StreamRef): Promise<SeenTurn> {
+  const [seen] = await seeTurns(deps, await deps.runs.heads([stream]));
+  if (seen === undefined) throw notFound();
+  return seen;
+}
+
+function readRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'GET',
+    path: PATH,
+    proof: bearer('operate'),
+    query: OwnerQuery,
+    docs: {
+      group: 'Operations',
+      summary: 'Read how a turn of any user stands',
+      example: { query: QUERY, reply: SAMPLE_ADMIN_TURN },
+      replies: { 200: { description: 'As it stands', schema: AdminTurn } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, query, admitted }) {
+      await admitted;
+      return json(200, turnView(await see(deps, streamOf(caller, query, params.streamRequestId))));
+    },
+  });
+}
+
+function timelineRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'GET',
+    path: `${PATH}/timeline`,
+    proof: bearer('operate'),
+    query: OwnerQuery,
+    docs: {
+      group: 'Operations',
+      summary: 'Read the timeline of a turn of any user',
+      description: 'Steps, tool calls, waits and owners, of the turn and of its delegates. Contains no text.',
+      example: { query: QUERY, reply: { conversationId: 'trip-7', runs: [] } },
+      replies: { 200: { description: 'The timeline', schema: Timeline } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, query, admitted }) {
+      await admitted;
+      const timeline = await readTurnTimeline(deps, streamOf(caller, query, params.streamRequestId));
+      if (timeline === undefined) throw notFound();
+      return json(200, timeline);
+    },
+  });
+}
+
+function whyRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'GET',
+    path: `${PATH}/why`,
+    proof: bearer('operate'),
+    query: OwnerQuery,
+    docs: {
+      group: 'Operations',
+      summary: 'Read why a turn waits, or how it ended',
+      example: { query: QUERY, reply: REASONS_EXAMPLE },
+      replies: { 200: { description: 'In sentences', schema: Reasons } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, query, admitted }) {
+      await admitted;
+      const facts = await factsOfTurn(deps, streamOf(caller, query, params.streamRequestId));
+      if (facts === undefined) throw notFound();
+      return json(200, { reasons: why(facts) });
+    },
+  });
+}
+
+function stopRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'POST',
+    path: `${PATH}/stop`,
+    proof: bearer('operate'),
+    query: OwnerQuery,
+    docs: {
+      group: 'Operations',
+      summary: 'Stop a turn of any user, with its delegates',
+      description:
+        'On whichever pod it is, or on none. Its open questions are withdrawn. A run of a delegate is stopped with the turn that it works for.',
+      example: { query: QUERY, reply: { changed: true, turn: { ...SAMPLE_ADMIN_TURN, stopping: true } } },
+      replies: { 200: { description: 'It stops, or did not run', schema: Changed } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, query, admitted }) {
+      await admitted;
+      const stream = streamOf(caller, query, params.streamRequestId);
+      const { head } = await see(deps, stream);
+      if (head.parent !== undefined) throw ofDelegate(head.parent.streamRequestId);
+      const changed = await stopTurn(deps, head, () => undefined);
+      if (changed) noteAct(deps, caller, 'stop', stream);
+      return json(200, { changed, turn: turnView(await see(deps, stream)) });
+    },
+  });
+}
+
+function ofDelegate(parent: string): ParleyError {
+  return new ParleyError(
+    'invalid_request',
+    `This is the run of a delegate; stop the turn ${parent} instead.`,
+  );
+}
+
+function resumeRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'POST',
+    path: `${PATH}/resume`,
+    proof: bearer('operate'),
+    query: OwnerQuery,
+    docs: {
+      group: 'Operations',
+      summary: 'Offer a turn that no pod holds to all pods',
+      description:
+        'A detached turn looks at what it waits for and is detached again where all of it is open. Nothing happens to a turn that a pod holds.',
+      example: {
+        query: QUERY,
+        reply: { changed: true, turn: { ...SAMPLE_ADMIN_TURN, state: 'queued', term: 3 } },
+      },
+      replies: { 200: { description: 'Offered, or there was nothing to do', schema: Changed } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, query, admitted }) {
+      await admitted;
+      const stream = streamOf(caller, query, params.streamRequestId);
+      const changed = await resume(deps, stream, await see(deps, stream));
+      if (changed) noteAct(deps, caller, 'resume', stream);
+      return json(200, { changed, turn: turnView(await see(deps, stream)) });
+    },
+  });
+}
+
+async function resume(deps: AdminDeps, stream: StreamRef, { head, state }: SeenTurn): Promise<boolean> {
+  if (state !== 'detached' && state !== 'queued' && state !== 'orphaned') return false;
+  if (isDetached(head)) await resumeRun(deps, stream, head.term);
+  else await deps.runQueue.offer(stream, head.term);
+  return true;
+}
+
+function isDetached({ owner }: RunHead): boolean {
+  return owner === DETACHED;
+}
+
+function redeliverRoute(deps: AdminDeps): Route {
+  return route({
+    method: 'POST',
+    path: `${PATH}/redeliver`,
+    proof: bearer('operate'),
+    query: OwnerQuery,
+    body: jsonBody(RedeliverInput),
+    docs: {
+      group: 'Operations',
+      summary: 'Bring the messages of a turn in a channel up to date',
+      example: { query: QUERY, body: { by: 'slack' }, reply: { outstanding: true } },
+      replies: { 200: { description: 'On its way', schema: Redelivered } },
+      errors: ['not_found'],
+    },
+    async handle({ caller, params, query, body: { by }, admitted }) {
+      await admitted;
+      const stream = streamOf(caller, query, params.streamRequestId);
+      await see(deps, stream);
+      const subject = formatStreamPath(stream);
+      await redeliver(deps, by, { tenant: caller.tenant, subject, bucket: bucketOf(stream) });
+      noteAct(deps, caller, 'redeliver', stream, by);
+      return json(200, { outstanding: true });
+    },
+  });
+}
+
+function noteAct(
+  { onAct }: AdminDeps,
+  caller: Caller,
+  act: 'stop' | 'resume' | 'redeliver',
+  { tenant, streamRequestId }: StreamRef,
+  reason?: string,
+): void {
+  onAct({
+    act,
+    tenant,
+    key: keyIdOf(caller),
+    subject: streamRequestId,
+    ...(reason !== undefined && { reason }),
+  });
+}

@@ -1,0 +1,21 @@
+import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import { backendSettings } from '@parley/shared/runtime/env';
+import type { Surface } from '../http/route.ts';
+import type { OperatedChannel } from '../surfaces/admin/deps.ts';
+import { adminRoutes } from '../surfaces/admin/routes.ts';
+import type { PodParts } from './pod-parts.ts';
+
+/** Builds the admin API, and the line in the log of each act of an operator. */
+export function wireAdmin(
+  { env, backend, engine, limits, log }: PodParts,
+  channel: OperatedChannel | undefined,
+): Surface {
+  return adminRoutes({
+    ...backend,
+    engine,
+    webhooks: createWebhooks({ ...backend, ...backendSettings(env) }),
+    streamsOf: limits.streamsOf,
+    channel,
+    onAct: (act) => log.info({ ...act }, 'operator acted'),
+  });
+}

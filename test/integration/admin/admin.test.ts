@@ -1,0 +1,562 @@
+import { createWebhooks } from '@parley/shared/delivery/webhooks';
+import { bucketOf, type Owner } from '@parley/shared/domain/ids';
+import { DETACHED, type RunRef } from '@parley/shared/domain/runs/run';
+import { tenantListKey } from '@parley/shared/redis/client/keys';
+import { parseServiceKeys } from '@parley/shared/runtime/service-keys';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
+import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
+import type { OperatorAct } from '../../../services/api/src/surfaces/admin/deps.ts';
+import { adminRoutes } from '../../../services/api/src/surfaces/admin/routes.ts';
+import { call, expectProblem } from '../../harness/attacks/call.ts';
+import { runCli } from '../../harness/cli/run.ts';
+import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { callLimitsOn } from '../../harness/http/call-limits.ts';
+import { userToken } from '../../harness/tokens.ts';
+import { serveSurfaces } from '../../harness/turns/serve.ts';
+import { elicit } from '../../harness/turns/setup.ts';
+import { modelOf, SURE, worldOn } from '../../harness/turns/site.ts';
+import { waitUntil } from '../../harness/wait-until.ts';
+
+const SECRET = 'admin-secret-admin-secret-admin-secret';
+const model = modelOf(({ results }) => (results.length === 0 ? { calls: [SURE] } : { text: 'Done.' }));
+
+const HELD_BY_NONE = 'It is detached: no pod holds it, and it goes on when what it waits for has ended.';
+
+interface ListReply {
+  readonly elicitations: readonly Record<string, unknown>[];
+  readonly approvals: readonly Record<string, unknown>[];
+  readonly turns: readonly Record<string, unknown>[];
+  readonly nextCursor?: string;
+}
+
+await describeOnRedis('the admin API', (pods, url) => {
+  // Each run has tenants of its own, on a Redis that other files may use.
+  const { tenant } = newOwner();
+  const alice: Owner = { tenant, userId: 'alice@example.com' };
+  const bob: Owner = { tenant, userId: 'bob@example.com' };
+  const stranger = newOwner();
+  const engine = engineOn(pods.backend);
+  const dead = new Set<string>();
+  const acts: OperatorAct[] = [];
+  const links = new Set<string>();
+  const limits = callLimitsOn(pods.second.limits);
+  const redis = new Redis(url);
+  const keyOf = (of: Owner, scopes: string) => `${of.tenant}-${scopes}-0123456789`;
+  const operator = keyOf(alice, 'operate');
+  const reader = keyOf(alice, 'operate+read_content');
+  let served: Awaited<ReturnType<typeof serveSurfaces>>;
+
+  beforeAll(async () => {
+    const entries = [alice, stranger].flatMap((of) =>
+      ['operate', 'operate+read_content', 'ask+read+chat', 'admin'].map(
+        (scopes, at) => `${of.tenant}/key-${at}/${scopes}:${keyOf(of, scopes)}`,
+      ),
+    );
+    const { keys, faults } = parseServiceKeys(entries);
+    expect(faults).toEqual([]);
+    served = await serveSurfaces({
+      surfaces: [
+        adminRoutes({
+          ...pods.second,
+          engine: engineOn(pods.second),
+          heartbeats: {
+            ...pods.second.heartbeats,
+            alive: async (pod) => !dead.has(pod) && pods.second.heartbeats.alive(pod),
+          },
+          webhooks: createWebhooks({ ...pods.second, ...ROOMY }),
+          streamsOf: limits.streamsOf,
+          channel: { name: 'slack', isLinked: async ({ userId }) => links.has(userId) },
+          onAct: (act) => acts.push(act),
+        }),
+      ],
+      authenticate: createAuthenticate({
+        serviceKeys: keys,
+        verify: createTokenVerifier({ tenants: [], userClaim: 'sub', secret: SECRET }),
+      }),
+      limits,
+    });
+  });
+  afterAll(() => {
+    served.close();
+    redis.disconnect();
+  });
+  beforeEach(() => {
+    acts.length = 0;
+  });
+
+  const send = (method: string, path: string, token = operator, body?: unknown) =>
+    call(served.url, { method, path: `/v1/admin${path}`, token, ...(body !== undefined && { body }) });
+  const get = (path: string, token = operator) => send('GET', path, token);
+  const list = async (path: string, token = operator) => {
+    const reply = await get(path, token);
+    expect(reply.status, reply.text).toBe(200);
+    return reply.json as ListReply;
+  };
+  const reasonsOf = async (path: string) => ((await get(path)).json as { reasons: string[] }).reasons;
+
+  /** A turn of a new person of the tenant that asks, and is then detached. */
+  async function detachedTurn() {
+    const world = worldOn(model, { agents: { desk: { tools: [elicit] } } }, pods.backend, pods.second);
+    const pod = world.pod();
+    const conversation = {
+      ...newOwner(),
+      tenant,
+      userId: `u-${newStream().streamRequestId}`,
+      conversationId: 'talk',
+    };
+    const run = await pod.turns.begin({ ...world.saying('ask', conversation), delivery: 'detach' });
+    await waitUntil(async () => (await world.standing(run))?.owner === DETACHED, {
+      what: 'the turn to be detached',
+    });
+    const [question] = await world.open(conversation);
+    const at = (what = '') => `/turns/${run.streamRequestId}${what}?userId=${encodeURIComponent(run.userId)}`;
+    return { world, pod, run, question: question?.id ?? '', at };
+  }
+
+  describe('lists', () => {
+    it('show what a tenant has over all users, by every filter, and never what was said', async () => {
+      const { run, question } = await detachedTurn();
+      const connect = await askQuestion(engine, alice, {
+        mode: 'url',
+        message: 'Connect the secret tracker',
+        url: 'https://pages.example/secret',
+        context: { trigger: 'credential_required', toolId: 'tracker', secretHint: 'secret' },
+      });
+      const ended = await askQuestion(engine, bob, { message: 'A secret?' });
+      await answerQuestion(engine, bob, ended.row.id, 'accept', { colour: 'red', note: 'secret' });
+      const stream = newStream(bob);
+      const approval = await requestApproval(engine, stream, { arguments: { booking: 'secret' } });
+      await decideAs(engine, stream, approval.row.id, { decision: 'deny', reason: 'A secret reason' });
+      await askQuestion(engine, stranger);
+
+      const questions: [query: string, ids: string[]][] = [
+        ['', [connect.row.id, question]],
+        ['?order=oldest', [question, connect.row.id]],
+        ['?state=ended', [ended.row.id]],
+        ['?state=ended&status=declined,expired', []],
+        ['?state=ended&surface=test', [ended.row.id]],
+        ['?state=ended&surface=slack', []],
+        ['?agent=desk', [question]],
+        ['?trigger=credential_required', [connect.row.id]],
+        ['?tool=tracker', [connect.row.id]],
+        [`?userId=${encodeURIComponent(alice.userId)}`, [connect.row.id]],
+        [`?streamRequestId=${run.streamRequestId}`, [question]],
+        ['?conversationId=talk', [question]],
+        ['?olderThanSeconds=600', []],
+        ['?youngerThanSeconds=600&limit=1', [connect.row.id]],
+      ];
+      for (const [query, ids] of questions) {
+        const reply = await get(`/elicitations${query}`);
+        const found = (reply.json as ListReply).elicitations.map(({ elicitationId }) => elicitationId);
+        expect(found, query).toEqual(ids);
+        expect(reply.text).not.toMatch(/secret(?!-|s)/i);
+      }
+      const denied = await get('/approvals?state=ended&tool=bookings_cancel&agent=desk&surface=chat');
+      expect((denied.json as ListReply).approvals).toEqual([
+        expect.objectContaining({ approvalId: approval.row.id, decision: 'deny', toolId: 'bookings' }),
+      ]);
+      expect(denied.text).not.toMatch(/secret/i);
+      expect((await list('/approvals')).approvals).toEqual([]);
+      const { turns } = await list(
+        `/turns?status=detached&agent=desk&userId=${encodeURIComponent(run.userId)}`,
+      );
+      expect(turns).toEqual([
+        expect.objectContaining({
+          streamRequestId: run.streamRequestId,
+          state: 'detached',
+          userId: run.userId,
+        }),
+      ]);
+      expect((await list('/turns?status=running,queued,orphaned')).turns).toEqual([]);
+
+      const whole = await list('/elicitations?state=ended', reader);
+      expect(whole.elicitations).toMatchObject([
+        { elicitation: { message: 'A secret?', content: { note: 'secret' } } },
+      ]);
+      const read = await get(`/approvals/${approval.row.id}`, reader);
+      expect(read.json).toMatchObject({ approval: { approval: { reason: 'A secret reason' } } });
+    });
+
+    it('go on behind each cursor, each row once, with a bound of the rows that a page reads', async () => {
+      const owner = newOwner();
+      const key = keyOf(owner, 'x');
+      const people = Array.from({ length: 450 }, (_, at) => ({
+        tenant: owner.tenant,
+        userId: `user-${at % 9}`,
+      }));
+      for (let from = 0; from < people.length; from += 50)
+        await Promise.all(people.slice(from, from + 50).map((one) => askQuestion(engine, one)));
+      const reads: number[] = [];
+      const records = {
+        ...pods.second.records,
+        readMany: (ids: readonly string[]) => {
+          reads.push(ids.length);
+          return pods.second.records.readMany(ids);
+        },
+      };
+      const { keys } = parseServiceKeys([`${owner.tenant}/bounded/operate:${key}-0123456789`]);
+      const bounded = await serveSurfaces({
+        surfaces: [
+          adminRoutes({
+            ...pods.second,
+            records,
+            engine: engineOn(pods.second),
+            webhooks: createWebhooks({ ...pods.second, ...ROOMY }),
+            streamsOf: limits.streamsOf,
+            onAct: () => undefined,
+          }),
+        ],
+        authenticate: createAuthenticate({ serviceKeys: keys, verify: undefined }),
+        limits,
+      });
+      const page = async (query: string) => {
+        const path = `/v1/admin/elicitations${query}`;
+        return (await call(bounded.url, { path, token: `${key}-0123456789` })).json as ListReply;
+      };
+      try {
+        for (const [query, counts, total] of [
+          ['?limit=100', [100, 100, 100, 100, 50], 450],
+          ['?limit=100&order=oldest', [100, 100, 100, 100, 50], 450],
+          ['?trigger=nothing', [0, 0, 0], 0],
+        ] as const) {
+          const seen: unknown[] = [];
+          const sizes: number[] = [];
+          let cursor: string | undefined;
+          do {
+            reads.length = 0;
+            const reply = await page(`${query}${cursor === undefined ? '' : `&cursor=${cursor}`}`);
+            expect(reads.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(200);
+            seen.push(...reply.elicitations.map(({ elicitationId }) => elicitationId));
+            sizes.push(reply.elicitations.length);
+            cursor = reply.nextCursor;
+          } while (cursor !== undefined);
+          expect([sizes, new Set(seen).size]).toEqual([counts, total]);
+        }
+      } finally {
+        bounded.close();
+      }
+    });
+
+    it('leave out what does not agree with its row, and mend its place', async () => {
+      const owner: Owner = { tenant, userId: 'mended@example.com' };
+      const key = tenantListKey('elicitations', tenant, bucketOf(owner));
+      const [ended, gone] = [await askQuestion(engine, owner), await askQuestion(engine, owner)];
+      await answerQuestion(engine, owner, ended.row.id, 'decline');
+      // As pods of an earlier version leave it, and a loss of data.
+      await redis.zadd(key, ended.row.createdAt, ended.row.id);
+      const [row] = await redis.keys(`*:elicitation:${gone.row.id}`);
+      await redis.del(row ?? '');
+      const query = `userId=${encodeURIComponent(owner.userId)}`;
+      expect((await list(`/elicitations?${query}`)).elicitations).toEqual([]);
+      const { elicitations } = await list(`/elicitations?state=ended&${query}`);
+      expect(elicitations).toMatchObject([{ elicitationId: ended.row.id, status: 'declined' }]);
+      expect(await redis.zscore(key, gone.row.id)).toBeNull();
+    });
+  });
+
+  describe('one record', () => {
+    it('is read with its history, explained, and withdrawn; its turn goes on', async () => {
+      const { world, run, question, at } = await detachedTurn();
+      expect((await get(`/elicitations/${question}`)).json).toMatchObject({
+        elicitation: { elicitationId: question, agent: 'desk', status: 'pending' },
+        history: [{ event: 'elicitation-request', status: 'pending', revision: 1 }],
+        isHistoryWhole: true,
+      });
+      const reasons = await reasonsOf(`/elicitations/${question}/why`);
+      expect(reasons).toEqual([
+        expect.stringMatching(/ was asked \d+ seconds? ago \(agent\) and has not answered\.$/),
+        expect.stringMatching(/^It expires by itself at \d\d:\d\d:\d\d UTC/),
+        expect.stringContaining('has no event stream open on any pod'),
+        expect.stringContaining('of the agent desk began'),
+        HELD_BY_NONE,
+        expect.stringMatching(new RegExp(`^It has waited for ${question} \\(agent\\)`)),
+      ]);
+      await limits.stream(
+        { kind: 'user', tenant, userId: run.userId },
+        { stream: 'inbox', returns: false },
+        () => undefined,
+      );
+      expect(await reasonsOf(at('/why'))).toContain(`${run.userId} has 1 event stream open: inbox.`);
+      const env = { PARLEY_URL: served.url, PARLEY_TOKEN: operator };
+      // Seconds may pass between two calls.
+      const timeless = (reasons: readonly string[]) =>
+        reasons.map((one) => one.replaceAll(/\d+ \w+ (?=ago)/g, ''));
+      const told = await runCli(['why', run.streamRequestId, '--user', run.userId], env);
+      expect(timeless(told.out.trim().split('\n')).slice(0, 3)).toEqual(
+        timeless(await reasonsOf(at('/why'))).slice(0, 3),
+      );
+      const { out } = await runCli(['--json', 'why', question], env);
+      expect(JSON.parse(out)).toEqual({ id: question, reasons: expect.arrayContaining([HELD_BY_NONE]) });
+
+      const reply = await send('DELETE', `/elicitations/${question}`, operator, { reason: 'asked_twice' });
+      expect(reply.json).toMatchObject({ status: 'withdrawn', reason: 'asked_twice' });
+      expect(acts).toEqual([
+        { act: 'withdraw', tenant, key: 'key-0', subject: question, reason: 'asked_twice' },
+      ]);
+      expect(await world.ended(run)).toBe('finished');
+      expect((await get(`/elicitations/${question}`)).json).toMatchObject({
+        history: [
+          { status: 'pending' },
+          { event: 'elicitation-resolved', status: 'withdrawn', reason: 'asked_twice' },
+        ],
+      });
+      expect((await reasonsOf(`/elicitations/${question}/why`))[1]).toMatch(/with the reason asked_twice\.$/);
+      const timeline = await get(at('/timeline'));
+      expect(timeline.json).toMatchObject({
+        conversationId: 'talk',
+        runs: [{ status: 'finished', waits: [{ elicitationId: question, outcome: 'withdrawn' }] }],
+      });
+    });
+
+    it('that has ended is not withdrawn, and the refusal shows nothing of it', async () => {
+      const asked = await askQuestion(engine, alice, { message: 'A secret?' });
+      await answerQuestion(engine, alice, asked.row.id, 'accept', { colour: 'red', note: 'secret' });
+      const stream = newStream(alice);
+      const approval = await requestApproval(engine, stream);
+      await decideAs(engine, stream, approval.row.id, { decision: 'deny', reason: 'secret' });
+      for (const path of [`/elicitations/${asked.row.id}`, `/approvals/${approval.row.id}`]) {
+        const reply = await send('DELETE', path, reader);
+        expectProblem(reply, 409, 'already_settled');
+        expect(reply.text).not.toMatch(/secret/i);
+      }
+      expect(acts).toEqual([]);
+    });
+
+    it('an approval is withdrawn', async () => {
+      const { row } = await requestApproval(engine, newStream(alice));
+      const reply = await send('DELETE', `/approvals/${row.id}`);
+      expect(reply.json).toMatchObject({ status: 'withdrawn', reason: 'withdrawn_by_operator' });
+    });
+
+    it('never shows the answer to a sensitive question, whatever the scope', async () => {
+      const { row } = await askQuestion(engine, alice, { sensitive: true });
+      await answerQuestion(engine, alice, row.id, 'accept', { colour: 'red', note: 'hidden' });
+      const reply = await get(`/elicitations/${row.id}`, reader);
+      expect(reply.json).toMatchObject({ elicitation: { elicitation: { message: 'Which colour?' } } });
+      expect(reply.text).not.toContain('hidden');
+    });
+
+    it('is explained by its channel, and by its deliveries, which are made again', async () => {
+      const { id, definition } = (
+        await engine.ask({
+          tenant,
+          input: {
+            userId: bob.userId,
+            mode: 'form',
+            message: '?',
+            requestedSchema: { type: 'object', properties: {} },
+            timeoutSeconds: 6_000,
+          },
+          notify: { channel: 'slack', afterSeconds: 1_200 },
+        })
+      ).row;
+      const path = `/elicitations/${id}`;
+      const outbox = { kind: 'slack', subject: id, bucket: bucketOf(definition) };
+      await pods.backend.outbox.remove(outbox);
+      expect((await reasonsOf(`${path}/why`)).at(-1)).toBe(
+        `It is to be sent to slack, but ${bob.userId} is not linked there.`,
+      );
+      links.add(bob.userId);
+      expect((await reasonsOf(`${path}/why`)).at(-1)).toMatch(
+        /is linked to slack, which notifies them in 19 minutes\.$/,
+      );
+
+      expectProblem(await send('POST', `${path}/redeliver`, operator, { by: 'webhook' }), 404, 'not_found');
+      expectProblem(
+        await send('POST', `${path}/redeliver`, operator, { by: 'pigeon' }),
+        400,
+        'invalid_request',
+      );
+      await pods.backend.deadLetters.add(tenant, {
+        deliveryId: `msg_${id}`,
+        elicitationId: id,
+        attempts: 10,
+        lastError: 'status',
+        lastStatus: 503,
+      });
+      expect((await reasonsOf(`${path}/why`)).at(-1)).toContain('was given up');
+      for (const by of ['webhook', 'slack'])
+        expect((await send('POST', `${path}/redeliver`, operator, { by })).json).toEqual({
+          outstanding: true,
+        });
+      expect((await reasonsOf(`${path}/why`)).slice(-2)).toEqual([
+        'The delivery webhook is due: if it stays, no worker runs.',
+        'The delivery slack is due: if it stays, no worker runs.',
+      ]);
+      for (const kind of ['webhook', 'slack'])
+        await pods.backend.outbox.remove({ kind, subject: id, bucket: bucketOf(definition) });
+      expect(acts.map(({ act, reason }) => [act, reason])).toEqual([
+        ['redeliver', 'webhook'],
+        ['redeliver', 'slack'],
+      ]);
+    });
+  });
+
+  describe('a turn', () => {
+    it('that is detached is stopped, and its question withdrawn', async () => {
+      const { world, run, question, at } = await detachedTurn();
+      const reply = await send('POST', at('/stop'));
+      expect(reply.json).toMatchObject({ changed: true, turn: { streamRequestId: run.streamRequestId } });
+      expect(await world.ended(run)).toBe('stopped');
+      expect((await get(`/elicitations/${question}`)).json).toMatchObject({
+        elicitation: { status: 'withdrawn', reason: 'run_stopped' },
+      });
+      expect((await send('POST', at('/stop'))).json).toMatchObject({
+        changed: false,
+        turn: { state: 'stopped' },
+      });
+      expect(acts.map(({ act }) => act)).toEqual(['stop']);
+      expect((await reasonsOf(at('/why'))).at(0)).toMatch(/ and was stopped \d+ seconds? ago\.$/);
+    });
+
+    it('whose pod died is an orphan, and another pod takes it once it is resumed', async () => {
+      const { world, run, at } = await detachedTurn();
+      const orphan = {
+        ...run,
+        streamRequestId: `sr_${newStream().streamRequestId.slice(-22)}`,
+        conversationId: 'lost',
+      };
+      const begun = {
+        type: 'turn-started',
+        conversationId: 'lost',
+        messageId: 'msg',
+        agent: 'desk',
+      } as const;
+      await pods.backend.runs.begin({
+        ...orphan,
+        agent: 'desk',
+        owner: 'a-pod-that-died',
+        support: { form: true, url: true },
+        input: [{ role: 'user', content: 'ask' }],
+        event: begun,
+      });
+      const query = `?userId=${encodeURIComponent(run.userId)}`;
+      const path = `/turns/${orphan.streamRequestId}`;
+      expect((await list(`/turns${query}&status=orphaned`)).turns).toMatchObject([
+        { conversationId: 'lost' },
+      ]);
+      expect(await reasonsOf(`${path}/why${query}`)).toContainEqual(
+        expect.stringMatching(/is gone: another one/),
+      );
+      expect((await send('POST', `${path}/resume${query}`)).json).toMatchObject({ changed: true });
+      // It asks on the pod that took it.
+      await waitUntil(async () => (await world.open({ ...orphan })).length === 2, { what: 'its question' });
+      // A detached one looks at what it waits for, and is detached again.
+      const { term = 0 } = (await world.standing(run)) ?? {};
+      expect((await send('POST', at('/resume'))).json).toMatchObject({ changed: true });
+      await waitUntil(
+        async () => {
+          const now = await world.standing(run);
+          return now?.owner === DETACHED && now.term > term;
+        },
+        { what: 'the turn to be detached again' },
+      );
+      for (const one of [run, orphan] satisfies RunRef[]) {
+        await send('POST', `/turns/${one.streamRequestId}/stop${query}`);
+        expect(await world.ended(one)).toBe('stopped');
+      }
+      expect((await send('POST', at('/resume'))).json).toMatchObject({ changed: false });
+    });
+
+    it('of a delegate is not stopped by itself', async () => {
+      const parent = { streamRequestId: 'sr_parent-of-a-delegate', toolCallId: 'call' };
+      const run = { ...newStream(alice), conversationId: 'delegated', parent };
+      await pods.backend.runs.begin({
+        ...run,
+        agent: 'helper',
+        owner: 'a-pod',
+        support: { form: true, url: true },
+        input: [],
+        event: { type: 'turn-started', conversationId: 'delegated', messageId: 'msg', agent: 'helper' },
+      });
+      const query = `?userId=${encodeURIComponent(alice.userId)}`;
+      const problem = expectProblem(
+        await send('POST', `/turns/${run.streamRequestId}/stop${query}`),
+        400,
+        'invalid_request',
+      );
+      expect(problem.detail).toContain(parent.streamRequestId);
+    });
+  });
+
+  describe('strangers', () => {
+    it('with a key of another tenant see and change nothing', async () => {
+      const { run, question, at } = await detachedTurn();
+      const theirs = keyOf(stranger, 'operate+read_content');
+      for (const path of ['/elicitations', '/approvals', '/turns']) {
+        const query = `?userId=${encodeURIComponent(run.userId)}`;
+        const reply = await list(`${path}${query}`, theirs);
+        expect(Object.values(reply)).toEqual([[]]);
+      }
+      const approval = await requestApproval(engine, newStream(alice));
+      const calls: [method: string, path: string, body?: unknown][] = [
+        ['GET', `/elicitations/${question}`],
+        ['GET', `/elicitations/${question}/why`],
+        ['DELETE', `/elicitations/${question}`],
+        ['POST', `/elicitations/${question}/redeliver`, { by: 'slack' }],
+        ['GET', `/approvals/${approval.row.id}`],
+        ['DELETE', `/approvals/${approval.row.id}`],
+        ['GET', `/approvals/${question}`],
+        ['GET', `/elicitations/${approval.row.id}`],
+        ['GET', at()],
+        ['GET', at('/why')],
+        ['GET', at('/timeline')],
+        ['POST', at('/stop')],
+        ['POST', at('/resume')],
+        ['POST', at('/redeliver'), { by: 'slack' }],
+      ];
+      for (const [method, path, body] of calls)
+        expectProblem(await send(method, path, theirs, body), 404, 'not_found');
+      expect(acts).toEqual([]);
+      expect((await get(`/elicitations/${question}`)).json).toMatchObject({
+        elicitation: { status: 'pending' },
+      });
+    });
+
+    it('without the scope are refused before anything is looked up; admin has it', async () => {
+      const person = await userToken({ secret: SECRET, userId: alice.userId, tenant });
+      for (const token of [keyOf(alice, 'ask+read+chat'), person])
+        for (const path of [
+          '/elicitations',
+          '/approvals',
+          '/turns',
+          '/elicitations/el_x',
+          '/turns/x?userId=u',
+        ])
+          expectProblem(await get(path, token), 403, 'forbidden');
+      expect((await get('/elicitations', keyOf(alice, 'admin'))).status).toBe(200);
+    });
+
+    it('cannot use the cursor of another tenant, list or filter, nor one that they made', async () => {
+      const owners = [alice, stranger];
+      for (const owner of owners) for (let at = 0; at < 2; at += 1) await askQuestion(engine, owner);
+      const { nextCursor = '' } = await list('/elicitations?limit=1');
+      expect(nextCursor).not.toBe('');
+      const cursor = `cursor=${nextCursor}`;
+      expect((await get(`/elicitations?limit=2&${cursor}`)).status).toBe(200);
+      expectProblem(await get(`/elicitations?${cursor}`, keyOf(stranger, 'operate')), 400, 'invalid_request');
+      for (const path of [
+        `/approvals?${cursor}`,
+        `/turns?${cursor}`,
+        `/elicitations?order=oldest&${cursor}`,
+        `/elicitations?state=ended&${cursor}`,
+        `/elicitations?trigger=agent&${cursor}`,
+        '/elicitations?cursor=x',
+        `/elicitations?cursor=${Buffer.from('["x",1,"el_"]').toString('base64url')}`,
+        '/elicitations?limit=101',
+        '/elicitations?limit=0',
+        '/elicitations?status=gone',
+        '/elicitations?unknown=1',
+        '/turns/sr_1',
+        '/turns/sr_1?userId=u&key=k',
+      ])
+        expectProblem(await get(path), 400, 'invalid_request');
+    });
+  });
+});
