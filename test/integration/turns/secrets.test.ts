@@ -8,7 +8,7 @@ import { type Secrets, withSecretsRedeemed } from '../../../services/api/src/age
 import type { Tool, ToolCall } from '../../../services/api/src/agents/tools/tool.ts';
 import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import { createSecrets } from '../../../services/api/src/surfaces/connect/secrets.ts';
-import { createConnectTargets } from '../../../services/api/src/wiring/connect-targets.ts';
+import { createConnectTargets } from '../../../services/api/src/wiring/connect/targets.ts';
 import { canary } from '../../harness/canary.ts';
 import { createTestBrowser } from '../../harness/connect/browser.ts';
 import { createPages } from '../../harness/connect/pages-server.ts';

@@ -1,6 +1,6 @@
 import { createLog } from '@parley/shared/runtime/log';
 import { expect, it } from 'vitest';
-import { createConnectLog } from '../../../services/api/src/wiring/connect-log.ts';
+import { createConnectLog } from '../../../services/api/src/wiring/connect/log.ts';
 
 const BAD_STATE = {
   type: 'failed',

@@ -106,8 +106,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
   const { dispatch, dispatching } = startSlackDelivery(parts, listeners);
   const app = createSlackApp(listeners);
   const { appToken } = settings;
-  const closeSocket =
-    appToken === undefined ? undefined : startSocket({ app, settings: { ...settings, appToken }, onFault });
+  const closeSocket = appToken && startSocket({ app, settings: { ...settings, appToken }, onFault });
   const verify = createVerifier({ ...settings, claims: backend.claims, now: Date.now });
   const install = {
     settings,
@@ -123,7 +122,7 @@ export function wireSlack(parts: SlackParts): WiredSlack | undefined {
     channel: { name: SLACK, isLinked: async (owner) => (await links.of(owner)).length > 0 },
     unlink: links.removeOf,
     async close() {
-      await closeSocket?.();
+      if (closeSocket) await closeSocket();
       await dispatching.stop();
     },
   };

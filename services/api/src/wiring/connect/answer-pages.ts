@@ -1,11 +1,11 @@
-import type { Surface } from '../http/route.ts';
-import { answerLinkRoutes } from '../surfaces/connect/answer/link-routes.ts';
-import { createAnswerLinks } from '../surfaces/connect/answer/links.ts';
-import { answerPageRoutes } from '../surfaces/connect/answer/page-routes.ts';
-import type { ConnectDeps } from '../surfaces/connect/routes.ts';
+import type { Surface } from '../../http/route.ts';
+import { answerLinkRoutes } from '../../surfaces/connect/answer/link-routes.ts';
+import { createAnswerLinks } from '../../surfaces/connect/answer/links.ts';
+import { answerPageRoutes } from '../../surfaces/connect/answer/page-routes.ts';
+import type { ConnectDeps } from '../../surfaces/connect/routes.ts';
+import type { PodParts } from '../pod-parts.ts';
 import { brandOf } from './brand.ts';
-import { createConnectLog } from './connect-log.ts';
-import type { PodParts } from './pod-parts.ts';
+import { createConnectLog } from './log.ts';
 
 /**
  * Builds the answer links and the answer pages, on which owners sign in where there are connect pages. Without

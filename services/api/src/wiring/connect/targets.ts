@@ -1,6 +1,6 @@
 import { SECRET_TOOL_ID } from '@parley/shared/domain/credential';
 import { createGuardedFetch } from '@parley/shared/runtime/guarded-fetch';
-import { isOfProject } from '../agents/config/connectors.ts';
+import { isOfProject } from '../../agents/config/connectors.ts';
 import type {
   ApiKeyConnector,
   McpOAuthConnector,
@@ -8,17 +8,17 @@ import type {
   NangoConnector,
   OAuth2Connector,
   ProjectConnectorEntry,
-} from '../agents/config/file.ts';
-import type { LoadedAgentsConfig } from '../agents/config/load.ts';
-import { createApiKeyConnector } from '../surfaces/connect/connectors/api-key.ts';
-import type { Connector } from '../surfaces/connect/connectors/connector.ts';
-import { createMcpOAuthConnector } from '../surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
-import { createNangoConnector } from '../surfaces/connect/connectors/nango.ts';
-import { createOAuth2Connector } from '../surfaces/connect/connectors/oauth2.ts';
-import { createSecretConnector, SECRET_CONNECTOR_ID } from '../surfaces/connect/connectors/secret.ts';
-import type { GrantFor } from '../surfaces/connect/managed/sign-ins.ts';
-import { clientMetadataPath } from '../surfaces/connect/own-pages.ts';
-import type { ConnectTargets, CredentialTarget } from '../surfaces/connect/targets.ts';
+} from '../../agents/config/file.ts';
+import type { LoadedAgentsConfig } from '../../agents/config/load.ts';
+import { createApiKeyConnector } from '../../surfaces/connect/connectors/api-key.ts';
+import type { Connector } from '../../surfaces/connect/connectors/connector.ts';
+import { createMcpOAuthConnector } from '../../surfaces/connect/connectors/mcp-oauth/mcp-oauth.ts';
+import { createNangoConnector } from '../../surfaces/connect/connectors/nango.ts';
+import { createOAuth2Connector } from '../../surfaces/connect/connectors/oauth2.ts';
+import { createSecretConnector, SECRET_CONNECTOR_ID } from '../../surfaces/connect/connectors/secret.ts';
+import type { GrantFor } from '../../surfaces/connect/managed/sign-ins.ts';
+import { clientMetadataPath } from '../../surfaces/connect/own-pages.ts';
+import type { ConnectTargets, CredentialTarget } from '../../surfaces/connect/targets.ts';
 
 interface ConnectorSettings {
   /** Origin of the hosted pages, to which providers redirect people. */

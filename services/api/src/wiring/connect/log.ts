@@ -1,7 +1,7 @@
 import type { Log } from '@parley/shared/runtime/log';
 import type { Metrics } from '@parley/shared/runtime/metrics';
-import type { ConnectEvent } from '../surfaces/connect/events.ts';
-import { createLineLimit } from './line-limit.ts';
+import type { ConnectEvent } from '../../surfaces/connect/events.ts';
+import { createLineLimit } from '../line-limit.ts';
 
 interface ConnectLogDeps {
   readonly log: Log;
