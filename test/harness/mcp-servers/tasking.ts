@@ -1,11 +1,12 @@
 /** A server of the 2026 revision that makes a task of each call. The tests say what becomes of the tasks. */
 import { randomUUID } from 'node:crypto';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import {
   CreateTaskResultV2Schema,
   DetailedTaskV2Schema,
   TASKS_EXTENSION_ID_V2,
+  TaskStatusNotificationV2Schema,
   UpdateTaskRequestV2Schema,
 } from '@modelcontextprotocol/ext-tasks/core/v2';
 import { toNodeHandler } from '@modelcontextprotocol/node';
@@ -37,6 +38,12 @@ export interface TaskingServer {
   readonly tasks: readonly FixtureTask[];
   /** The capabilities that the last call declared. */
   readonly declared: unknown;
+  /** The tasks to which somebody listens now. */
+  readonly listened: readonly string[];
+  /** Breaks the streams of all who listen. */
+  cut(): void;
+  /** Sends a notification to all who listen. */
+  notify(params: object): void;
   /** The headers of the last request about a task. */
   readonly headers: Readonly<Record<string, unknown>>;
   kill(): Promise<void>;
@@ -68,6 +75,17 @@ const TOOLS: Readonly<Record<string, (answers: State, args: State) => State>> = 
   manual: (_, { state }) => (state as State | undefined) ?? { status: 'working' },
 };
 
+/** What one stream tells. */
+interface Listened {
+  readonly id: unknown;
+  readonly taskIds: readonly string[];
+}
+
+interface ListenRequest {
+  readonly id: unknown;
+  readonly params: { readonly notifications: { readonly taskIds: readonly string[] } };
+}
+
 export interface TaskingOptions {
   /** In ms. @default 50 */
   readonly pollIntervalMs?: unknown;
@@ -75,13 +93,16 @@ export interface TaskingOptions {
   readonly created?: State;
   /** False: nothing is checked against the schemas of the extension. @default true */
   readonly isLawful?: boolean;
+  /** Tells each change of a task to those who listen to it, also what is no state. @default false */
+  readonly tells?: boolean;
   /** Refuses a request before it is served, with that status. With 403, a scope is missing. */
   readonly refuses?: (method: string) => number | undefined;
 }
 
 /** Starts the server; `kill` it at the end. */
 export async function startTaskingServer(options: TaskingOptions = {}): Promise<TaskingServer> {
-  const { pollIntervalMs = 50, created = {}, isLawful = true } = options;
+  const { pollIntervalMs = 50, created = {}, isLawful = true, tells = false } = options;
+  const streams = new Map<ServerResponse, Listened>();
   const tasks: FixtureTask[] = [];
   let declared: unknown;
   let headers: Record<string, unknown> = {};
@@ -95,6 +116,28 @@ export async function startTaskingServer(options: TaskingOptions = {}): Promise<
     const task = tasks.find((one) => one.taskId === taskId);
     if (task?.state === undefined) throw new ProtocolError(-32602, 'Failed to retrieve task: Task not found');
     return task;
+  }
+
+  /** Begins a stream of what is told of these tasks. */
+  function listen({ id, params }: ListenRequest, reply: ServerResponse): void {
+    const { taskIds } = params.notifications;
+    streams.set(reply, { id, taskIds });
+    reply.once('close', () => streams.delete(reply));
+    reply.writeHead(200, { 'content-type': 'text/event-stream' });
+    send(reply, 'subscriptions/acknowledged', { notifications: { taskIds } });
+  }
+  function send(stream: ServerResponse, name: string, params: object): void {
+    const _meta = { 'io.modelcontextprotocol/subscriptionId': streams.get(stream)?.id };
+    const message = { jsonrpc: '2.0', method: `notifications/${name}`, params: { ...params, _meta } };
+    stream.write(`data: ${JSON.stringify(message)}\n\n`);
+  }
+  function tell(task: FixtureTask): void {
+    if (task.state === undefined) return;
+    const params = { ...factsOf(task), ...task.state };
+    if (isLawful)
+      TaskStatusNotificationV2Schema.parse({ jsonrpc: '2.0', method: 'notifications/tasks', params });
+    for (const [stream, { taskIds }] of streams)
+      if (taskIds.includes(task.taskId)) send(stream, 'tasks', params);
   }
 
   function newServer(): Server {
@@ -114,12 +157,18 @@ export async function startTaskingServer(options: TaskingOptions = {}): Promise<
       declared = (mcpReq.envelope as Record<string, unknown> | undefined)?.[
         'io.modelcontextprotocol/clientCapabilities'
       ];
-      const state = TOOLS[name]?.({}, args);
-      const task = {
+      let state = TOOLS[name]?.({}, args);
+      const task: FixtureTask = {
         taskId: randomUUID(),
         tool: name,
         args,
-        state,
+        get state() {
+          return state;
+        },
+        set state(next) {
+          state = next;
+          tell(task);
+        },
         reads: 0,
         updates: [],
         isCancelled: false,
@@ -156,6 +205,7 @@ export async function startTaskingServer(options: TaskingOptions = {}): Promise<
     if (String(body?.method).startsWith('tasks/')) headers = request.headers;
     const status = options.refuses?.(String(body?.method));
     if (status !== undefined) return void reply.writeHead(status, status === 403 ? LACKS_SCOPE : {}).end();
+    if (tells && body?.method === 'subscriptions/listen') return listen(body, reply);
     await serve(request as never, reply as never, body).catch(() => reply.destroy());
   });
   const port = await listenOnFreePort(http);
@@ -164,6 +214,15 @@ export async function startTaskingServer(options: TaskingOptions = {}): Promise<
     tasks,
     get declared() {
       return declared;
+    },
+    get listened() {
+      return [...streams.values()].flatMap(({ taskIds }) => taskIds);
+    },
+    cut() {
+      for (const stream of streams.keys()) stream.destroy();
+    },
+    notify(params) {
+      for (const stream of streams.keys()) send(stream, 'tasks', params);
     },
     get headers() {
       return headers;

@@ -307,6 +307,63 @@ connectors:
     expect(server.headers).toMatchObject({ authorization: expect.stringContaining(key) });
   });
 
+  describe('of which its server tells', () => {
+    /** A task whose server wants it to be read every minute, and that is listened to. */
+    async function told(options: OpenOptions = {}) {
+      const site = await open({ tells: true, pollIntervalMs: 60_000, ...options });
+      const run = await site.begin('manual');
+      const made = await site.task(1);
+      await waitUntil(() => site.server.listened.includes(made.taskId), { what: 'a listener' });
+      return { ...site, run, made };
+    }
+
+    it('is read when it has changed, and nobody listens to it after its end', async () => {
+      const { made, asked, accept, words, run, server } = await told();
+      const { reads } = made;
+      made.state = asking({ city: cityRequest() });
+      await accept((await asked())[0]?.id, 'Bern');
+      await waitUntil(() => made.updates.length === 1, { what: 'the answer' });
+      made.state = completed('done');
+      expect(await words(run)).toContain('done');
+      // Once for the question, once after the answer, and for the end.
+      expect(made.reads).toBeLessThanOrEqual(reads + 3);
+      await waitUntil(() => server.listened.length === 0, { what: 'the end of the stream' });
+    });
+
+    it('is read once its stream has broken, and listened to again later', async () => {
+      const { made, words, run, server } = await told();
+      server.cut();
+      await waitUntil(() => made.reads > 1 && server.listened.length > 0, { what: 'a read and a listener' });
+      made.state = completed('done');
+      expect(await words(run)).toContain('done');
+    });
+
+    it('is read four times a second at most, however often its server says that it has changed', async () => {
+      const { made, words, run, server } = await told();
+      const { taskId } = made;
+      const readAt: number[] = [];
+      Object.defineProperty(made, 'state', {
+        get() {
+          readAt[made.reads] ??= performance.now();
+          // About the task, and about nothing.
+          for (const params of [{ taskId }, {}]) server.notify(params);
+          return made.reads < 6 ? { status: 'working' } : completed('done');
+        },
+      });
+      server.notify({ taskId });
+      expect(await words(run)).toContain('done');
+      expect((readAt[6] ?? 0) - (readAt[2] ?? 0)).toBeGreaterThan(3 * 250);
+    });
+
+    it.each([404, 503])('is read as ever where a listener gets %i', async (status) => {
+      const refuses = (method: string) => (method === 'subscriptions/listen' ? status : undefined);
+      const { begin, task, words } = await open({ tells: true, refuses });
+      const run = await begin('manual');
+      (await task(3)).state = completed('done');
+      expect(await words(run)).toContain('done');
+    });
+  });
+
   describe('whose server is hostile', () => {
     it('asks no more than the limits say, whatever it is called', async () => {
       const { begin, words, task } = await open({ limits: 'questionsPerCall: 3' });
@@ -342,9 +399,9 @@ connectors:
       expect(await words(run)).toMatch(said);
     });
 
-    it('fails for a while, and is read again', async () => {
+    it.each([503, 404])('fails for a while with %i, and is read again', async (status) => {
       let failures = 3;
-      const refuses = (method: string) => (method === 'tasks/get' && failures-- > 0 ? 503 : undefined);
+      const refuses = (method: string) => (method === 'tasks/get' && failures-- > 0 ? status : undefined);
       const { begin, words, task } = await open({ refuses });
       const run = await begin('manual');
       (await task(1)).state = completed('done');

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createTaskNotices } from '../../../../services/api/src/agents/mcp/tasks/notices.ts';
 import { pollPause, restPause } from '../../../../services/api/src/agents/mcp/tasks/pace.ts';
 import { readCreatedTask, readTask } from '../../../../services/api/src/agents/mcp/tasks/task.ts';
 import { changeOf } from '../../../../services/api/src/agents/tools/passthrough/server-task.ts';
@@ -86,9 +87,12 @@ describe('the pause before a task is read', () => {
     [0, 3, 2_000],
     [0, 50, 30_000],
     [45_000, 50, 45_000],
-  ])('follows %s ms after %s failures: %s ms', (pollMs, failures, ms) => {
-    expect(pollPause({ pollMs, failures }, 0)).toBe(ms);
-    expect(pollPause({ pollMs, failures }, 1)).toBeCloseTo(ms * 1.25, -1);
+    [undefined, 0, 8_000, 8_000],
+    [undefined, 0, 30_000, 300_000],
+    [45_000, 0, 45_000, 300_000],
+  ])('follows %s ms after %s failures: %s ms, told for %s ms', (pollMs, failures, ms, toldMs) => {
+    expect(pollPause({ pollMs, failures, toldMs }, 0)).toBe(ms);
+    expect(pollPause({ pollMs, failures, toldMs }, 1)).toBeCloseTo(ms * 1.25, -1);
   });
 
   it.each([
@@ -109,6 +113,37 @@ describe('the pause before a task is read', () => {
     for (let passedMs = 0; passedMs < days * 86_400_000; rests += 1)
       passedMs += restPause({ rests, isAsking }, 0);
     expect(rests).toBeLessThan(1_200);
+  });
+});
+
+describe('what a connection hears of tasks', () => {
+  const acknowledged = (notifications: unknown) => ({
+    method: 'notifications/subscriptions/acknowledged',
+    params: { notifications },
+  });
+  const told = (params?: object) => ({ method: 'notifications/tasks', ...(params && { params }) });
+  it.each<[string, object, readonly string[]]>([
+    ['an agreement', acknowledged({ taskIds: ['other', 'one'] }), ['agreed']],
+    ['one about others', acknowledged({ taskIds: ['other'] }), []],
+    ['one about nothing', acknowledged({}), []],
+    ['one that is malformed', acknowledged({ taskIds: 'one' }), []],
+    ['one without a filter', acknowledged(null), []],
+    ['a change', told({ taskId: 'one', status: 'working' }), ['changed']],
+    ['a change of another', told({ taskId: 'other' }), []],
+    ['a change that was too large to be read', told({}), ['changed']],
+    ['a change of nothing', told(), ['changed']],
+    ['a request of that name', { ...told({ taskId: 'one' }), id: 1 }, []],
+    ['a result', { id: 1, result: { taskId: 'one' } }, []],
+  ])('of %s', (_, message, expected) => {
+    const notices = createTaskNotices();
+    const heard: string[] = [];
+    const listener = { agreed: () => heard.push('agreed'), changed: () => heard.push('changed') };
+    const end = notices.follow('one', listener);
+    const hear = () => notices.hear({ jsonrpc: '2.0', ...message } as never);
+    hear();
+    end();
+    hear();
+    expect(heard).toEqual(expected);
   });
 });
 

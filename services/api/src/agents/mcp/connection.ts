@@ -15,6 +15,7 @@ import { createResourceNotices, type ResourceNotices } from './resource-notices.
 import type { McpCredential, McpRevision, McpServerConfig } from './server-config.ts';
 import { createSessionCheck, type SessionFate } from './session-check.ts';
 import { TASKS_EXTENSION } from './tasks/extension.ts';
+import { createTaskNotices, type TaskNotices } from './tasks/notices.ts';
 import type { ChildGuard } from './transports/child-guard.ts';
 import { createDoor } from './transports/door.ts';
 import { type Exchanges, raceAbort, startExchange } from './transports/exchange.ts';
@@ -30,6 +31,8 @@ export interface McpConnection {
   readonly mirrorsParams: boolean;
   /** What the server reports about resources. */
   readonly notices: ResourceNotices;
+  /** What the server reports about tasks. */
+  readonly tasks: TaskNotices;
   /** Resolves when the server's own event stream was requested, or after a second. */
   readonly listening: () => Promise<void>;
   /** Present when the server may ask. */
@@ -76,6 +79,7 @@ export async function openConnection(
   const isHttp = config.transport.type === 'http';
   const isModern = revision === '2026-07-28';
   const notices = createResourceNotices();
+  const tasks = createTaskNotices();
   const { transport, endSession, listening } = createTransport(deps, options, notices);
   const { progressMs } = limits;
   const close = async () => {
@@ -97,6 +101,8 @@ export async function openConnection(
   client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
     notices.report(params.uri),
   );
+  // The SDK calls it before it reads the message itself.
+  transport.onmessage = tasks.hear;
   transport.onclose = () => {
     notices.lose();
     options.onClosed();
@@ -125,6 +131,7 @@ export async function openConnection(
     revision,
     mirrorsParams: isHttp && isModern,
     notices,
+    tasks,
     listening,
     questions,
     sessionAfter: createSessionCheck(

@@ -10,6 +10,8 @@ import { createInNeededRevision } from '../revisions/needed.ts';
 import type { McpCredential, McpServerConfig } from '../server-config.ts';
 import { createSlots } from '../slots.ts';
 import { type AskedPerson, type ServerTarget, slotOf, targetOf } from '../target.ts';
+import { createTaskListen, type TaskSilence } from '../tasks/listen.ts';
+import type { TaskListener } from '../tasks/notices.ts';
 import {
   createTaskRequests,
   type McpTaskReply,
@@ -20,7 +22,14 @@ import { createChildGuard } from '../transports/child-guard.ts';
 import { type Exchange, raceAbort } from '../transports/exchange.ts';
 import { createCaller, type McpCallOptions } from './call.ts';
 import { createReader, type ReadMethod, type ReadOptions } from './read-request.ts';
-import type { McpCallReply, McpReadResult, McpRound, McpToolList, McpUnauthorized } from './results.ts';
+import type {
+  McpCallReply,
+  McpFailure,
+  McpReadResult,
+  McpRound,
+  McpToolList,
+  McpUnauthorized,
+} from './results.ts';
 import { createToolLists } from './tool-lists.ts';
 import { fetchTools } from './tool-pages.ts';
 import { createWatcher, type WantedResources, type WatchEnd } from './watch.ts';
@@ -53,6 +62,12 @@ export interface McpServerRef {
   ): Promise<McpCallReply>;
   /** Asks about the task that the server made of a call. Rejects only with the reason of `signal`. */
   askAboutTask(taskId: string, request: TaskRequest, options?: TaskRequestOptions): Promise<McpTaskReply>;
+  /** Listens to such a task until the signal aborts or the stream ends. Never rejects. */
+  listenToTask(
+    taskId: string,
+    listener: TaskListener,
+    signal: AbortSignal,
+  ): Promise<TaskSilence | McpFailure>;
   /** Reads prompts, resources or completions; a round only with an asker. Rejects only with the reason of `signal`. */
   read(
     method: ReadMethod,
@@ -107,6 +122,7 @@ export function createMcpTools({
   const inNeededRevision = createInNeededRevision(memory);
   const read = createReader({ sendRequest, limits, retire: pool.retire });
   const askAboutTask = createTaskRequests({ sendRequest, limits });
+  const listenToTask = createTaskListen({ pool, limits });
   const watch = createWatcher({ pool, exchanges, limits });
   const slots = createSlots();
 
@@ -154,6 +170,10 @@ export function createMcpTools({
           );
           return reportRefusal(target, result);
         },
+        listenToTask: (taskId, listener, signal) =>
+          inNeededRevision(target, { name: 'subscriptions/listen', hasRound: true }, async (one) => ({
+            result: await listenToTask(one, taskId, listener, signal),
+          })),
         read: async (method, params, options = {}) => {
           options.signal?.throwIfAborted();
           const requested = { name: nameOfRead(method, params), hasRound: options.answers !== undefined };

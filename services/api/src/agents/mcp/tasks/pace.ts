@@ -4,6 +4,8 @@ export interface TaskPace {
   readonly pollMs?: number | undefined;
   /** Reads that failed, one after the other. */
   readonly failures: number;
+  /** Where the server tells each change: how long its pod holds the turn yet, in ms. Absent: it does not. */
+  readonly toldMs?: number | undefined;
 }
 
 /** What decides when a turn that rests for a task is continued. */
@@ -21,6 +23,8 @@ const POLL_DEFAULT_MS = SECOND;
 /** However much it asks for: its task may have ended. */
 const POLL_MAX_MS = 60 * SECOND;
 const FAILED_MAX_MS = 30 * SECOND;
+/** What a server should have told may be lost. */
+const TOLD_MS = 30 * SECOND;
 /** Pauses differ by so much, so that the tasks of many pods are not read at the same moment. */
 const SPREAD = 0.25;
 const REST_MIN_MS = SECOND;
@@ -30,9 +34,9 @@ const REST_ASKING_MAX_MS = 600 * SECOND;
 const RESTS_REGULAR = 60;
 
 /** How long to wait until the task is read, in ms. `random` is from 0 to 1. */
-export function pollPause({ pollMs, failures }: TaskPace, random: number): number {
+export function pollPause({ pollMs, failures, toldMs = 0 }: TaskPace, random: number): number {
   const backOff = failures === 0 ? 0 : Math.min(POLL_MIN_MS * 2 ** failures, FAILED_MAX_MS);
-  return spread(Math.max(within(pollMs), backOff), random);
+  return spread(Math.max(within(pollMs), backOff, Math.min(toldMs, TOLD_MS)), random);
 }
 
 /** How long a turn rests that nothing but the task, and perhaps its person, keeps. In ms. */

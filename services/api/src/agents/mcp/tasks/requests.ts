@@ -1,4 +1,10 @@
-import { ProtocolError, ProtocolErrorCode, SdkError, SdkErrorCode } from '@modelcontextprotocol/client';
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { resultOf } from '../calls/content.ts';
 import { failureOf } from '../calls/failure.ts';
@@ -85,8 +91,9 @@ function failureOfTask(error: unknown, method: TaskRequest['method']): McpFailur
   const code = error instanceof ProtocolError ? error.code : undefined;
   if (code === ProtocolErrorCode.InvalidParams && method === 'tasks/get')
     return { type: 'lost', message: UNKNOWN_TASK };
-  // It says nothing about the task.
-  if (code === ProtocolErrorCode.InternalError)
+  // They say nothing about the task: servers that are replaced are not found for a while.
+  const isNotFound = error instanceof SdkHttpError && error.status === 404;
+  if (isNotFound || code === ProtocolErrorCode.InternalError)
     return { type: 'unavailable', message: 'The server failed.', dispatched: 'maybe' };
   const failure = failureOf(error, 'maybe');
   // That is no end of the task.

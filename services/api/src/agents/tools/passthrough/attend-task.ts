@@ -14,10 +14,13 @@ import { failureOfAsking, requestIn } from './read-asked.ts';
 import type { SendRules } from './send-rules.ts';
 import { createServerQuestions } from './server-questions.ts';
 import { changeOf, type ServerTask } from './server-task.ts';
+import { createTaskListening, type TaskListening } from './task-listening.ts';
 import { createTaskQuestions, type ServerTaskQuestions } from './task-questions.ts';
 
 /** How long a server may take to accept that its task is cancelled, in ms. */
 const CANCEL_MS = 3_000;
+/** How long a turn must be held yet for a stream to be worth its request, in ms. */
+const LISTEN_FROM_MS = 2_000;
 /** Of what a server asks for at the same time, as JSON: a run keeps it. */
 const OPEN_BYTES_MAX = 64_000;
 
@@ -28,6 +31,7 @@ interface AttendedTask {
   readonly rules: SendRules;
   readonly questions: ServerTaskQuestions;
   readonly wake: TaskWake;
+  readonly listening: TaskListening;
   /** Aborted when the task must end, or when this pod must stop attending to it. */
   readonly over: AbortSignal;
   readonly task: ServerTask;
@@ -61,6 +65,7 @@ export async function attendTask(
   const asker = createServerQuestions(call, server, rules, begun);
   const asking = { server, questions: asker, waiting: clock.waiting, onSettled: wake.wake };
   const questions = createTaskQuestions(asking);
+  const listening = createTaskListening(server, begun.taskId, wake.wake);
   const { rounds } = rules;
   let task = begun;
   let isRecorded = false;
@@ -70,6 +75,7 @@ export async function attendTask(
     rules,
     questions,
     wake,
+    listening,
     over: AbortSignal.any([call.signal, clock.over]),
     get task() {
       return task;
@@ -109,6 +115,7 @@ export async function attendTask(
     await questions.withdraw(keysOf(task));
     return clock.over.aborted ? { type: 'timeout', dispatched: 'maybe' } : failureOfAsking(error);
   } finally {
+    listening.end();
     stopWork();
     clock.stop();
   }
@@ -208,12 +215,19 @@ async function deliver(attended: AttendedTask): Promise<McpUnauthorized | undefi
   return undefined;
 }
 
-/** Waits until the task is to be read again. A turn that has nothing else to do rests, once its pod has held it for a while. */
+/**
+ * Waits until the task is to be read again. A turn that has nothing else to do rests, once its pod has held it for a while. A
+ * turn that is held for longer has the server tell what happens.
+ */
 async function pause({ call, wake, over, questions, task, ...attended }: AttendedTask): Promise<void> {
   const { rests } = task;
-  const { pollMs, failures, quietSince, save } = attended;
-  const isHeld = rests === 0 && performance.now() - quietSince < call.holdMs;
-  if (isHeld) return wake.sleep(pollPause({ pollMs, failures }, Math.random()), over);
+  const { pollMs, failures, quietSince, save, listening } = attended;
+  const heldMs = rests === 0 ? quietSince + call.holdMs - performance.now() : 0;
+  if (heldMs > LISTEN_FROM_MS) listening.begin();
+  if (heldMs > 0) {
+    const toldMs = listening.isTold ? heldMs : undefined;
+    return wake.sleep(pollPause({ pollMs, failures, toldMs }, Math.random()), over);
+  }
   const { isAsking } = questions;
   const restMs = restPause({ pollMs, rests, isAsking }, Math.random());
   await save({ rests: rests + 1 }, isAsking ? 0 : restMs);

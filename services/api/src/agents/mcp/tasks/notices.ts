@@ -1,0 +1,56 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isRecord } from '@parley/shared/domain/plain-record';
+
+/** One who listens to a task. */
+export interface TaskListener {
+  /** The server has agreed to tell its changes. */
+  agreed(): void;
+  /** It has changed, or may have. */
+  changed(): void;
+}
+
+/** What one connection hears about tasks. The SDK knows neither their notifications nor that a server has agreed to them. */
+export interface TaskNotices {
+  /** True where the server does not tell of tasks. */
+  areAbsent: boolean;
+  /** Returns what ends it. */
+  follow(taskId: string, listener: TaskListener): () => void;
+  /** Takes each message of the server. */
+  hear(message: JSONRPCMessage): void;
+}
+
+const CHANGED = 'notifications/tasks';
+const AGREED = 'notifications/subscriptions/acknowledged';
+
+export function createTaskNotices(): TaskNotices {
+  const listeners = new Map<TaskListener, string>();
+
+  const about = (taskId: unknown) =>
+    [...listeners].flatMap(([listener, followed]) => (followed === taskId ? [listener] : []));
+
+  function hear(message: JSONRPCMessage): void {
+    if (listeners.size === 0 || !('method' in message) || 'id' in message) return;
+    const { method, params = {} } = message;
+    if (method === CHANGED) {
+      // One that is too large to be read has lost its parameters.
+      const told = params.taskId === undefined ? [...listeners.keys()] : about(params.taskId);
+      for (const listener of told) listener.changed();
+    }
+    if (method === AGREED) for (const listener of agreedIn(params).flatMap(about)) listener.agreed();
+  }
+
+  return {
+    areAbsent: false,
+    hear,
+    follow(taskId, listener) {
+      listeners.set(listener, taskId);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+/** The ids of tasks in an acknowledgement. */
+function agreedIn({ notifications }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const taskIds = isRecord(notifications) ? notifications.taskIds : undefined;
+  return Array.isArray(taskIds) ? taskIds : [];
+}
