@@ -17,6 +17,7 @@ import {
   startTaskingServer,
   type TaskingServer,
 } from '../../harness/mcp-servers/tasking.ts';
+import { onCommand } from '../../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod } from '../../harness/site/site.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
@@ -27,6 +28,8 @@ let site: Site;
 let server: TaskingServer;
 let pods: SitePod[];
 let env: Record<string, string>;
+/** While it is true, the server lets nobody read a task. */
+let isSilent = false;
 
 beforeAll(async () => {
   site = await openSite();
@@ -38,7 +41,9 @@ beforeAll(async () => {
           : { calls: [{ name: 'desk__manual', arguments: {} }] },
     ],
   });
-  server = await startTaskingServer();
+  server = await startTaskingServer({
+    refuses: (method) => (isSilent && method === 'tasks/get' ? 503 : undefined),
+  });
   const config = site.agents(
     model.url,
     `agents:
@@ -137,4 +142,23 @@ it('tasks of a server, of a chat and of a client of MCP, survive their pods betw
     expect(new Set(updates.map((update) => JSON.stringify(update))).size).toBe(1);
     expect(isCancelled).toBe(false);
   }
+});
+
+it('a task whose pod dies as soon as its handle is stored, before it was read, is read by another pod, and its call is made once', async () => {
+  const { authorization } = await person();
+  const chatId = 'only-a-handle';
+  const before = server.tasks.length;
+  isSilent = true;
+  const stopLooking = await onCommand(site.redis.url, '"roundServer"', () => pods[0]?.kill('SIGKILL'));
+  await say({ authorization, text: 'Go.', chatId });
+  await pods[0]?.exited;
+  stopLooking();
+  isSilent = false;
+  const task = await waitUntil(() => server.tasks.find((one, at) => at >= before && one.reads > 0), {
+    what: 'another pod to read the task',
+  });
+  const chat = await resume(1, authorization, chatId);
+  task.state = completed('done');
+  expect(textOf(await chat?.done)).toContain('done');
+  expect(server.tasks).toHaveLength(before + 1);
 });

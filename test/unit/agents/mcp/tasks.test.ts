@@ -79,7 +79,7 @@ describe('the state of a task', () => {
 });
 
 describe('the pause before a task is read', () => {
-  it.each([
+  it.each<[pollMs: number | undefined, failures: number, ms: number, toldMs?: number]>([
     [undefined, 0, 1_000],
     [5_000, 0, 5_000],
     [0, 0, 250],
