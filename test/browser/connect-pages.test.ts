@@ -8,7 +8,7 @@ import { renderPage } from '../../services/api/src/surfaces/connect/pages/page.t
 import type { ConnectView } from '../../services/api/src/surfaces/connect/pages/view.ts';
 import { ANSWER_SAMPLES, SAMPLES } from '../harness/connect/connect-pages-views.ts';
 import { listenOnFreePort } from '../harness/free-port.ts';
-import { describeInChromium, STILL } from '../harness/in-chromium.ts';
+import { describeInChromium, openPage } from '../harness/in-chromium.ts';
 import { isFullSize } from '../harness/proof-size.ts';
 import { waitUntil } from '../harness/wait-until.ts';
 import { auditPage } from './connect-pages-audit.ts';
@@ -82,13 +82,13 @@ await describeInChromium('a hosted page in a browser', (chromium) => {
   const withoutScript = (use: (page: Page) => Promise<void>) => withPage(use, false);
 
   async function newPage(javaScriptEnabled: boolean): Promise<Page> {
-    const context = await browser.newContext({ ...STILL, javaScriptEnabled });
+    const opened = await openPage(browser, { javaScriptEnabled });
     // Samples link to example.com; no request of a test may leave the machine.
-    await context.route(
+    await opened.context().route(
       ({ hostname }) => hostname !== '127.0.0.1' && hostname !== 'localhost',
       (route) => route.abort('aborted'),
     );
-    return context.newPage();
+    return opened;
   }
 
   const callsTo = (path: string) => calls.filter((call) => call.path === path);

@@ -1,9 +1,8 @@
 import type { Browser, Frame, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
-import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
+import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import type { ServedMcp } from '../../harness/mcp-servers/serve-mcp.ts';
-import { paced } from '../../harness/pace.ts';
 import { openPagedChat } from '../../harness/turns/paged-chat.ts';
 import { modelOf } from '../../harness/turns/site.ts';
 import { looksSound } from '../../harness/widget/site-look.ts';
@@ -31,8 +30,7 @@ await describeInChromium('the page of a tool', (chromium) => {
   });
   beforeEach(async () => {
     for (const list of [called, faults, outside]) list.splice(0);
-    page = await browser.newPage({ ...STILL, locale: 'en-US' });
-    page.setDefaultTimeout(paced(20_000));
+    page = await openPage(browser, { locale: 'en-US' });
     await page.context().route(/evil\.example|example\.com/, (route) => {
       outside.push(route.request().url());
       return route.fulfill({ status: 200, contentType: 'text/html', body: 'outside' });

@@ -13,7 +13,7 @@ import {
   textOfLines,
 } from '../../harness/chat/chat-server.ts';
 import { type ChatPages, keptIn, openChatPages, type PageParts, textsOf } from '../../harness/chat/page.ts';
-import { STILL } from '../../harness/in-chromium.ts';
+import { openPage } from '../../harness/in-chromium.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
 /** The chat page before a scripted server. */
@@ -94,7 +94,7 @@ export function servePage(parts: () => PageParts): ForEachTest {
 
 /** A page for one test after the other. */
 export async function newPage({ browser }: PageParts, holdsTime = false): Promise<Page> {
-  const page = await (await browser.newContext(STILL)).newPage();
+  const page = await openPage(browser);
   await page.addInitScript(forget);
   if (holdsTime) {
     // It also runs by itself.

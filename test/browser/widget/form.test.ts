@@ -4,8 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { ODD_FORM, ODD_NAMES, oddField, seenOf } from '../../harness/forms/odd-forms.ts';
-import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
-import { paced } from '../../harness/pace.ts';
+import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { axe, NARROW, RULES_OF_LOOKS } from '../../harness/widget/site-look.ts';
 import { createForm, type Form, newFormHost, originOf, startFormSite } from './form-page.ts';
 import { BOUNDED, EVERY_KIND, HOSTILE, PRESET } from './form-schemas.ts';
@@ -19,8 +18,7 @@ await describeInChromium('the form of a question', (chromium) => {
   beforeAll(async () => {
     server = await startFormSite();
     browser = await launchChromium(chromium);
-    page = await browser.newPage({ ...STILL, locale: 'en-US', timezoneId: 'Europe/Berlin' });
-    page.setDefaultTimeout(paced(30_000));
+    page = await openPage(browser, { locale: 'en-US', timezoneId: 'Europe/Berlin' });
     page.on('pageerror', (error) => faults.push(error.message));
     await page.goto(originOf(server));
   });

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ApprovalCard } from '../../../clients/widget/src/approvals.ts';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
-import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
+import { describeInChromium, openPage } from '../../harness/in-chromium.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
 import { openGallery } from '../../harness/widget/site-gallery.ts';
 import { listenForShortcuts } from '../../harness/widget/site-keys.ts';
@@ -22,7 +22,7 @@ await describeInChromium('the gallery', (chromium) => {
     folder = await mkdtemp(join(tmpdir(), 'parley-gallery-'));
     const { buildGallery } = await widgetBuild();
     [browser] = await Promise.all([launchChromium(chromium), buildGallery(folder)]);
-    page = await browser.newPage({ ...STILL, locale: 'en-US', timezoneId: 'Europe/Berlin' });
+    page = await openPage(browser, { locale: 'en-US', timezoneId: 'Europe/Berlin' });
     page.on('console', (message) => message.type() === 'error' && faults.push(message.text()));
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('dialog', (dialog) => {

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { loadClientFiles } from '../../../infra/demo/client-files.ts';
-import { STILL } from '../../harness/in-chromium.ts';
+import { openPage } from '../../harness/in-chromium.ts';
 
 const PATH = '/inbox-page/';
 const HTML = `<!doctype html><html lang="en"><title>Inbox</title><elicitation-inbox></elicitation-inbox>
@@ -14,8 +14,7 @@ export async function openInboxPage(browser: Browser, url: string, token: string
     import './elicitation-inbox.js';
     const server = createElicitationServer({ getToken: () => ${JSON.stringify(token)} });
     document.querySelector('elicitation-inbox').server = server;`;
-  const context = await browser.newContext({ ...STILL, locale: 'en-US' });
-  const page = await context.newPage();
+  const page = await openPage(browser, { locale: 'en-US' });
   await page.route(`${url}${PATH}*`, async (route) => {
     const name = new URL(route.request().url()).pathname.slice(PATH.length);
     if (name === '') await route.fulfill({ contentType: 'text/html', body: HTML });

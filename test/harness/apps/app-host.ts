@@ -5,7 +5,7 @@ import { type CallToolResult, Client, StreamableHTTPClientTransport } from '@mod
 import { build } from 'esbuild';
 import type { Browser, Frame, FrameLocator, Page } from 'playwright-core';
 import { listenOnFreePort } from '../free-port.ts';
-import { STILL } from '../in-chromium.ts';
+import { openPage } from '../in-chromium.ts';
 import type { StartedCard } from './host-page.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -117,7 +117,7 @@ export async function openAppHostPages(): Promise<AppHostPages> {
         readonly text: string;
         readonly _meta: { readonly ui: { readonly csp: object } };
       }[];
-      const page = await browser.newPage({ ...STILL, ...(viewport && { viewport }) });
+      const page = await openPage(browser, viewport && { viewport });
       const faults: string[] = [];
       const noted: [string, unknown][] = [];
       let isRefusing = false;

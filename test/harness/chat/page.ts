@@ -2,8 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { loadClientFiles } from '../../../infra/demo/client-files.ts';
 import { startPageServer } from '../../../infra/demo/page-server.ts';
-import { STILL } from '../in-chromium.ts';
-import { paced } from '../pace.ts';
+import { openPage } from '../in-chromium.ts';
 import { userToken } from '../tokens.ts';
 import { waitUntil } from '../wait-until.ts';
 import { SECRET } from './client.ts';
@@ -53,8 +52,7 @@ export async function openChatPages(
   return {
     browser,
     async open(person, known) {
-      const page = known ?? (await (await browser.newContext(STILL)).newPage());
-      page.setDefaultTimeout(paced(30_000));
+      const page = known ?? (await openPage(browser));
       await page.goto(`${site.url}/?person=${person}`);
       return page;
     },

@@ -6,8 +6,7 @@ import type { Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { listenOnFreePort } from '../free-port.ts';
 import { createForwarder } from '../http/forward-request.ts';
-import { STILL } from '../in-chromium.ts';
-import { paced } from '../pace.ts';
+import { openPage } from '../in-chromium.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const DOCS = readFileSync(new URL('../../../docs/chat-transport.md', import.meta.url), 'utf8');
@@ -83,8 +82,7 @@ export async function openReactPages({ chromium, apiUrl }: ReactPagesOptions): P
     async open(component, token, version = 6) {
       const path = `/${scripts.size}`;
       scripts.set(`${path}.js`, await bundled(component, version));
-      const page = await (await browser.newContext(STILL)).newPage();
-      page.setDefaultTimeout(paced(30_000));
+      const page = await openPage(browser);
       await page.addInitScript((known) => Object.assign(globalThis, { userToken: () => known }), token);
       await page.goto(origin + path);
       return page;

@@ -7,8 +7,7 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
 import { createRoundRobin } from '../http/round-robin.ts';
-import { STILL } from '../in-chromium.ts';
-import { paced } from '../pace.ts';
+import { ACTION_MS, STILL } from '../in-chromium.ts';
 import { startPod } from '../processes/processes.ts';
 import { startRedis } from '../redis/redis-server.ts';
 import { newUser, POD_ENV, serviceAt } from '../sdk/setup.ts';
@@ -161,7 +160,7 @@ async function openWindows(
     ...options,
   });
   const windows: Windows = { context, first: await context.newPage(), faults: [], isPlain: false };
-  context.setDefaultTimeout(paced(30_000));
+  context.setDefaultTimeout(ACTION_MS);
   context.on('response', (response) => {
     // The server of the pages, too, names itself there when it hands a reply through.
     const pod = /\d+/u.exec(response.headers()['x-parley-upstream'] ?? '')?.[0];
