@@ -149,6 +149,8 @@ export const ENV_READERS = ['shared/src/runtime/env.ts', 'clients/cli/src/env.ts
 
 export const LINES_MAX = 300;
 export const FUNCTION_LINES_MAX = 70;
+/** How often a walk may return to a room that it has left. */
+export const WALK_RETURNS_MAX = 2;
 /** Files side by side in one folder. */
 export const FOLDER_FILES_MAX = 20;
 

@@ -1,6 +1,9 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { checkHouse, checkSuites, readSources, readTests } from '../../infra/house/check-house.ts';
+import { walkThrough } from '../../infra/house/walk-through.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 // By name: in place, the rule for suites would take it for an import of this file.
@@ -13,6 +16,25 @@ describe('the house', () => {
   it('keeps its own rules', () => {
     expect(checkHouse(readSources(root))).toEqual([]);
     expect(checkSuites(readTests(root))).toEqual([]);
+  });
+
+  it('walks through its rooms without turning back too often', () => {
+    const read = (path: string) =>
+      existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined;
+    expect(walkThrough(read).flatMap(({ faults }) => faults)).toEqual([]);
+  });
+
+  it.each([
+    ['a step that nothing leads to', ['b/src/b/b.ts b', 'a/src/a/a.ts a']],
+    ['a step that is not there', ['a/src/a/a.ts a', 'c/src/c/c.ts c']],
+    [
+      'a walk that turns back',
+      Array.from({ length: 7 }, (_, at) => (at % 2 ? 'b/src/b/b.ts b' : 'a/src/a/a.ts a')),
+    ],
+  ])('refuses %s', (_what, steps) => {
+    const texts: Record<string, string> = { 'a/src/a/a.ts': 'a b', 'b/src/b/b.ts': 'b' };
+    const walk = steps.length === 7 ? steps.map((step, at) => (at === 0 ? step : `+ ${step}`)) : steps;
+    expect(walkThrough((path) => texts[path], { walk }).flatMap(({ faults }) => faults)).not.toEqual([]);
   });
 
   it('lets a suite of tests import the harness, and no other suite', () => {
