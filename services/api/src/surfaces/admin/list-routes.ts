@@ -60,13 +60,16 @@ export function listRoutes(deps: AdminDeps): Route[] {
 const is = (wanted: string | undefined, ...values: readonly (string | undefined)[]) =>
   wanted === undefined || values.includes(wanted);
 
+interface ListedItems<Item> extends Pick<AdminPageRequest<Item>, 'load' | 'hasEnded' | 'keeps'> {
+  readonly kind: ListedKind;
+}
+
 /** Reads the page that a query asks for. */
 async function readPage<Item>(
   { tenantLists }: AdminDeps,
   { tenant }: Caller,
-  kind: ListedKind,
   query: CommonQuery,
-  of: Pick<AdminPageRequest<Item>, 'load' | 'hasEnded' | 'keeps'>,
+  { kind, ...of }: ListedItems<Item>,
 ) {
   const { cursor, limit, ...list } = query;
   const cursors = cursorsOf({ ...list, tenant, kind });
@@ -108,7 +111,8 @@ function elicitationsRoute(deps: AdminDeps): Route {
     },
     async handle({ caller, query, admitted }) {
       await admitted;
-      const { items, ...rest } = await readPage(deps, caller, 'elicitations', query, {
+      const { items, ...rest } = await readPage(deps, caller, query, {
+        kind: 'elicitations',
         load: (ids) => loadQuestions(deps, caller.tenant, ids),
         hasEnded: ({ row }) => isTerminal(row.status),
         keeps: ({ row: { definition, status, settlement }, agent }) =>
@@ -143,7 +147,8 @@ function approvalsRoute(deps: AdminDeps): Route {
     },
     async handle({ caller, query, admitted }) {
       await admitted;
-      const { items, ...rest } = await readPage(deps, caller, 'approvals', query, {
+      const { items, ...rest } = await readPage(deps, caller, query, {
+        kind: 'approvals',
         load: (ids) => loadApprovals(deps, caller.tenant, ids),
         hasEnded: ({ row }) => isApprovalEnded(row.status),
         keeps: ({ row: { definition, status, settlement } }) =>
@@ -177,7 +182,8 @@ function turnsRoute(deps: AdminDeps): Route {
     },
     async handle({ caller, query, admitted }) {
       await admitted;
-      const { items, ...rest } = await readPage(deps, caller, 'turns', query, {
+      const { items, ...rest } = await readPage(deps, caller, query, {
+        kind: 'turns',
         load: (paths) => loadTurns(deps, caller.tenant, paths),
         hasEnded: ({ head }) => head.status !== 'running',
         keeps: ({ head, state }) =>

@@ -149,7 +149,7 @@ function stopRoute(deps: AdminDeps): Route {
       const { head } = await see(deps, stream);
       if (head.parent !== undefined) throw ofDelegate(head.parent.streamRequestId);
       const changed = await stopTurn(deps, head, () => undefined);
-      if (changed) noteAct(deps, caller, 'stop', stream);
+      if (changed) noteAct(deps, caller, stream, { act: 'stop' });
       return json(200, { changed, turn: turnView(await see(deps, stream)) });
     },
   });
@@ -184,7 +184,7 @@ function resumeRoute(deps: AdminDeps): Route {
       await admitted;
       const stream = streamOf(caller, query, params.streamRequestId);
       const changed = await resume(deps, stream, await see(deps, stream));
-      if (changed) noteAct(deps, caller, 'resume', stream);
+      if (changed) noteAct(deps, caller, stream, { act: 'resume' });
       return json(200, { changed, turn: turnView(await see(deps, stream)) });
     },
   });
@@ -221,24 +221,22 @@ function redeliverRoute(deps: AdminDeps): Route {
       await see(deps, stream);
       const subject = formatStreamPath(stream);
       await redeliver(deps, by, { tenant: caller.tenant, subject, bucket: bucketOf(stream) });
-      noteAct(deps, caller, 'redeliver', stream, by);
+      noteAct(deps, caller, stream, { act: 'redeliver', reason: by });
       return json(200, { outstanding: true });
     },
   });
 }
 
+interface Act {
+  readonly act: 'stop' | 'resume' | 'redeliver';
+  readonly reason?: string;
+}
+
 function noteAct(
   { onAct }: AdminDeps,
   caller: Caller,
-  act: 'stop' | 'resume' | 'redeliver',
   { tenant, streamRequestId }: StreamRef,
-  reason?: string,
+  act: Act,
 ): void {
-  onAct({
-    act,
-    tenant,
-    key: keyIdOf(caller),
-    subject: streamRequestId,
-    ...(reason !== undefined && { reason }),
-  });
+  onAct({ ...act, tenant, key: keyIdOf(caller), subject: streamRequestId });
 }
