@@ -21,6 +21,8 @@ import type { EngineDeps } from './deps.ts';
 
 // A slow reader keeps one page in memory, and a question may take 50 kB.
 export const FEED_PAGE = 25;
+// The longest feeds have hundreds of thousands of events.
+const NEWEST_MAX = 250;
 
 /** An event of a feed, joined with the record that it is about. */
 export type JoinedItem =
@@ -80,12 +82,20 @@ export async function* replayItems(
   }
 }
 
-/** The newest events of a feed, the newest first and not joined: one read, whatever its length. */
-export async function newestEvents(
+/** The newest events of a feed, the newest first and not joined, as far as they are taken: at most `NEWEST_MAX`. */
+export async function* newestEvents(
   { feed }: Pick<EngineDeps, 'feed'>,
   stream: StreamRef,
-): Promise<readonly StreamEvent[]> {
-  return (await feed.readNewest(stream, FEED_PAGE)).map(({ event }) => event);
+): AsyncGenerator<StreamEvent, void> {
+  let before: FeedPosition | undefined;
+  for (let taken = 0; taken < NEWEST_MAX; taken += FEED_PAGE) {
+    const entries = await feed.readNewest(stream, FEED_PAGE, before);
+    for (const { position, event } of entries) {
+      before = position;
+      yield event;
+    }
+    if (entries.length < FEED_PAGE) return;
+  }
 }
 
 interface JoinedEntry {

@@ -1,6 +1,6 @@
 import { eventNumberOf, type FeedPosition, feedSeqOf, type StreamEvent } from '../domain/events.ts';
 import { isMintedStream, isSameOwner, type Owner, type StreamRef } from '../domain/ids.ts';
-import type { Feed, FeedEntry } from '../ports/elicitations/feed.ts';
+import { type Feed, type FeedEntry, newestOf } from '../ports/elicitations/feed.ts';
 import { createExpiringMap } from './expiring-map.ts';
 
 export interface MemoryFeed extends Feed {
@@ -62,9 +62,8 @@ export function createMemoryFeed(eventsMax: number): MemoryFeed {
       if (after.epoch !== state.epoch || !isHeld) return { type: 'reset' };
       return { type: 'entries', entries: state.entries.slice(start, start + limit) };
     },
-    async readNewest(stream, limit) {
-      return (feeds.get(streamKey(stream))?.entries ?? []).slice(-limit).reverse();
-    },
+    readNewest: async (stream, limit, before) =>
+      newestOf(feeds.get(streamKey(stream))?.entries ?? [], limit, before),
   };
 }
 

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
+import { createMemoryBackend } from '@parley/shared/memory/backend';
 import { expect, it } from 'vitest';
 import { CARD_URI, metaWithCard } from '../../../services/api/src/surfaces/mcp/apps/card.ts';
+import { latestProgress } from '../../../services/api/src/surfaces/mcp/apps/progress.ts';
 import { CARD_FILE } from '../../../services/api/src/wiring/mcp.ts';
+import { engineOn } from '../../harness/engines/engines.ts';
+import { newOwner } from '../../harness/engines/questions.ts';
+import { ROOMY } from '../../harness/engines/settings.ts';
+import { textWrite, turnOf } from '../../harness/engines/turn-writes.ts';
 
 const OWN = 'ui://shop~order.html';
 const CARD = { ui: { resourceUri: CARD_URI } };
@@ -20,6 +26,23 @@ it.each([
   ['a form that cannot be read', { ui: 7 }, CARD],
 ])('a tool whose server declares %s has the card unless it has a page', (_what, meta, expected) => {
   expect(metaWithCard(meta)).toEqual(expected ?? meta);
+});
+
+it.each([
+  // Further back, a search costs more than it says.
+  [0, true],
+  [30, true],
+  [249, true],
+  [250, false],
+])('the progress of a call is found behind %i other events: %s', async (others, isFound) => {
+  const backend = createMemoryBackend(ROOMY);
+  const run = turnOf(newOwner());
+  await backend.runs.begin(run);
+  const progress = { type: 'tool-progress', toolCallId: 'call', progress: 1 } as const;
+  await backend.runs.write(run, { term: 1, firstSeq: 2, events: [progress] });
+  await backend.runs.write(run, textWrite(3, 2 + others));
+  const found = await latestProgress(engineOn(backend).newestEvents(run));
+  expect(found).toEqual(isFound ? { progress: 1 } : undefined);
 });
 
 it('the service reads the card where the build writes it', () => {

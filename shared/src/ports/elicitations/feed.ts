@@ -28,10 +28,21 @@ export interface FeedBeginning {
   readonly now: number;
 }
 
+/** What `readNewest` returns of a feed that is one list. */
+export function newestOf(
+  entries: readonly FeedEntry[],
+  limit: number,
+  before: FeedPosition | undefined,
+): readonly FeedEntry[] {
+  const earlier =
+    before === undefined ? entries : entries.filter(({ position }) => position.seq < before.seq);
+  return earlier.slice(-limit).reverse();
+}
+
 /** The ordered, replayable events of stream requests. Each event is appended by the commit that causes it. */
 export interface Feed {
   /** At most `limit` entries after the position `after`; from the start when it is undefined. */
   read(stream: StreamRef, after: FeedPosition | undefined, limit: number): Promise<FeedPage>;
-  /** The newest entries, at most `limit`, the newest first. */
-  readNewest(stream: StreamRef, limit: number): Promise<readonly FeedEntry[]>;
+  /** The newest entries before the position `before`, of all when it is undefined: at most `limit`, the newest first. */
+  readNewest(stream: StreamRef, limit: number, before?: FeedPosition): Promise<readonly FeedEntry[]>;
 }

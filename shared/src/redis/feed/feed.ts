@@ -9,7 +9,7 @@ import {
   type StreamEvent,
 } from '../../domain/events.ts';
 import { elicitationOfOwnStream, type StreamRef } from '../../domain/ids.ts';
-import type { Feed, FeedEntry, FeedPage } from '../../ports/elicitations/feed.ts';
+import { type Feed, type FeedEntry, type FeedPage, newestOf } from '../../ports/elicitations/feed.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey, feedKey } from '../client/keys.ts';
 import { orUnavailable } from '../client/unavailable.ts';
@@ -26,12 +26,13 @@ export function createRedisFeed(redis: Commands, onError?: (error: unknown) => v
       const own = await readOwnStream(deps, stream);
       return own === undefined ? readFeed(deps, feedKey(stream), after, limit) : pageOf(own, after, limit);
     },
-    async readNewest(stream, limit) {
+    async readNewest(stream, limit, before) {
       const own = await readOwnStream(deps, stream);
-      if (own !== undefined) return own.slice(-limit).reverse();
+      if (own !== undefined) return newestOf(own, limit, before);
       const key = feedKey(stream);
+      const end = before === undefined ? '+' : `(${formatFeedPosition(before)}`;
       const reply: StreamReply = await orUnavailable(
-        () => redis.xrevrange(key, '+', '-', 'COUNT', limit),
+        () => redis.xrevrange(key, end, '-', 'COUNT', limit),
         onError,
       );
       return reply.map(entryOf);

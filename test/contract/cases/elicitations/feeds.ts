@@ -77,8 +77,13 @@ export function feedContract(contract: Contract): void {
           expect(page).toEqual({ type: 'entries', entries: entries.slice(count, count + limit) });
         }
       }
-      for (const limit of [1, 3, 100])
+      for (const limit of [1, 3, 100]) {
         expect(await feed.readNewest(stream, limit)).toEqual(entries.slice(-limit).reverse());
+        for (const [at, { position }] of entries.entries())
+          expect(await feed.readNewest(stream, limit, position)).toEqual(
+            entries.slice(0, at).slice(-limit).reverse(),
+          );
+      }
       const unknown = [
         // The same event, as another write would have appended it.
         ...entries.flatMap(({ position }) => [-1, 1].map((by) => ({ ...position, seq: position.seq + by }))),

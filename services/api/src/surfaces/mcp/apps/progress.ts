@@ -14,8 +14,10 @@ export interface CardProgress {
 }
 
 /** What the newest event that MCP clients are told as progress says; undefined where it says no more than that the call works. */
-export function latestProgress(newestFirst: readonly StreamEvent[]): CardProgress | undefined {
-  for (const stored of newestFirst) {
+export async function latestProgress(
+  newestFirst: AsyncIterable<StreamEvent>,
+): Promise<CardProgress | undefined> {
+  for await (const stored of newestFirst) {
     const event = turnEventOf(stored);
     if (event !== undefined && messageOfTurn(event) !== undefined) return shownOf(event);
   }

@@ -76,7 +76,7 @@ export async function readCardState(
   const isWaiting = asked.length + approvals.length > 0;
   const isRunning = standing?.status === 'running';
   const state = isRunning ? (isWaiting ? 'waiting' : 'working') : 'ended';
-  const progress = state === 'working' ? latestProgress(await engine.newestEvents(run)) : undefined;
+  const progress = state === 'working' ? await latestProgress(engine.newestEvents(run)) : undefined;
   return {
     state,
     ...(progress !== undefined && { progress }),
