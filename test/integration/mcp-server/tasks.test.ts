@@ -3,6 +3,7 @@ import { ProtocolError } from '@modelcontextprotocol/server';
 import { DETACHED } from '@parley/shared/domain/runs/run';
 import { createLog } from '@parley/shared/runtime/log';
 import { expect, it, onTestFinished } from 'vitest';
+import { createMcpTools } from '../../../services/api/src/agents/mcp/calls/mcp-tools.ts';
 import { createRoundSeals } from '../../../services/api/src/agents/tools/passthrough/rounds.ts';
 import { wireEraseUser } from '../../../services/api/src/wiring/erase-user.ts';
 import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
@@ -181,6 +182,38 @@ mcpOffer:
     // One that comes later is told how it ended.
     const later = await (await client.listen(first, { taskIds: [taskId] })).told('completed');
     expect(later.params).toEqual({ ...done.params, _meta: expect.anything() });
+  });
+
+  it('is listened to by another Parley, whose server this one is, on another pod than made it', async () => {
+    const { first, second } = await open({ desk: 'task: always' });
+    const ada = newPerson();
+    const tools = createMcpTools({ clientInfo: { name: 'parley', version: '0' } });
+    onTestFinished(tools.close);
+    const serverAt = ({ url }: Address) => {
+      const headers = { authorization: `Bearer ${ada.token}` };
+      const transport = { type: 'http', url: `${url}/run/v1/mcp`, headers } as const;
+      return tools.open({ id: url, title: 'Parley', transport, revision: '2026-07-28' });
+    };
+    const made = await serverAt(first).call('desk__book', {});
+    if (made.type !== 'task') throw new Error(`It became ${made.type}.`);
+    const heard: string[] = [];
+    const ending = new AbortController();
+    const listener = { agreed: () => heard.push('agreed'), changed: () => heard.push('changed') };
+    const other = serverAt(second);
+    const listening = other.listenToTask(made.taskId, listener, ending.signal);
+    const { id } = await openQuestion(second.engine, ada, 'pending');
+    await waitUntil(() => heard.length > 1, { what: 'the first state' });
+    expect(heard[0]).toBe('agreed');
+    const before = heard.length;
+    await answerQuestion(first.engine, ada, id, 'accept', { city: 'Bern' });
+    await waitUntil(() => heard.length > before, { what: 'a change' });
+    const state = () => other.askAboutTask(made.taskId, { method: 'tasks/get' });
+    await waitUntil(async () => (await state()).type === 'result', { what: 'the end' });
+    // One that this server does not have is left out, and the other ones are told of all the same.
+    const ignored = { agreed: () => undefined, changed: () => undefined };
+    expect(await other.listenToTask('sr_unknown', ignored, ending.signal)).toEqual({ type: 'absent' });
+    ending.abort();
+    expect(await listening).toEqual({ type: 'interrupted' });
   });
 
   it.each([

@@ -35,7 +35,7 @@ export function createTaskListen({ pool, limits }: TaskListenDeps): ListenToTask
     listener: TaskListener,
     signal: AbortSignal,
   ): Promise<TaskSilence> {
-    if (tasks.areAbsent) return ABSENT;
+    if (tasks.agrees === false) return ABSENT;
     let hasAgreed = false;
     const unfollow = tasks.follow(taskId, {
       changed: () => listener.changed(),
@@ -48,13 +48,14 @@ export function createTaskListen({ pool, limits }: TaskListenDeps): ListenToTask
       // The SDK types what the core can filter.
       const filter = { taskIds: [taskId] } as SubscriptionFilter;
       const stream = await client.listen(filter, { timeout: limits.callTimeoutMs, signal });
+      tasks.agrees ??= hasAgreed;
       if (hasAgreed) await stream.closed;
       else await stream.close();
-      tasks.areAbsent ||= !hasAgreed;
       return hasAgreed ? INTERRUPTED : ABSENT;
     } catch (error) {
-      tasks.areAbsent ||= error instanceof ProtocolError && LASTING.includes(error.code);
-      return tasks.areAbsent ? ABSENT : INTERRUPTED;
+      if (!(error instanceof ProtocolError) || !LASTING.includes(error.code)) return INTERRUPTED;
+      tasks.agrees ??= false;
+      return ABSENT;
     } finally {
       unfollow();
     }

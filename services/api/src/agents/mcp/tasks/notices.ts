@@ -11,8 +11,8 @@ export interface TaskListener {
 
 /** What one connection hears about tasks. The SDK knows neither their notifications nor that a server has agreed to them. */
 export interface TaskNotices {
-  /** True where the server does not tell of tasks. */
-  areAbsent: boolean;
+  /** Whether the server has agreed to tell of a task, once it was asked. One that has may still leave a task out. */
+  agrees: boolean | undefined;
   /** Returns what ends it. */
   follow(taskId: string, listener: TaskListener): () => void;
   /** Takes each message of the server. */
@@ -40,7 +40,7 @@ export function createTaskNotices(): TaskNotices {
   }
 
   return {
-    areAbsent: false,
+    agrees: undefined,
     hear,
     follow(taskId, listener) {
       listeners.set(listener, taskId);
