@@ -44,9 +44,15 @@ function unescaped(markup: string): string {
 
 // Neither text nor free: names of pages and choices, and what must be a path, a URL or an origin.
 const NOT_TEXT = new Set([
-  ...['page', 'fault', 'state', 'revoked', 'leadsTo', 'about', 'remember', 'ended'],
+  ...['page', 'fault', 'state', 'revoked', 'leadsTo', 'about', 'remember', 'ended', 'path'],
   ...['action', 'again', 'retry', 'disconnect', 'signInPath', 'url', 'tell'],
 ]);
+
+/** The targets of a view's forms, in the order of the view. */
+function targetsIn(part: unknown): object[] {
+  if (typeof part !== 'object' || part === null) return [];
+  return 'csrf' in part ? [part] : Object.values(part).flatMap(targetsIn);
+}
 
 /** The view with `text` in every place that external text can reach. */
 function filledWith(view: ConnectView, text: string): ConnectView {
@@ -103,13 +109,13 @@ describe.each(EVERY)('in %s, %s', (language, name) => {
     const own =
       name === 'continue'
         ? /^https:\/\/issues\.example\.com\//
-        : /^\/auth\/(?:connect\/|answer\/|accounts\b)/;
+        : /^\/auth\/(?:connect\/|answer\/|accounts\b|inbox\b)/;
     for (const address of addresses) expect(address).toMatch(own);
   });
 
   it('posts to its own routes, each with its token, and no other field has a value', () => {
     const view = sample(name);
-    const targets = Object.values(view).filter((part) => typeof part === 'object' && 'csrf' in part);
+    const targets = targetsIn(view);
     const forms = [
       ...page.html.matchAll(
         /<form method="post" action="([^"]*)" autocomplete="off"[^>]*>\n<input type="hidden" name="csrf" value="([^"]*)">/gu,

@@ -14,6 +14,9 @@ export function clientMetadataPath(connectorId: string): string {
 /** The path of the page on which people see their accounts. */
 export const ACCOUNTS_PATH = '/auth/accounts';
 
+/** The path of the page on which people see all that waits for them. */
+export const INBOX_PATH = '/auth/inbox';
+
 /** The path of the page on which a question is answered, or an approval is decided. */
 export function answerPath(elicitationId: string): string {
   return `/auth/answer/${elicitationId}`;
@@ -24,12 +27,16 @@ export function linkPath(token: string): string {
   return `/auth/link/${token}`;
 }
 
-/** A page for a signed-in person: about one question or approval, a link (whose token is the id) or their accounts. A sign-in leads back to it. */
+/**
+ * A page for a signed-in person: about one question or approval, a link (whose token is the id), their accounts or their inbox.
+ * A sign-in leads back to it.
+ */
 export type OwnPage =
   | { readonly about: 'connect' | 'answer' | 'link'; readonly elicitationId: string }
-  | { readonly about: 'accounts' };
+  | { readonly about: 'accounts' | 'inbox' };
 
 export const ACCOUNTS_PAGE: OwnPage = { about: 'accounts' };
+export const INBOX_PAGE: OwnPage = { about: 'inbox' };
 
 export function pathOf(page: OwnPage): string {
   switch (page.about) {
@@ -41,6 +48,8 @@ export function pathOf(page: OwnPage): string {
       return linkPath(page.elicitationId);
     case 'accounts':
       return ACCOUNTS_PATH;
+    case 'inbox':
+      return INBOX_PATH;
   }
 }
 

@@ -17,6 +17,7 @@ import { showAlias, showConnect } from './handlers/show.ts';
 import { signedIn, signInToAccounts, signInToConnect, signOut } from './handlers/sign-in.ts';
 import { waiting } from './handlers/waiting.ts';
 import { refusalOf, verifierOf, webhook } from './handlers/webhook.ts';
+import { forget, showInbox, signInToInbox, signOutOfInbox } from './inbox/inbox.ts';
 
 export type { ConnectDeps } from './handlers/parts.ts';
 
@@ -37,6 +38,10 @@ const PAGES: readonly PageRoute<Parts>[] = [
   { method: 'GET', path: '/auth/accounts', handle: showAccounts, readsOnly: true },
   { method: 'POST', path: '/auth/accounts/sign-in', handle: signInToAccounts },
   { method: 'POST', path: '/auth/accounts/sign-out', handle: signOutOfAccounts },
+  { method: 'GET', path: '/auth/inbox', handle: showInbox, readsOnly: true },
+  { method: 'POST', path: '/auth/inbox/sign-in', handle: signInToInbox },
+  { method: 'POST', path: '/auth/inbox/sign-out', handle: signOutOfInbox },
+  { method: 'POST', path: '/auth/inbox/remembered/:id/forget', handle: forget },
   { method: 'GET', path: '/auth/accounts/:id/disconnect', handle: confirmDisconnect },
   { method: 'POST', path: '/auth/accounts/:id/disconnect', handle: disconnectAccount },
 ];

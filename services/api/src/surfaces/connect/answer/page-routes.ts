@@ -108,10 +108,22 @@ export function answerPageRoutes({ connect, ...deps }: AnswerDeps): Surface {
     routes: [
       showRoute(parts, owners),
       ...LINK_PAGES.map((one) => pageRoute(parts, one)),
-      ...(owners === undefined ? [] : OWNER_PAGES.map((one) => pageRoute(owners, one))),
+      ...(owners === undefined ? [] : OWNER_PAGES.map((one) => pageRoute(owners, leadingToInbox(one)))),
     ],
     below: { path: PAGES, missing: missingPage(parts) },
   };
+}
+
+/** The same route, from whose ends a signed-in person gets to what else waits for them. */
+function leadingToInbox({ handle, ...route }: PageRoute<Parts>): PageRoute<Parts> {
+  return { ...route, handle: async (parts, visit) => withInbox(await handle(parts, visit)) };
+}
+
+function withInbox(reply: PageReply): PageReply {
+  if (reply.type !== 'page') return reply;
+  const { view } = reply;
+  const isEnd = view.page === 'answer-ended' || view.page === 'approval-ended';
+  return isEnd ? { ...reply, view: { ...view, toInbox: true } } : reply;
 }
 
 /** True when owners can sign in on the answer page. */
@@ -139,7 +151,7 @@ function showRoute(parts: LinkParts, owners: Parts | undefined): Route {
       const own = readVisit(owners, { head, caller: owners.cookie.read(head), params });
       const isAwaited = !isEntry || own.query.has(SIGN_IN) || !(await parts.links.isIssued(visit.param));
       if (isAwaited || (await pages.isOwner(owners, own)))
-        return replyOf(owners, own, await pages.byOwner(withRequestId(owners, head), own));
+        return replyOf(owners, own, withInbox(await pages.byOwner(withRequestId(owners, head), own)));
       const signInPath = `${answerPath(visit.param)}?${SIGN_IN}`;
       return replyOf(parts, visit, page({ ...view, signInPath }));
     },

@@ -12,10 +12,10 @@ const SIGN_IN_MS = 15 * 60_000;
 const Flow = z.object({
   /** Fingerprint of the browser that began it. */
   browser: z.string(),
-  /** Empty for a sign-in that leads to the accounts. */
+  /** Empty for a sign-in that leads to the accounts or to the inbox. */
   elicitationId: z.string(),
-  /** Present for a sign-in that leads to the answer page of the question, or to the page of a link. */
-  about: z.enum(['answer', 'link']).optional(),
+  /** Present for a sign-in that leads to the answer page of the question, to the page of a link, or to the inbox. */
+  about: z.enum(['answer', 'link', 'inbox']).optional(),
   /** Of the attempt; empty for a sign-in. */
   flowId: z.string(),
   tenant: z.string(),

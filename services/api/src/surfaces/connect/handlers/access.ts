@@ -62,7 +62,7 @@ export async function findAnswerable(
 
 /** The owner of the question that a page is about; undefined when there is no such question. */
 export async function findOwner(parts: Parts, page: OwnPage): Promise<Owner | undefined> {
-  if (page.about === 'accounts' || page.about === 'link') return undefined;
+  if (!('elicitationId' in page) || page.about === 'link') return undefined;
   if (page.about === 'connect') return (await findAsked(parts, page.elicitationId))?.owner;
   return (await findAnswerable(parts, page.elicitationId))?.row.definition;
 }

@@ -1,8 +1,9 @@
+import type { Owner } from '@parley/shared/domain/ids';
 import { readAccount } from '../account-state.ts';
 import { disconnect } from '../disconnect.ts';
 import type { Person } from '../identity/identity.ts';
 import { ACCOUNTS_PAGE, ACCOUNTS_PATH } from '../own-pages.ts';
-import type { ConnectView } from '../pages/view.ts';
+import type { ConnectView, ShownAccount } from '../pages/view.ts';
 import type { CredentialTarget } from '../targets.ts';
 import { signInView } from './access.ts';
 import { readForm } from './form.ts';
@@ -15,19 +16,27 @@ export async function showAccounts(parts: Parts, visit: Visit): Promise<PageRepl
   if ('view' in admitted) return page(admitted.view);
   const { person } = admitted;
   await parts.callLimits.call({ kind: 'user', ...ownerOf(person) }, false);
+  return page({
+    page: 'accounts',
+    person: person.name,
+    accounts: await readAccounts(parts, person),
+    signOut: buildFormTarget(visit.browser, `${ACCOUNTS_PATH}/sign-out`),
+  });
+}
+
+/** The accounts of a person, with the ways to disconnect them. */
+export async function readAccounts(
+  { targets, vault }: Pick<Parts, 'targets' | 'vault'>,
+  owner: Owner,
+): Promise<readonly ShownAccount[]> {
   const found = await Promise.all(
-    parts.targets.credentials().map(async (target) => {
-      const account = await readAccount(parts.vault, person, target);
+    targets.credentials().map(async (target) => {
+      const account = await readAccount(vault, owner, target);
       const { service, toolId } = target;
       return account && { ...account, service, disconnect: disconnectPath(toolId) };
     }),
   );
-  return page({
-    page: 'accounts',
-    person: person.name,
-    accounts: found.filter((account) => account !== undefined),
-    signOut: buildFormTarget(visit.browser, `${ACCOUNTS_PATH}/sign-out`),
-  });
+  return found.filter((account) => account !== undefined);
 }
 
 /** `GET /auth/accounts/:id/disconnect`: asks the person to confirm. Changes nothing. */

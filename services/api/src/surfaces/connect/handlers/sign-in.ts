@@ -2,7 +2,7 @@ import { bucketOfElicitationId } from '@parley/shared/domain/ids';
 import { fingerprintOf } from '../flows/browser.ts';
 import { type Flow, signInName } from '../flows/flows.ts';
 import type { ProviderIdentity, SignedIn } from '../identity/identity.ts';
-import { ACCOUNTS_PAGE, connectPath, isOfApproval, type OwnPage, pathOf } from '../own-pages.ts';
+import { ACCOUNTS_PAGE, connectPath, INBOX_PAGE, isOfApproval, type OwnPage, pathOf } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
 import { findOwner, isSame, mismatchView, signInView } from './access.ts';
@@ -83,7 +83,7 @@ async function leave(
   const browser = fingerprintOf(visit.browser);
   const unknown = { tenant: '', userId: '', toolId: '', connectorId: 'sign-in', flowId: '' };
   const elicitationId = idOf(own) ?? '';
-  const about = own.about === 'answer' || own.about === 'link' ? { about: own.about } : {};
+  const about = own.about === 'connect' || own.about === 'accounts' ? {} : { about: own.about };
   const flow: Flow = { browser, elicitationId, ...about, ...unknown };
   await parts.flows.begin(signInName(start.state), flow, start.keep);
   return page({ page: 'continue', url: start.url, origin: new URL(start.url).origin });
@@ -107,11 +107,12 @@ async function arrive(
 
 /** The page that a sign-in was begun for. */
 function ownPageOf({ elicitationId, about }: Flow): OwnPage {
+  if (about === 'inbox') return INBOX_PAGE;
   return elicitationId === '' ? ACCOUNTS_PAGE : { about: about ?? 'connect', elicitationId };
 }
 
 function idOf(own: OwnPage): string | undefined {
-  return own.about === 'accounts' ? undefined : own.elicitationId;
+  return 'elicitationId' in own ? own.elicitationId : undefined;
 }
 
 /** Reports a sign-in that failed, and shows the page for it. */

@@ -1,6 +1,7 @@
 import type { RequestHead } from '../../../http/route.ts';
 import { type Browser, csrfOf } from '../flows/browser.ts';
-import type { ConnectView, FormTarget } from '../pages/view.ts';
+import type { FormTarget } from '../pages/fields.ts';
+import type { ConnectView } from '../pages/view.ts';
 
 /** One request to a hosted page. */
 export interface Visit {

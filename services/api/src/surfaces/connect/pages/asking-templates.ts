@@ -25,9 +25,10 @@ const PROCEED_ID = 'proceed';
 
 /** Who are you? */
 export function signInTemplate(view: AskingView<'sign-in'>, strings: PageStrings): Template {
-  const { signIn, accounts, answer, approval, link } = strings;
+  const { signIn, accounts, answer, approval, inbox, link } = strings;
   const why = {
     accounts: accounts.signInWhy,
+    inbox: inbox.signInWhy,
     answer: answer.signInWhy,
     approval: approval.signInWhy,
     link: link.signInWhy,
@@ -46,10 +47,13 @@ ${actions(buttonForm(view.signIn, signIn.button))}`,
 /** Who do you say you are? */
 export function devSignInTemplate(
   view: AskingView<'dev-sign-in'>,
-  { devSignIn, accounts }: PageStrings,
+  { devSignIn, accounts, inbox }: PageStrings,
 ): Template {
+  const helps = { accounts: accounts.devSignInHelp, inbox: inbox.devSignInHelp };
+  const { leadsTo } = view;
+  const help = leadsTo === 'accounts' || leadsTo === 'inbox' ? helps[leadsTo] : devSignIn.help;
   const field = html`<label for="user">${devSignIn.label}</label>
-<p class="help" id="user-help">${view.leadsTo === 'accounts' ? accounts.devSignInHelp : devSignIn.help}</p>
+<p class="help" id="user-help">${help}</p>
 <input id="user" name="${FORM_FIELDS.user}" required maxlength="${USER_ID_LENGTH_MAX}" autocapitalize="none" spellcheck="false" aria-describedby="user-help">
 <button>${devSignIn.button}</button>`;
   return {

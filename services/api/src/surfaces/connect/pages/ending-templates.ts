@@ -35,8 +35,13 @@ ${rest}`,
 }
 
 /** What happened instead of what the person did here, which came too late. */
-export function lateTemplate(status: number, icon: Icon, notice: Notice, late: string): Template {
-  const shown = noticeTemplate(status === 200 ? 409 : status, icon === 'good' ? 'ended' : icon, notice);
+export function lateTemplate(
+  status: number,
+  icon: Icon,
+  notice: Notice,
+  { late, rest }: { readonly late: string; readonly rest: Html | undefined },
+): Template {
+  const shown = noticeTemplate(status === 200 ? 409 : status, icon === 'good' ? 'ended' : icon, notice, rest);
   return {
     ...shown,
     body: html`${paragraph(late, 'box warn')}

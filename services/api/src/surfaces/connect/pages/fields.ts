@@ -7,3 +7,10 @@ export const FORM_FIELDS = {
   remember: 'remember',
   reason: 'reason',
 } as const;
+
+/** What a form of a page posts to, and the token that proves the page was ours. */
+export interface FormTarget {
+  /** Path on this origin. */
+  readonly action: string;
+  readonly csrf: string;
+}

@@ -12,7 +12,8 @@ export type Icon =
   | 'time'
   | 'stop'
   | 'fault'
-  | 'question';
+  | 'question'
+  | 'inbox';
 
 // On a grid of 24, drawn with strokes.
 const SHAPES: Readonly<Record<Icon, Html>> = {
@@ -26,6 +27,7 @@ const SHAPES: Readonly<Record<Icon, Html>> = {
   time: html`<circle cx="12" cy="12" r="9"/><path d="M12 7v5l3 2"/>`,
   stop: html`<circle cx="12" cy="12" r="9"/><path d="M6 6l12 12"/>`,
   question: html`<path d="M9 9a3 3 0 1 1 4.5 2.6c-.9.6-1.5 1.2-1.5 2.4M12 17.5v.5"/>`,
+  inbox: html`<path d="M4 13l3-8h10l3 8v6H4zM4 13h5l1 3h4l1-3h5"/>`,
   fault: html`<path d="M12 6v7M12 17.5v.5"/>`,
 };
 

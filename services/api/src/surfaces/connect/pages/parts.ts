@@ -1,6 +1,5 @@
-import { FORM_FIELDS } from './fields.ts';
+import { FORM_FIELDS, type FormTarget } from './fields.ts';
 import { type Html, html } from './html.ts';
-import type { FormTarget } from './view.ts';
 
 /** Text as markup and nothing more, for places that take no elements. */
 export function plain(text: string): Html {

@@ -2,6 +2,7 @@ import { GERMAN_ACCOUNTS } from './accounts/strings-de.ts';
 import { GERMAN_ANSWER } from './answer/strings-de.ts';
 import { GERMAN_APPROVAL_PAGE } from './approval/strings-de.ts';
 import { html } from './html.ts';
+import { GERMAN_INBOX } from './inbox/strings-de.ts';
 import { GERMAN_LINK } from './link/strings-de.ts';
 import type { PageStrings } from './strings.ts';
 
@@ -75,6 +76,7 @@ export const GERMAN: PageStrings = {
   answer: GERMAN_ANSWER,
   approval: GERMAN_APPROVAL_PAGE,
   accounts: GERMAN_ACCOUNTS,
+  inbox: GERMAN_INBOX,
   link: GERMAN_LINK,
   continue: {
     title: (host) => html`Weiter zu ${host}`,

@@ -2,6 +2,7 @@ import { ENGLISH_ACCOUNTS } from './accounts/strings-en.ts';
 import { ENGLISH_ANSWER } from './answer/strings-en.ts';
 import { ENGLISH_APPROVAL_PAGE } from './approval/strings-en.ts';
 import { html } from './html.ts';
+import { ENGLISH_INBOX } from './inbox/strings-en.ts';
 import { ENGLISH_LINK } from './link/strings-en.ts';
 import type { PageStrings } from './strings.ts';
 
@@ -71,6 +72,7 @@ export const ENGLISH: PageStrings = {
   answer: ENGLISH_ANSWER,
   approval: ENGLISH_APPROVAL_PAGE,
   accounts: ENGLISH_ACCOUNTS,
+  inbox: ENGLISH_INBOX,
   link: ENGLISH_LINK,
   continue: {
     title: (host) => html`Continue to ${host}`,

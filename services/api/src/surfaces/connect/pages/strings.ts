@@ -2,6 +2,7 @@ import type { AccountStrings } from './accounts/strings.ts';
 import type { AnswerStrings } from './answer/strings.ts';
 import type { ApprovalPageStrings } from './approval/strings.ts';
 import type { Html } from './html.ts';
+import type { InboxStrings } from './inbox/strings.ts';
 import type { LinkStrings } from './link/strings.ts';
 import type { Around1, Notice } from './notice.ts';
 import type { ConnectView } from './view.ts';
@@ -77,6 +78,7 @@ export interface PageStrings {
   readonly answer: AnswerStrings;
   readonly approval: ApprovalPageStrings;
   readonly accounts: AccountStrings;
+  readonly inbox: InboxStrings;
   readonly link: LinkStrings;
   readonly continue: {
     readonly title: Around1;

@@ -68,11 +68,15 @@ dd { margin: 0; }
 .scopes { display: flex; flex-wrap: wrap; gap: .375rem; margin: 0; padding: 0; list-style: none; }
 .scopes li { padding: .0625rem .5rem; border: 1px solid var(--line); border-radius: 6px; background: var(--soft); }
 .scopes.below { margin-bottom: 1rem; }
-.accounts { margin: 0; padding: 0; list-style: none; }
-.accounts > li { padding: 1.25rem 0; border-top: 1px solid var(--line); }
-h2 { margin: 0 0 .5rem; font-size: 1.125rem; line-height: 1.35; }
-.accounts .facts { border: 0; margin-bottom: .75rem; }
-.accounts .facts > div { border: 0; padding: .25rem 0; }
+.items { margin: 0; padding: 0; list-style: none; }
+.items > li { padding: 1.25rem 0; border-top: 1px solid var(--line); }
+h2, h3 { margin: 0 0 .5rem; font-size: 1.125rem; line-height: 1.35; }
+h3 { font-size: 1rem; }
+section { margin: 0 0 2rem; }
+.items p { margin: 0 0 .75rem; }
+.clip { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 3; overflow: hidden; }
+.items .facts { border: 0; margin-bottom: .75rem; }
+.items .facts > div { border: 0; padding: .25rem 0; }
 a:not(.button) { color: var(--accent); }
 .words { margin: 0 0 1.25rem; }
 .words figcaption { margin-bottom: .25rem; color: var(--quiet); font-size: .9375rem; }
@@ -119,7 +123,7 @@ button:hover, .button:hover { background: var(--accent-over); border-color: var(
   main { padding: 1.25rem; }
   .facts > div { grid-template-columns: minmax(0, 1fr); }
   .actions > *, .actions form > button { flex: 1 1 100%; }
-  .accounts .button { display: block; }
+  .items .button, .items button { display: block; width: 100%; }
 }
 @media (prefers-reduced-motion: reduce) { .turning svg { animation: none; } }
 @media (prefers-contrast: more) { :root { --line: var(--edge); --quiet: var(--text); } }

@@ -11,6 +11,7 @@ import {
   tooManyTemplate,
   unavailableTemplate,
 } from './ending-templates.ts';
+import { inboxTemplate } from './inbox/templates.ts';
 import type { Template } from './layout.ts';
 import { linkedTemplate, linkOtherTemplate, linkTemplate } from './link/templates.ts';
 import type { PageStrings } from './strings.ts';
@@ -30,6 +31,10 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Template {
       return disconnectTemplate(view, strings);
     case 'disconnected':
       return disconnectedTemplate(view, strings);
+    case 'inbox':
+      return inboxTemplate(view, strings);
+    case 'inbox-elsewhere':
+      return noticeTemplate(404, 'person', strings.inbox.elsewhere);
     case 'accounts-elsewhere':
       return noticeTemplate(404, 'person', strings.accounts.elsewhere);
     case 'link':

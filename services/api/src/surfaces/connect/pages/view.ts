@@ -3,6 +3,8 @@ import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status
 import type { FailureCode } from '../connectors/connector.ts';
 import type { ShownField } from './answer/controls.ts';
 import type { AnsweredAs } from './answer/strings.ts';
+import type { FormTarget } from './fields.ts';
+import type { ShownGrant, ShownWaiting } from './inbox/view.ts';
 
 /** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
 export interface Asking {
@@ -14,15 +16,8 @@ export interface Asking {
   readonly message: string;
 }
 
-/** What a form of a page posts to, and the token that proves the page was ours. */
-export interface FormTarget {
-  /** Path on this origin. */
-  readonly action: string;
-  readonly csrf: string;
-}
-
 /** What a person who has signed in gets to see. */
-export type LeadsTo = 'accounts' | 'answer' | 'approval' | 'link';
+export type LeadsTo = 'accounts' | 'inbox' | 'answer' | 'approval' | 'link';
 
 /** A connected account, as its person sees it. */
 export interface ShownAccount {
@@ -66,6 +61,19 @@ export type ConnectView =
       readonly accounts: readonly ShownAccount[];
       readonly signOut: FormTarget;
     }
+  /** All that waits for a person, and what they have set up. */
+  | {
+      readonly page: 'inbox';
+      readonly person: string;
+      readonly waiting: readonly ShownWaiting[];
+      /** There is more, which the page does not show. */
+      readonly hasOlder?: true;
+      readonly remembered: readonly ShownGrant[];
+      readonly accounts: readonly ShownAccount[];
+      readonly signOut: FormTarget;
+    }
+  /** Nobody signs in on these pages. */
+  | { readonly page: 'inbox-elsewhere' }
   /** Asks to confirm. */
   | {
       readonly page: 'disconnect';
@@ -139,8 +147,16 @@ export type ConnectView =
       readonly proceed: FormTarget;
       readonly decline: FormTarget;
     }
-  /** How a question ended that is answered here. `late`: what was sent here came later and was not recorded. */
-  | { readonly page: 'answer-ended'; readonly ended: AnsweredAs; readonly late?: true }
+  /**
+   * How a question ended that is answered here. `late`: what was sent here came later and was not recorded. `toInbox`: the
+   * person has a page with what else waits for them.
+   */
+  | {
+      readonly page: 'answer-ended';
+      readonly ended: AnsweredAs;
+      readonly late?: true;
+      readonly toInbox?: true;
+    }
   /** An answer link that does not open: too old, revoked, or used by another browser. */
   | { readonly page: 'answer-spent' }
   /** A call that waits for the decision of its person. `approve` and `deny` are posts. */
@@ -163,7 +179,12 @@ export type ConnectView =
       readonly deny: FormTarget;
     }
   /** How a call ended. `late`: what was decided here came later and was not recorded. */
-  | { readonly page: 'approval-ended'; readonly ended: EndedApprovalStatus; readonly late?: true }
+  | {
+      readonly page: 'approval-ended';
+      readonly ended: EndedApprovalStatus;
+      readonly late?: true;
+      readonly toInbox?: true;
+    }
   /** On the way to another origin: a link, and a refresh that follows it by itself. */
   | { readonly page: 'continue'; readonly url: string; readonly origin: string }
   /** The provider reports the end itself; the page reloads periodically. `again` is a path. */

@@ -14,6 +14,7 @@ import {
 } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
 import type { ConnectView, ShownAccount } from '../view.ts';
+import type { AccountStrings } from './strings.ts';
 
 type AccountView<Page extends ConnectView['page']> = Extract<ConnectView, { page: Page }>;
 
@@ -23,21 +24,32 @@ export function accountsTemplate(
   { accounts: strings }: PageStrings,
 ): Template {
   const { accounts, person, signOut } = view;
-  const list = html`${paragraph(strings.lead, 'lead')}
-<ul class="accounts">${accounts.map((account) => accountItem(account, strings))}</ul>`;
   return {
     status: 200,
     title: plain(strings.title),
     icon: 'link',
-    body: html`${accounts.length === 0 ? paragraph(strings.empty, 'lead') : list}
+    body: html`${accountList(accounts, strings)}
 ${facts([[strings.person, name(person)]])}
 ${actions(buttonForm(signOut, strings.signOut, 'plain'))}`,
   };
 }
 
-function accountItem(account: ShownAccount, strings: PageStrings['accounts']): Html {
+/** The accounts alone, each under a heading of the second level. */
+function accountList(accounts: readonly ShownAccount[], strings: AccountStrings): Html {
+  if (accounts.length === 0) return paragraph(strings.empty, 'lead');
+  const heading = (service: string) => html`<h2>${name(service)}</h2>`;
+  return html`${paragraph(strings.lead, 'lead')}
+<ul class="items">${accounts.map((account) => accountItem(account, strings, heading))}</ul>`;
+}
+
+/** An account, and the way to disconnect it. */
+export function accountItem(
+  account: ShownAccount,
+  strings: AccountStrings,
+  heading: (service: string) => Html,
+): Html {
   const { service, state, savedAt, scopes, renews, managed } = account;
-  return html`<li><h2>${name(service)}</h2>
+  return html`<li>${heading(service)}
 ${facts([
   [strings.state, plain(managed && state === 'connected' ? strings.managed : strings.states[state])],
   savedAt === undefined ? undefined : [strings.savedAt, plain(strings.day(savedAt))],

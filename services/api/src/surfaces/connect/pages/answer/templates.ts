@@ -2,6 +2,7 @@ import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
 import type { Icon } from '../icons.ts';
+import { inboxLink } from '../inbox/templates.ts';
 import type { Template } from '../layout.ts';
 import {
   actions,
@@ -67,14 +68,16 @@ const ENDINGS: Readonly<Record<AnsweredAs, { readonly status: number; readonly i
 
 /** How the question ended. An answer that came too late is not claimed. */
 export function answerEndedTemplate(
-  { ended, late }: AnswerView<'answer-ended'>,
-  { answer }: PageStrings,
+  { ended, late, toInbox }: AnswerView<'answer-ended'>,
+  strings: PageStrings,
 ): Template {
   const { status, icon } = ENDINGS[ended];
+  const { answer } = strings;
   const notice = answer.ended[ended];
+  const rest = toInbox && inboxLink(strings);
   return late === true
-    ? lateTemplate(status, icon, notice, answer.late)
-    : noticeTemplate(status, icon, notice);
+    ? lateTemplate(status, icon, notice, { late: answer.late, rest })
+    : noticeTemplate(status, icon, notice, rest);
 }
 
 /** The question, and the controls to answer it. */

@@ -5,6 +5,7 @@ import { lateTemplate, noticeTemplate } from '../ending-templates.ts';
 import { FORM_FIELDS } from '../fields.ts';
 import { type Html, html } from '../html.ts';
 import type { Icon } from '../icons.ts';
+import { inboxLink } from '../inbox/templates.ts';
 import type { Template } from '../layout.ts';
 import { actions, code, facts, form, name, paragraph, plain } from '../parts.ts';
 import type { PageStrings } from '../strings.ts';
@@ -57,14 +58,16 @@ ${view.canEdit === true ? paragraph(approval.editElsewhere, 'quiet') : undefined
 
 /** How the call ended. A decision that came too late is not claimed. */
 export function approvalEndedTemplate(
-  { ended, late }: ApprovalView<'approval-ended'>,
-  { approval }: PageStrings,
+  { ended, late, toInbox }: ApprovalView<'approval-ended'>,
+  strings: PageStrings,
 ): Template {
   const { status, icon } = ENDINGS[ended];
+  const { approval } = strings;
   const notice = approval.ended[ended];
+  const rest = toInbox && inboxLink(strings);
   return late === true
-    ? lateTemplate(status, icon, notice, approval.late)
-    : noticeTemplate(status, icon, notice);
+    ? lateTemplate(status, icon, notice, { late: approval.late, rest })
+    : noticeTemplate(status, icon, notice, rest);
 }
 
 function rememberField({ remember }: ApprovalView<'approval'>, { approval }: PageStrings): Html | undefined {

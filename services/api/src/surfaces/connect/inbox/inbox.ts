@@ -1,0 +1,91 @@
+import { isParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
+import { signInView } from '../handlers/access.ts';
+import { readAccounts } from '../handlers/accounts.ts';
+import { readForm } from '../handlers/form.ts';
+import type { Parts } from '../handlers/parts.ts';
+import { signIn } from '../handlers/sign-in.ts';
+import { buildFormTarget, type PageReply, page, type Visit } from '../handlers/visit.ts';
+import type { Person } from '../identity/identity.ts';
+import { INBOX_PAGE, INBOX_PATH } from '../own-pages.ts';
+import type { ShownGrant } from '../pages/inbox/view.ts';
+import type { ConnectView } from '../pages/view.ts';
+import { readWaiting } from './waiting-items.ts';
+
+/** `GET /auth/inbox`: all that waits for the signed-in person, what they had remembered, and their accounts. Reads only. */
+export async function showInbox(parts: Parts, visit: Visit): Promise<PageReply> {
+  const admitted = await admit(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  const { person, owner } = admitted;
+  await parts.callLimits.call({ kind: 'user', ...owner }, false);
+  const [waiting, remembered, accounts] = await Promise.all([
+    readWaiting(parts, owner),
+    readRemembered(parts, visit, owner),
+    readAccounts(parts, owner),
+  ]);
+  return page({
+    page: 'inbox',
+    person: person.name,
+    ...waiting,
+    remembered,
+    accounts,
+    signOut: buildFormTarget(visit.browser, `${INBOX_PATH}/sign-out`),
+  });
+}
+
+/** `POST /auth/inbox/sign-in`. */
+export function signInToInbox(parts: Parts, visit: Visit): Promise<PageReply> {
+  return signIn(parts, visit, INBOX_PAGE);
+}
+
+/** `POST /auth/inbox/sign-out`: signs out, and shows the sign-in for another person. */
+export async function signOutOfInbox(parts: Parts, visit: Visit): Promise<PageReply> {
+  const form = await readForm(parts, visit, INBOX_PATH);
+  if ('view' in form) return page(form.view);
+  if (parts.identity.type === 'bound') return page({ page: 'inbox-elsewhere' });
+  const id = await parts.sessions.signOut(visit.browser);
+  return page(signInView(parts, { browser: { id } }, INBOX_PAGE, true), id);
+}
+
+/** `POST /auth/inbox/remembered/:id/forget`: further calls of its kind ask again. Sent again, it changes nothing. */
+export async function forget(parts: Parts, visit: Visit): Promise<PageReply> {
+  const form = await readForm(parts, visit, INBOX_PATH);
+  if ('view' in form) return page(form.view);
+  const admitted = await admit(parts, visit);
+  if ('view' in admitted) return page(admitted.view);
+  const { owner } = admitted;
+  await parts.callLimits.call({ kind: 'user', ...owner }, true);
+  try {
+    await parts.engine.approvals.grants.revoke(owner, visit.param);
+  } catch (error) {
+    if (!isParleyError(error, 'not_found')) throw error;
+  }
+  return { type: 'moved', path: INBOX_PATH };
+}
+
+/** The signed-in person; the page for everybody else. */
+async function admit(
+  parts: Parts,
+  visit: Visit,
+): Promise<{ readonly person: Person; readonly owner: Owner } | { readonly view: ConnectView }> {
+  if (parts.identity.type === 'bound') return { view: { page: 'inbox-elsewhere' } };
+  const person = await parts.sessions.person(visit.browser);
+  if (person === undefined) return { view: signInView(parts, visit, INBOX_PAGE) };
+  const { tenant, userId } = person;
+  return { person, owner: { tenant, userId } };
+}
+
+async function readRemembered(
+  { engine }: Parts,
+  { browser }: Visit,
+  owner: Owner,
+): Promise<readonly ShownGrant[]> {
+  const grants = await engine.approvals.grants.list(owner);
+  return grants.map(({ grantId, agent, server, serverTitle = server, tool, toolTitle = tool, ...grant }) => ({
+    agent,
+    server: serverTitle,
+    tool: toolTitle,
+    ...(grant.conversationId === undefined && { until: Date.parse(grant.expiresAt) }),
+    forget: buildFormTarget(browser, `${INBOX_PATH}/remembered/${grantId}/forget`),
+  }));
+}

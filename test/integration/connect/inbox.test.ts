@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
+import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/connect/browser.ts';
+import { ADA, type World } from '../../harness/connect/setup.ts';
+import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
+import { askAboutSeat, MESSAGE } from './seat-question.ts';
+import { connectSuite, type WorldOptions } from './suite.ts';
+
+const { world } = connectSuite();
+
+const INBOX = '/auth/inbox';
+const BOB = { ...ADA, userId: 'bob' };
+const STREAM = { ...ADA, streamRequestId: 'run 1' };
+const OF_BOB = { ...BOB, streamRequestId: 'run 2' };
+const TOOL = { server: 'bk-7', serverTitle: 'Bookings', name: 'bookings_cancel', title: 'Cancel a booking' };
+const FORM = { type: 'object', properties: { seat: { type: 'string' } } } as const;
+const TITLE = 'Your inbox';
+
+const ask = (here: World, timeoutSeconds: number) =>
+  askAboutSeat(here, { requestedSchema: FORM }, { timeoutSeconds });
+
+/** What the page lists, by the addresses it leads to. */
+const pathsOn = ({ html }: Shown) =>
+  [...html.matchAll(/<a class="button" href="([^"]+)"/gu)].map(([, path]) => path);
+
+/** Ada has approved a call of the tool for this conversation, and Bob has, too. */
+async function remembered(here: World) {
+  for (const stream of [STREAM, OF_BOB]) {
+    const { row } = await requestApproval(here.engine, stream, { tool: TOOL });
+    await decideAs(here.engine, stream, row.id, { decision: 'approve', remember: true });
+  }
+}
+
+/** Ada, signed in and before her inbox. */
+async function entered(options: WorldOptions = {}) {
+  const here = await world({ identity: 'typed', ...options });
+  const browser = createTestBrowser(here);
+  return { here, browser, open: () => browser.enter(INBOX, 'ada') };
+}
+
+test('a person signs in and sees all that waits for them, what ends first before the rest', async () => {
+  const { here, browser, open } = await entered({ identity: 'oidc' });
+  const late = await ask(here, 900);
+  const soon = await ask(here, 60);
+  const connect = await here.ask({ timeoutSeconds: 300 });
+  const { row: approval } = await requestApproval(here.engine, STREAM, { tool: TOOL, timeoutSeconds: 600 });
+  const { row: denied } = await requestApproval(here.engine, STREAM, { tool: TOOL });
+  await decideAs(here.engine, STREAM, denied.id, { decision: 'deny' });
+  await requestApproval(here.engine, OF_BOB, { tool: TOOL });
+  await remembered(here);
+  await here.vault.save(
+    { ...ADA, toolId: 'issues', connectorId: 'tracker' },
+    { kind: 'api_key', value: 'k' },
+  );
+
+  expect((await browser.open(INBOX)).heading).toBe(SAYS.signIn);
+  const shown = await open();
+  expect(shown).toMatchObject({ status: 200, heading: TITLE, hops: [INBOX] });
+  const paths = [soon.path, connect.path, `/auth/answer/${approval.id}`, late.path];
+  expect(pathsOn(shown)).toEqual(paths);
+  for (const text of [
+    MESSAGE,
+    'Helper',
+    'Travel desk',
+    'Cancel a booking',
+    'Bookings',
+    'In one conversation',
+  ])
+    expect(shown.html).toContain(text);
+  expect(shown.html).toContain('/auth/accounts/issues/disconnect');
+  for (const text of ['bk-7', 'B-1', 'bob']) expect(shown.html).not.toContain(text);
+
+  const question = await browser.open(soon.path);
+  const answered = await browser.submit(question, 'accept', { 'field-0': 'window' });
+  expect(answered.html).toContain(`href="${INBOX}"`);
+  const call = await browser.open(paths[2] ?? '');
+  expect((await browser.submit(call, 'approve')).html).toContain(`href="${INBOX}"`);
+  expect(pathsOn(await browser.open(INBOX))).toEqual([connect.path, late.path]);
+  const out = await browser.submit(await browser.open(INBOX), 'sign-out');
+  expect(out.heading).toBe(SAYS.signIn);
+  expect((await browser.open(INBOX)).heading).toBe(SAYS.signIn);
+});
+
+test('a person with more than a page shows sees the newest, and that there is more', async () => {
+  const { here, open } = await entered();
+  const ids: string[] = [];
+  for (let at = 0; at < 301; at += 1) ids.push((await ask(here, 600)).path);
+  const shown = await open();
+  expect(shown.html).toContain('More waits for you');
+  expect(new Set(pathsOn(shown))).toEqual(new Set(ids.slice(1)));
+});
+
+test('a remembered approval is forgotten once, and only one of one’s own', async () => {
+  const { here, browser, open } = await entered();
+  await remembered(here);
+  const shown = await open();
+  const [{ grantId = '' } = {}] = await here.engine.approvals.grants.list(BOB);
+  const fields = shown.forms.get('forget')?.fields ?? {};
+  // The same agent, tool, rule and conversation has the same id for both.
+  expect(shown.forms.get('forget')?.action).toBe(`${INBOX}/remembered/${grantId}/forget`);
+  for (const path of [`${INBOX}/remembered/${grantId}/forget`, `${INBOX}/remembered/unknown/forget`])
+    for (const again of [1, 2])
+      expect([path, again, (await browser.post(path, fields)).hops]).toEqual([path, again, [INBOX]]);
+  expect(await here.engine.approvals.grants.list(ADA)).toEqual([]);
+  expect(await here.engine.approvals.grants.list(BOB)).toHaveLength(1);
+  expect((await browser.open(INBOX)).html).toContain('There are none.');
+});
+
+test('where nobody signs in there is no inbox', async () => {
+  const { here } = await entered({ identity: createBoundIdentity('https://app.example/who') });
+  const browser = createTestBrowser(here);
+  const shown = await browser.open(INBOX);
+  expect([shown.status, shown.heading]).toEqual([404, headingOf({ page: 'inbox-elsewhere' })]);
+});
+
+test.each([
+  ['without the token of its form', { csrf: '' }, {}],
+  ['from another site', {}, { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }],
+])('an attack on the inbox changes nothing %s', async (_what, fields, headers) => {
+  const { here, browser, open } = await entered();
+  await remembered(here);
+  const shown = await open();
+  for (const form of ['forget', 'sign-out']) {
+    const own = shown.forms.get(form);
+    const refused = await browser.post(own?.action ?? '', { ...own?.fields, ...fields }, { headers });
+    expect([refused.status, refused.heading]).toEqual([403, SAYS.refused]);
+  }
+  expect(await here.engine.approvals.grants.list(ADA)).toHaveLength(1);
+  expect((await browser.open(INBOX)).heading).toBe(TITLE);
+});
+
+test('texts of agents and servers are shown as text, and nothing of them stands in an address or a log', async () => {
+  const { here, open } = await entered();
+  const hostile = '"><script>alert(1)</script>';
+  const context = { trigger: 'agent', agent: hostile };
+  await askAboutSeat(here, { requestedSchema: FORM }, { message: hostile, title: hostile, context });
+  const tool = { server: 's', serverTitle: hostile, name: hostile, title: hostile };
+  const { row } = await requestApproval(here.engine, STREAM, { agent: hostile, tool });
+  await decideAs(here.engine, STREAM, row.id, { decision: 'approve', remember: true });
+  await requestApproval(here.engine, STREAM, { agent: hostile, tool, rule: 'other' });
+  const { html, headers, hops } = await open();
+  expect(html.match(/&quot;&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;/gu)?.length).toBeGreaterThan(8);
+  expect(html).not.toContain('<script');
+  expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'/u);
+  expect(headers.get('x-frame-options')).toBe('DENY');
+  for (const text of [...hops, ...here.lines]) expect(text).not.toContain('alert(1)');
+});
