@@ -25,6 +25,8 @@ export function readMetrics(root: string): Metrics {
 /** The names in a PromQL expression: series, the labels that filter, and the labels that group or join. */
 type Names = {
   readonly series: readonly string[];
+  /** Series that are read of every job: those of a neighbour, too. */
+  readonly ofAnyJob: readonly string[];
   readonly filters: readonly string[];
   readonly groups: readonly string[];
 };
@@ -32,13 +34,21 @@ type Names = {
 /** Parses with Prometheus' own grammar; Grafana's variables stand for durations. Undefined: a syntax error. */
 function readNames(expression: string): Names | undefined {
   const text = expression.replaceAll(/\$__\w+/g, '5m');
-  const names = { series: [] as string[], filters: [] as string[], groups: [] as string[] };
+  const names = {
+    series: [] as string[],
+    ofAnyJob: [] as string[],
+    filters: [] as string[],
+    groups: [] as string[],
+  };
   let valid = true;
   parser.parse(text).iterate({
     enter: ({ type, node, from, to }) => {
       if (type.isError) valid = false;
-      if (type.name === 'Identifier' && node.parent?.name === 'VectorSelector')
+      if (type.name === 'Identifier' && node.parent?.name === 'VectorSelector') {
         names.series.push(text.slice(from, to));
+        const selector = text.slice(to, node.parent.to);
+        if (!/[{,]\s*job\s*=/u.test(selector)) names.ofAnyJob.push(text.slice(from, to));
+      }
       if (type.name !== 'LabelName') return;
       const list = node.parent?.name === 'GroupingLabels' ? names.groups : names.filters;
       list.push(text.slice(from, to));
@@ -57,6 +67,12 @@ function findMetric(series: string, known: Metrics): string | undefined {
 /** The metrics that an expression uses. */
 export function usedMetrics(expression: string, known: Metrics): readonly string[] {
   return (readNames(expression)?.series ?? []).flatMap((series) => findMetric(series, known) ?? []);
+}
+
+/** What is wrong with an expression that must not read what a neighbour in the same Prometheus exposes. */
+export function jobProblems(expression: string): readonly string[] {
+  const { ofAnyJob = [] } = readNames(expression) ?? {};
+  return ofAnyJob.map((series) => `${series} is not filtered by job`);
 }
 
 /** What is wrong with an expression; `legend` is Grafana's template for the name of each line. */

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readYaml, schemaProblems } from './documents.ts';
-import { expressionProblems, readMetrics, usedMetrics } from './metric-names.ts';
+import { expressionProblems, jobProblems, type Metrics, readMetrics, usedMetrics } from './metric-names.ts';
 import { programCheck } from './programs.ts';
 import { type Check, judge } from './verdict.ts';
 
@@ -36,6 +36,7 @@ function alertProblems(root: string): readonly string[] {
     const found = page.includes(`\n### ${section}\n`);
     const problems = [
       ...expressionProblems(expr, known),
+      ...jobProblems(expr),
       ...(found ? [] : [`${runbooks} has no section ${section}`]),
     ];
     return problems.map((problem) => `${alert}: ${problem}`);
@@ -49,11 +50,12 @@ const panel = z.looseObject({
   datasource: z.looseObject({ uid: z.string() }),
   targets: z.array(target).min(1),
 });
-// `label_values(metric, label)`
+// `label_values(series, label)`
+const LABEL_VALUES = /^label_values\(([^,]+), (\w+)\)$/;
 const variable = z.looseObject({
   name: z.string(),
   datasource: z.looseObject({ uid: z.string() }),
-  query: z.looseObject({ query: z.string().regex(/^label_values\(\w+, \w+\)$/) }),
+  query: z.looseObject({ query: z.string().regex(LABEL_VALUES) }),
 });
 const dashboard = z.looseObject({
   panels: z.array(z.looseObject({ type: z.string() })),
@@ -69,22 +71,31 @@ function dashboardProblems(root: string): readonly string[] {
   const problems: string[] = [];
   for (const file of readdirSync(join(root, folder, 'dashboards'))) {
     const json = JSON.parse(readFileSync(join(root, folder, 'dashboards', file), 'utf8'));
-    for (const { name, datasource, query } of dashboard.parse(json).templating.list) {
-      const [, metric = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(query.query) ?? [];
-      const found = [...expressionProblems(`sum by (${label}) (${metric})`, known)];
-      if (!sources.includes(`"uid":"${datasource.uid}"`)) found.push('its data source is not provisioned');
-      problems.push(...found.map((problem) => `${file} variable "${name}": ${problem}`));
-    }
+    problems.push(...variableProblems(json, known, sources).map((problem) => `${file} ${problem}`));
     for (const { title, datasource, targets } of readPanels(json)) {
-      const found = targets.flatMap(({ expr, legendFormat }) =>
-        expressionProblems(expr, known, legendFormat),
-      );
+      const found = targets.flatMap(({ expr, legendFormat }) => [
+        ...expressionProblems(expr, known, legendFormat),
+        ...jobProblems(expr),
+      ]);
       if (!sources.includes(`"uid":"${datasource.uid}"`)) found.push('its data source is not provisioned');
       problems.push(...found.map((problem) => `${file} panel "${title}": ${problem}`));
       for (const { expr } of targets) for (const metric of usedMetrics(expr, known)) unused.delete(metric);
     }
   }
   return [...problems, ...[...unused].map((name) => `${name} is on no dashboard`)];
+}
+
+/** Every variable reads labels that exist, of Parley's jobs. */
+function variableProblems(json: unknown, known: Metrics, sources: string): readonly string[] {
+  return dashboard.parse(json).templating.list.flatMap(({ name, datasource, query }) => {
+    const [, series = '', label = ''] = LABEL_VALUES.exec(query.query) ?? [];
+    const expression = `sum by (${label}) (${series})`;
+    const found = [...expressionProblems(expression, known)];
+    // The variable of jobs is what the others are filtered by.
+    if (name !== 'job') found.push(...jobProblems(expression));
+    if (!sources.includes(`"uid":"${datasource.uid}"`)) found.push('its data source is not provisioned');
+    return found.map((problem) => `variable "${name}": ${problem}`);
+  });
 }
 
 function readPanels(json: unknown): readonly z.infer<typeof panel>[] {

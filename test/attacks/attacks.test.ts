@@ -60,7 +60,7 @@ function postChecks(world: () => World): void {
     it("no reply was a 5xx, according to the pods' metrics", async () => {
       for (const url of world().metricsUrls) {
         const text = await (await fetch(url)).text();
-        const statuses = [...text.matchAll(/^http_requests_total\{.*status="(\d+)".*\} (\d+)/gm)];
+        const statuses = [...text.matchAll(/^parley_http_requests_total\{.*status="(\d+)".*\} (\d+)/gm)];
         expect(statuses.length).toBeGreaterThan(5);
         expect(statuses.filter(([, status]) => Number(status) >= 500).map(([line]) => line)).toEqual([]);
       }

@@ -100,7 +100,7 @@ describe('S22 Redis', () => {
     stream.close();
     inbox.close();
     expect((await call(pod.url, { path: '/readyz' })).json).toMatchObject({ status: 'ready' });
-    expect(await (await fetch(metricsUrl)).text()).toMatch(/^timer_schedule_failures_total\S* 0$/m);
+    expect(await (await fetch(metricsUrl)).text()).toMatch(/^parley_timer_schedule_failures_total\S* 0$/m);
     expect(pod.lines.filter((line) => /NOPERM|ACL|permission|"level":"error"/.test(line))).toEqual([]);
   });
 

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { expressionProblems, type Metrics, usedMetrics } from '../../infra/check/metric-names.ts';
+import {
+  expressionProblems,
+  jobProblems,
+  type Metrics,
+  usedMetrics,
+} from '../../infra/check/metric-names.ts';
 
 const labels = ['x', 'y'];
 const known: Metrics = {
@@ -34,6 +39,13 @@ describe('an expression', () => {
     ['sum(b)', ['b is the same on every pod and must not be summed']],
   ])('%s is refused', (expression, problems) => {
     expect(expressionProblems(expression, known)).toEqual(problems);
+  });
+
+  it.each([
+    ['a{job="x"} + rate(h_bucket{le="1",job=~"$job"}[5m])', []],
+    ['a + sum(a_total{x="job=", y="1"}) + b{job="x"}', ['a', 'a_total']],
+  ])('%s reads of every job: %j', (expression, series) => {
+    expect(jobProblems(expression)).toEqual(series.map((one) => `${one} is not filtered by job`));
   });
 
   it('is refused when the legend names a label that the expression drops', () => {

@@ -53,7 +53,10 @@ export function wireWorker(env: Env, location: RedisLocation, telemetry: Telemet
   const releasers = createReleasers();
   const log = createLog({ service: 'parley-worker', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
   releasers.add(() => telemetry.shutdown());
-  const metrics = createMetrics(telemetry.meter, env.PARLEY_LIMIT_METRIC_TENANTS);
+  const metrics = createMetrics(telemetry.meter, {
+    tenantsMax: env.PARLEY_LIMIT_METRIC_TENANTS,
+    names: env.PARLEY_METRICS_NAMES,
+  });
   const backend = createRedisBackend({
     location,
     settings: backendSettings(env),

@@ -1,9 +1,11 @@
-import type { Attributes, Meter } from '@opentelemetry/api';
+import type { Meter } from '@opentelemetry/api';
 import { PUSH_OUTCOMES, type PushOutcome } from '../delivery/a2a-push/deliver.ts';
 import type { EndedApprovalStatus } from '../domain/approvals/status.ts';
 import { MODES, type Mode, type TerminalStatus } from '../domain/elicitations/status.ts';
 import { WEBHOOK_OUTCOMES, type WebhookOutcome } from '../ports/delivery/webhook-observer.ts';
 import type { WakeSource } from '../ports/elicitations/observer.ts';
+import { instrumentFactories } from './metrics/factories.ts';
+import { observeGauges } from './metrics/gauges.ts';
 import {
   ANSWERS,
   APPROVAL_OUTCOMES,
@@ -18,6 +20,7 @@ import {
   type Trigger,
   TURN_ENDS,
 } from './metrics/metric-labels.ts';
+import { createNamedMeter, type MetricNames } from './metrics/named-meter.ts';
 
 // Seconds. The upper limits are the default deadline of a question, and the delay at which a wake no longer feels live.
 const WAIT_BUCKETS = [1, 5, 15, 60, 300, 600];
@@ -25,35 +28,30 @@ const WAKE_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1
 const LATE_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const HTTP_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** Returns a gauge's value for a scrape. Undefined, an error or no reply within a second is exported as NaN. */
-type GaugeSource = () => number | undefined | Promise<number | undefined>;
-
-/** Sources of the gauges, in elicitations and in seconds. */
-interface GaugeSources {
-  readonly pending?: GaugeSource;
-  readonly overdue?: GaugeSource;
-  readonly indexCheckAge?: GaugeSource;
-  readonly timerCanaryAge?: GaugeSource;
-  readonly outboxLag?: GaugeSource;
-}
-
 const TENANTS_MAX = 100;
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
-/**
- * Every instrument of a process. infra/telemetry/metrics.json describes each. Times are in seconds. `tenantsMax`: how many
- * tenants have series of their own.
- */
-export function createMetrics(meter: Meter, tenantsMax = TENANTS_MAX) {
-  const make = instrumentFactories(meter);
+export interface MetricsOptions {
+  /** How many tenants have series of their own. */
+  readonly tenantsMax?: number;
+  /** `both`: each instrument also has its name of earlier builds. */
+  readonly names?: MetricNames;
+}
+
+/** Every instrument of a process. infra/telemetry/metrics.json describes each. Times are in seconds. */
+export function createMetrics(
+  meter: Meter,
+  { tenantsMax = TENANTS_MAX, names = 'prefixed' }: MetricsOptions = {},
+) {
+  const make = instrumentFactories(createNamedMeter(meter, names));
   return {
     tenantLabel: createTenantLabel(tenantsMax),
     ...recordInstruments(make),
     ...processInstruments(make),
     ...turnInstruments(make),
     /** Sets the sources of the gauges. A gauge without a source is NaN. */
-    observe: observeGauges(meter),
+    observe: observeGauges(make.gauge),
   };
 }
 
@@ -184,73 +182,4 @@ function turnInstruments(make: Factories) {
       'Turns of agents that run on this pod, waiting ones included.',
     ),
   };
-}
-
-function instrumentFactories(meter: Meter) {
-  return {
-    /** Starts each of the `labels` at 0: a series that starts at 1 hides its first increment from rate(). */
-    counter<Labels extends Attributes = Record<never, never>>(
-      name: string,
-      description: string,
-      labels: readonly Labels[] = [],
-    ) {
-      const counter = meter.createCounter<Labels>(name, { description });
-      if (labels.length === 0) counter.add(0);
-      for (const each of labels) counter.add(0, each);
-      return counter;
-    },
-    upDown(name: string, description: string) {
-      const counter = meter.createUpDownCounter(name, { description });
-      counter.add(0);
-      return counter;
-    },
-    histogram<Labels extends Attributes = Record<never, never>>(
-      name: string,
-      description: string,
-      explicitBucketBoundaries: number[],
-    ) {
-      return meter.createHistogram<Labels>(name, {
-        description,
-        unit: 's',
-        advice: { explicitBucketBoundaries },
-      });
-    },
-  };
-}
-
-const GAUGE_MS_MAX = 1_000;
-
-function observeGauges(meter: Meter): (sources: GaugeSources) => void {
-  const known: { -readonly [Name in keyof GaugeSources]: GaugeSources[Name] } = {};
-  const gauges = [
-    ['pending', 'elicitation_pending', 'Open questions in Redis.', ''],
-    ['overdue', 'elicitation_overdue', 'Since the earliest deadline of the open questions passed.', 's'],
-    ['indexCheckAge', 'index_check_age', 'Since the last complete check of the indexes began.', 's'],
-    ['timerCanaryAge', 'timer_canary_age', 'Since a canary timer last went through the queue.', 's'],
-    ['outboxLag', 'outbox_lag', 'Time since the oldest outbox task that is not yet taken was due.', 's'],
-  ] as const;
-  for (const [source, name, description, unit] of gauges) {
-    meter.createObservableGauge(name, { description, unit }).addCallback(async (result) => {
-      // Without an observation, a gauge would keep its last value.
-      result.observe((await readGauge(known[source])) ?? Number.NaN);
-    });
-  }
-  return (sources) => {
-    Object.assign(known, sources);
-  };
-}
-
-async function readGauge(source: GaugeSource | undefined): Promise<number | undefined> {
-  if (source === undefined) return undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, GAUGE_MS_MAX, undefined).unref();
-  });
-  try {
-    return await Promise.race([source(), late]);
-  } catch {
-    return undefined;
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
+import { METRIC_NAMES } from './metrics/named-meter.ts';
 import { LIMIT_VARIABLES } from './variables/limits.ts';
 import { PAGE_VARIABLES } from './variables/pages.ts';
 import { flag, integer, list, nodes, text } from './variables/schemas.ts';
@@ -15,6 +16,12 @@ export const Variables = z.object({
   PORT: integer(3000, 0, 65_535, 'Port of the API; 0 selects a free one.'),
   PARLEY_HOST: z.string().default('0.0.0.0').describe('Address to listen on.'),
   PARLEY_METRICS_PORT: integer(9464, 0, 65_535, "Port of /metrics (and of the worker's health); 0 for none."),
+  PARLEY_METRICS_NAMES: z
+    .enum(METRIC_NAMES)
+    .default('both')
+    .describe(
+      'Names of the metrics. `prefixed`: with `parley_` and units, as `infra/telemetry/metrics.json` lists them. `both`: also without, as earlier builds had them; the next release has the prefixed ones alone. Default both.',
+    ),
   PARLEY_METRICS_HOST: z
     .string()
     .default('127.0.0.1')

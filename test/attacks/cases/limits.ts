@@ -153,7 +153,7 @@ export function limitAttacks(world: () => World): void {
       expectProblem(await ask(0, 0), 429, 'rate_limited');
       const metrics = await Promise.all(metricsUrls.map(async (url) => (await fetch(url)).text()));
       const counted = metrics.map((text) =>
-        Number(/^rate_limited_total\{[^}]*limit="open"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0),
+        Number(/^parley_rate_limited_total\{[^}]*limit="open"[^}]*\} (\d+)/m.exec(text)?.[1] ?? 0),
       );
       expect(counted.reduce((sum, count) => sum + count, 0)).toBe(BEYOND + 1);
     });

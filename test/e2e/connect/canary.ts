@@ -129,7 +129,7 @@ function expectEvidence(seen: Awaited<ReturnType<typeof collectEvidence>> & Text
   const holds: Readonly<Record<keyof typeof seen, string>> = {
     logs: 'credential refresh',
     spans: 'elicitation.requested',
-    metrics: 'elicitation_requests_total',
+    metrics: 'parley_elicitation_requests_total',
     'replies and pages': 'data-elicitation-request',
     'requests to the model': 'file two',
     Redis: ':credential:',

@@ -127,8 +127,8 @@ describe('S19 reports on webhooks', () => {
         { statusCode: 0, setHeader: () => undefined, end: (text: string) => resolve(text) } as never,
       );
     });
-    expect(scraped).toMatch(/webhook_deliveries_total\{outcome="again".*\} 1/);
-    expect(scraped).toMatch(/webhook_deliveries_total\{outcome="dead".*\} 1/);
+    expect(scraped).toMatch(/parley_webhook_deliveries_total\{outcome="again".*\} 1/);
+    expect(scraped).toMatch(/parley_webhook_deliveries_total\{outcome="dead".*\} 1/);
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
       { level: 'info', elicitationId: row.id, outcome: 'again', fault: 'status', status: 500, attempt: 1 },
       { level: 'warn', elicitationId: row.id, outcome: 'dead', fault: 'gone', status: 410, attempt: 2 },

@@ -68,13 +68,17 @@ describe('a worker', () => {
       const text = await (await fetch(`${url}/metrics`)).text();
       return Number(new RegExp(`^${name} (.+)$`, 'm').exec(text)?.[1]);
     };
-    await waitUntil(async () => (await metric('timer_canary_age')) >= 0, { what: 'the age of the canary' });
-    await waitUntil(async () => (await metric('elicitation_pending')) === 0, { what: 'the number pending' });
-    expect(await metric('elicitation_overdue')).toBe(0);
-    expect(await metric('outbox_lag')).toBe(0);
-    expect(await metric('index_repairs_total')).toBe(0);
-    expect(await metric('cleanup_removed_total')).toBe(0);
-    expect(await metric('sweep_expired_total')).toBe(0);
+    await waitUntil(async () => (await metric('parley_timer_canary_age_seconds')) >= 0, {
+      what: 'the age of the canary',
+    });
+    await waitUntil(async () => (await metric('parley_elicitation_pending')) === 0, {
+      what: 'the number pending',
+    });
+    expect(await metric('parley_elicitation_overdue_seconds')).toBe(0);
+    expect(await metric('parley_outbox_lag_seconds')).toBe(0);
+    expect(await metric('parley_index_repairs_total')).toBe(0);
+    expect(await metric('parley_cleanup_removed_total')).toBe(0);
+    expect(await metric('parley_sweep_expired_total')).toBe(0);
   });
 
   it('fires deadlines although Redis was killed, and its canary continues', async () => {

@@ -38,12 +38,12 @@ async function watch(world = worldOn(model)) {
 it('counts, logs and traces a turn without any of its content', async () => {
   const { turns, saying, untilOver, scrape, spans, said, events, lines } = await watch();
   const run = await turns.begin(saying(`look ${PRIVATE}`));
-  expect(await scrape()).toMatch(/^turns_running 1$/m);
+  expect(await scrape()).toMatch(/^parley_turns_running 1$/m);
   await untilOver();
   expect((await events(run)).at(-1)).toMatchObject({ type: 'turn-finished' });
   const scraped = await scrape();
-  expect(scraped).toMatch(/^turns_total\{outcome="finished"\} 1$/m);
-  expect(scraped).toMatch(/^turns_running 0$/m);
+  expect(scraped).toMatch(/^parley_turns_total\{outcome="finished"\} 1$/m);
+  expect(scraped).toMatch(/^parley_turns_running 0$/m);
   const { streamRequestId, conversationId } = run;
   expect(said()).toMatchObject([{ streamRequestId, agent: 'helper', outcome: 'finished' }]);
   const [begin, ...steps] = spans();
@@ -102,5 +102,5 @@ it('reports a failing model by the name of the fault only', async () => {
   await turns.begin(saying(PRIVATE));
   await untilOver();
   expect(spans('chat')[0]?.attributes).toMatchObject({ 'error.type': 'ModelError' });
-  expect(await scrape()).toMatch(/^turns_total\{outcome="failed"\} 1$/m);
+  expect(await scrape()).toMatch(/^parley_turns_total\{outcome="failed"\} 1$/m);
 });

@@ -141,9 +141,9 @@ describe('the steps of an elicitation on two pods', () => {
     expect(timeout.attributes).not.toHaveProperty('elicitation.action');
     expect(answerer.said()).toMatchObject([{ outcome: 'expired', msg: 'elicitation expired' }]);
     const scraped = await answerer.scrape();
-    expect(scraped).toContain('elicitation_expired_late_count 1\n');
+    expect(scraped).toContain('parley_elicitation_expired_late_seconds_count 1\n');
     expect(scraped).toContain('{trigger="credential_required",outcome="expired"} 1\n');
-    expect(scraped).not.toMatch(/elicitation_responses_total\{.*\} [1-9]/);
+    expect(scraped).not.toMatch(/parley_elicitation_responses_total\{.*\} [1-9]/);
   });
 
   it('withdrawn with its reason, and without a response', async () => {
@@ -154,7 +154,7 @@ describe('the steps of an elicitation on two pods', () => {
       attributes: { 'elicitation.outcome': 'withdrawn', 'elicitation.reason': 'superseded' },
     });
     expect(answerer.said()).toMatchObject([{ reason: 'superseded', msg: 'elicitation withdrawn' }]);
-    expect(await answerer.scrape()).not.toMatch(/elicitation_responses_total\{.*\} [1-9]/);
+    expect(await answerer.scrape()).not.toMatch(/parley_elicitation_responses_total\{.*\} [1-9]/);
   });
 
   it('a refused ask ends its span with the code; a repeated one is marked as repeated', async () => {
@@ -187,7 +187,7 @@ describe('the steps of an elicitation on two pods', () => {
       elicitationId: row.id,
       msg: 'sweep cannot expire an overdue elicitation',
     });
-    expect(await sweeping.scrape()).toMatch(/^sweep_failures_total [1-9]/m);
+    expect(await sweeping.scrape()).toMatch(/^parley_sweep_failures_total [1-9]/m);
   });
 
   it('a fault in an observer has no effect on the elicitation', async () => {

@@ -82,6 +82,24 @@ describe('a scrape', () => {
     expect(Object.fromEntries(families)).toEqual(Object.fromEntries(expected));
   });
 
+  it('has every metric under its name of earlier builds, too, with the same values, for one release', async () => {
+    const telemetry = await start();
+    const metrics = createMetrics(telemetry.meter, { names: 'both' });
+    metrics.sseConnections.add(2);
+    metrics.rateLimited.add(3, { limit: 'open' });
+    metrics.wakeLatency.record(0.3);
+    metrics.observe({ overdue: () => 4 });
+    const text = await (await scraper(telemetry))();
+    const samples = text
+      .split('\n')
+      .filter((line) => /^\w+[{ ]/.test(line) && !line.startsWith('target_info'));
+    const prefixed = samples.filter((line) => line.startsWith('parley_'));
+    const before = prefixed.map((line) => line.replace(/^parley_/, '').replace(/_seconds(?=[_{ ])/, ''));
+    expect(before.sort()).toEqual(samples.filter((line) => !line.startsWith('parley_')).sort());
+    for (const line of ['sse_connections 2', 'elicitation_overdue 4', 'rate_limited_total{limit="open"} 3'])
+      expect(before).toContain(line);
+  });
+
   it('shows every counter at 0 before anything was counted', async () => {
     const telemetry = await start();
     createMetrics(telemetry.meter);
@@ -89,16 +107,18 @@ describe('a scrape', () => {
     const counters = [...familiesOf(text)].filter(([, { type }]) => type === 'counter').map(([name]) => name);
     expect(counters.length).toBeGreaterThanOrEqual(13);
     for (const name of counters) expect(text).toMatch(new RegExp(`^${name}(\\{.*\\})? 0$`, 'm'));
-    expect(text).toContain('sse_connections 0\n');
+    expect(text).toContain('parley_sse_connections 0\n');
   });
 
   it('names as many tenants as it may, and counts later ones together', async () => {
     const telemetry = await start();
-    const { tenantLabel, tenantOutcomes } = createMetrics(telemetry.meter, 2);
+    const { tenantLabel, tenantOutcomes } = createMetrics(telemetry.meter, { tenantsMax: 2 });
     for (const tenant of ['acme', 'globex', 'initech', 'acme', 'hooli'])
       tenantOutcomes.add(1, { tenant: tenantLabel(tenant), outcome: 'accepted' });
     const text = await (await scraper(telemetry))();
-    const counts = [...text.matchAll(/^tenant_outcomes_total\{tenant="(\w+)",outcome="accepted"\} (\d+)$/gm)];
+    const counts = [
+      ...text.matchAll(/^parley_tenant_outcomes_total\{tenant="(\w+)",outcome="accepted"\} (\d+)$/gm),
+    ];
     expect(Object.fromEntries(counts.map(([, tenant, count]) => [tenant, count]))).toEqual({
       acme: '2',
       globex: '1',
@@ -116,7 +136,7 @@ describe('a scrape', () => {
       [...text.matchAll(new RegExp(`^${name}_bucket\\{le="(.+)"\\} (\\d+)$`, 'gm'))].map(
         ([, le, n]) => `${le}:${n}`,
       );
-    expect(bounds('elicitation_wait_duration')).toEqual([
+    expect(bounds('parley_elicitation_wait_duration_seconds')).toEqual([
       '1:0',
       '5:0',
       '15:0',
@@ -125,14 +145,18 @@ describe('a scrape', () => {
       '600:1',
       '+Inf:1',
     ]);
-    expect(bounds('elicitation_wake_latency')).toMatchObject({ 0: '0.001:1', 10: '2.5:1', 11: '+Inf:1' });
+    expect(bounds('parley_elicitation_wake_latency_seconds')).toMatchObject({
+      0: '0.001:1',
+      10: '2.5:1',
+      11: '+Inf:1',
+    });
   });
 
   it('reads a gauge each time, and gives NaN where its source fails, returns nothing or hangs', async () => {
     const telemetry = await start();
     const metrics = createMetrics(telemetry.meter);
     const scrape = await scraper(telemetry);
-    expect(await scrape()).toContain('elicitation_pending NaN\n');
+    expect(await scrape()).toContain('parley_elicitation_pending NaN\n');
     metrics.observe({
       pending: async () => 3,
       overdue: () => 4.5,
@@ -142,11 +166,11 @@ describe('a scrape', () => {
     });
     const metricsText = await scrape();
     for (const sample of [
-      'elicitation_pending 3',
-      'elicitation_overdue 4.5',
-      'index_check_age 5',
-      'timer_canary_age 6',
-      'outbox_lag 7',
+      'parley_elicitation_pending 3',
+      'parley_elicitation_overdue_seconds 4.5',
+      'parley_index_check_age_seconds 5',
+      'parley_timer_canary_age_seconds 6',
+      'parley_outbox_lag_seconds 7',
     ])
       expect(metricsText).toContain(`${sample}\n`);
     metrics.observe({
@@ -155,7 +179,11 @@ describe('a scrape', () => {
       timerCanaryAge: () => new Promise(() => undefined),
     });
     const untold = await scrape();
-    for (const name of ['elicitation_pending', 'elicitation_overdue', 'timer_canary_age'])
+    for (const name of [
+      'parley_elicitation_pending',
+      'parley_elicitation_overdue_seconds',
+      'parley_timer_canary_age_seconds',
+    ])
       expect(untold).toContain(`${name} NaN\n`);
   });
 
@@ -215,8 +243,8 @@ describe('export to a collector', () => {
     const telemetry = await start(METRICS, { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
     createMetrics(telemetry.meter).sseResumes.add(2);
     const scrape = await scraper(telemetry);
-    expect(await scrape()).toContain('sse_resumes_total 2\n');
-    expect(await scrape()).toContain('sse_resumes_total 2\n');
+    expect(await scrape()).toContain('parley_sse_resumes_total 2\n');
+    expect(await scrape()).toContain('parley_sse_resumes_total 2\n');
   });
 
   it('is off unless asked for', async () => {

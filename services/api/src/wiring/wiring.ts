@@ -67,7 +67,10 @@ const SLOW_READER_MS = 30_000;
 export function wirePod(env: Env, telemetry: Telemetry): Pod {
   const version = readVersion();
   const log = createLog({ service: 'parley-api', level: env.PARLEY_LOG_LEVEL, pod: env.PARLEY_POD });
-  const metrics = createMetrics(telemetry.meter, env.PARLEY_LIMIT_METRIC_TENANTS);
+  const metrics = createMetrics(telemetry.meter, {
+    tenantsMax: env.PARLEY_LIMIT_METRIC_TENANTS,
+    names: env.PARLEY_METRICS_NAMES,
+  });
   const location = redisLocation(env);
   const backend = openBackend(env, metrics);
   const isReady = async () => {

@@ -1,0 +1,63 @@
+import type { Attributes, Meter, MetricOptions } from '@opentelemetry/api';
+
+/** `prefixed`: names with `parley_` and units. `both`: also the names without them, which earlier builds had. */
+export const METRIC_NAMES = ['both', 'prefixed'] as const;
+export type MetricNames = (typeof METRIC_NAMES)[number];
+
+/** Counts up, or up and down. */
+export interface NamedCounter<Labels extends Attributes> {
+  add(value: number, labels?: Labels): void;
+}
+
+export interface NamedHistogram<Labels extends Attributes> {
+  record(value: number, labels?: Labels): void;
+}
+
+/** Makes instruments by their names without prefix and unit, and gives them the names under which they are exposed. */
+export interface NamedMeter {
+  counter<Labels extends Attributes>(name: string, options: MetricOptions): NamedCounter<Labels>;
+  upDown(name: string, options: MetricOptions): NamedCounter<Attributes>;
+  histogram<Labels extends Attributes>(name: string, options: MetricOptions): NamedHistogram<Labels>;
+  /** `read` is called once for each scrape and name. */
+  gauge(name: string, options: MetricOptions, read: () => Promise<number>): void;
+}
+
+export function createNamedMeter(meter: Meter, names: MetricNames): NamedMeter {
+  function exposed(name: string, { unit }: MetricOptions): readonly string[] {
+    const full = `parley_${name}${unit === 's' ? '_seconds' : ''}`;
+    return names === 'both' ? [full, name] : [full];
+  }
+
+  return {
+    counter<Labels extends Attributes>(name: string, options: MetricOptions): NamedCounter<Labels> {
+      const counters = exposed(name, options).map((one) => meter.createCounter<Labels>(one, options));
+      return {
+        add(value, labels) {
+          for (const counter of counters) counter.add(value, labels);
+        },
+      };
+    },
+    upDown(name, options) {
+      const counters = exposed(name, options).map((one) => meter.createUpDownCounter(one, options));
+      return {
+        add(value, labels) {
+          for (const counter of counters) counter.add(value, labels);
+        },
+      };
+    },
+    histogram<Labels extends Attributes>(name: string, options: MetricOptions): NamedHistogram<Labels> {
+      const histograms = exposed(name, options).map((one) => meter.createHistogram<Labels>(one, options));
+      return {
+        record(value, labels) {
+          for (const histogram of histograms) histogram.record(value, labels);
+        },
+      };
+    },
+    gauge(name, options, read) {
+      for (const one of exposed(name, options))
+        meter.createObservableGauge(one, options).addCallback(async (result) => {
+          result.observe(await read());
+        });
+    },
+  };
+}
