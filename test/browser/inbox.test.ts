@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { launchChromium } from '../../infra/demo/chromium.ts';
-import { ADA, startWorld } from '../harness/connect/setup.ts';
+import { ADA, startWorld, type World } from '../harness/connect/setup.ts';
 import { decideAs, requestApproval } from '../harness/engines/approvals.ts';
 import { describeInChromium, STILL } from '../harness/in-chromium.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
@@ -10,42 +10,43 @@ const STREAM = { ...ADA, streamRequestId: 'run 1' };
 const TOOL = { server: 'bk-7', serverTitle: 'Bookings', name: 'bookings_cancel', title: 'Cancel a booking' };
 
 await describeInChromium('the hosted inbox', (chromium) => {
-  it('is walked by keyboard: a question is answered, a call decided, a remembered approval forgotten', async ({
-    onTestFinished,
-  }) => {
+  /** Where Ada has what `prepare` asks her, and her browser, in which nobody has signed in. */
+  async function opened(prepare: (here: World) => Promise<void>) {
     const redis = await startRedis({ args: ['--appendonly', 'no'] });
     onTestFinished(() => redis.stop());
-    const here = await startWorld({
-      redisUrl: redis.url,
-      identity: 'typed',
-      deps: { brand: { title: 'Example Corporation' } },
-    });
-    const { row: remembered } = await requestApproval(here.engine, STREAM, { tool: TOOL });
-    await decideAs(here.engine, STREAM, remembered.id, { decision: 'approve', remember: true });
-    const { row: call } = await requestApproval(here.engine, STREAM, { tool: TOOL, timeoutSeconds: 300 });
-    const { row: question } = await here.engine.ask({
-      tenant: ADA.tenant,
-      askedBy: 'billing',
-      askerName: 'billing',
-      input: {
-        userId: ADA.userId,
-        mode: 'form',
-        message: 'Which seat do you want?',
-        requestedSchema: { type: 'object', properties: { seat: { type: 'string' } } },
-      },
-    });
+    const deps = { brand: { title: 'Example Corporation' } };
+    const here = await startWorld({ redisUrl: redis.url, identity: 'typed', deps });
+    await prepare(here);
     const browser = await launchChromium(chromium);
     onTestFinished(() => browser.close());
     const page = await (await browser.newContext(STILL)).newPage();
-    const heading = page.getByRole('heading', { level: 1 });
+    await page.goto(`${here.publicUrl}/auth/inbox`);
+    await page.getByLabel('User id').fill('ada');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Waiting for you' }).waitFor();
+    return { here, page, heading: page.getByRole('heading', { level: 1 }) };
+  }
+
+  it('is walked by keyboard: a question is answered, a call decided, a remembered approval forgotten', async () => {
+    let call = '';
+    let question = '';
+    const { here, page, heading } = await opened(async ({ engine }) => {
+      const { row: remembered } = await requestApproval(engine, STREAM, { tool: TOOL });
+      await decideAs(engine, STREAM, remembered.id, { decision: 'approve', remember: true });
+      call = (await requestApproval(engine, STREAM, { tool: TOOL, timeoutSeconds: 300 })).row.id;
+      const requestedSchema = { type: 'object', properties: { seat: { type: 'string' } } } as const;
+      const input = {
+        userId: ADA.userId,
+        mode: 'form',
+        message: 'Which seat do you want?',
+        requestedSchema,
+      } as const;
+      question = (await engine.ask({ tenant: ADA.tenant, askerName: 'billing', input })).row.id;
+    });
     const enter = async (keys: readonly string[]) => {
       for (const key of keys) await page.keyboard.press(key);
     };
 
-    await page.goto(`${here.publicUrl}/auth/inbox`);
-    await page.getByLabel('User id').fill('ada');
-    await enter(['Enter']);
-    await expect.poll(() => heading.textContent()).toBe('Your inbox');
     expect(await page.title()).toBe('Your inbox · Example Corporation');
     await looksSound(page);
     const waiting = page.getByRole('region', { name: 'Waiting for you' });
@@ -55,11 +56,9 @@ await describeInChromium('the hosted inbox', (chromium) => {
     ]);
 
     await enter(['Tab', 'Enter']);
-    await expect.poll(() => page.url()).toBe(`${here.publicUrl}/auth/answer/${call.id}`);
+    await expect.poll(() => page.url()).toBe(`${here.publicUrl}/auth/answer/${call}?inbox`);
     await looksSound(page);
     await page.getByRole('button', { name: 'Approve' }).press('Enter');
-    await expect.poll(() => heading.textContent()).toBe('The call was approved');
-    await enter(['Tab', 'Enter']);
     await expect.poll(() => heading.textContent()).toBe('Your inbox');
 
     await enter(['Tab', 'Enter']);
@@ -73,7 +72,59 @@ await describeInChromium('the hosted inbox', (chromium) => {
     await forget.press('Enter');
     await page.getByText('There are none. Agents ask you each time.').waitFor();
     await looksSound(page);
-    expect(await here.status(question.id)).toBe('accepted');
+    expect(await here.status(question)).toBe('accepted');
     expect(await here.engine.approvals.grants.list(ADA)).toEqual([]);
+  });
+
+  it('clears a hundred approvals with at most a hundred keys: 80 in groups, 20 by themselves', async () => {
+    const ids: string[] = [];
+    const { here, page, heading } = await opened(async ({ engine }) => {
+      const kinds = ['high', 'medium', 'medium', 'low', 'low'] as const;
+      for (const [kind, risk] of kinds.entries())
+        for (let at = 0; at < 20; at += 1) {
+          const definition = {
+            tool: TOOL,
+            risk,
+            rule: `rule ${kind}`,
+            arguments: { booking: `${kind}-${at}` },
+          };
+          ids.push(
+            (
+              await requestApproval(engine, STREAM, {
+                ...definition,
+                masked: [],
+                remember: undefined,
+              } as never)
+            ).row.id,
+          );
+        }
+    });
+    let keys = 0;
+    const press = async (key: string) => {
+      keys += 1;
+      await page.keyboard.press(key);
+    };
+    const onward = async (button: string) => {
+      const before = page.url();
+      do await press('Tab');
+      while (!(await page.evaluate(() => document.activeElement?.textContent ?? '')).startsWith(button));
+      await Promise.all([page.waitForURL(({ href }) => href !== before), press('Enter')]);
+    };
+
+    await onward('Decide');
+    const titles: unknown[] = [];
+    for (let step = 0; step < 24; step += 1) {
+      titles.push(await heading.textContent());
+      if (step === 20) await looksSound(page);
+      await onward('Approve');
+    }
+    expect(new Set(titles.slice(0, 20))).toEqual(new Set(['Travel desk wants to use “Cancel a booking”']));
+    expect(new Set(titles.slice(20))).toEqual(
+      new Set(['Travel desk wants to use “Cancel a booking” 20 times']),
+    );
+    await page.getByText('Nothing waits for you.').waitFor();
+    expect(keys).toBeLessThanOrEqual(100);
+    const caller = { kind: 'user', ...ADA } as const;
+    for (const id of ids) expect((await here.engine.approvals.read(caller, id)).row.status).toBe('approved');
   });
 });

@@ -38,6 +38,8 @@ export interface TestBrowser {
   readonly jar: CookieJar;
   open(pathOrUrl: string): Promise<Shown>;
   post(path: string, fields: Readonly<Record<string, string>>, options?: PostOptions): Promise<Shown>;
+  /** The same for fields of which some have one name. */
+  postAll(path: string, fields: [name: string, value: string][], options?: PostOptions): Promise<Shown>;
   /** Sends a form of a page; `more` are the fields that the person filled in. */
   submit(shown: Shown, form: string, more?: Readonly<Record<string, string>>): Promise<Shown>;
   /**
@@ -76,7 +78,8 @@ export function createTestBrowser({ publicUrl }: Pick<World, 'publicUrl'>): Test
   const browser: TestBrowser = {
     jar,
     open: (pathOrUrl) => send(pathOrUrl.startsWith('/') ? publicUrl + pathOrUrl : pathOrUrl, {}),
-    async post(path, fields, { headers = {} } = {}) {
+    post: (path, fields, options) => browser.postAll(path, Object.entries(fields), options),
+    async postAll(path, fields, { headers = {} } = {}) {
       const all = { origin: publicUrl, 'sec-fetch-site': 'same-origin', ...headers };
       const present = Object.entries(all).filter(
         (entry): entry is [string, string] => entry[1] !== undefined,

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import type { ApprovalDefinition } from '@parley/shared/domain/approvals/definition';
+import { describe, expect, test } from 'vitest';
 import { createBoundIdentity } from '../../../services/api/src/surfaces/connect/identity/bound.ts';
 import { createTestBrowser, headingOf, SAYS, type Shown } from '../../harness/connect/browser.ts';
 import { ADA, type World } from '../../harness/connect/setup.ts';
@@ -56,7 +57,7 @@ test('a person signs in and sees all that waits for them, what ends first before
   expect((await browser.open(INBOX)).heading).toBe(SAYS.signIn);
   const shown = await open();
   expect(shown).toMatchObject({ status: 200, heading: TITLE, hops: [INBOX] });
-  const paths = [soon.path, connect.path, `/auth/answer/${approval.id}`, late.path];
+  const paths = [soon.path, connect.path, `/auth/answer/${approval.id}?inbox`, late.path];
   expect(pathsOn(shown)).toEqual(paths);
   for (const text of [
     MESSAGE,
@@ -73,8 +74,13 @@ test('a person signs in and sees all that waits for them, what ends first before
   const question = await browser.open(soon.path);
   const answered = await browser.submit(question, 'accept', { 'field-0': 'window' });
   expect(answered.html).toContain(`href="${INBOX}"`);
-  const call = await browser.open(paths[2] ?? '');
-  expect((await browser.submit(call, 'approve')).html).toContain(`href="${INBOX}"`);
+  // From the inbox, a decision leads to what is decided next; else its page leads back to the inbox.
+  const { row: other } = await requestApproval(here.engine, STREAM, { tool: TOOL, rule: 'other' });
+  const next = await browser.submit(await browser.open(paths[2] ?? ''), 'approve');
+  expect(next).toMatchObject({ hops: [`/auth/answer/${other.id}?inbox`] });
+  expect((await browser.submit(next, 'deny')).hops).toEqual([INBOX]);
+  const tooLate = await browser.submit(next, 'approve');
+  expect([tooLate.status, tooLate.html]).toEqual([409, expect.stringContaining(`href="${INBOX}"`)]);
   expect(pathsOn(await browser.open(INBOX))).toEqual([connect.path, late.path]);
   const out = await browser.submit(await browser.open(INBOX), 'sign-out');
   expect(out.heading).toBe(SAYS.signIn);
@@ -144,4 +150,109 @@ test('texts of agents and servers are shown as text, and nothing of them stands 
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'.*frame-ancestors 'none'/u);
   expect(headers.get('x-frame-options')).toBe('DENY');
   for (const text of [...hops, ...here.lines]) expect(text).not.toContain('alert(1)');
+});
+
+describe('equal calls', () => {
+  const TEXT = 'The same in every call';
+
+  /** A call that waits for Ada; calls of one rule, tool and risk below high are decided together. */
+  async function call(here: World, more: Partial<ApprovalDefinition> = {}) {
+    const args = { booking: 'B-1', refund: true };
+    const { row } = await requestApproval(here.engine, STREAM, {
+      ...{ tool: TOOL, risk: 'low', arguments: args, masked: [], ...more },
+    });
+    return row.id;
+  }
+
+  const callsOn = ({ html }: Shown) =>
+    [...html.matchAll(/name="call" value="([^"]+)"/gu)].map(([, id = '']) => id);
+  const statusOf = async (here: World, id: string) =>
+    (await here.engine.approvals.read({ kind: 'user', ...ADA }, id)).row.status;
+
+  test('are one item of the inbox, which is sorted by risk; those of a high or unknown risk stand alone', async () => {
+    const { here, browser, open } = await entered();
+    const groups = [
+      [await call(here), await call(here)],
+      [await call(here, { risk: 'medium' }), await call(here, { risk: 'medium' })],
+    ];
+    const high = [await call(here, { risk: 'high' }), await call(here, { risk: 'high', timeoutSeconds: 60 })];
+    const unknown = await call(here, { risk: undefined } as never);
+    const alone = await call(here, { rule: 'other' });
+    const shown = await open();
+    const paths = pathsOn(shown);
+    const single = (id = '') => `/auth/answer/${id}?inbox`;
+    expect(paths.slice(0, 3)).toEqual([single(high[1]), single(high[0]), single(unknown)]);
+    expect(new Set(paths.slice(4))).toEqual(new Set([expect.stringMatching(/\/groups\//), single(alone)]));
+    expect(shown.html).toContain('times</h3>');
+    expect(shown.html).toContain('Risk: High');
+    const [low, medium] = groups;
+    expect(new Set(callsOn(await browser.open(paths[3] ?? '')))).toEqual(new Set(medium));
+    const lowPath = paths.slice(4).find((path) => path?.includes('/groups/')) ?? '';
+    expect(new Set(callsOn(await browser.open(lowPath)))).toEqual(new Set(low));
+  });
+
+  test('are decided in one step that shows in what each differs, each by itself', async () => {
+    const { here, browser, open } = await entered();
+    const secret = (booking: string) => ({ booking, refund: true, apiKey: '••••••' });
+    const ids: string[] = [];
+    for (const booking of ['B-1', 'B-2', 'B-3'])
+      ids.push(await call(here, { arguments: secret(booking), masked: ['/apiKey'] }));
+    const group = await browser.open(pathsOn(await open())[0] ?? '');
+    expect(group.heading).toBe('Travel desk wants to use “Cancel a booking” 3 times');
+    const [, same = '', differing = ''] = group.html.split(/<h2>[^<]+<\/h2>/u);
+    expect(group.html).toContain(TEXT);
+    expect([same.includes('refund'), same.includes('booking'), same.includes('apiKey')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    // What a mask hides may differ, so that it never counts as the same.
+    for (const text of ['B-1', 'B-2', 'B-3']) expect(differing).toContain(text);
+    expect(differing.match(/secret, not shown/gu)).toHaveLength(3);
+
+    const { action = '', fields = {} } = group.forms.get('approve') ?? {};
+    expect((await browser.post(action, fields)).status).toBe(422);
+    const [first = '', second = '', third = ''] = ids;
+    const left = await browser.post(action, { ...fields, call: first });
+    expect(left.hops[0]).toMatch(/\/groups\/|\?inbox/u);
+    await decideAs(here.engine, STREAM, second, { decision: 'deny' });
+    const late = await browser.postAll(action, [
+      ...Object.entries(fields),
+      ['call', second],
+      ['call', third],
+    ]);
+    expect([late.status, late.heading]).toEqual([409, headingOf({ page: 'group-late' })]);
+    expect(await Promise.all(ids.map((id) => statusOf(here, id)))).toEqual([
+      'approved',
+      'denied',
+      'approved',
+    ]);
+    expect(
+      (await browser.open(new URL(action, here.publicUrl).pathname.replace(/\/approve$/u, ''))).hops,
+    ).toEqual([INBOX]);
+  });
+
+  test('are never decided together with one of a high risk, of another person, or from another site', async () => {
+    const { here, browser, open } = await entered();
+    const ids = [await call(here), await call(here)];
+    const high = await call(here, { risk: 'high' });
+    const { row: ofBob } = await requestApproval(here.engine, OF_BOB, { tool: TOOL, risk: 'low' });
+    const shown = await browser.open(pathsOn(await open()).find((path) => path?.includes('/groups/')) ?? '');
+    const { action = '', fields = {} } = shown.forms.get('approve') ?? {};
+    const both = [...Object.entries(fields), ['call', ids[0]], ['call', high]] as [string, string][];
+    const foreign = { headers: { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' } };
+    for (const refused of [
+      await browser.postAll(action, both),
+      await browser.post(action, { ...fields, csrf: '', call: ids[0] ?? '' }),
+      await browser.post(action, { ...fields, call: ids[0] ?? '' }, foreign),
+    ])
+      expect([refused.status, refused.heading]).toEqual([403, SAYS.refused]);
+    expect((await browser.post(action, { ...fields, call: ofBob.id })).heading).toBe(
+      headingOf({ page: 'group-late' }),
+    );
+    const stranger = createTestBrowser(here);
+    expect((await stranger.open(action.replace(/\/approve$/u, ''))).forms.has('sign-in')).toBe(true);
+    for (const id of [...ids, high]) expect(await statusOf(here, id)).toBe('pending');
+    expect((await here.engine.approvals.read({ kind: 'user', ...BOB }, ofBob.id)).row.status).toBe('pending');
+  });
 });

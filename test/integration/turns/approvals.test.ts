@@ -31,7 +31,12 @@ function nested(levels: number): unknown {
   return levels === 0 ? 'B-1' : [nested(levels - 1)];
 }
 
-const ALWAYS: ApprovalPolicy = { rule: 'always', remember: 'conversation', demands: () => true };
+const ALWAYS: ApprovalPolicy = {
+  rule: 'always',
+  remember: 'conversation',
+  risk: 'low',
+  demands: () => true,
+};
 const SOURCE = {
   name: 'cancel',
   modelName: 'cancel',
@@ -136,6 +141,10 @@ describe('a call that must be approved', () => {
     expect(new Set(rows.map(({ definition }) => definition.step)).size).toBe(1);
     for (const { definition } of rows) {
       expect(definition).toMatchObject({ arguments: MASKED, masked: ['/password'], agent: 'The helper' });
+      expect(definition).toMatchObject({
+        risk: 'low',
+        tool: { server: 'bookings', serverTitle: 'Bookings' },
+      });
       expect(JSON.stringify(definition)).not.toContain('hunter2');
     }
     const idOf = (booking: string) =>
@@ -552,6 +561,13 @@ describe('a policy', () => {
     expect(demanded(rule, { amount: 50, to: 'DE1' })).toBe(false);
     expect(demanded(rule, { amount: 150 })).toBe(true);
     expect(demanded(rule, { to: 'DE1' })).toBe(true);
+  });
+
+  it('gives the risk that its entry names, and keeps what is remembered when that changes', () => {
+    const of = (risk: object) =>
+      policyOf(server({ ask: 'always', remember: 'never', ...risk }), undefined, { name: 'pay' });
+    expect([of({})?.risk, of({ risk: 'medium' })?.risk]).toEqual([undefined, 'medium']);
+    expect(of({ risk: 'medium' })?.rule).toBe(of({})?.rule);
   });
 
   it('has another name for each rule over the arguments: what is remembered under one holds under no other', () => {

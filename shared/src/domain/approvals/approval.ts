@@ -35,6 +35,11 @@ export const RememberFor = z.union([
 ]);
 export type RememberFor = z.infer<typeof RememberFor>;
 
+/** How much harm a wrong decision can do, as the configuration of the agent says. */
+export const RISKS = ['low', 'medium', 'high'] as const;
+export const Risk = z.enum(RISKS);
+export type Risk = z.infer<typeof Risk>;
+
 /** Arguments of a call by name. Secret values are replaced by `MASK`. */
 export const Arguments = z.record(z.string(), z.unknown());
 export type Arguments = z.infer<typeof Arguments>;
@@ -61,6 +66,9 @@ export const Approval = z
     ),
     remember: RememberFor.optional().describe(
       'Present when an approval may be remembered, and for how long.',
+    ),
+    risk: Risk.optional().describe(
+      'How much harm a wrong decision can do; absent where the rule gives none.',
     ),
     status: z.enum(APPROVAL_STATUSES),
     decision: z.enum(DECISIONS).optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { RecordDefinition } from '../family.ts';
-import { type ApprovalTool, Arguments, type RememberFor } from './approval.ts';
+import { type ApprovalTool, Arguments, type RememberFor, type Risk } from './approval.ts';
 import { DECISIONS } from './status.ts';
 
 /** The call that waits for its approval. It is set at creation and never changes. */
@@ -16,6 +16,7 @@ export interface ApprovalDefinition extends RecordDefinition {
   readonly masked: readonly string[];
   readonly inputSchema?: Readonly<Record<string, unknown>>;
   readonly remember?: RememberFor;
+  readonly risk?: Risk;
   /** Names the rule that demanded the approval; remembered approvals hold for this rule only. */
   readonly rule: string;
 }

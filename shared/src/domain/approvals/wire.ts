@@ -7,7 +7,7 @@ export function toApprovalWire(
   { now, content }: { readonly now: number; readonly content: boolean },
 ): Approval {
   const { definition, settlement: settled = {} } = row;
-  const { inputSchema, remember } = definition;
+  const { inputSchema, remember, risk } = definition;
   // The reason of a withdrawal is a word of the asker. That of a denial is the person's.
   const showsReason = settled.reason !== undefined && (content || row.status === 'withdrawn');
   return {
@@ -23,6 +23,7 @@ export function toApprovalWire(
     masked: [...definition.masked],
     ...(inputSchema !== undefined && { inputSchema }),
     ...(remember !== undefined && { remember }),
+    ...(risk !== undefined && { risk }),
     status: row.status,
     ...(settled.decision !== undefined && { decision: settled.decision }),
     ...(content && settled.arguments !== undefined && { editedArguments: settled.arguments }),

@@ -1,4 +1,4 @@
-import type { RememberFor } from '@parley/shared/domain/approvals/approval';
+import { type RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
 import { z } from 'zod';
 import { compileRule } from './argument-rule.ts';
 
@@ -43,13 +43,17 @@ export const ApprovalEntry = z
       .describe(
         'How long a person may have their approval remembered: `never`, `conversation`, or a time such as `7 days`.',
       ),
+    risk: Risk.optional().describe(
+      'How much harm a wrong decision can do. Equal calls of `low` and `medium` can be decided together in the hosted inbox.',
+    ),
   })
-  .superRefine(({ ask, rule, hints }, context) => {
+  .superRefine(({ ask, rule, hints, risk }, context) => {
     const refuse = (key: string, message: string) =>
       context.addIssue({ code: 'custom', path: [key], message });
     if (ask === 'when' && rule === undefined && hints === undefined)
       refuse('ask', 'requires `rule` or `hints` with the value `when`');
     if (ask !== 'when' && rule !== undefined) refuse('rule', 'is only for `ask: when`');
+    if (ask === 'never' && risk !== undefined) refuse('risk', 'needs calls that are approved');
     if (ask !== 'when' && hints !== undefined) refuse('hints', 'is only for `ask: when`');
   })
   .describe('When a person must approve a call before it is made.');

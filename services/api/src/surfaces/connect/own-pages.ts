@@ -17,6 +17,17 @@ export const ACCOUNTS_PATH = '/auth/accounts';
 /** The path of the page on which people see all that waits for them. */
 export const INBOX_PATH = '/auth/inbox';
 
+/** In the address of an approval's page: the person came from the inbox, and goes on to what waits there next. */
+export const FROM_INBOX = 'inbox';
+
+/** Who settled what a signed-in person did on a hosted page, on the wire. */
+export const ANSWER_PAGE_SURFACE = 'answer-page';
+
+/** The path of the page on which equal calls are decided together. */
+export function groupPath(groupId: string): string {
+  return `${INBOX_PATH}/groups/${groupId}`;
+}
+
 /** The path of the page on which a question is answered, or an approval is decided. */
 export function answerPath(elicitationId: string): string {
   return `/auth/answer/${elicitationId}`;

@@ -17,6 +17,7 @@ import { showAlias, showConnect } from './handlers/show.ts';
 import { signedIn, signInToAccounts, signInToConnect, signOut } from './handlers/sign-in.ts';
 import { waiting } from './handlers/waiting.ts';
 import { refusalOf, verifierOf, webhook } from './handlers/webhook.ts';
+import { approveGroup, denyGroup, showGroup } from './inbox/group.ts';
 import { forget, showInbox, signInToInbox, signOutOfInbox } from './inbox/inbox.ts';
 
 export type { ConnectDeps } from './handlers/parts.ts';
@@ -42,6 +43,9 @@ const PAGES: readonly PageRoute<Parts>[] = [
   { method: 'POST', path: '/auth/inbox/sign-in', handle: signInToInbox },
   { method: 'POST', path: '/auth/inbox/sign-out', handle: signOutOfInbox },
   { method: 'POST', path: '/auth/inbox/remembered/:id/forget', handle: forget },
+  { method: 'GET', path: '/auth/inbox/groups/:id', handle: showGroup, readsOnly: true },
+  { method: 'POST', path: '/auth/inbox/groups/:id/approve', handle: approveGroup },
+  { method: 'POST', path: '/auth/inbox/groups/:id/deny', handle: denyGroup },
   { method: 'GET', path: '/auth/accounts/:id/disconnect', handle: confirmDisconnect },
   { method: 'POST', path: '/auth/accounts/:id/disconnect', handle: disconnectAccount },
 ];

@@ -55,6 +55,7 @@ export function withApproval(
         inputSchema: source.inputSchema,
         rule: policy.rule,
         remember: policy.remember,
+        ...(policy.risk !== undefined && { risk: policy.risk }),
         timeoutSeconds,
       });
       return callAsDecided(tool, call, outcome, whole);

@@ -1,4 +1,4 @@
-import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalTool, RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
 
 /** The trigger of the waits for approvals. */
 export const APPROVAL_TRIGGER = 'approval';
@@ -11,6 +11,7 @@ export interface NeededApproval {
   readonly inputSchema: Readonly<Record<string, unknown>> | undefined;
   readonly rule: string;
   readonly remember: RememberFor | undefined;
+  readonly risk?: Risk;
   readonly timeoutSeconds: number;
 }
 

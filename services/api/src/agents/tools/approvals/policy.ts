@@ -1,4 +1,4 @@
-import type { RememberFor } from '@parley/shared/domain/approvals/approval';
+import type { RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
 import { sha256 } from '@parley/shared/elicitations/records/digest';
 import { type ApprovalEntry, rememberFor } from '../../config/approval.ts';
 import { type ArgumentRule, compileRule } from '../../config/argument-rule.ts';
@@ -10,6 +10,7 @@ export interface ApprovalPolicy {
   /** Names the rule. A remembered approval holds for calls under the same name only. */
   readonly rule: string;
   readonly remember: RememberFor | undefined;
+  readonly risk?: Risk;
   demands(args: Readonly<Record<string, unknown>>, hints: McpToolHints): boolean;
 }
 
@@ -35,6 +36,7 @@ function policyFrom(entry: ApprovalEntry): ApprovalPolicy {
   const policy: ApprovalPolicy = {
     rule: sha256(JSON.stringify([ask, rule ?? null, [...hints].sort()])),
     remember: rememberFor(entry),
+    ...(entry.risk !== undefined && { risk: entry.risk }),
     demands(args, { readOnlyHint, destructiveHint, openWorldHint }) {
       if (ask === 'always') return true;
       if (hints.includes('destructive') && destructiveHint && !readOnlyHint) return true;

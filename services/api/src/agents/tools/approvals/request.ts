@@ -176,7 +176,7 @@ async function outcomeOfRow(
 function definitionOf(
   { turn, run, id, title }: RunContext,
   { shownCallId, step }: ApprovalPlace,
-  { args, tool, inputSchema, rule, remember, timeoutSeconds }: NeededApproval,
+  { args, tool, inputSchema, rule, remember, risk, timeoutSeconds }: NeededApproval,
 ): Omit<ApprovalDefinition, 'traceparent'> & Pick<MaskedArguments, 'fault'> {
   const { tenant, userId, streamRequestId, conversationId } = turn.run;
   const isEditable =
@@ -196,6 +196,7 @@ function definitionOf(
     ...maskArguments(args, inputSchema ?? {}),
     ...(isEditable && { inputSchema }),
     ...(remember !== undefined && { remember }),
+    ...(risk !== undefined && { risk }),
     rule,
     ...(turn.notify !== undefined && { notify: turn.notify }),
     timeoutSeconds,

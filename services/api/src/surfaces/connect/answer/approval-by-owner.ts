@@ -4,7 +4,8 @@ import { signInView } from '../handlers/access.ts';
 import type { Parts } from '../handlers/parts.ts';
 import { buildFormTarget, type Visit } from '../handlers/visit.ts';
 import type { Person } from '../identity/identity.ts';
-import { answerPath } from '../own-pages.ts';
+import { nextPath } from '../inbox/waiting-items.ts';
+import { answerPath, FROM_INBOX } from '../own-pages.ts';
 import type { ApprovalEntrance, FoundApproval } from './approval.ts';
 import { BY_OWNER } from './by-owner.ts';
 
@@ -14,6 +15,7 @@ export const APPROVAL_BY_OWNER: ApprovalEntrance<Parts> = {
   remembers: true,
   find: findByOwner,
   pathOf: answerPath,
+  next: async (parts, { query }, owner) => (query.has(FROM_INBOX) ? nextPath(parts, owner) : undefined),
 };
 
 /** What is unknown and what is another person's look the same, also before the sign-in. */

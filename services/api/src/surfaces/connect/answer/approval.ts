@@ -3,12 +3,13 @@ import { APPROVAL_STATUSES, isApprovalEnded } from '@parley/shared/domain/approv
 import { titleOfServer, titleOfTool } from '@parley/shared/domain/approvals/tool-title';
 import type { ApprovalTypes } from '@parley/shared/domain/approvals/types';
 import { isParleyError } from '@parley/shared/domain/errors';
+import type { Owner } from '@parley/shared/domain/ids';
 import { plainBreaks } from '@parley/shared/domain/text';
 import type { SeenRecord } from '@parley/shared/elicitations/records/read';
 import { readForm } from '../handlers/form.ts';
 import { counted } from '../handlers/sign-in.ts';
 import { buildFormTarget, type PageReply, page, single, type Visit } from '../handlers/visit.ts';
-import { answerPath } from '../own-pages.ts';
+import { answerPath, FROM_INBOX } from '../own-pages.ts';
 import { FORM_FIELDS } from '../pages/fields.ts';
 import type { ConnectView } from '../pages/view.ts';
 import type { AnsweringParts } from './question.ts';
@@ -40,6 +41,8 @@ export interface ApprovalEntrance<Parts extends ApprovalParts> {
   readonly remembers: boolean;
   /** Reads only. */
   find(parts: Parts, visit: Visit): Promise<FoundApproval>;
+  /** The path of what this visitor decides next, once their decision is recorded; undefined for the page that tells it. */
+  next?(parts: Parts, visit: Visit, owner: Owner): Promise<string | undefined>;
   /** The path that the forms of the approval are below. */
   pathOf(approvalId: string): string;
 }
@@ -91,7 +94,8 @@ async function decide<Parts extends ApprovalParts>(
   const { approvals } = parts.engine;
   try {
     const { row } = await approvals.decide({ caller, id, response, surface: entrance.surface });
-    return page(endedView(row));
+    const next = await entrance.next?.(parts, visit, caller);
+    return next === undefined ? page(endedView(row)) : { type: 'moved', path: next };
   } catch (error) {
     if (isParleyError(error, 'already_settled') || isParleyError(error, 'expired'))
       return page(endedView((await approvals.read(caller, id)).row, 'late'));
@@ -115,15 +119,16 @@ function endedView({ status }: SeenRecord<ApprovalTypes>['row'], late?: 'late'):
 
 /** `refusedReason`: the reason of a denial that was not taken. */
 function viewOf(
-  { pathOf, remembers }: Pick<ApprovalEntrance<never>, 'pathOf' | 'remembers'>,
-  { browser }: Visit,
+  { pathOf, remembers, next }: Pick<ApprovalEntrance<never>, 'pathOf' | 'remembers' | 'next'>,
+  { browser, query }: Visit,
   { seen: { row, now }, person }: OpenedApproval,
   refusedReason?: string,
 ): ConnectView {
   if (isApprovalEnded(row.status) || now >= row.expiresAt) return endedView(row);
-  const { agent, tool, arguments: args, masked, remember, inputSchema } = row.definition;
+  const { agent, tool, arguments: args, masked, remember, risk, inputSchema } = row.definition;
   const { name, hints } = tool;
   const path = pathOf(row.id);
+  const from = next !== undefined && query.has(FROM_INBOX) ? `?${FROM_INBOX}` : '';
   return {
     page: 'approval',
     agent,
@@ -137,10 +142,11 @@ function viewOf(
     masked,
     ...(person !== undefined && { person }),
     ...(remembers && remember !== undefined && { remember }),
+    ...(risk !== undefined && { risk }),
     ...(inputSchema !== undefined && { canEdit: true }),
     ...(refusedReason !== undefined && { reason: refusedReason }),
     leftMs: row.expiresAt - now,
-    approve: buildFormTarget(browser, `${path}/approve`),
-    deny: buildFormTarget(browser, `${path}/deny`),
+    approve: buildFormTarget(browser, `${path}/approve${from}`),
+    deny: buildFormTarget(browser, `${path}/deny${from}`),
   };
 }

@@ -4,12 +4,12 @@ import { readForm } from '../handlers/form.ts';
 import type { Parts } from '../handlers/parts.ts';
 import { signIn } from '../handlers/sign-in.ts';
 import { type PageReply, page, type Visit } from '../handlers/visit.ts';
-import { answerPath, isOfApproval, type OwnPage } from '../own-pages.ts';
+import { ANSWER_PAGE_SURFACE, answerPath, isOfApproval, type OwnPage } from '../own-pages.ts';
 import { type Entrance, endedView, type Found } from './question.ts';
 
 /** The owner, signed in as on the connect page. */
 export const BY_OWNER: Entrance<Parts> = {
-  surface: 'answer-page',
+  surface: ANSWER_PAGE_SURFACE,
   find: findByOwner,
   pathOf: (elicitationId) => `${answerPath(elicitationId)}/signed-in`,
 };

@@ -6,15 +6,14 @@ import { readForm } from '../handlers/form.ts';
 import type { Parts } from '../handlers/parts.ts';
 import { signIn } from '../handlers/sign-in.ts';
 import { buildFormTarget, type PageReply, page, type Visit } from '../handlers/visit.ts';
-import type { Person } from '../identity/identity.ts';
 import { INBOX_PAGE, INBOX_PATH } from '../own-pages.ts';
 import type { ShownGrant } from '../pages/inbox/view.ts';
-import type { ConnectView } from '../pages/view.ts';
+import { admitToInbox } from './admit.ts';
 import { readWaiting } from './waiting-items.ts';
 
 /** `GET /auth/inbox`: all that waits for the signed-in person, what they had remembered, and their accounts. Reads only. */
 export async function showInbox(parts: Parts, visit: Visit): Promise<PageReply> {
-  const admitted = await admit(parts, visit);
+  const admitted = await admitToInbox(parts, visit);
   if ('view' in admitted) return page(admitted.view);
   const { person, owner } = admitted;
   await parts.callLimits.call({ kind: 'user', ...owner }, false);
@@ -51,7 +50,7 @@ export async function signOutOfInbox(parts: Parts, visit: Visit): Promise<PageRe
 export async function forget(parts: Parts, visit: Visit): Promise<PageReply> {
   const form = await readForm(parts, visit, INBOX_PATH);
   if ('view' in form) return page(form.view);
-  const admitted = await admit(parts, visit);
+  const admitted = await admitToInbox(parts, visit);
   if ('view' in admitted) return page(admitted.view);
   const { owner } = admitted;
   await parts.callLimits.call({ kind: 'user', ...owner }, true);
@@ -61,18 +60,6 @@ export async function forget(parts: Parts, visit: Visit): Promise<PageReply> {
     if (!isParleyError(error, 'not_found')) throw error;
   }
   return { type: 'moved', path: INBOX_PATH };
-}
-
-/** The signed-in person; the page for everybody else. */
-async function admit(
-  parts: Parts,
-  visit: Visit,
-): Promise<{ readonly person: Person; readonly owner: Owner } | { readonly view: ConnectView }> {
-  if (parts.identity.type === 'bound') return { view: { page: 'inbox-elsewhere' } };
-  const person = await parts.sessions.person(visit.browser);
-  if (person === undefined) return { view: signInView(parts, visit, INBOX_PAGE) };
-  const { tenant, userId } = person;
-  return { person, owner: { tenant, userId } };
 }
 
 async function readRemembered(

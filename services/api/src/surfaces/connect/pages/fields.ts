@@ -6,6 +6,7 @@ export const FORM_FIELDS = {
   token: 'token',
   remember: 'remember',
   reason: 'reason',
+  call: 'call',
 } as const;
 
 /** What a form of a page posts to, and the token that proves the page was ours. */

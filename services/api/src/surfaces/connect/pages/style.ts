@@ -108,6 +108,7 @@ legend { padding: 0; margin-bottom: .25rem; font-weight: 600; }
 .fault { margin: 0 0 .5rem; color: var(--bad); font-weight: 600; }
 .actions { display: flex; flex-wrap: wrap; gap: .75rem; margin: 1.5rem 0 1rem; }
 .actions form { display: contents; }
+.sticky { position: sticky; top: 0; margin: 0 0 1rem; padding: .75rem 0; background: var(--card); border-bottom: 1px solid var(--line); }
 button, .button {
   display: inline-block; padding: .6875rem 1.25rem;
   border: 1px solid var(--accent); border-radius: 8px; background: var(--accent); color: var(--on-accent);

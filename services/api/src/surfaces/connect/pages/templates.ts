@@ -11,7 +11,8 @@ import {
   tooManyTemplate,
   unavailableTemplate,
 } from './ending-templates.ts';
-import { inboxTemplate } from './inbox/templates.ts';
+import { groupTemplate } from './inbox/group-template.ts';
+import { inboxLink, inboxTemplate } from './inbox/templates.ts';
 import type { Template } from './layout.ts';
 import { linkedTemplate, linkOtherTemplate, linkTemplate } from './link/templates.ts';
 import type { PageStrings } from './strings.ts';
@@ -32,9 +33,10 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Template {
     case 'disconnected':
       return disconnectedTemplate(view, strings);
     case 'inbox':
-      return inboxTemplate(view, strings);
     case 'inbox-elsewhere':
-      return noticeTemplate(404, 'person', strings.inbox.elsewhere);
+    case 'group':
+    case 'group-late':
+      return inboxSheetOf(view, strings);
     case 'accounts-elsewhere':
       return noticeTemplate(404, 'person', strings.accounts.elsewhere);
     case 'link':
@@ -85,5 +87,20 @@ export function sheetOf(view: ConnectView, strings: PageStrings): Template {
       return tooManyTemplate(view, strings);
     case 'unavailable':
       return unavailableTemplate(view, strings);
+  }
+}
+
+type InboxPage = 'inbox' | 'inbox-elsewhere' | 'group' | 'group-late';
+
+function inboxSheetOf(view: Extract<ConnectView, { page: InboxPage }>, strings: PageStrings): Template {
+  switch (view.page) {
+    case 'inbox':
+      return inboxTemplate(view, strings);
+    case 'group':
+      return groupTemplate(view, strings);
+    case 'group-late':
+      return noticeTemplate(409, 'ended', strings.inbox.group.late, inboxLink(strings));
+    case 'inbox-elsewhere':
+      return noticeTemplate(404, 'person', strings.inbox.elsewhere);
   }
 }

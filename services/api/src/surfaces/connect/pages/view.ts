@@ -1,10 +1,10 @@
-import type { ApprovalTool, RememberFor } from '@parley/shared/domain/approvals/approval';
+import type { ApprovalTool, RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import type { FailureCode } from '../connectors/connector.ts';
 import type { ShownField } from './answer/controls.ts';
 import type { AnsweredAs } from './answer/strings.ts';
 import type { FormTarget } from './fields.ts';
-import type { ShownGrant, ShownWaiting } from './inbox/view.ts';
+import type { GroupView, ShownGrant, ShownWaiting } from './inbox/view.ts';
 
 /** Who asks and for what, as the person knows it. Plain text throughout: pages escape all of it. */
 export interface Asking {
@@ -72,6 +72,9 @@ export type ConnectView =
       readonly accounts: readonly ShownAccount[];
       readonly signOut: FormTarget;
     }
+  | GroupView
+  /** Of calls that were decided together, some had ended before. */
+  | { readonly page: 'group-late' }
   /** Nobody signs in on these pages. */
   | { readonly page: 'inbox-elsewhere' }
   /** Asks to confirm. */
@@ -170,6 +173,7 @@ export type ConnectView =
       /** The signed-in person; absent for a browser that came by a link. */
       readonly person?: string;
       readonly remember?: RememberFor;
+      readonly risk?: Risk;
       /** The arguments can be edited, in another place. */
       readonly canEdit?: true;
       /** The reason of a denial that was not taken. */

@@ -15,6 +15,8 @@ export const GERMAN_APPROVAL_PAGE: ApprovalPageStrings = {
   },
   title: (agent, tool) => html`${agent} möchte „${tool}“ benutzen`,
   tool: 'Werkzeug',
+  risk: 'Risiko',
+  risks: { low: 'Gering', medium: 'Mittel', high: 'Hoch' },
   traits: {
     reads: 'Liest nach eigener Angabe nur',
     changes: 'Kann etwas ändern oder löschen',

@@ -16,6 +16,8 @@ export const ENGLISH_APPROVAL_PAGE: ApprovalPageStrings = {
   },
   title: (agent, tool) => html`${agent} wants to use “${tool}”`,
   tool: 'Tool',
+  risk: 'Risk',
+  risks: { low: 'Low', medium: 'Medium', high: 'High' },
   traits: {
     reads: 'Says that it only reads',
     changes: 'Can change or delete things',

@@ -1,4 +1,4 @@
-import type { RememberFor } from '@parley/shared/domain/approvals/approval';
+import type { RememberFor, Risk } from '@parley/shared/domain/approvals/approval';
 import type { EndedApprovalStatus } from '@parley/shared/domain/approvals/status';
 import type { AnswerStrings } from '../answer/strings.ts';
 import type { Html } from '../html.ts';
@@ -16,6 +16,8 @@ export interface ApprovalPageStrings {
   /** Agent, tool. */
   readonly title: (agent: Html, tool: Html) => Html;
   readonly tool: string;
+  readonly risk: string;
+  readonly risks: Readonly<Record<Risk, string>>;
   readonly traits: Readonly<Record<ToolTrait, string>>;
   readonly arguments: string;
   readonly noArguments: string;

@@ -39,6 +39,7 @@ export function approvalTemplate(view: ApprovalView<'approval'>, strings: PageSt
     icon: 'question',
     body: html`${facts([
       [approval.tool, html`${name(tool.server)} · ${code(tool.name)}`],
+      view.risk === undefined ? undefined : [approval.risk, plain(approval.risks[view.risk])],
       view.person === undefined ? undefined : [asking.person, name(view.person)],
     ])}
 ${traitsBox(tool.hints, strings)}

@@ -1,4 +1,5 @@
 import { durationIn } from '../answer/strings.ts';
+import { html } from '../html.ts';
 import type { InboxStrings } from './strings.ts';
 
 export const GERMAN_INBOX: InboxStrings = {
@@ -15,6 +16,24 @@ export const GERMAN_INBOX: InboxStrings = {
   decide: 'Entscheiden',
   answerNamed: (title) => `Antworten: ${title}`,
   decideNamed: (title) => `Entscheiden: ${title}`,
+  groupTitle: (agent, tool, count) => html`${agent} möchte „${tool}“ ${count}-mal benutzen`,
+  group: {
+    decide: 'Zusammen entscheiden',
+    decideNamed: (title) => `Zusammen entscheiden: ${title}`,
+    lead: 'Ihre Entscheidung gilt für die Aufrufe, die unten angekreuzt sind. Jeder wird für sich entschieden und protokolliert.',
+    approve: 'Den angekreuzten zustimmen',
+    deny: 'Die angekreuzten ablehnen',
+    same: 'In jedem Aufruf gleich',
+    differing: 'Das unterscheidet sich',
+    call: (number) => `Aufruf ${number}`,
+    more: 'Es gibt noch mehr solche Aufrufe. Sie sehen sie, wenn Sie über diese entschieden haben.',
+    noneChosen: 'Es wurde nichts entschieden. Kreuzen Sie mindestens einen Aufruf an.',
+    late: {
+      title: 'Einige dieser Aufrufe waren beendet',
+      what: 'Sie wurden an anderer Stelle entschieden oder zurückgenommen, oder ihre Zeit war abgelaufen. Ihre Entscheidung über die anderen ist gespeichert.',
+      next: 'Ihr Eingang zeigt, was noch auf Sie wartet.',
+    },
+  },
   remembered: 'Gemerkte Zustimmungen',
   rememberedLead:
     'Diese Werkzeuge benutzen Agenten, ohne Sie zu fragen, weil Sie im Voraus zugestimmt haben.',

@@ -1,4 +1,5 @@
 import { durationIn } from '../answer/strings.ts';
+import { html } from '../html.ts';
 import type { InboxStrings } from './strings.ts';
 
 export const ENGLISH_INBOX: InboxStrings = {
@@ -15,6 +16,24 @@ export const ENGLISH_INBOX: InboxStrings = {
   decide: 'Decide',
   answerNamed: (title) => `Answer: ${title}`,
   decideNamed: (title) => `Decide: ${title}`,
+  groupTitle: (agent, tool, count) => html`${agent} wants to use “${tool}” ${count} times`,
+  group: {
+    decide: 'Decide together',
+    decideNamed: (title) => `Decide together: ${title}`,
+    lead: 'Your decision is for the calls that are checked below. Each of them is decided and logged by itself.',
+    approve: 'Approve the checked calls',
+    deny: 'Deny the checked calls',
+    same: 'The same in every call',
+    differing: 'What differs',
+    call: (number) => `Call ${number}`,
+    more: 'There are more calls of this kind. You will see them when you have decided on these.',
+    noneChosen: 'Nothing was decided. Check at least one call.',
+    late: {
+      title: 'Some of these calls had ended',
+      what: 'They were decided in another place or taken back, or their time was over. Your decision on the others was recorded.',
+      next: 'Your inbox shows what still waits for you.',
+    },
+  },
   remembered: 'Remembered approvals',
   rememberedLead:
     'Agents make calls of these tools without asking you, because you approved them in advance.',

@@ -1,3 +1,4 @@
+import type { Html } from '../html.ts';
 import type { Notice } from '../notice.ts';
 
 /** The texts of the page with all that waits for a person, in one language. */
@@ -17,6 +18,21 @@ export interface InboxStrings {
   /** The same with what it is about, for those who hear the page. */
   readonly answerNamed: (title: string) => string;
   readonly decideNamed: (title: string) => string;
+  /** Agent, tool, how often. */
+  readonly groupTitle: (agent: Html, tool: Html, count?: Html) => Html;
+  readonly group: {
+    readonly decide: string;
+    readonly decideNamed: (title: string) => string;
+    readonly lead: string;
+    readonly approve: string;
+    readonly deny: string;
+    readonly same: string;
+    readonly differing: string;
+    readonly call: (number: string) => string;
+    readonly more: string;
+    readonly noneChosen: string;
+    readonly late: Notice;
+  };
   readonly remembered: string;
   readonly rememberedLead: string;
   readonly rememberedEmpty: string;

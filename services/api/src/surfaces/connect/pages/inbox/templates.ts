@@ -70,11 +70,18 @@ function waitingItem(item: ShownWaiting, strings: PageStrings): Html {
   const { inbox, approval } = strings;
   const left = paragraph(inbox.timeLeft(item.leftMs), 'quiet');
   if (item.about === 'approval') {
-    const { agent, tool, server, path } = item;
-    return html`<li><h3>${approval.title(html`<bdi>${agent}</bdi>`, html`<bdi>${tool}</bdi>`)}</h3>
+    const { agent, tool, server, risk, count, path } = item;
+    const [by, of] = [html`<bdi>${agent}</bdi>`, html`<bdi>${tool}</bdi>`];
+    const { group } = inbox;
+    const link =
+      count === undefined
+        ? itemLink(path, inbox.decide, inbox.decideNamed(tool))
+        : itemLink(path, group.decide, group.decideNamed(tool));
+    return html`<li><h3>${count === undefined ? approval.title(by, of) : inbox.groupTitle(by, of, plain(String(count)))}</h3>
 ${paragraph(name(server))}
+${risk === undefined ? undefined : paragraph(`${approval.risk}: ${approval.risks[risk]}`, risk === 'high' ? 'box warn' : 'quiet')}
 ${left}
-${itemLink(path, inbox.decide, inbox.decideNamed(tool))}</li>`;
+${link}</li>`;
   }
   const { title, message, path } = item;
   const { askerFirst } = askerOf(item, strings);
