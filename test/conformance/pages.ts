@@ -1,4 +1,3 @@
-import { createServer, type RequestListener } from 'node:http';
 import type { CredentialRef } from '@parley/shared/domain/credential';
 import { createRedisBackend } from '@parley/shared/redis/backend';
 import { connectCommands } from '@parley/shared/redis/client/connect';
@@ -11,25 +10,20 @@ import { completeOpen } from '../../services/api/src/surfaces/connect/flows/comp
 import { createTypedIdentity } from '../../services/api/src/surfaces/connect/identity/typed.ts';
 import type { CredentialTarget } from '../../services/api/src/surfaces/connect/targets.ts';
 import { createTestBrowser } from '../harness/connect/browser.ts';
-import { createPages } from '../harness/connect/pages-server.ts';
+import { openHostedPages } from '../harness/connect/hosted-pages.ts';
 import { engineOn } from '../harness/engines/engines.ts';
 import { ROOMY } from '../harness/engines/settings.ts';
-import { listenOnFreePort } from '../harness/free-port.ts';
-import { callLimitsOn } from '../harness/http/call-limits.ts';
 import { startRedis } from '../harness/redis/redis-server.ts';
 import { newKeys } from '../harness/vault/stores.ts';
 
 export const PERSON = { tenant: 'kit', userId: 'ada' } as const;
-/** More than all scenarios need together. */
-const ROOM = 100_000;
 
 export type KitPages = Awaited<ReturnType<typeof openKitPages>>;
 
 /** The hosted pages of a pod with its vault in Redis, and a person in whose browser they are open and who is signed in. */
 export async function openKitPages() {
-  let serve: RequestListener = () => undefined;
-  const server = createServer((req, res) => serve(req, res));
-  const publicUrl = `http://127.0.0.1:${await listenOnFreePort(server)}`;
+  const pages = await openHostedPages();
+  const { publicUrl } = pages;
   const started = await startRedis();
   const location = { kind: 'single', url: started.url } as const;
   const backend = createRedisBackend({ location, settings: ROOMY, timerQueues: 1 });
@@ -39,32 +33,19 @@ export async function openKitPages() {
   const vault = createVault({ store, keys });
   const engine = engineOn(backend, { settings: { connectBaseUrl: `${publicUrl}/auth/connect/` } });
   const accounts = new Map<string, CredentialTarget>();
-  serve = createPages(
+  const all = () => [...accounts.values()];
+  pages.serve(
+    { engine, backend },
     {
-      publicUrl,
-      engine,
       vault,
       keys,
-      elicitations: backend.elicitations,
-      approvals: backend.approvals,
-      linksApprovals: true,
-      store: backend.connect,
-      limits: backend.limits,
-      callLimits: callLimitsOn(backend.limits, { userStreams: 5, serviceCalls: ROOM }),
       identity: createTypedIdentity(PERSON.tenant),
       targets: {
         find: (toolId) => accounts.get(toolId),
-        credentials: () => [...accounts.values()],
-        connector: (id) => [...accounts.values()].find(({ connector }) => connector.id === id)?.connector,
+        credentials: all,
+        connector: (id) => all().find(({ connector }) => connector.id === id)?.connector,
       },
-      brand: {},
-      notifyOrigins: [],
-      proxyHops: 0,
-      failuresMax: ROOM,
-      postsMax: ROOM,
-      onEvent: () => undefined,
     },
-    { serviceKeys: [], tokenSecret: 'a secret of the conformance run alone' },
   );
   const browser = createTestBrowser({ publicUrl });
   await browser.enter('/auth/accounts', PERSON.userId);
@@ -97,8 +78,7 @@ export async function openKitPages() {
       return { elicitationId: row.id, status, text: status };
     },
     async close() {
-      server.closeAllConnections();
-      server.close();
+      pages.close();
       redis.disconnect();
       await backend.close();
       await started.stop();

@@ -2,21 +2,27 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { createMemoryVaultStore } from '@parley/shared/memory/vault-store';
+import { createVault } from '@parley/shared/vault/vault';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../../infra/demo/chromium.ts';
+import { createTypedIdentity } from '../../../services/api/src/surfaces/connect/identity/typed.ts';
 import {
   type AppHost,
   type AppHostPages,
   type OpenedHost,
   openAppHostPages,
 } from '../../harness/apps/app-host.ts';
+import { type HostedPages, openHostedPages } from '../../harness/connect/hosted-pages.ts';
 import { requestApproval } from '../../harness/engines/approvals.ts';
 import { answerQuestion } from '../../harness/engines/questions.ts';
-import { describeInChromium } from '../../harness/in-chromium.ts';
-import { ANSWER_PAGE_URL, type McpSite, openMcpSite } from '../../harness/mcp-clients/setup.ts';
+import { describeInChromium, STILL } from '../../harness/in-chromium.ts';
+import { CLIENTS } from '../../harness/mcp-clients/clients.ts';
+import { type McpSite, openMcpSite } from '../../harness/mcp-clients/setup.ts';
 import { paced } from '../../harness/pace.ts';
 import { newPerson, openQuestion } from '../../harness/protocols/pods.ts';
+import { newKeys } from '../../harness/vault/stores.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 import { widgetBuild } from '../../harness/widget/site-build.ts';
 import { axe, NARROW, overflow } from '../../harness/widget/site-look.ts';
@@ -28,19 +34,27 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
   let browser: Browser;
   let site: McpSite;
   let pages: AppHostPages;
+  let hosted: HostedPages;
+  let answerPage: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'parley-call-card-'));
     const { bundleCallCard, faultsOfBundle } = await widgetBuild();
     const bundle = await bundleCallCard(folder);
     expect(faultsOfBundle(bundle)).toEqual([]);
     const html = await readFile(join(folder, 'call-card.html'), 'utf8');
+    hosted = await openHostedPages();
+    answerPage = `${hosted.publicUrl}/auth/answer/`;
     [browser, site, pages] = await Promise.all([
       launchChromium(chromium),
-      openMcpSite({ card: { html, approveIn: new Set([TRUSTED]) } }),
+      openMcpSite({
+        card: { html, approveIn: new Set([TRUSTED]) },
+        answerPage: { baseUrl: answerPage, afterMs: 60_000 },
+      }),
       openAppHostPages(),
     ]);
   });
   afterAll(async () => {
+    hosted?.close();
     await Promise.all([browser?.close(), pages?.stop(), site?.stop()]);
     await rm(folder, { recursive: true, force: true });
   });
@@ -138,7 +152,7 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
       await link.click();
       await host.card.locator('elicitation-card[data-state=opened]').waitFor();
       await link.click();
-      const url = `${ANSWER_PAGE_URL}${id}`;
+      const url = `${answerPage}${id}`;
       await expect
         .poll(() => host.noted)
         .toEqual([
@@ -172,10 +186,8 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
             isError: true,
             structuredContent: { code: 'page_required' },
           });
-          await host.card
-            .getByRole('link', { name: `Open the page on ${new URL(ANSWER_PAGE_URL).host}` })
-            .click();
-          await expect.poll(() => host.noted).toEqual([['link', `${ANSWER_PAGE_URL}${row.id}`]]);
+          await host.card.getByRole('link', { name: `Open the page on ${new URL(answerPage).host}` }).click();
+          await expect.poll(() => host.noted).toEqual([['link', `${answerPage}${row.id}`]]);
         } else {
           await host.card.locator('approval-card [part=primary][aria-disabled=false]').click();
           await host.card.locator('approval-card .call[data-state=approved]').waitFor();
@@ -260,6 +272,34 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
       }
       await status.getByText('Done soon').waitFor({ state: 'detached' });
     }));
+
+  it('is not there for a host without apps: its text names the page, where the user answers, and the call completes', async () => {
+    const person = newPerson();
+    const keys = newKeys();
+    const vault = createVault({ store: createMemoryVaultStore(), keys });
+    hosted.serve(site.pods[1], { keys, vault, identity: createTypedIdentity(person.tenant) });
+    const client = await CLIENTS.v1({
+      urls: site.pods.map(({ url }) => url),
+      token: person.token,
+      shows: false,
+      answer: () => ({ action: 'cancel' }),
+    });
+    const page = await browser.newPage(STILL);
+    try {
+      expect(await client.listTools()).toEqual([expect.not.objectContaining({ _meta: expect.anything() })]);
+      const { text } = await client.call('text: without apps');
+      await page.goto(text.match(/https?:\S+/u)?.[0] ?? '');
+      await page.getByRole('textbox').fill(person.userId);
+      await page.getByRole('button').first().click();
+      await page.getByText('Which colour?').waitFor();
+      await page.getByRole('textbox').fill('green');
+      await page.getByRole('button').first().click();
+      await page.getByRole('textbox').waitFor({ state: 'detached' });
+      expect((await client.call('text: without apps')).text).toContain('green');
+    } finally {
+      await Promise.all([page.close(), client.close()]);
+    }
+  });
 
   it('takes no place where nothing was asked', () =>
     withCall('hello: you', {}, async (host) => {
