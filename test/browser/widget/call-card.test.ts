@@ -259,7 +259,11 @@ await describeInChromium('the card of a call, in a host of another origin,', (ch
         steps.write({ progress: 2, total: 3, message: '<b>Copying</b>' });
         await status.getByText('<b>Copying</b>').waitFor();
         const bar = host.card.getByRole('progressbar', { name: 'Fortschritt' });
-        expect(await bar.evaluate((one: HTMLProgressElement) => [one.value, one.max])).toEqual([2, 3]);
+        const drawn = await bar.evaluate((one: HTMLProgressElement) => {
+          const { accentColor, color } = getComputedStyle(one);
+          return [one.value, one.max, accentColor === color];
+        });
+        expect(drawn).toEqual([2, 3, true]);
         // It is a line in a chat: where nothing is asked, it has no heading.
         const faults = (await axe(host.frame())).filter((one) => !one.startsWith('page-has-heading-one'));
         expect(faults).toEqual([]);

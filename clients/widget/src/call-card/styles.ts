@@ -35,8 +35,10 @@ export const pageStyles = css`
   .on-page::part(cancel) {
     display: none;
   }
+  /* In the colours of the host, like the text. */
   progress {
     inline-size: 100%;
+    accent-color: currentColor;
   }
   a {
     color: inherit;
