@@ -1,5 +1,11 @@
 import type { ApprovalChoice } from '@parley/core';
 import { isRecord } from '@parley/shared/domain/plain-record';
+import {
+  CARD_STATUSES,
+  type CardProgress,
+  type CardStatus,
+  type ElsewhereLine,
+} from '@parley/shared/domain/runs/call-card';
 import { type Approval, isApproval } from '../approval.ts';
 import { createServerClock } from '../clock.ts';
 import { type Elicitation, isElicitation, isOpen } from '../elicitation.ts';
@@ -13,28 +19,15 @@ export interface HostedCall {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-interface ElsewhereLine {
-  readonly text: string;
-  readonly url?: string;
-}
-
-/** How far the call has come. The texts are those of servers. */
-export interface CallProgress {
-  readonly tool?: unknown;
-  readonly message?: unknown;
-  readonly progress?: unknown;
-  readonly total?: unknown;
-}
-
 /** What the call waits for. */
 export interface WaitingState {
-  readonly state: 'working' | 'waiting' | 'ended' | 'unknown';
+  readonly state: CardStatus;
   readonly questions: readonly Elicitation[];
   readonly approvals: readonly Approval[];
   /** What is decided in another place, and the page for it. */
-  readonly elsewhere: readonly ElsewhereLine[];
-  /** Nothing where the call works, and says no more. */
-  readonly progress: CallProgress;
+  readonly elsewhere: readonly Omit<ElsewhereLine, 'id'>[];
+  /** Nothing where the call works, and says no more. Not checked yet. */
+  readonly progress: Readonly<Partial<Record<keyof CardProgress, unknown>>>;
 }
 
 /** The cards' connection to Parley: tools, which the host calls for them. */
@@ -51,7 +44,7 @@ export interface CallServerDeps {
   readonly viewOf: (elicitationId: string) => Elicitation | undefined;
 }
 
-const STATES: readonly unknown[] = ['working', 'waiting', 'ended', 'unknown'];
+const STATES: readonly unknown[] = CARD_STATUSES;
 const noLine = () => () => undefined;
 
 export function createCallServer({ host, call, refresh, viewOf }: CallServerDeps): CallServer {
@@ -83,7 +76,7 @@ export function createCallServer({ host, call, refresh, viewOf }: CallServerDeps
       const { state, questions, approvals, elsewhere, progress } = data;
       if (!STATES.includes(state)) throw new Refusal({ status: 0, code: 'offline' });
       return {
-        state: state as WaitingState['state'],
+        state: state as CardStatus,
         questions: listOf(questions, isElicitation),
         approvals: listOf(approvals, isApproval),
         elsewhere: listOf(elsewhere, isLine),
@@ -121,7 +114,7 @@ function listOf<Item>(value: unknown, isItem: (item: unknown) => item is Item): 
   return Array.isArray(value) ? value.filter(isItem) : [];
 }
 
-function isLine(value: unknown): value is ElsewhereLine {
+function isLine(value: unknown): value is WaitingState['elsewhere'][number] {
   if (!isRecord(value) || typeof value.text !== 'string') return false;
   const { url } = value;
   return url === undefined || (typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url));

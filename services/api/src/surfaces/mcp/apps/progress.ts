@@ -1,17 +1,9 @@
 import type { StreamEvent } from '@parley/shared/domain/events';
 import { readableLine } from '@parley/shared/domain/readable';
+import type { CardProgress } from '@parley/shared/domain/runs/call-card';
 import { type TurnEvent, turnEventOf } from '@parley/shared/domain/runs/turn-events';
 import { messageOfTurn } from '../progress.ts';
 import { oneLine } from '../waiting/told.ts';
-
-/** How far a call has come, as the card shows it. The texts are those of servers, in one line each, and safe to show. */
-export interface CardProgress {
-  /** The tool that was used last. */
-  readonly tool?: string;
-  readonly message?: string;
-  readonly progress?: number;
-  readonly total?: number;
-}
 
 /** What the newest event that MCP clients are told as progress says; undefined where it says no more than that the call works. */
 export async function latestProgress(

@@ -5,28 +5,21 @@ import type { Elicitation } from '@parley/shared/domain/elicitations/elicitation
 import { toWire } from '@parley/shared/domain/elicitations/row';
 import { isParleyError } from '@parley/shared/domain/errors';
 import { isApprovalId } from '@parley/shared/domain/ids';
+import type { CardProgress, CardStatus, ElsewhereLine } from '@parley/shared/domain/runs/call-card';
 import type { RunRef } from '@parley/shared/domain/runs/run';
 import type { Caller } from '@parley/shared/elicitations/caller';
 import type { McpDeps } from '../deps.ts';
 import { approvalPageOf, hostedPageOf, lineOfCall, lineOfQuestion } from '../waiting/told.ts';
 import { isShown, type ShownModes } from '../waiting/waits.ts';
-import { type CardProgress, latestProgress } from './progress.ts';
+import { latestProgress } from './progress.ts';
 
 type CardUser = Caller & { readonly kind: 'user' };
 
-interface ElsewhereLine {
-  readonly id: string;
-  readonly text: string;
-  readonly url?: string;
-}
-
 /** What the card shows of its call. */
 export interface CardState {
-  /** `unknown`: no such call is under way, or its result was fetched. */
-  readonly state: 'working' | 'waiting' | 'ended' | 'unknown';
+  readonly state: CardStatus;
   /** Without answers. One that is not answered in the card is by url: that of the hosted page. */
   readonly questions: readonly Elicitation[];
-  /** What the user decides in another place, in one line each; with the address of its page where there is one. */
   readonly elsewhere: readonly ElsewhereLine[];
   /** What is decided in the card. */
   readonly approvals: readonly Approval[];
