@@ -21,14 +21,27 @@ export type KitRevision = (typeof REVISIONS)[number];
 export type KitRole = 'server' | 'client';
 
 /** Scenarios of extensions that Parley has. No revision requires them. */
-export const EXTENSIONS = [
-  'auth/client-credentials-basic',
-  'auth/client-credentials-jwt',
-  'auth/enterprise-managed-authorization',
-  'auth/wif-jwt-bearer',
-  'auth/dpop',
-  'auth/dpop-nonce',
-] as const;
+export const EXTENSIONS: Readonly<Record<KitRole, readonly string[]>> = {
+  server: [
+    'tasks-lifecycle',
+    'tasks-capability-negotiation',
+    'tasks-wire-fields',
+    'tasks-request-state-removal',
+    'tasks-mrtr-input',
+    'tasks-request-headers',
+    'tasks-dispatch-and-envelope',
+    'tasks-required-task-error',
+    'tasks-mrtr-composition',
+  ],
+  client: [
+    'auth/client-credentials-basic',
+    'auth/client-credentials-jwt',
+    'auth/enterprise-managed-authorization',
+    'auth/wif-jwt-bearer',
+    'auth/dpop',
+    'auth/dpop-nonce',
+  ],
+};
 
 /** The Node that runs the kit; or why the kit cannot run. */
 export const findKit = () => findStackCommand('@modelcontextprotocol/conformance/dist/index.js');
@@ -62,33 +75,19 @@ export function requiredScenarios(revision: KitRevision): Readonly<Record<KitRol
 }
 
 /** Runs what a revision requires, or some scenarios of it, against a server's URL, or against a client's command. */
-export function runScenarios(
+export async function runScenarios(
   node: string,
   role: KitRole,
   revision: KitRevision,
   target: string,
   some?: readonly string[],
 ): Promise<ScenarioResult[]> {
-  const choices = some?.map((scenario) => ['--scenario', scenario, '--spec-version', revision, '--force']);
-  return runChosen(node, role, target, choices ?? [['--requirements', revision]]);
-}
-
-/** Runs the scenarios of all extensions of a client, in one process of the kit. */
-export function runClientExtensions(node: string, target: string): Promise<ScenarioResult[]> {
-  return runChosen(node, 'client', target, [['--suite', 'extensions']]);
-}
-
-async function runChosen(
-  node: string,
-  role: KitRole,
-  target: string,
-  choices: readonly (readonly string[])[],
-): Promise<ScenarioResult[]> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-conformance-'));
   try {
     const option = role === 'server' ? '--url' : '--command';
     const patience = role === 'client' ? ['--timeout', String(CLIENT_TIMEOUT_MS)] : [];
-    for (const chosen of choices)
+    const choices = some?.map((scenario) => ['--scenario', scenario, '--spec-version', revision, '--force']);
+    for (const chosen of choices ?? [['--requirements', revision]])
       await runKit(node, [role, option, target, ...chosen, '-o', folder, ...patience]);
     return readResults(folder, role);
   } finally {
