@@ -3,6 +3,7 @@ import { limitKey } from '@parley/shared/redis/client/keys';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ChaosProxy } from '../harness/chaos/proxy.ts';
 import { redisCommand } from '../harness/redis/redis-command.ts';
+import { watchCommands } from '../harness/redis/redis-monitor.ts';
 import { newOwner, tokenOf } from '../harness/site/pod-client.ts';
 import { countStreams } from '../harness/site/redis-monitor.ts';
 import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
@@ -26,6 +27,12 @@ it('readers that disconnect before their stream begins release their stream slot
   const token = await tokenOf(owner);
   const { hostname, port } = new URL(pod.url);
   const head = `GET /v1/inbox/events HTTP/1.1\r\nhost: pod\r\nauthorization: Bearer ${token}\r\n\r\n`;
+  const [taken, released] = [new Set<unknown>(), new Set<unknown>()];
+  const stopWatching = await watchCommands(site.redis.url, ([name = '', key, ...rest]) => {
+    if (key !== limitKey('streams', owner)) return;
+    if (name.toLowerCase() === 'zadd') taken.add(rest[1]);
+    if (name.toLowerCase() === 'zrem') released.add(rest[0]);
+  });
   // The slot is granted late, so that the reader has disconnected by then.
   proxy.delay(300);
   for (let reader = 0; reader < PLACES; reader += 1) {
@@ -36,22 +43,17 @@ it('readers that disconnect before their stream begins release their stream slot
       socket.once('close', () => resolve());
     });
   }
-  await waitUntil(async () => (await countStreams(site.redis.url, owner)) === PLACES, {
-    what: 'all slots to be taken',
-    everyMs: 5,
-  });
-  // Without an expiry the slots go only when they are released.
-  await redisCommand(site.redis.url, 'PERSIST', limitKey('streams', owner));
+  await waitUntil(() => taken.size === PLACES, { what: 'all slots to be taken' });
   await proxy.heal();
-  await waitUntil(async () => (await countStreams(site.redis.url, owner)) === 0, {
-    what: 'all slots to be released',
-    timeoutMs: 90_000,
-  });
+  await waitUntil(() => released.size === PLACES, { what: 'all slots to be released' });
+  stopWatching();
+  expect(released).toEqual(taken);
+  expect(await countStreams(site.redis.url, owner)).toBe(0);
 });
 
 it('the stream slots of a pod that was killed are free as soon as its lease has lapsed', async () => {
   const owner = newOwner();
-  const env = { PARLEY_LIMIT_USER_STREAMS: String(PLACES), PARLEY_LEASE_MS: '4000' };
+  const env = { PARLEY_LIMIT_USER_STREAMS: String(PLACES), PARLEY_LEASE_MS: '10000' };
   const [killed, next] = [await site.pod(env), await site.pod(env)];
   const headers = { authorization: `Bearer ${await tokenOf(owner)}` };
   const open = async (url: string) => {

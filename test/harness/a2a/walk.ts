@@ -32,7 +32,7 @@ export async function walkA2a(location: NonNullable<Parameters<typeof openA2aSit
     expect((await states).at(-1)).toBe('COMPLETED');
     expect(stateOf(await cancel(beside.id))).toBe('CANCELED');
     expect((await list({ contextId })).tasks.map(stateOf).sort()).toEqual(['CANCELED', 'COMPLETED']);
-    await expect.poll(() => pushed.join(), { timeout: 30_000 }).toContain('TASK_STATE_COMPLETED');
+    await expect.poll(() => pushed.join()).toContain('TASK_STATE_COMPLETED');
     await client.deleteTaskPushNotificationConfig(config);
     const page = { tenant: '', taskId: id, pageToken: '', pageSize: 5 };
     expect((await client.listTaskPushNotificationConfig(page)).configs).toEqual([]);
