@@ -80,8 +80,8 @@ it('the answering pod is killed right before its commit: the question stays open
   const asked = await other.ask();
   const mark = 'killed-before-the-commit';
   proxy.beforeNextRequest(mark, () => {
-    proxy.killOld();
     answering.kill('SIGKILL');
+    proxy.reset();
   });
   expect(await answering.answer(asked, choose(mark))).toMatchObject({ status: 0 });
   expect(await other.read(asked)).toMatchObject({ status: 200, body: { status: 'pending' } });

@@ -12,7 +12,7 @@ export type LaneOptions = {
   from: Socket;
   to: Socket;
   delayMs: () => number;
-  /** Called before each chunk is passed on; it may drop the lane. */
+  /** Called before each chunk is passed on; it may drop or reset the connection. */
   beforeChunk?: (chunk: Buffer) => void;
   /** Called after each chunk was passed on. */
   onChunk?: (chunk: Buffer) => void;
@@ -49,7 +49,7 @@ export function createLane({ from, to, delayMs, beforeChunk, onChunk }: LaneOpti
       return;
     }
     beforeChunk?.(chunk);
-    if (dropping) return;
+    if (dropping || to.destroyed) return;
     to.write(chunk);
     setFlow();
     onChunk?.(chunk);
