@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchChromium } from '../../infra/demo/chromium.ts';
-import { describeInChromium, STILL } from '../harness/in-chromium.ts';
+import { describeInChromium, openPage } from '../harness/in-chromium.ts';
 import { type McpSite, openMcpSite } from '../harness/mcp-clients/setup.ts';
 import { suiteNotRun } from '../harness/not-run.ts';
 import { newPerson } from '../harness/protocols/pods.ts';
@@ -34,7 +34,7 @@ else
         launchChromium(chromium),
         startInspectorPage(parley, '2026-07-28'),
       ]);
-      page = await browser.newPage(STILL);
+      page = await openPage(browser);
       await page.goto(inspector.url);
       await page.getByRole('switch').click({ force: true });
       await page.getByText('Connected', { exact: true }).waitFor();

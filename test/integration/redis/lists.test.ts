@@ -16,6 +16,7 @@ import { readAdminPage } from '../../../services/api/src/surfaces/admin/page.ts'
 import { engineOn } from '../../harness/engines/engines.ts';
 import { answerQuestion, askQuestion, newOwner } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
+import { paced } from '../../harness/pace.ts';
 import { type RedisServer, startRedis } from '../../harness/redis/redis-server.ts';
 import { waitUntil } from '../../harness/wait-until.ts';
 
@@ -130,15 +131,16 @@ describe('on Redis, the lists of a tenant', () => {
       expect(page.items).toHaveLength(small.length);
       return (await countCommands()) - before;
     }
-    await costOfPage();
-    const alone = await costOfPage();
+    // What runs by itself only adds to one of them.
+    const cost = async () => Math.min(await costOfPage(), await costOfPage(), await costOfPage());
+    const alone = await cost();
     const others = Array.from({ length: 3_000 }, (_, at) => ({
       tenant: `other-${at % 100}`,
       userId: `user-${at}`,
     }));
     for (let from = 0; from < others.length; from += 100)
       await Promise.all(others.slice(from, from + 100).map((owner) => askQuestion(engine, owner)));
-    const among = await costOfPage();
+    const among = await cost();
     expect(alone).toBeGreaterThan(64);
     expect(among).toBeLessThanOrEqual(alone * 1.1);
   });
@@ -156,7 +158,7 @@ describe('on Redis, the lists of a tenant', () => {
       const owner = { tenant, userId: 'one' };
       const key = tenantListKey('elicitations', tenant, bucketOf(owner));
       const endOne = async () => {
-        const { row } = await askQuestion(briefly, owner, { timeoutSeconds: 1 });
+        const { row } = await askQuestion(briefly, owner, { timeoutSeconds: paced(2) });
         await answerQuestion(briefly, owner, row.id, 'decline');
         return row.id;
       };
@@ -165,7 +167,8 @@ describe('on Redis, the lists of a tenant', () => {
       await waitUntil(async () => (await endOne()) !== first && (await redis.zscore(key, first)) === null, {
         what: 'the first one to leave',
       });
-      expect(await redis.pttl(key)).toBeGreaterThan(0);
+      // On a slow machine it has left by now.
+      expect(await redis.pttl(key)).not.toBe(-1);
       await waitUntil(async () => (await redis.exists(key)) === 0, { what: 'the list to leave' });
     } finally {
       await brief.close();
