@@ -54,6 +54,17 @@ export function createMemoryTenantLists(deps: MemoryTenantListsDeps): TenantList
         .filter((place) => after === undefined || compare(place, after) > 0)
         .slice(0, limit);
     },
+    async count(tenant, kind, ranges) {
+      const now = Date.now();
+      const listed = listedOf(kind).filter((one) => one.tenant === tenant);
+      return ranges.map(
+        ({ state, minAgeMs = 0, maxAgeMs = Infinity }) =>
+          listed.filter(({ began, ended }) => {
+            const age = now - (ended ?? began);
+            return (ended === undefined) === (state === 'open') && age >= minAgeMs && age <= maxAgeMs;
+          }).length,
+      );
+    },
     // A list that is made anew from what is stored agrees with it.
     mend: async () => undefined,
   };

@@ -31,6 +31,9 @@ export interface ListSliceRequest {
   readonly limit: number;
 }
 
+/** A part of a list, by the time that has passed since. */
+export type ListRange = Pick<ListSliceRequest, 'state' | 'minAgeMs' | 'maxAgeMs'>;
+
 /**
  * The lists of what a tenant has, over all of its users. The commits keep them, each in the same atomic step as the record,
  * so that a list is as true as the record is. What ended is listed for the retention, or a little longer: the rows tell.
@@ -39,6 +42,8 @@ export interface ListSliceRequest {
 export interface TenantLists {
   /** The first places of a list, fewer than `limit` only where the list ends. */
   slice(request: ListSliceRequest): Promise<readonly ListPlace[]>;
+  /** How many places each range has. The lists are counted, not the rows: a place that would be mended counts. */
+  count(tenant: string, kind: ListedKind, ranges: readonly ListRange[]): Promise<readonly number[]>;
   /**
    * Makes the place of one record or turn agree with it: a loss of data, or a process of an earlier version, may have left
    * a wrong one.

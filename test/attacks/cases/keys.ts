@@ -14,7 +14,7 @@ import { waitUntil } from '../../harness/wait-until.ts';
 
 type KeyName = keyof typeof SCOPED_KEYS;
 
-const OPERATED = ['questions', 'approvals', 'turns', 'why', 'takeBack', 'stop'] as const;
+const OPERATED = ['overview', 'questions', 'approvals', 'turns', 'why', 'takeBack', 'stop'] as const;
 
 export function keyAttacks(world: () => World): void {
   const callWith = (key: KeyName, request: Request) => world().call({ ...request, token: SCOPED_KEYS[key] });
@@ -38,6 +38,7 @@ export function keyAttacks(world: () => World): void {
       follow: { path: `/v1/streams/${asked.streamRequestId}/events?userId=${owner.userId}` },
       link: { method: 'POST', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
       unlink: { method: 'DELETE', path: `/v1/elicitations/${asked.elicitationId}/answer-link` },
+      overview: { path: '/v1/admin/overview' },
       questions: { path: '/v1/admin/elicitations' },
       approvals: { path: '/v1/admin/approvals' },
       turns: { path: '/v1/admin/turns' },

@@ -9,6 +9,7 @@ import { createAuthenticate } from '../../../services/api/src/http/auth.ts';
 import { createTokenVerifier } from '../../../services/api/src/http/token.ts';
 import type { OperatorAct } from '../../../services/api/src/surfaces/admin/deps.ts';
 import { adminRoutes } from '../../../services/api/src/surfaces/admin/routes.ts';
+import { serviceOwner } from '../../../services/api/src/turns/principal.ts';
 import { call, expectProblem } from '../../harness/attacks/call.ts';
 import { runCli } from '../../harness/cli/run.ts';
 import { decideAs, requestApproval } from '../../harness/engines/approvals.ts';
@@ -16,6 +17,7 @@ import { describeOnRedis } from '../../harness/engines/describe-on-redis.ts';
 import { engineOn } from '../../harness/engines/engines.ts';
 import { answerQuestion, askQuestion, newOwner, newStream } from '../../harness/engines/questions.ts';
 import { ROOMY } from '../../harness/engines/settings.ts';
+import { turnOf } from '../../harness/engines/turn-writes.ts';
 import { callLimitsOn } from '../../harness/http/call-limits.ts';
 import { userToken } from '../../harness/tokens.ts';
 import { serveSurfaces } from '../../harness/turns/serve.ts';
@@ -183,6 +185,24 @@ await describeOnRedis('the admin API', (pods, url) => {
       expect(read.json).toMatchObject({ approval: { approval: { reason: 'A secret reason' } } });
     });
 
+    it('are counted, by the age of what is open', async () => {
+      const owner = stranger;
+      const { row } = await askQuestion(engine, owner);
+      await answerQuestion(engine, owner, row.id, 'decline');
+      const { elicitations, approvals } = (await get('/overview', keyOf(owner, 'operate'))).json as Record<
+        string,
+        Record<string, number>
+      >;
+      expect(elicitations).toMatchObject({
+        endedLastHour: 1,
+        openOverOneHour: 0,
+        oldestOpenAt: expect.any(String),
+      });
+      expect(elicitations?.open).toBeGreaterThan(0);
+      expect(approvals).toMatchObject({ open: 0, endedLastMinute: 0 });
+      expect(approvals).not.toHaveProperty('oldestOpenAt');
+    });
+
     it('go on behind each cursor, each row once, with a bound of the rows that a page reads', async () => {
       const owner = newOwner();
       const key = keyOf(owner, 'x');
@@ -340,6 +360,8 @@ await describeOnRedis('the admin API', (pods, url) => {
       const reply = await get(`/elicitations/${row.id}`, reader);
       expect(reply.json).toMatchObject({ elicitation: { elicitation: { message: 'Which colour?' } } });
       expect(reply.text).not.toContain('hidden');
+      const history = [{ status: 'pending' }, { status: 'accepted', action: 'accept', surface: 'test' }];
+      expect(reply.json).toMatchObject({ history });
     });
 
     it('is explained by its channel, and by its deliveries, which are made again', async () => {
@@ -417,25 +439,8 @@ await describeOnRedis('the admin API', (pods, url) => {
 
     it('whose pod died is an orphan, and another pod takes it once it is resumed', async () => {
       const { world, run, at } = await detachedTurn();
-      const orphan = {
-        ...run,
-        streamRequestId: `sr_${newStream().streamRequestId.slice(-22)}`,
-        conversationId: 'lost',
-      };
-      const begun = {
-        type: 'turn-started',
-        conversationId: 'lost',
-        messageId: 'msg',
-        agent: 'desk',
-      } as const;
-      await pods.backend.runs.begin({
-        ...orphan,
-        agent: 'desk',
-        owner: 'a-pod-that-died',
-        support: { form: true, url: true },
-        input: [{ role: 'user', content: 'ask' }],
-        event: begun,
-      });
+      const orphan = { ...turnOf(run, 'lost', 'a-pod-that-died'), agent: 'desk' };
+      await pods.backend.runs.begin(orphan);
       const query = `?userId=${encodeURIComponent(run.userId)}`;
       const path = `/turns/${orphan.streamRequestId}`;
       expect((await list(`/turns${query}&status=orphaned`)).turns).toMatchObject([
@@ -464,17 +469,23 @@ await describeOnRedis('the admin API', (pods, url) => {
       expect((await send('POST', at('/resume'))).json).toMatchObject({ changed: false });
     });
 
+    it('of a service key is listed and read by the name of the key', async () => {
+      const owner = serviceOwner(tenant, 'key-of-a-robot');
+      const run = { ...owner, streamRequestId: 'sr_of-a-robot', conversationId: 'robot' };
+      await pods.backend.runs.begin({ ...turnOf(owner, 'robot'), ...run });
+      const { turns } = await list('/turns?conversationId=robot');
+      expect(turns).toMatchObject([{ streamRequestId: 'sr_of-a-robot', key: 'key-of-a-robot' }]);
+      expect(turns[0]).not.toHaveProperty('userId');
+      const path = '/turns/sr_of-a-robot';
+      expect((await get(`${path}?key=key-of-a-robot`)).json).toEqual(turns[0]);
+      expect(await reasonsOf(`${path}/why?key=key-of-a-robot`)).toHaveLength(2);
+      expectProblem(await get(`${path}?key=key-of-another`), 404, 'not_found');
+    });
+
     it('of a delegate is not stopped by itself', async () => {
       const parent = { streamRequestId: 'sr_parent-of-a-delegate', toolCallId: 'call' };
-      const run = { ...newStream(alice), conversationId: 'delegated', parent };
-      await pods.backend.runs.begin({
-        ...run,
-        agent: 'helper',
-        owner: 'a-pod',
-        support: { form: true, url: true },
-        input: [],
-        event: { type: 'turn-started', conversationId: 'delegated', messageId: 'msg', agent: 'helper' },
-      });
+      const run = { ...turnOf(alice, 'delegated'), parent };
+      await pods.backend.runs.begin(run);
       const query = `?userId=${encodeURIComponent(alice.userId)}`;
       const problem = expectProblem(
         await send('POST', `/turns/${run.streamRequestId}/stop${query}`),

@@ -25,6 +25,8 @@ export async function cleanUp(deps: AuditDeps, signal?: AbortSignal): Promise<Cl
     removed += await sumOver(staying, (name) => deps.mend(() => makeExpire(deps, name)));
     const histories = names.filter(({ family }) => OUTLIVING.has(family));
     await sumOver(histories, ({ key }) => deps.mend(() => trimHistory(deps, key, signal)));
+    const turns = names.filter(({ family }) => family === 'listed-turns');
+    await sumOver(turns, ({ key }) => deps.mend(() => trimTurns(deps, key)));
     // After the ended rows were made to expire, which counts as removed.
     const { rows } = await deps.rows.survey(restsOf('elicitation', names));
     const inboxes = names.filter(({ family }) => family === 'inbox');
@@ -100,4 +102,13 @@ async function trimHistory(deps: AuditDeps, key: string, signal: AbortSignal | u
     forgotten += await sumOver(gone, ({ id }) => deps.rows.repair(id, [{ key, lists: 'any' }]));
   }
   return forgotten;
+}
+
+/** Removes turns that ended before the retention from a list of a tenant. The next turn that ends does so, too. */
+function trimTurns({ redis, run, retentionMs }: AuditDeps, key: string): Promise<number> {
+  return run(async () => {
+    const [seconds] = await redis.time();
+    // What has ended has the negative time of its end as its score.
+    return redis.zremrangebyscore(key, retentionMs - Number(seconds) * 1_000, '(0');
+  });
 }

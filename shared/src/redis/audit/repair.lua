@@ -1,7 +1,7 @@
 -- requires: client/clock
 -- Makes one row and the sets that may list it agree, by the current row.
 -- KEYS beyond the named one: sets that may list the row (zsets). ARGV beyond the named ones: for each set its rule:
--- 'createdAt' or 'expiresAt' (lists open rows with that field as their score), 'standing' (lists every row as tenants/slice
+-- 'createdAt' or 'expiresAt' (lists open rows with that field as their score), 'standing' (lists every row as tenants/scores
 -- has it), or 'any' (lists every row).
 -- Returns how many faults were repaired.
 local row = KEYS[1]

@@ -13,7 +13,7 @@
 -- metered: '1' where the turn counts against the quotas of its person, else ''. turnsMax, tokensMax, conversationsMax,
 -- storedBytesMax: these quotas; a delegate's run is counted and never refused. detachedOwner: the owner of detached runs
 -- unlisted: '1' where the conversation is in no list and counts for its bytes only, else ''
--- listed: zset of the tenant's turns in the bucket, see tenants/slice. fence: exists after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
+-- listed: zset of the tenant's turns in the bucket, see tenants/scores. fence: exists after an erasure of the person. usage, usageEnds: see runs/usage. turns: set of the keys of the person's running turns. tokens: counter of a day
 -- Returns {1, term, writer's sequence number} when begun, also by an earlier sending of this call;
 --         {0, stream request} when another turn runs, and no quota refuses this one;
 --         {2, conversation} when an earlier call asked for the same, or this call did and the turn was taken over or ended;

@@ -2,35 +2,50 @@ import { BUCKET_COUNT, bucketOf, bucketOfRecordId, parseStreamPath } from '../..
 import type { ListedKind, ListPlace, ListSliceRequest, TenantLists } from '../../ports/tenant-lists.ts';
 import type { Commands } from '../client/connect.ts';
 import { elicitationKey, runKey, tenantListKey } from '../client/keys.ts';
-import { loadScript } from '../client/script.ts';
+import { loadScript, type Script } from '../client/script.ts';
 import { inGroups, settled } from '../elicitations/in-groups.ts';
 
 const BUCKETS = Array.from({ length: BUCKET_COUNT }, (_, bucket) => bucket);
 
+/** Lists of a tenant; of all buckets unless they are given. */
+interface ListsOf {
+  readonly tenant: string;
+  readonly kind: ListedKind;
+  readonly buckets?: readonly number[];
+}
+
 /** The lists of tenants in Redis: for each kind one sorted set in each bucket, which the commits of that bucket keep. */
 export function createRedisTenantLists(redis: Commands, onError?: (error: unknown) => void): TenantLists {
   const sliceScript = loadScript(redis, 'tenants/slice', onError);
+  const countScript = loadScript(redis, 'tenants/count', onError);
   const mendScript = loadScript(redis, 'tenants/mend', onError);
 
-  async function slice(request: ListSliceRequest): Promise<readonly ListPlace[]> {
-    const { tenant, kind, userId, limit } = request;
-    const args = sliceArgs(request);
-    const buckets = userId === undefined ? BUCKETS : [bucketOf({ tenant, userId })];
+  /** What a script replies on the lists of a tenant, a reply for each group of buckets. */
+  async function onLists<Reply>(
+    script: Script,
+    { tenant, kind, buckets = BUCKETS }: ListsOf,
+    args: readonly (string | number)[],
+  ): Promise<Reply[]> {
     const groups = await inGroups(
       redis,
       buckets,
       (bucket) => bucket,
       async (group) => {
         const keys = group.map((bucket) => tenantListKey(kind, tenant, bucket));
-        const reply = (await sliceScript(keys, args)) as string[];
-        // One reply for the whole group.
-        return group.map((_, at) => settled(() => (at === 0 ? placesOf(reply) : [])));
+        const reply = (await script(keys, args)) as Reply;
+        return group.map((_, at) => settled(() => (at === 0 ? [reply] : [])));
       },
     );
-    const places = groups.flatMap((group) => {
+    return groups.flatMap((group) => {
       if (group.status === 'rejected') throw group.reason;
       return group.value;
     });
+  }
+
+  async function slice(request: ListSliceRequest): Promise<readonly ListPlace[]> {
+    const { tenant, userId, limit } = request;
+    const of = { ...request, buckets: userId === undefined ? BUCKETS : [bucketOf({ tenant, userId })] };
+    const places = (await onLists<string[]>(sliceScript, of, sliceArgs(request))).flatMap(placesOf);
     const sign = directionOf(request) === 'up' ? 1 : -1;
     places.sort((a, b) => sign * (a.score - b.score || (a.member < b.member ? -1 : 1)));
     return places.slice(0, limit).map(({ score, member }) => ({ at: Math.abs(score), member }));
@@ -38,6 +53,11 @@ export function createRedisTenantLists(redis: Commands, onError?: (error: unknow
 
   return {
     slice,
+    async count(tenant, kind, ranges) {
+      const args = ranges.flatMap(({ state, minAgeMs = '', maxAgeMs = '' }) => [state, minAgeMs, maxAgeMs]);
+      const counts = await onLists<number[]>(countScript, { tenant, kind }, args);
+      return ranges.map((_, at) => counts.reduce((sum, each) => sum + (each[at] ?? 0), 0));
+    },
     async mend(tenant, kind, member) {
       const found = rowKeyOf(kind, member);
       if (found === undefined) return;

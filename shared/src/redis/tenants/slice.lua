@@ -1,6 +1,6 @@
--- requires: client/clock
+-- requires: client/clock, tenants/scores
 -- The first places of several lists of one tenant, merged.
--- KEYS: the lists (zsets). What is open has the time of its begin as its score, what has ended the negative time of its end.
+-- KEYS: the lists (zsets), whose scores are those of tenants/scores.
 -- state: 'open' or 'ended'. direction: 'up' or 'down' through the scores. afterScore, afterMember: the place to continue
 -- behind, or ''. minAge, maxAge: bounds of the time that has passed since, in ms, or ''. limit: places of the reply.
 -- Returns the scores and the members, by turns.
@@ -9,23 +9,9 @@ local CHUNK = 16
 local isUp = direction == 'up'
 afterScore, minAge, maxAge, limit = tonumber(afterScore), tonumber(minAge), tonumber(maxAge), tonumber(limit)
 
-local function rangeOfScores()
-  local now = readClock()
-  local earliest, latest = maxAge and now - maxAge or 1, minAge and now - minAge or math.huge
-  local low, high = earliest, latest
-  if state == 'ended' then low, high = -latest, -earliest end
-  if afterScore and isUp then low = math.max(low, afterScore) end
-  if afterScore and not isUp then high = math.min(high, afterScore) end
-  return low, high
-end
-
-local function scoreText(score)
-  if score == math.huge then return '+inf' end
-  if score == -math.huge then return '-inf' end
-  return string.format('%.0f', score)
-end
-
-local low, high = rangeOfScores()
+local low, high = scoresOf(state, minAge, maxAge, (readClock()))
+if afterScore and isUp then low = math.max(low, afterScore) end
+if afterScore and not isUp then high = math.min(high, afterScore) end
 local minimum, maximum = scoreText(low), scoreText(high)
 
 -- The order of bytes, as a zset has it. Lua compares texts as the locale of the server says.

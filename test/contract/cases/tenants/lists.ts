@@ -110,6 +110,8 @@ export function tenantListContract(contract: Contract): void {
         expect(await count({ minAgeMs: 600_000 })).toBe(0);
         await waitUntil(async () => (await count({ maxAgeMs: 5 })) === 0, { what: 'some ms to pass' });
         expect(await count({ minAgeMs: 5 })).toBe(1);
+        const ranges = [{ state }, { state, minAgeMs: 600_000 }, { state, minAgeMs: 5, maxAgeMs: 600_000 }];
+        expect(await tenantLists.count(tenant, kind, ranges)).toEqual([1, 0, 1]);
       }
     });
 

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { ParleyError } from '@parley/shared/domain/errors';
+import { sha256 } from '@parley/shared/elicitations/records/digest';
 import type { ListPlace } from '@parley/shared/ports/tenant-lists';
 import { z } from 'zod';
 
@@ -12,7 +12,7 @@ const Encoded = z.tuple([z.string(), z.int().positive(), z.string().max(4_096)])
 export function cursorsOf(list: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(list).filter(([, value]) => value !== undefined);
   const name = JSON.stringify(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-  const digest = createHash('sha256').update(name).digest('base64url').slice(0, 16);
+  const digest = sha256(name).slice(0, 16);
   return {
     format({ at, member }: ListPlace): string {
       return Buffer.from(JSON.stringify([digest, at, member])).toString('base64url');

@@ -8,7 +8,7 @@ import {
   type Owner,
   type StreamRef,
 } from '@parley/shared/domain/ids';
-import type { Run, RunHead } from '@parley/shared/domain/runs/run';
+import { DETACHED, type Run, type RunHead } from '@parley/shared/domain/runs/run';
 import { webhookIdOf } from '@parley/shared/domain/webhooks/webhook';
 import type {
   DeliveryFacts,
@@ -135,7 +135,7 @@ async function runFacts(deps: FactsDeps, stream: StreamRef): Promise<FoundRun | 
 function holderOf({ owner, restsUntil }: RunHead, isAlive: boolean): HolderFacts {
   const { pod } = podOf(owner);
   if (pod !== undefined) return { type: 'pod', pod, isAlive };
-  return owner === 'detached' ? { type: 'detached', restsUntil } : { type: 'queued' };
+  return owner === DETACHED ? { type: 'detached', restsUntil } : { type: 'queued' };
 }
 
 async function waitsOf({ records }: FactsDeps, { pauses }: Run): Promise<WaitFacts[]> {
