@@ -272,6 +272,9 @@ await describeOnRedis('the admin API', (pods, url) => {
       await redis.zadd(key, ended.row.createdAt, ended.row.id);
       const [row] = await redis.keys(`*:elicitation:${gone.row.id}`);
       await redis.del(row ?? '');
+      // What no commit writes.
+      const other = await askQuestion(engine, { ...stranger, userId: owner.userId });
+      await redis.zadd(key, Date.now(), other.row.id);
       const query = `userId=${encodeURIComponent(owner.userId)}`;
       expect((await list(`/elicitations?${query}`)).elicitations).toEqual([]);
       const { elicitations } = await list(`/elicitations?state=ended&${query}`);

@@ -16,7 +16,8 @@
 -- ofTurn: '1' when the stream request is a turn's. The set `subscribers` beside its channel holds the delivery kinds that
 -- follow the turn, each of which gets a task '<kind> <elicitation>'.
 -- names: zset of what no other index of the owner lists, by the time (ms) until which it may stay, for erasures; nameLife:
--- that time from now. listed: zset of the tenant's records of this family in the bucket, see tenants/scores. fence (creation only): exists after an erasure of the owner
+-- that time from now. listed: zset of the tenant's records of this family in the bucket, see tenants/scores. fence (creation
+-- only): exists after an erasure of the owner
 -- keys and args beyond the named ones: outboxes (zsets), for a turn's stream request its subscribers, and the leases of
 -- tasks, all by the names that are derived here; and outbox members '<kind> <subject>...' to note in them. The
 -- row's field `resumes` holds further members, a line each, which the end of the elicitation notes.

@@ -40,8 +40,8 @@ export async function loadQuestions(
   return rows.map((row) => row && { row, now, agent: agents.get(row.id) });
 }
 
-/** The agents that asked, by question. A question of a service has none. */
-async function agentsOf(
+/** The agents whose turns asked, by question. A question of a service has none. */
+export async function agentsOf(
   { runs }: Pick<AdminDeps, 'runs'>,
   rows: readonly Row[],
 ): Promise<Map<string, string>> {

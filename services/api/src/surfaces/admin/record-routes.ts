@@ -11,7 +11,7 @@ import { type AdminDeps, mayReadContent } from './deps.ts';
 import { SAMPLE_ADMIN_APPROVAL, SAMPLE_ADMIN_ELICITATION } from './examples.ts';
 import { factsOfRecord } from './facts.ts';
 import { HistoryEvent, readHistory } from './history.ts';
-import { loadQuestions } from './load.ts';
+import { agentsOf } from './load.ts';
 import { Redelivered, RedeliverInput, redeliver } from './redeliver.ts';
 import { AdminApproval, approvalView } from './views/approval-view.ts';
 import { AdminElicitation, elicitationView } from './views/elicitation-view.ts';
@@ -90,8 +90,8 @@ async function find(
 async function viewOf(deps: AdminDeps, caller: Caller, { record, now }: FoundRecord) {
   const content = mayReadContent(caller);
   if (record.family === 'approval') return approvalView(record.row, { now, content });
-  const [seen] = await loadQuestions(deps, caller.tenant, [record.row.id]);
-  return elicitationView(record.row, { now, agent: seen?.agent, content });
+  const agents = await agentsOf(deps, [record.row]);
+  return elicitationView(record.row, { now, agent: agents.get(record.row.id), content });
 }
 
 function readRoute(deps: AdminDeps, kind: AdminFamily): Route {
