@@ -20,3 +20,9 @@ export async function processUsage(pid: number): Promise<ProcessUsage | undefine
   if (fields === undefined) return undefined;
   return { cpuSeconds: (field(14) + field(15)) / TICKS_PER_SECOND, residentBytes: field(24) * PAGE_BYTES };
 }
+
+/** CPU time of processes so far, in seconds; 0 where there is no /proc. */
+export async function cpuSecondsOf(pids: readonly number[]): Promise<number> {
+  const used = await Promise.all(pids.map(processUsage));
+  return used.reduce((sum, usage) => sum + (usage?.cpuSeconds ?? 0), 0);
+}

@@ -67,3 +67,11 @@ function kindOf(key: string): string {
   if (key.startsWith('parley:{timers')) return 'timers';
   return /^parley:\{[^}]+\}:([\w-]+)/.exec(key)?.[1] ?? 'other';
 }
+
+/** How many commands Redis has executed, without the questions of the bench. */
+export async function countCommands(redis: Redis): Promise<number> {
+  return [...(await commandUse(redis))].reduce(
+    (sum, [name, { calls }]) => sum + (name === 'info' ? 0 : calls),
+    0,
+  );
+}

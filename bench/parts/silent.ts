@@ -9,7 +9,7 @@ import { TENANT } from '../pod/engine.ts';
 import { type EventReader, openEventReader } from '../pod/event-reader.ts';
 import { HTTP_ENV, SERVICE_TOKEN } from '../pod/http-client.ts';
 import { processUsage } from '../process-usage.ts';
-import { commandUse } from '../redis-usage.ts';
+import { countCommands } from '../redis-usage.ts';
 import { inSlots } from '../slots.ts';
 
 const STREAMS = 10_000;
@@ -129,12 +129,4 @@ function rowsOf({ name, aims }: Kind, count: number, held: Awaited<ReturnType<ty
       ...figure(held.commandsPerSecond, (number) => number.toFixed(0), COMMANDS_PER_SECOND),
     },
   ];
-}
-
-/** How many commands Redis has executed, without the questions of the bench. */
-async function countCommands(redis: Redis): Promise<number> {
-  return [...(await commandUse(redis))].reduce(
-    (sum, [name, { calls }]) => sum + (name === 'info' ? 0 : calls),
-    0,
-  );
 }

@@ -6,6 +6,7 @@ import type { Order, Reply } from './messages.ts';
 
 /** A process of the bench that takes orders. */
 export interface BenchChild {
+  readonly pid: number;
   send(order: Order): void;
   /** The next reply of this type; rejects when the process ends first. */
   receive<Type extends Reply['type']>(type: Type): Promise<Extract<Reply, { type: Type }>>;
@@ -31,6 +32,7 @@ export async function startChild(address: string, peerModule?: URL): Promise<Ben
     for (const listener of listeners) listener();
   });
   const started: BenchChild = {
+    pid: child.pid ?? 0,
     send: (order) => child.send(order),
     async receive(type) {
       for (;;) {

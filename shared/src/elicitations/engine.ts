@@ -24,6 +24,7 @@ import { createNotices } from './notices.ts';
 import { approvalDeps, elicitationDeps } from './records/deps.ts';
 import type { ExpireResult } from './records/expire.ts';
 import { createKnownRows } from './records/known-rows.ts';
+import { createExpiringNote, createLeaveToAskers } from './records/leave-to-askers.ts';
 import { readRecord } from './records/read.ts';
 import { type WaitInput, wait } from './records/wait.ts';
 import { type WithdrawRequest, withdraw } from './records/withdraw.ts';
@@ -55,7 +56,9 @@ export function createEngine(deps: EngineDeps) {
   const streamClaims = createStreamClaims(deps.claims, deps.settings.retentionMs);
   const grants = createGrants(deps.ownerRecords.grants, deps.settings.retentionMs);
   const askDeps = { ...deps, questions, streamClaims };
-  const allDeps = { ...deps, families: { questions, approvals } };
+  const leaveToAskers = createLeaveToAskers(deps.elicitations);
+  const allDeps = { ...deps, families: { questions, approvals }, leaveToAskers };
+  const noteExpiring = createExpiringNote(deps.elicitations);
 
   async function withdrawRecord({ seen, ...request }: WithdrawRecord): Promise<void> {
     if (isApprovalId(request.id))
@@ -82,7 +85,11 @@ export function createEngine(deps: EngineDeps) {
     isOpen,
     expire: (id: string) => expireAny(allDeps, id),
     /** Expires those whose timers have fired. Returns the ms until the deadlines of those that were too early. */
-    expireFired: async (ids: readonly string[]) => earlyOf((await expireTogether(allDeps, ids)).results),
+    async expireFired(ids: readonly string[]) {
+      // One by itself is done before anybody else would begin.
+      if (ids.length > 1) noteExpiring();
+      return earlyOf((await expireTogether(allDeps, ids)).results);
+    },
     expireDue: (input: ExpireDueInput) => expireDue(allDeps, input),
     read: (caller: Caller, id: string) => readRecord(questions, caller, id),
     list: (request: PageRequest) => deps.elicitations.page(request),

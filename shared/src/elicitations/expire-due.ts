@@ -2,6 +2,7 @@ import type { ArmedDeadline } from '../ports/elicitations/deadlines.ts';
 import type { EngineDeps } from './deps.ts';
 import { expireTogether } from './expire-any.ts';
 import type { FamiliesDeps } from './records/deps.ts';
+import type { LeaveToAskers } from './records/leave-to-askers.ts';
 
 export interface ExpireDueInput {
   readonly bucket: number;
@@ -11,6 +12,11 @@ export interface ExpireDueInput {
   readonly overdueMs?: number;
   /** Stops between batches. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/** What expires the overdue entries of buckets. */
+export interface ExpireDueDeps extends FamiliesDeps {
+  readonly leaveToAskers: LeaveToAskers;
 }
 
 /** What was done to overdue entries of the deadline index. */
@@ -25,14 +31,16 @@ export interface OverdueCounts {
  * undefined when there is none. Safe to run on several processes at once.
  */
 export async function expireDue(
-  deps: FamiliesDeps,
+  deps: ExpireDueDeps,
   { bucket, batch, overdueMs = 0, signal }: ExpireDueInput,
   counts: OverdueCounts = { expired: 0, forgotten: 0 },
 ): Promise<ArmedDeadline | undefined> {
   let skipped = 0;
+  const isLeft = deps.leaveToAskers();
   for (;;) {
     // An id that could not be expired stays at the head of the index. It is skipped, so that the following ids are reached.
     const ids = await deps.elicitations.due(bucket, batch, skipped, overdueMs);
+    if (ids.length > 0 && (await isLeft()) && signal?.aborted !== true) continue;
     skipped += await expireOrForget(deps, bucket, ids, counts);
     const isStopped = signal?.aborted === true;
     if (ids.length === batch && !isStopped) continue;

@@ -1,6 +1,5 @@
 import { isParleyError } from '../domain/errors.ts';
-import { expireDue, type OverdueCounts } from './expire-due.ts';
-import type { FamiliesDeps } from './records/deps.ts';
+import { type ExpireDueDeps, expireDue, type OverdueCounts } from './expire-due.ts';
 
 // All buckets at the same time and few ids of each, so that a sweep after an outage does not block requests.
 const BATCH = 8;
@@ -12,7 +11,7 @@ type SweepResult = Readonly<OverdueCounts>;
  * last layer, for when timers, jobs, pods or workers were lost. Safe to run on every pod at once. `signal` stops it between
  * batches. Throws `unavailable` when part of the index could not be swept, once the rest has been.
  */
-export async function sweep(deps: FamiliesDeps, signal?: AbortSignal): Promise<SweepResult> {
+export async function sweep(deps: ExpireDueDeps, signal?: AbortSignal): Promise<SweepResult> {
   const count: OverdueCounts = { expired: 0, forgotten: 0 };
   const expire = (bucket: number) => expireDue(deps, { bucket, batch: BATCH, signal }, count);
   // On a Cluster one server may be unavailable, and the buckets of the others must not wait for it.
@@ -39,7 +38,7 @@ export interface SweepTurn {
  * `sweep` does.
  */
 export async function sweepInTurn(
-  deps: FamiliesDeps,
+  deps: ExpireDueDeps,
   { holder, everyMs }: SweepTurn,
   signal?: AbortSignal,
 ): Promise<SweepResult | undefined> {

@@ -1,5 +1,6 @@
 import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
 import { BACKUP_DELAY_MS } from '@parley/shared/ports/elicitations/deadlines';
+import { expiringKey } from '@parley/shared/redis/client/keys';
 import { timerPrefix } from '@parley/shared/redis/jobs/timers';
 import { beforeEach, expect, it, vi } from 'vitest';
 import { answerQuestion, newOwner } from '../../harness/engines/questions.ts';
@@ -44,6 +45,18 @@ it('delays a job again that came too early, and expires the question once due', 
   await allExpire([asked]);
   await waitUntil(async () => (await queue.getJobCountByTypes()) === 0, { what: 'the job to be done' });
   expect(faults).toEqual([]);
+});
+
+it('learns from a pod whose timers fire together that it is at work, for half a second', async () => {
+  const { engine, backend } = pod;
+  const isExpiring = () => backend.elicitations.isExpiring();
+  const [one, other] = [mintElicitationId(newOwner()), mintElicitationId(newOwner())];
+  await engine.expireFired([one]);
+  expect(await isExpiring()).toBe(false);
+  await engine.expireFired([one, other]);
+  await waitUntil(isExpiring, { what: 'the note', everyMs: 1 });
+  expect(await redisCommand(site.port, 'PTTL', expiringKey())).toBeLessThanOrEqual(500);
+  await waitUntil(async () => !(await isExpiring()), { what: 'its end' });
 });
 
 it('keeps jobs by the Redis clock, although the clock of the asking pod is an hour behind', async () => {

@@ -69,6 +69,10 @@ export function createMemoryElicitations(deps: MemoryRowsDeps): MemoryElicitatio
       return deadlines.arm(bucket, skip, Date.now());
     },
 
+    // There is one process, whose timers have nobody beside them.
+    noteExpiring: async () => undefined,
+    isExpiring: async () => false,
+
     async keep(id, forMs) {
       const held = rows.find(id);
       if (held === undefined || !held.isEnded) return;

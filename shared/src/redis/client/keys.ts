@@ -21,6 +21,7 @@ import { slotOf } from './slot.ts';
  */
 const ROOT = 'parley';
 const SLOTS = 16_384;
+const encode: (name: string) => string = encodeURIComponent;
 
 /** Hash tags by bucket, chosen so that bucket b falls into the b-th of 64 equal ranges of slots. */
 const TAGS: readonly string[] = Array.from({ length: BUCKET_COUNT }, (_, bucket) => findTag(bucket));
@@ -44,10 +45,6 @@ export function tagOf(bucket: number): string {
 /** The owner's part of every name. */
 function ownerPath({ tenant, userId }: Owner): string {
   return `${encode(tenant)}/${encode(userId)}`;
-}
-
-function encode(name: string): string {
-  return encodeURIComponent(name);
 }
 
 /** A key of one owner, in the owner's bucket; `rest` is what follows the owner, encoded. */
@@ -259,6 +256,11 @@ export function commitNames(
 /** String: the heartbeat of a pod that runs turns. */
 export function podKey(pod: string): string {
   return `${ROOT}:{${tagOf(0)}}:pod:${encode(pod)}`;
+}
+
+/** String: exists while a pod expires records whose timers have fired together. */
+export function expiringKey(): string {
+  return `${ROOT}:{${tagOf(0)}}:expiring`;
 }
 
 /** Set: all pods that sent a heartbeat, until they are forgotten. */

@@ -2,7 +2,7 @@ import { ELICITATIONS } from '../../domain/elicitations/family.ts';
 import { BUCKET_COUNT } from '../../domain/ids.ts';
 import type { ArmedDeadline } from '../../ports/elicitations/deadlines.ts';
 import type { Elicitations } from '../../ports/elicitations/elicitations.ts';
-import { armedKey, deadlinesKey, elicitationKey } from '../client/keys.ts';
+import { armedKey, deadlinesKey, elicitationKey, expiringKey } from '../client/keys.ts';
 import { loadScript } from '../client/script.ts';
 import { orUnavailable } from '../client/unavailable.ts';
 import { createRedisRecords, type RedisRecordsDeps } from './records.ts';
@@ -36,6 +36,12 @@ export function createRedisElicitations(deps: RedisRecordsDeps): Elicitations {
       if (reply.length === 0) return undefined;
       const [deadline, elicitationId, delayMs] = reply;
       return { bucket, deadline, elicitationId, delayMs };
+    },
+    async noteExpiring(forMs) {
+      await orUnavailable(() => redis.set(expiringKey(), '1', 'PX', forMs));
+    },
+    async isExpiring() {
+      return (await orUnavailable(() => redis.exists(expiringKey()))) === 1;
     },
     async keep(id, forMs) {
       await keepScript([elicitationKey(id)], [Math.ceil(forMs), settings.retentionMs]);

@@ -1,6 +1,7 @@
 import { createDispatch } from '@parley/shared/delivery/dispatch';
 import { bucketOf, mintElicitationId } from '@parley/shared/domain/ids';
 import type { DeliveryKind } from '@parley/shared/ports/delivery/kind';
+import type { Elicitations } from '@parley/shared/ports/elicitations/elicitations';
 import { silentObserver } from '@parley/shared/runtime/observer';
 import { describe, expect, it } from 'vitest';
 import type { Contract } from '../../../harness/engines/contract.ts';
@@ -48,6 +49,39 @@ export function expiringTogetherContract(contract: Contract): void {
       expect(early.map(({ size }) => size)).toEqual([0, 0]);
       for (const { row } of await Promise.all(waits)) expect(row.status).toBe('expired');
       expect(await Promise.all(due.map(endsOf))).toEqual(due.map(() => 1));
+    });
+
+    it('are each tried once where the pod that asked is at work, whatever it has not come to yet', async () => {
+      const { pods } = contract;
+      const tries = { asker: 0, backup: 0 };
+      const { elicitations } = pods.backend;
+      const counting = (who: keyof typeof tries, more: Partial<Elicitations> = {}) =>
+        engineOn(pods.backend, {
+          elicitations: {
+            ...elicitations,
+            ...more,
+            commitEach(moves) {
+              tries[who] += moves.length;
+              return elicitations.commitEach(moves);
+            },
+          },
+        });
+      const asker = counting('asker');
+      const stream = newStream();
+      const asked: { readonly id: string; readonly expiresAt: number }[] = [];
+      for (let index = 0; index < 6; index += 1)
+        asked.push((await askQuestion(asker, stream, { timeoutSeconds: AT_ONCE })).row);
+      await waitUntil(async () => (await elicitations.due(bucketOf(stream), 10)).length === asked.length, {
+        what: 'the deadlines',
+      });
+      const left = asked.map(({ id }) => id);
+      // Whenever the other process looks, the pod that asked has expired some more.
+      const isExpiring = async () =>
+        left.length > 0 && (await asker.expireFired(left.splice(0, 2))).size === 0;
+      await counting('backup', { isExpiring }).expireDue({ bucket: bucketOf(stream), batch: 4 });
+      expect(tries).toEqual({ asker: asked.length, backup: 0 });
+      for (const { id } of asked)
+        expect((await asker.read(serviceOf(stream), id)).row.status).toBe('expired');
     });
 
     it('are told from those that are not due, have ended or do not exist', async () => {
