@@ -9,6 +9,7 @@ import { profile } from './parts/profile.ts';
 import { race } from './parts/race.ts';
 import { runs } from './parts/runs.ts';
 import { silent } from './parts/silent.ts';
+import { storm } from './parts/storm.ts';
 import { streaming } from './parts/streaming.ts';
 import { timers } from './parts/timers.ts';
 
@@ -21,6 +22,7 @@ export const PARTS: Readonly<Record<string, Part>> = {
   timers,
   fanout,
   silent,
+  storm,
   streaming,
   runs,
   detached,

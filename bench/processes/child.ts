@@ -2,12 +2,14 @@ import { microseconds } from '../measurement.ts';
 import { openBenchEngine, QUESTION, SERVICE, TENANT, userOf } from '../pod/engine.ts';
 import { inSlots } from '../slots.ts';
 import { type Contender, openContender, type PeerModule } from './contenders.ts';
+import { type Followers, startFollowers } from './followers.ts';
 import type { Order, Pace, Reply, Variant } from './messages.ts';
 
 const ASKS_UNDER_WAY = 50;
 
 const [, , redisUrl = '', peerModule = ''] = process.argv;
 const contenders = new Map<Variant, Contender>();
+let followers: Followers | undefined;
 
 function reply(message: Reply): void {
   process.send?.(message);
@@ -129,6 +131,11 @@ async function ask({ count, dueInSeconds }: Extract<Order, { do: 'ask' }>): Prom
   reply({ type: 'opened', ids });
 }
 
+function replyFollowed(): void {
+  const { connected = 0, refusals = {}, lastAt = 0 } = followers ?? {};
+  reply({ type: 'followed', connected, refusals, lastAt });
+}
+
 async function handle(order: Order): Promise<void> {
   switch (order.do) {
     case 'open':
@@ -139,6 +146,13 @@ async function handle(order: Order): Promise<void> {
       return measureHeap(order);
     case 'ask':
       return ask(order);
+    case 'follow':
+      followers = await startFollowers(order.url, order.count);
+      return replyFollowed();
+    case 'move':
+      return followers?.moveTo(order.urls);
+    case 'followed':
+      return replyFollowed();
   }
 }
 

@@ -1,10 +1,18 @@
+import type { Followers } from './followers.ts';
+
 /** What the bench asks a child process to do. */
 export type Order =
   | { readonly do: 'open'; readonly variant: Variant; readonly count: number; readonly streams: number }
   | { readonly do: 'settle'; readonly ids: readonly string[]; readonly variant: Variant; readonly pace: Pace }
   | { readonly do: 'heap'; readonly count: number }
   /** Asks as many, all of which are due within one second, `dueInSeconds` from now. */
-  | { readonly do: 'ask'; readonly count: number; readonly dueInSeconds: number };
+  | { readonly do: 'ask'; readonly count: number; readonly dueInSeconds: number }
+  /** Lets as many people follow their inboxes at this pod; replies with \`followed\` when all do. */
+  | { readonly do: 'follow'; readonly url: string; readonly count: number }
+  /** Says where they find the service once they have lost their streams. */
+  | { readonly do: 'move'; readonly urls: readonly string[] }
+  /** Asks how far they are. */
+  | { readonly do: 'followed' };
 
 /** What a child process replies. */
 export type Reply =
@@ -17,7 +25,8 @@ export type Reply =
       readonly lastAt: number;
       readonly cpuMicroseconds: number;
     }
-  | { readonly type: 'heap'; readonly bytesEach: number };
+  | { readonly type: 'heap'; readonly bytesEach: number }
+  | ({ readonly type: 'followed' } & Pick<Followers, 'connected' | 'refusals' | 'lastAt'>);
 
 /**
  * publish: PUBLISH to message and nothing else; raw: one settle script and a pod channel; validated: the same after a

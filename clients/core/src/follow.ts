@@ -13,12 +13,10 @@ export interface FollowEventsOptions {
   readonly signal?: AbortSignal | undefined;
   /** Whether to reconnect after an error. @default isTransient */
   readonly isRetryable?: ((error: unknown) => boolean) | undefined;
-  /** Keeps to the transport's own first delay when the server names another one. @default false */
-  readonly ignoresServerRetry?: boolean | undefined;
   /** Whether an event resets the back-off; called without one for a comment. @default always */
   readonly resetsBackoff?: ((event?: SseEvent) => boolean) | undefined;
-  /** Called when a connection ended or could not be made, before the delay. */
-  readonly onDisconnect?: (() => void) | undefined;
+  /** Called when a connection ended or could not be made, before the delay; with the server's Retry-After where it refused. */
+  readonly onDisconnect?: ((retryAfterSeconds: number | undefined) => void) | undefined;
 }
 
 /** Three heartbeats of Parley's streams, which come every 15 s. */
@@ -36,12 +34,12 @@ export async function* followEvents(
   const { signal, isRetryable = isTransient, heartbeatTimeoutMs = HEARTBEAT_TIMEOUT_MS } = options;
   const isAborted = () => signal?.aborted === true;
   const backoff = createBackoff(transport.retry);
-  // It comes at the start of every connection, so it is no reason to reset the back-off.
-  const onRetry = options.ignoresServerRetry ? undefined : backoff.setFirstDelayMs;
   const resetBackoff = (event?: SseEvent) => {
     if (options.resetsBackoff?.(event) ?? true) backoff.reset();
   };
   const onComment = () => resetBackoff();
+  // The delay that the server names comes at the start of every connection, so it is no reason to reset the back-off.
+  const onRetry = backoff.setFirstDelayMs;
   const reading = { idleTimeoutMs: heartbeatTimeoutMs, signal, onComment, onRetry };
   let { lastEventId } = options;
   while (!isAborted()) {
@@ -69,7 +67,7 @@ export async function* followEvents(
       if (!isRetryable(error)) throw error;
       if (isParleyClientError(error)) retryAfterSeconds = error.retryAfterSeconds;
     }
-    options.onDisconnect?.();
+    options.onDisconnect?.(retryAfterSeconds);
     await sleep(backoff.nextDelayMs(retryAfterSeconds), signal).catch(() => undefined);
   }
 }

@@ -34,7 +34,12 @@ export function createPages(
       serviceKeys: parseServiceKeys(serviceKeys).keys,
       verify: createTokenVerifier({ secret: tokenSecret, tenants: [], userClaim: 'sub' }),
     }),
-    limits: { ...deps.callLimits, sent: async () => 0, body: async () => undefined },
+    limits: {
+      ...deps.callLimits,
+      opening: async () => undefined,
+      sent: async () => 0,
+      body: async () => undefined,
+    },
     bodyBytesMax: 262_144,
     messagesBytesMax: 4_194_304,
     sse: { heartbeats: createHeartbeats(15_000), slowReaderMs: 30_000, drain: NO_DRAIN },

@@ -100,7 +100,12 @@ describe('a request that is refused', () => {
     const { url, close } = await serveSurfaces({
       surfaces: [{ routes: [call('rate_limited', '/limited'), call('not_found', '/missing')] }],
       authenticate: async () => ({ caller: ADA, expiresAtMs: Date.now() + LONG_MS }),
-      limits: { call: async () => undefined, sent: async () => 0, body: async () => undefined },
+      limits: {
+        call: async () => undefined,
+        opening: async () => undefined,
+        sent: async () => 0,
+        body: async () => undefined,
+      },
       refusalDelays: createRefusalDelays({ delayMs: LONG_MS }),
       drain,
     });

@@ -38,7 +38,12 @@ beforeAll(async () => {
   served = await serveSurfaces({
     surfaces: [{ routes: [hook, page] }],
     authenticate: () => Promise.reject(new Error('no route has a token')),
-    limits: { call: async () => undefined, sent: async () => 0, body: async () => undefined },
+    limits: {
+      call: async () => undefined,
+      opening: async () => undefined,
+      sent: async () => 0,
+      body: async () => undefined,
+    },
     corsOrigins: [PAGE],
   });
 });

@@ -327,6 +327,27 @@ describe('following', () => {
     expect(hub.count(QUESTION)).toBe(asked);
   });
 
+  it('asks a server that says when to come back for nothing until then', async () => {
+    await followed();
+    hub.put({ elicitationId: 'r' });
+    let refused = false;
+    hub.before = (req, res) => {
+      if (!req.url?.endsWith('/inbox/events')) return false;
+      refused ||= req.url.startsWith('/parley');
+      problem(req.url.startsWith('/parley') ? res.setHeader('retry-after', '60') : res, 503, 'pod_busy');
+      return true;
+    };
+    hub.cutStreams();
+    await until(() => expect(refused).toBe(true));
+    const asked = hub.count(QUESTION);
+    const other = connect({ baseUrl: new URL(hub.baseUrl).origin });
+    follow('r', other);
+    await until(() => expect(hub.count(`${QUESTION.slice(0, -1)}r`)).toBeGreaterThan(5));
+    // One may have been under way.
+    expect(hub.count(QUESTION)).toBeLessThan(asked + 2);
+    other.close();
+  });
+
   it('does not call a stream without a snapshot live', async () => {
     hub.put({ elicitationId: 'q' });
     hub.before = (req, res) => {

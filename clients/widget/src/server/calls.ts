@@ -52,8 +52,8 @@ export interface InboxListener {
   readonly onSnapshot: (elicitations: readonly Elicitation[], approvals: readonly Approval[]) => void;
   readonly onChange: (elicitation: Elicitation) => void;
   readonly onApproval: (approval: Approval) => void;
-  /** The connection ended or could not be made; another try follows. */
-  readonly onDisconnect: () => void;
+  /** The connection ended or could not be made; another try follows, not before the server's Retry-After. */
+  readonly onDisconnect: (retryAfterSeconds: number | undefined) => void;
 }
 
 /** The widget's calls to Parley, with a user's token. All reject with Refusal. */
@@ -127,7 +127,6 @@ export function createCalls({ baseUrl, getToken, fetch, retryMs, onTime }: Calls
         signal,
         onDisconnect: listener.onDisconnect,
         isRetryable: () => true,
-        ignoresServerRetry: true,
         // A connection is live when its snapshot has arrived.
         resetsBackoff: (event?: SseEvent) => event?.event === 'inbox-snapshot',
       };

@@ -36,6 +36,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
   const closing = new AbortController();
   const backoff = createBackoff({ firstDelayMs: pollMs, delayMsMax: Math.max(pollMs, retryMs[1]) });
   let nextPollMs = pollMs;
+  let quietUntil = 0;
   let session: AbortController | undefined;
   let isLive = false;
   let polling: Promise<void> | undefined;
@@ -64,6 +65,10 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
         polling = undefined;
       });
     return polling;
+  }
+
+  async function pollUnlessQuiet(): Promise<void> {
+    if (performance.now() >= quietUntil) await pollNow();
   }
 
   /** A poll under way may have read what has changed since. */
@@ -102,9 +107,10 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
         approvals.cache.update(approval);
         openOrClose();
       },
-      onDisconnect() {
-        // After a live connection another one is tried first.
-        if (!isLive) void pollNow();
+      onDisconnect(retryAfterSeconds: number | undefined) {
+        // After a live connection another one is tried first; and a busy server is asked for nothing else until then.
+        quietUntil = performance.now() + (retryAfterSeconds ?? 0) * 1_000;
+        if (!isLive) void pollUnlessQuiet();
         isLive = false;
       },
     };
@@ -116,7 +122,7 @@ export function createServerConnection(deps: ConnectionDeps): ServerConnection {
     for (;;) {
       await sleep(nextPollMs * (0.8 + Math.random() * 0.4), signal).catch(() => undefined);
       if (signal.aborted) return;
-      if (!isLive) await pollNow();
+      if (!isLive) await pollUnlessQuiet();
     }
   }
 

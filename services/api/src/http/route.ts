@@ -145,6 +145,8 @@ interface RouteOf<Query, Body, Who> {
   readonly readsOnly?: true;
   /** True: parameters are handed over as sent. By default they are percent-decoded. */
   readonly rawParams?: true;
+  /** True: the call opens an event stream, as a reader does that comes back. On each pod, questions and answers go first. */
+  readonly opensStream?: boolean;
   /** `own`: the handler takes what the call costs. By default a call with a bearer token counts against its budget. */
   readonly limits?: 'own';
   /** The parameter that names the elicitation which a call answers. The call then counts against its answers, too. */

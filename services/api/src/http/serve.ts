@@ -8,6 +8,7 @@ import { check } from './check.ts';
 import { NO_DRAIN } from './life/drain.ts';
 import { createLife, type RequestLife } from './life/request-life.ts';
 import type { CallLimits } from './limits/call-limits.ts';
+import type { Openings } from './limits/openings.ts';
 import type { RefusalDelays } from './limits/refusal-delays.ts';
 import { STATUS_OF } from './problem.ts';
 import type { BearerCaller, PathParams, Reply, RequestHead, Route, RouteCall } from './route.ts';
@@ -18,9 +19,11 @@ import { unauthenticated } from './token.ts';
 
 export interface ServeDeps extends JsonLimits {
   readonly authenticate: Authenticate;
-  readonly limits: Pick<CallLimits, 'call' | 'sent' | 'body'>;
+  readonly limits: Pick<CallLimits, 'call' | 'opening' | 'sent' | 'body'>;
   /** Makes a caller who is refused again and again wait for the reply; by default, every refusal is sent at once. */
   readonly refusalDelays?: RefusalDelays;
+  /** Lets readers open event streams in turn; by default, all do at once. */
+  readonly openings?: Openings;
   readonly sse: SseOptions;
   /** Called once a request is done, for metrics. `route` is the pattern, never the URL. */
   readonly onDone: (done: { route: string; method: string; status: number; durationMs: number }) => void;
@@ -46,7 +49,9 @@ export function createServe(deps: ServeDeps): Serve {
     const head = headOf(req, res);
     const exchange: HttpExchange = { route, params, req, res, life, at: { head } };
     try {
-      await send(deps, exchange, await replyTo(deps, exchange));
+      const handle = () => replyTo(deps, exchange);
+      const isOpening = deps.openings !== undefined && route.opensStream === true;
+      await send(deps, exchange, await (isOpening ? deps.openings.run(res, handle) : handle()));
     } catch (error) {
       await fail(deps, exchange, error);
     } finally {
@@ -148,6 +153,7 @@ async function proveByBody(
 
 function admit({ limits }: ServeDeps, route: Route, params: PathParams, caller: unknown): Promise<void> {
   if (route.proof.by !== 'bearer' || route.limits === 'own') return ADMITTED;
+  if (route.opensStream === true) return limits.opening(caller as Caller);
   const answers = route.answers === undefined ? undefined : params[route.answers];
   return limits.call(caller as Caller, route.method !== 'GET', answers);
 }

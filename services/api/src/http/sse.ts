@@ -34,6 +34,9 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
 };
 const RETRY_MS = 1_000;
+// The readers of a pod come back spread over this time for each of them, and at most over so long in all.
+const SPREAD_MS_EACH = 1;
+const SPREAD_MS_MAX = 15_000;
 // Of readers for which any pod has the rest at hand.
 const RETRY_AT_ONCE_MS = 10;
 const HEARTBEAT = ': heartbeat\n';
@@ -70,7 +73,7 @@ export async function sendEvents(
   options: SseOptions,
 ): Promise<void> {
   res.writeHead(200, { ...HEADERS, ...headers });
-  res.write(resumable ? retryLine(RETRY_MS) : HEARTBEAT);
+  res.write(resumable ? retryLine(returnMs(options.drain)) : HEARTBEAT);
   const endHeartbeats = options.heartbeats.add(() => res.writableNeedDrain || res.write(HEARTBEAT));
   let ended: StreamEnd = 'interrupted';
   try {
@@ -87,8 +90,21 @@ export async function sendEvents(
     const lastWords = ended === 'expired' ? onExpiry() : ended === 'end' ? [] : (onCut ?? []);
     if (!res.destroyed) for (const event of lastWords) res.write(frameText(event));
     if (ended === 'end' || onCut !== undefined) res.end();
-    else cut(res, resumable ? retryLine(ended === 'interrupted' ? RETRY_MS : RETRY_AT_ONCE_MS) : '', options);
+    else
+      cut(
+        res,
+        resumable ? retryLine(ended === 'interrupted' ? returnMs(options.drain) : RETRY_AT_ONCE_MS) : '',
+        options,
+      );
   }
+}
+
+/**
+ * When a reader comes back that loses its pod, in ms. The readers of a pod lose it together, and each comes at a time of its
+ * own, so that the pods that are left open one stream after the other.
+ */
+function returnMs({ size }: Pick<StreamOptions['drain'], 'size'>): number {
+  return RETRY_MS + Math.floor(Math.random() * Math.min(size * SPREAD_MS_EACH, SPREAD_MS_MAX));
 }
 
 /** The delay before the reader reconnects. Every reader takes it from the line, before any event ends. */

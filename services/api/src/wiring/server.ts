@@ -2,6 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { serveWellFormed } from '../http/malformed.ts';
 
 const CLOSE_IDLE_EVERY_MS = 100;
+// Connections that the system accepts for the pod ahead of it, up to its own limit. When a pod dies, its readers come to
+// the others at once; those beyond are not refused but tried again by their own system, a second and more later.
+const BACKLOG = 4_096;
 
 /** Times of connections, in ms. */
 interface ConnectionTimes {
@@ -38,7 +41,7 @@ export async function listen(
   serveWellFormed(server, handler);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, resolve);
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   return server;
 }

@@ -23,6 +23,7 @@ import { healthRoutes } from '../http/health.ts';
 import { createDrain, type Drain } from '../http/life/drain.ts';
 import { createHeartbeats } from '../http/life/heartbeats.ts';
 import { type CallLimits, createCallLimits } from '../http/limits/call-limits.ts';
+import { createOpenings } from '../http/limits/openings.ts';
 import { createRefusalDelays } from '../http/limits/refusal-delays.ts';
 import type { Surface } from '../http/route.ts';
 import type { Router } from '../http/router.ts';
@@ -220,6 +221,10 @@ function createPodApp(parts: AppParts): Router {
     authenticate,
     limits,
     refusalDelays: createRefusalDelays({ delayMs: env.PARLEY_REFUSAL_DELAY_MS }),
+    openings: createOpenings({
+      openingsMax: env.PARLEY_LIMIT_POD_OPENINGS,
+      onRefused: () => metrics.rateLimited.add(1, { limit: 'pod-openings' }),
+    }),
     bodyBytesMax: env.PARLEY_LIMIT_BODY_BYTES,
     messagesBytesMax: Math.max(env.PARLEY_LIMIT_MESSAGES_BYTES, env.PARLEY_LIMIT_BODY_BYTES),
     sse: { heartbeats: createHeartbeats(env.PARLEY_HEARTBEAT_MS), slowReaderMs: SLOW_READER_MS, drain },

@@ -31,6 +31,7 @@ const SURFACES = [
 ] as const;
 export const LIMITS = [
   'service-calls',
+  'service-openings',
   'user-writes',
   'user-reads',
   'user-read-bytes',
@@ -44,6 +45,7 @@ export const LIMITS = [
   ...CHAT_QUOTAS.flatMap((quota) => [`user-${quota}`, `tenant-${quota}`] as const),
   'pod-turns',
   'pod-tenant-turns',
+  'pod-openings',
   'a2a-pushed',
 ] as const;
 export const SOURCES = ['push', 'read', 'sweep'] as const satisfies readonly WakeSource[];

@@ -37,6 +37,12 @@ export const LIMIT_VARIABLES = {
     1e6,
     'Turns of one tenant that one pod begins at once, so that no tenant fills every pod.',
   ),
+  PARLEY_LIMIT_POD_OPENINGS: integer(
+    1_000,
+    1,
+    1e6,
+    'Event streams that one pod opens at once, those that wait for it included. Readers beyond get 503 and come back after 1 to 10 s.',
+  ),
   PARLEY_LIMIT_TURN_DEATHS: integer(
     5,
     1,

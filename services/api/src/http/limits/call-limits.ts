@@ -19,6 +19,11 @@ export interface CallLimits {
    */
   call(caller: Caller, writes: boolean, answers?: string): Promise<void>;
   /**
+   * One event stream that this caller opens: a read. A service key has a budget of its own for these, of the same size as
+   * that of its calls: when readers come back after a pod has died, it can still ask.
+   */
+  opening(caller: Caller): Promise<void>;
+  /**
    * Counts bytes that a caller was sent. Returns the seconds to wait before more are sent: 0 while the caller's budget
    * lasts. The reply that exceeds the budget is sent whole; later reads are refused with `read_quota`.
    */
@@ -160,6 +165,11 @@ export function createCallLimits(deps: CallLimitDeps): CallLimits {
       } else {
         await takeRead(caller);
       }
+    },
+    async opening(caller) {
+      const read = takeRead(caller);
+      if (caller.kind === 'user') return read;
+      await Promise.all([take('service-openings', serviceOf(caller), settings.serviceCalls), read]);
     },
     async sent(caller, bytes) {
       const points = Math.floor(bytes / POINT_BYTES);

@@ -138,6 +138,7 @@ function connectRoute(deps: AgUiDeps): Route {
     method: 'GET',
     path: PATH,
     proof: bearer('user', 'act'),
+    opensStream: true,
     query: ConnectQuery,
     docs: {
       group: 'AG-UI',

@@ -219,6 +219,7 @@ function resumeRoute(deps: TurnDeps): Route {
     method: 'GET',
     path: '/run/api/chat/:conversationId/stream',
     proof: bearer('user'),
+    opensStream: true,
     docs: {
       group: 'Chats',
       summary: 'Resume the running turn of a conversation',

@@ -122,6 +122,7 @@ export function mcpRoutes(deps: McpRouteDeps): Surface {
         method: 'GET',
         path: MCP_PATH,
         proof,
+        opensStream: true,
         refuse,
         docs: GET_DOCS,
         handle: guarded(async (call) => (takenBy(call).events ? legacy.get(call) : noEvents(call))),

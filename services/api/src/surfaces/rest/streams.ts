@@ -36,6 +36,7 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
       method: 'GET',
       path: '/v1/streams/:streamRequestId/events',
       proof: bearer('user', 'read'),
+      opensStream: true,
       query: z.strictObject({
         userId: UserId.optional().describe('Required for a service.'),
         view: z
@@ -77,28 +78,33 @@ export function streamRoutes(engine: Engine, limits: CallLimits): Route[] {
         });
       },
     }),
-    route({
-      method: 'GET',
-      path: '/v1/inbox/events',
-      proof: bearer('user'),
-      docs: {
-        group: 'Streams',
-        summary: 'Follow what waits for you',
-        example: { reply: INBOX_EXAMPLE },
-        description:
-          'First an inbox-snapshot, in parts: `part` counts them from 0, and the last one has `more: false`. Then elicitation-request, elicitation-updated and elicitation-resolved, and for calls to approve approval-request and approval-resolved.',
-        replies: { 200: Events },
-      },
-      async handle({ caller, signal }) {
-        const owner = ownerOf(caller, undefined);
-        const reader = { stream: 'inbox', returns: false };
-        return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
-          type: 'events',
-          events: mapped(engine.watchInbox({ owner, signal: place.signal }), inboxEvent, place),
-        }));
-      },
-    }),
+    inboxRoute(engine, limits),
   ];
+}
+
+function inboxRoute(engine: Engine, limits: CallLimits): Route {
+  return route({
+    method: 'GET',
+    path: '/v1/inbox/events',
+    proof: bearer('user'),
+    opensStream: true,
+    docs: {
+      group: 'Streams',
+      summary: 'Follow what waits for you',
+      example: { reply: INBOX_EXAMPLE },
+      description:
+        'First an inbox-snapshot, in parts: `part` counts them from 0, and the last one has `more: false`. Then elicitation-request, elicitation-updated and elicitation-resolved, and for calls to approve approval-request and approval-resolved.',
+      replies: { 200: Events },
+    },
+    async handle({ caller, signal }) {
+      const owner = ownerOf(caller, undefined);
+      const reader = { stream: 'inbox', returns: false };
+      return inStreamPlace(limits, { caller, signal }, reader, async (place) => ({
+        type: 'events',
+        events: mapped(engine.watchInbox({ owner, signal: place.signal }), inboxEvent, place),
+      }));
+    },
+  });
 }
 
 function streamEvent(item: WatchItem): SseFrameEvent {

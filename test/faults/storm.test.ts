@@ -1,0 +1,93 @@
+import { setMaxListeners } from 'node:events';
+import { createClient } from '@parley/sdk';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { pickFetch } from '../harness/http/pick-fetch.ts';
+import { prove } from '../harness/load/size.ts';
+import { sized } from '../harness/proof-size.ts';
+import { choose, newOwner, tokenOf } from '../harness/site/pod-client.ts';
+import { openSite, type Site, type SitePod } from '../harness/site/site.ts';
+import { waitUntil } from '../harness/wait-until.ts';
+
+const READERS = sized(2_000, 60);
+/** So few at once that most readers are refused when they come back together. */
+const OPENINGS = sized(100, 3);
+/** Between the pod that stays and Redis, so that openings take their time on any machine. */
+const DELAY_MS = 20;
+
+let site: Site;
+let staying: SitePod;
+
+beforeAll(async () => {
+  site = await openSite();
+  const proxy = await site.proxy();
+  proxy.delay(DELAY_MS);
+  staying = await site.pod({ REDIS_URL: proxy.url, PARLEY_LIMIT_POD_OPENINGS: String(OPENINGS) });
+});
+afterAll(() => site?.stop());
+
+/** People whose clients follow their inboxes at the pods of `urls`; each is counted whenever it is told what waits. */
+function follow(urls: readonly string[]) {
+  const leaving = new AbortController();
+  setMaxListeners(0, leaving.signal);
+  onTestFinished(() => leaving.abort());
+  const told = Array.from({ length: READERS }, () => 0);
+  const retryAfter: string[] = [];
+  const pick = pickFetch(urls);
+  const send: typeof fetch = async (input, init) => {
+    const response = await pick(input, init);
+    if (response.status === 503) retryAfter.push(response.headers.get('retry-after') ?? 'none');
+    return response;
+  };
+  for (const reader of told.keys()) {
+    const token = () => tokenOf({ tenant: 'acme', userId: `reader-${reader}` });
+    const client = createClient({ baseUrl: staying.url, token, fetch: send });
+    const run = async () => {
+      for await (const _item of client.inbox({ signal: leaving.signal }))
+        told[reader] = (told[reader] ?? 0) + 1;
+    };
+    void run();
+  }
+  const untilTold = (times: number) =>
+    waitUntil(() => told.every((count) => count >= times), {
+      what: `all readers to be told what waits, ${times} times`,
+      timeoutMs: 120_000,
+    });
+  return { retryAfter, untilTold };
+}
+
+/** Asks and answers without a pause until `done` resolves; returns the statuses of all calls. */
+async function askAndAnswer(done: Promise<unknown>): Promise<number[]> {
+  const statuses: number[] = [];
+  let isDone = false;
+  const noted = done.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    const owner = newOwner();
+    const { status, body } = await staying.tryToAsk({ owner });
+    const asked = { id: String(body.elicitationId), owner, streamRequestId: String(body.streamRequestId) };
+    statuses.push(status, (await staying.answer(asked, choose('left'))).status);
+  }
+  await noted;
+  return statuses;
+}
+
+it.each(['SIGKILL', 'SIGTERM'] as const)(
+  'a pod with many readers ends by %s: they come back as the other pod has room, and no ask and no answer fails there',
+  async (signal) => {
+    const ending = await site.pod({ PARLEY_DRAIN_MS: '5000' });
+    const urls = [ending.url];
+    const readers = follow(urls);
+    await readers.untilTold(1);
+    urls.splice(0, 1, staying.url);
+    ending.kill(signal);
+    const statuses = await askAndAnswer(readers.untilTold(2));
+    expect(new Set(statuses)).toEqual(new Set([201, 200]));
+    expect(readers.retryAfter.length).toBeGreaterThan(0);
+    for (const seconds of readers.retryAfter) expect(seconds).toMatch(/^([1-9]|10)$/);
+    prove(
+      `a pod with many readers ends by ${signal}`,
+      `${READERS} readers came back, ${readers.retryAfter.length} were refused on their way; none of ${statuses.length} asks and answers failed`,
+    );
+  },
+);
